@@ -1,0 +1,192 @@
+package attempts
+
+import (
+	"time"
+
+	"relay/review"
+)
+
+// Event is one line of the event log. Exactly one of the pointers is set, by Type; a reader that meets a Type it does
+// not know keeps the line and skips it.
+type Event struct {
+	Seq     uint64    `json:"seq"` // from 1, without gaps, over all runs of an epic; set by Append
+	At      time.Time `json:"at"`  // UTC; set by Append
+	Run     string    `json:"run"` // set by Append
+	Type    Type      `json:"type"`
+	Task    string    `json:"task,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+
+	RunStarted *RunStarted `json:"run_started,omitempty"`
+	RunStopped *RunStopped `json:"run_stopped,omitempty"`
+	Started    *Started    `json:"started,omitempty"`
+	Ended      *Ended      `json:"ended,omitempty"`
+	Gate       *Gate       `json:"gate,omitempty"`
+	Note       *Note       `json:"note,omitempty"`
+	Written    *Written    `json:"written,omitempty"`
+	Accepted   *Accepted   `json:"accepted,omitempty"`
+}
+
+// Type names what happened.
+type Type string
+
+// The event types of log version 1.
+const (
+	TypeRunStarted     Type = "run_started"
+	TypeRunStopped     Type = "run_stopped"
+	TypeAttemptStarted Type = "attempt_started"
+	TypeAttemptEnded   Type = "attempt_ended"
+	TypeGated          Type = "gated"    // a person gated the task
+	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
+	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
+	TypeNote           Type = "note"     // something a person should know: an incident, a wait, a repair
+	TypeWritten        Type = "written"  // the snapshot about to be put in place
+	TypeAccepted       Type = "accepted" // a foreign edit of the ledger taken in
+)
+
+// RunStarted opens a run.
+type RunStarted struct {
+	Version  int      `json:"version"` // of the log format
+	EpicID   string   `json:"epic_id"`
+	PID      int      `json:"pid"`
+	Jobs     int      `json:"jobs"`
+	Settings Settings `json:"settings"`
+}
+
+// RunStopped closes a run.
+type RunStopped struct {
+	ExitCode int    `json:"exit_code"`
+	Reason   string `json:"reason"` // epic_complete, no_runnable_tasks, interrupted, crashed, error, budget_exhausted, deadline
+}
+
+// Started is written before an agent starts.
+type Started struct {
+	Runner string `json:"runner"`
+	Model  string `json:"model,omitempty"`
+	Base   string `json:"base,omitempty"` // commit the attempt began from
+}
+
+// Ended closes an attempt, with everything that follows from it: charge, receipt and gate are one fact.
+type Ended struct {
+	Result  Result  `json:"result"`
+	Outcome Outcome `json:"outcome"`
+	Charged bool    `json:"charged"`
+	Head    string  `json:"head,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	Session string  `json:"session_id,omitempty"`
+	Usage   *Usage  `json:"usage,omitempty"`
+	Receipt Receipt `json:"receipt"`
+	Gate    *Gate   `json:"gate,omitempty"`
+}
+
+// Note tells a person something that changes no state.
+type Note struct {
+	Kind string `json:"kind"` // tamper, restored, stray, wait, torn_tail, salvage, …
+	Text string `json:"text"`
+}
+
+// Written records a snapshot's bytes before they are put in place, so that a foreign edit can be told from our own.
+type Written struct {
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+}
+
+// Accepted carries the task records that a foreign edit changed.
+type Accepted struct {
+	Tasks map[string]TaskRecord `json:"tasks"`
+}
+
+// Outcome is the row of the outcome table an attempt ended in. It decides who is charged.
+type Outcome string
+
+// Outcomes of an attempt.
+const (
+	Success     Outcome = "success"
+	Agent       Outcome = "agent"    // reported failure, no result, no change, bad result
+	Check       Outcome = "check"    // an acceptance command failed
+	Review      Outcome = "review"   // the reviewer wants changes, or blocks
+	Timeout     Outcome = "timeout"  // wall or silence limit
+	Conflict    Outcome = "conflict" // could not land
+	Quota       Outcome = "quota"    // usage limit
+	Provider    Outcome = "provider" // overloaded, 5xx, network
+	Auth        Outcome = "auth"
+	Budget      Outcome = "budget"
+	Stopped     Outcome = "stopped" // Ctrl-C, TERM, deadline, crash of relay
+	Tamper      Outcome = "tamper"
+	Environment Outcome = "environment" // relay's own machine: the agent cannot start, no verdict, a check proves nothing
+)
+
+// Charged reports whether an attempt that ended so counts against the task.
+func (o Outcome) Charged() bool {
+	switch o {
+	case Agent, Check, Review, Timeout, Tamper:
+		return true
+	}
+	return false
+}
+
+// Result is an attempt's one word in the ledger.
+type Result string
+
+// Results; the first two are the seed's, the others relay's own.
+const (
+	ResultSuccess     Result = "success"
+	ResultFailure     Result = "failure"
+	ResultInProgress  Result = "in_progress"
+	ResultInterrupted Result = "interrupted"
+)
+
+// Usage is what an attempt cost.
+type Usage struct {
+	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens" yaml:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
+}
+
+// Receipt is the structured memory of one attempt, in the seed's fields and relay's (attempt ledger, "Receipt Structure").
+type Receipt struct {
+	Summary       string          `json:"summary,omitempty" yaml:"summary,omitempty"`
+	FilesChanged  []string        `json:"files_changed,omitempty" yaml:"files_changed,omitempty"`
+	ErrorCategory Category        `json:"error_category,omitempty" yaml:"error_category,omitempty"`
+	ErrorSummary  string          `json:"error_summary,omitempty" yaml:"error_summary,omitempty"`
+	Verdict       review.Decision `json:"quality_gate_verdict,omitempty" yaml:"quality_gate_verdict,omitempty"`
+	Findings      string          `json:"quality_gate_findings,omitempty" yaml:"quality_gate_findings,omitempty"` // markdown
+	Suggestion    string          `json:"suggestion,omitempty" yaml:"suggestion,omitempty"`
+	Learning      string          `json:"learning,omitempty" yaml:"learning,omitempty"`
+	PatternTags   []string        `json:"pattern_tags,omitempty" yaml:"pattern_tags,omitempty"`
+	Checks        []CheckRun      `json:"checks,omitempty" yaml:"checks,omitempty"`
+	Claimed       string          `json:"claimed,omitempty" yaml:"claimed,omitempty"` // what the agent said of itself: success or failure
+	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
+	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"` // ref that keeps the work of an attempt that did not land
+}
+
+// CheckRun is one acceptance command as relay ran it.
+type CheckRun struct {
+	Name     string  `json:"name" yaml:"name"`
+	ExitCode int     `json:"exit_code" yaml:"exit_code"`
+	Seconds  float64 `json:"seconds" yaml:"seconds"`
+	Log      string  `json:"log,omitempty" yaml:"log,omitempty"`   // path below the relay folder
+	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty"` // end of a failed check's output, at most 4 KiB
+	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
+}
+
+// Category is a failure's error_category.
+type Category string
+
+// Categories of the seed, of programs in the wild, and relay's own.
+const (
+	MissingDependency Category = "missing_dependency"
+	CodeError         Category = "code_error"
+	TestFailure       Category = "test_failure"
+	QualityGate       Category = "quality_gate"
+	CLIError          Category = "cli_error"
+	TimedOut          Category = "timeout"
+	NoResult          Category = "no_result"
+	NoChange          Category = "no_change"
+	Conflicted        Category = "conflict"
+	Tampered          Category = "tamper"
+	RateLimited       Category = "rate_limited"
+	ProviderError     Category = "provider_error"
+	AuthError         Category = "auth"
+	BudgetSpent       Category = "budget"
+	Interrupted       Category = "interrupted"
+)

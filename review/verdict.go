@@ -1,0 +1,84 @@
+// Package review judges a change: what a reviewer is asked, what its answer means, and what follows from it.
+//
+// The package is pure. It asks through [Asker], and the decision is code's: an answer that is empty, cut off or
+// not a verdict is an error ([ErrNoVerdict]), never an approval.
+package review
+
+import (
+	"context"
+	"errors"
+)
+
+// Decision is a verdict's one word, as it is written in a receipt.
+type Decision string
+
+// The three decisions of the quality gate (attempt ledger, "Receipt Structure").
+const (
+	Approved     Decision = "APPROVED"
+	NeedsChanges Decision = "NEEDS CHANGES"
+	Blocked      Decision = "BLOCKED"
+)
+
+// Severity ranks a finding.
+type Severity string
+
+// Severities, gravest first.
+const (
+	Critical Severity = "critical"
+	High     Severity = "high"
+	Medium   Severity = "medium"
+	Low      Severity = "low"
+	Info     Severity = "info"
+)
+
+// Finding is one thing a reviewer wants changed.
+type Finding struct {
+	Severity  Severity `json:"severity"`
+	File      string   `json:"file,omitempty"`
+	Line      int      `json:"line,omitempty"`
+	Issue     string   `json:"issue"`
+	Fix       string   `json:"fix,omitempty"`
+	Criterion string   `json:"criterion,omitempty"`
+}
+
+// Verdict is a reviewer's answer after parsing.
+type Verdict struct {
+	Decision Decision  `json:"verdict"`
+	Summary  string    `json:"summary,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// ErrNoVerdict means that the reviewer's answer holds no verdict. It is never an approval.
+var ErrNoVerdict = errors.New("the reviewer gave no verdict")
+
+// Strictness sets from which severity on a finding asks for changes.
+type Strictness string
+
+// Pedantic asks for changes from low on, Strict from medium, Standard from high.
+const (
+	Pedantic Strictness = "pedantic"
+	Strict   Strictness = "strict"
+	Standard Strictness = "standard"
+)
+
+// Asker puts one prompt to one reviewer and returns its final text.
+type Asker interface {
+	Ask(ctx context.Context, prompt []byte) (answer string, err error)
+}
+
+// Subject is what a reviewer is asked to judge.
+type Subject struct {
+	EpicTitle, TaskID, TaskTitle, Description string
+	Criteria                                  []string
+	Base, Head                                string // commits; judged is base..head
+	Files                                     []string
+	DiffStat                                  string
+	Checks                                    []CheckResult
+	EarlierFindings                           string // markdown, from the last attempt's receipt
+}
+
+// CheckResult is one acceptance command as relay saw it run.
+type CheckResult struct {
+	Name string
+	Exit int
+}

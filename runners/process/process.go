@@ -1,0 +1,52 @@
+// Package process starts, watches and ends the processes of a run.
+//
+// There is one place that starts children. On unix it runs inside the guardian: relay itself, re-executed, which is
+// the parent of every agent and acceptance command, a subreaper on Linux, and outlives a killed relay just long enough
+// to end them all and to write down how each ended.
+package process
+
+import (
+	"context"
+	"time"
+)
+
+// Supervisor starts processes. Local does it in this process; Guardian asks a guardian to.
+type Supervisor interface {
+	// Start returns when the program runs, or with an error wrapping exec.ErrNotFound, fs.ErrNotExist or
+	// fs.ErrPermission when it cannot. The process is stopped when ctx is cancelled.
+	Start(ctx context.Context, cmd Command) (Process, error)
+}
+
+// Process is one running command.
+type Process interface {
+	// Wait returns when the process, its group and everything found that it started are gone.
+	Wait() Exit
+	// Stop asks the process to end now: StopSignal to the group, KILL after StopGrace. It does not wait.
+	Stop()
+}
+
+// Command is one program to run. Its output goes to regular files: several agent CLIs lose the end of their output
+// through a pipe and still exit with 0.
+type Command struct {
+	Argv       []string      `json:"argv"` // Argv[0] is looked up in PATH of Env
+	Env        []string      `json:"env"`  // complete; RELAY_ATTEMPT is added from Mark
+	Dir        string        `json:"dir"`
+	Stdin      string        `json:"stdin,omitempty"` // "" : the null device
+	Stdout     string        `json:"stdout"`          // created with mode 0600, appended to
+	Stderr     string        `json:"stderr"`          // may equal Stdout
+	End        string        `json:"end,omitempty"`   // Exit is written here as JSON before Wait returns; "" : nowhere
+	Mark       string        `json:"mark"`
+	StopSignal string        `json:"stop_signal,omitempty"` // "TERM" (default) or "INT"
+	StopGrace  time.Duration `json:"stop_grace"`
+}
+
+// Exit says how a process ended.
+type Exit struct {
+	Code    int           `json:"code"`              // exit status; -1 when a signal ended it or nobody saw
+	Signal  string        `json:"signal,omitempty"`  // "KILL", "TERM", …
+	Killed  bool          `json:"killed,omitempty"`  // we had to use KILL after the grace
+	Stopped bool          `json:"stopped,omitempty"` // we asked it to stop
+	Strays  int           `json:"strays,omitempty"`  // processes it had left behind, ended by us
+	Lost    bool          `json:"lost,omitempty"`    // the guardian died: the end was not seen
+	Elapsed time.Duration `json:"elapsed"`
+}

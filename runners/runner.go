@@ -1,0 +1,108 @@
+// Package runners drives agent CLIs: one adapter per CLI turns a request into a process and its output into a report.
+//
+// An agent's word is a claim. A [Report] says what the process did and what the agent claimed; whether the task is
+// done is decided elsewhere, from evidence.
+package runners
+
+import (
+	"context"
+	"time"
+
+	"relay/runners/process"
+)
+
+// Runner drives one kind of agent. Run starts one agent, waits until it and everything it started is gone, and
+// reports. Its error is for faults of relay's own machine (the transcript cannot be created, the supervisor is gone);
+// everything an agent or its provider can do wrong is an Outcome in the report.
+//
+// When ctx is cancelled the agent is stopped (see process.Command) and the report's Outcome is Stopped with the
+// cancellation's cause as its Detail.
+type Runner interface {
+	Name() string
+	Run(ctx context.Context, req Request) (Report, error)
+}
+
+// Request is one attempt, review or other question for an agent. All paths are absolute.
+type Request struct {
+	Mark       string // run/task/n, carried by every process of the attempt as RELAY_ATTEMPT
+	Dir        string // working directory of the agent
+	Prompt     string // file holding the prompt; never passed in the argument list
+	Result     string // where the agent may write its result (RELAY_RESULT); must not exist before
+	Transcript string // stdout goes here, as it came
+	Stderr     string
+	End        string // the supervisor writes how the process ended here
+	Schema     []byte // JSON Schema of the structured answer; nil: none is asked for
+	Model      string // "" : the CLI's own default
+	Session    string // session to resume; "" : a new one
+	Env        []string
+	Limits     Limits
+	Observe    func(Event) // called from one goroutine as output arrives; nil: nobody listens
+}
+
+// Limits bound one attempt. Zero means no limit, except that TranscriptCap 0 means 32 MiB.
+type Limits struct {
+	Wall          time.Duration // whole attempt
+	Silence       time.Duration // without one new byte on stdout or stderr
+	Linger        time.Duration // still alive after its final result
+	StopGrace     time.Duration // between the polite stop and the kill
+	TranscriptCap int64         // bytes kept of stdout and of stderr each: head and tail
+}
+
+// Outcome says how an agent's run ended, before relay looked at any evidence.
+type Outcome string
+
+// Outcomes of a run. Only Claimed, Failed, NoResult, BadResult, WallLimit, SilenceLimit and Refused are the agent's own.
+const (
+	Claimed      Outcome = "claimed"       // the agent says it succeeded
+	Failed       Outcome = "failed"        // the agent says it failed, or exited with an error of its own
+	NoResult     Outcome = "no_result"     // it ended well and said nothing
+	BadResult    Outcome = "bad_result"    // its result cannot be read
+	WallLimit    Outcome = "wall_limit"    // Limits.Wall passed
+	SilenceLimit Outcome = "silence_limit" // Limits.Silence passed
+	Quota        Outcome = "quota"         // usage limit; ResetAt when known
+	RateLimited  Outcome = "rate_limited"  // throttled for now
+	Provider     Outcome = "provider"      // overloaded, 5xx, network, cut stream
+	Auth         Outcome = "auth"          // not logged in, forbidden, no credit
+	Stopped      Outcome = "stopped"       // ctx was cancelled
+	Lost         Outcome = "lost"          // the supervisor died; how the agent ended is unknown
+	CannotStart  Outcome = "cannot_start"  // the program is missing or not executable
+)
+
+// Report is what one run came to. Strings from the agent are valid UTF-8 without control characters, and capped.
+type Report struct {
+	Outcome   Outcome
+	Detail    string    // one line of at most 500 characters: why, in words a person can act on
+	ResetAt   time.Time // Quota, RateLimited: when to come back; zero when the provider did not say
+	Result    *Result   // what the agent claimed; nil unless it said something readable
+	FinalText string    // last message of the agent, at most 64 KiB
+	Session   string
+	Model     string
+	Usage     Usage
+	Exit      process.Exit
+}
+
+// Usage is what this run alone cost. CostUSD is 0 when the CLI does not price itself (Priced is false then).
+type Usage struct {
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+	Priced       bool    `json:"priced"`
+}
+
+// Event is one thing an agent did, for people who watch. Text is clean and at most 200 characters.
+type Event struct {
+	Kind EventKind
+	Text string
+}
+
+// EventKind names what an Event tells.
+type EventKind string
+
+// The event vocabulary, common to all CLIs.
+const (
+	EventSession EventKind = "session" // the agent is up; Text is the session id
+	EventText    EventKind = "text"    // the agent said something
+	EventTool    EventKind = "tool"    // it calls a tool; Text is the tool's name and its main argument
+	EventRetry   EventKind = "retry"   // its provider made it wait
+	EventResult  EventKind = "result"  // its final message
+)
