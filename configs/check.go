@@ -1,0 +1,88 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// reviewers are the providers a review may name without an entry under relay.agents.
+var reviewers = []string{"repoprompt", "gemini", "none", "claude", "codex", "opencode", "command"}
+
+// check finds the mistakes that no single value shows.
+func (l *loader) check(c *Config) {
+	agents := slices.Sorted(maps.Keys(c.Relay.Agents))
+	l.checkNames("relay.runners", c.Relay.Runners, agents)
+	judges := append(slices.Clone(reviewers), agents...)
+	l.checkNames("relay.review.provider", []string{c.Relay.Review.Provider}, judges)
+	l.checkNames("quality_gate.reviewers", c.QualityGate.Reviewers, judges)
+	for _, name := range agents {
+		if !l.broken[name] {
+			l.checkAgent(name, c.Relay.Agents[name])
+		}
+	}
+	if c.Relay.BackoffMax < c.Relay.Backoff {
+		key := "relay.backoff_seconds"
+		if s, _ := l.winner(key); s.origin == "default" { // then somebody lowered the maximum
+			key = "relay.backoff_max_seconds"
+		}
+		l.problem(l.placeOf(key), "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
+	}
+	if c.Relay.Jobs > 1 && c.Relay.Isolation == "none" {
+		l.warnings = append(l.warnings, fmt.Sprintf(
+			"relay.jobs is %d, but relay.isolation none runs one task at a time", c.Relay.Jobs))
+	}
+}
+
+// checkNames complains of names that nothing has, and of names given twice.
+func (l *loader) checkNames(key string, names, known []string) {
+	s, _ := l.winner(key)
+	for i, name := range names {
+		at := s.place
+		if i < len(s.items) {
+			at = s.items[i]
+		}
+		switch {
+		case !slices.Contains(known, name):
+			l.problem(at, fmt.Sprintf("%s: there is no agent %q", key, name), didYouMean(name, known))
+		case slices.Index(names, name) < i:
+			l.problem(at, fmt.Sprintf("%s: %q is named twice", key, name), "")
+		}
+	}
+}
+
+// checkAgent complains of what a type of agent lacks, and of what it would silently ignore.
+func (l *loader) checkAgent(name string, a Agent) {
+	section := agentsKey + "." + name
+	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
+	ignores := func(key, of string) {
+		l.problem(l.placeOf(section+"."+key), fmt.Sprintf("%s.%s is only for type %s", section, key, of), "")
+	}
+	switch {
+	case a.Type == "":
+		lacks("has no type", "add type: claude, command or scripted")
+		return
+	case a.Type == "command" && (len(a.Argv) == 0 || a.Argv[0] == ""):
+		lacks("has no program to run", "add argv: [program, argument]")
+	case a.Type == "scripted" && a.Script == "":
+		lacks("has no script to play", "add script: FILE")
+	case len(a.Argv) > 0 && a.Argv[0] == "":
+		lacks("has an empty program", "name a program first in argv")
+	}
+	if a.Script != "" && a.Type != "scripted" {
+		ignores("script", "scripted")
+	}
+	if a.Permission != "" && a.Type != "claude" {
+		ignores("permission", "claude")
+	}
+	for _, key := range []string{"prompt", "result"} {
+		if s, _ := l.winner(section + "." + key); s.origin != "default" && a.Type != "command" {
+			ignores(key, "command")
+		}
+	}
+}
+
+func (l *loader) placeOf(key string) place {
+	s, _ := l.winner(key)
+	return s.place
+}

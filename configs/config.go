@@ -1,0 +1,124 @@
+// Package configs turns defaults, files, environment and flags into one checked [Config] that knows where each value came from.
+//
+// The layers, weakest first: the embedded defaults, the user's file, .agents.yml, .agents.local.yml, RELAY_*
+// variables, flags. Maps merge; lists and scalars replace, so a local false, 0 or [] really overrides. The package
+// also holds what ships with relay as text: JSON Schemas ([ConfigSchema], [EpicSchema]) and slash commands ([Commands]).
+package configs
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Config is the configuration of one invocation of relay, complete and checked.
+type Config struct {
+	Relay       Relay       `mapstructure:"relay"`
+	QualityGate QualityGate `mapstructure:"quality_gate"`
+	Warnings    []string    `mapstructure:"-"` // one line each; nothing that stops relay
+
+	values []Value
+}
+
+// Relay is what stands under `relay:`.
+type Relay struct {
+	Dir                string           `mapstructure:"dir"` // relative to the repository, with slashes
+	MaxAttemptsPerTask int              `mapstructure:"max_attempts_per_task"`
+	Timeout            time.Duration    `mapstructure:"timeout_minutes"`
+	Silence            time.Duration    `mapstructure:"silence_minutes"`
+	Linger             time.Duration    `mapstructure:"linger_seconds"`
+	StopGrace          time.Duration    `mapstructure:"stop_grace_seconds"`
+	CheckTimeout       time.Duration    `mapstructure:"check_timeout_minutes"`
+	Jobs               int              `mapstructure:"jobs"`
+	Isolation          string           `mapstructure:"isolation"` // "none" or "shared"
+	Runners            []string         `mapstructure:"runners"`   // names in Agents, in order of preference
+	Model              string           `mapstructure:"model"`     // "": the CLI's own default
+	MaxUncharged       int              `mapstructure:"max_uncharged"`
+	Backoff            time.Duration    `mapstructure:"backoff_seconds"`
+	BackoffMax         time.Duration    `mapstructure:"backoff_max_seconds"`
+	BriefKiB           int              `mapstructure:"brief_kib"`
+	TranscriptMiB      int              `mapstructure:"transcript_mib"`
+	Env                []string         `mapstructure:"env"` // NAME, NAME* or NAME=value
+	Review             Review           `mapstructure:"review"`
+	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
+}
+
+// Review is what stands under `relay.review:`.
+type Review struct {
+	Enabled  bool          `mapstructure:"enabled"`
+	Provider string        `mapstructure:"provider"` // "none", a known reviewer, or a name in Agents
+	Timeout  time.Duration `mapstructure:"timeout_minutes"`
+}
+
+// Agent is one entry of `relay.agents:`.
+type Agent struct {
+	Type       string   `mapstructure:"type"`   // "claude", "command" or "scripted"
+	Argv       []string `mapstructure:"argv"`   // the program and its first arguments
+	Prompt     string   `mapstructure:"prompt"` // "stdin" or "file"
+	Result     string   `mapstructure:"result"` // "file" or "exit"
+	Model      string   `mapstructure:"model"`
+	Env        []string `mapstructure:"env"`         // NAME=value
+	StopSignal string   `mapstructure:"stop_signal"` // "TERM" or "INT"
+	Script     string   `mapstructure:"script"`
+	Permission string   `mapstructure:"permission"`
+}
+
+// QualityGate is what stands under `quality_gate:`.
+type QualityGate struct {
+	Reviewers  []string `mapstructure:"reviewers"`
+	Strictness string   `mapstructure:"strictness"` // "pedantic", "strict" or "standard"
+}
+
+// Value is one setting with the layer it came from.
+type Value struct {
+	Key    string `json:"key"`    // dotted, as in relay.review.provider
+	Value  any    `json:"value"`  // string, bool, int, float64 or []string, as it would be written in a file
+	Origin string `json:"origin"` // "default", "FILE:LINE", "RELAY_…" or "flag"
+}
+
+// String returns the value as one line of YAML would show it.
+func (v Value) String() string {
+	switch x := v.Value.(type) {
+	case string:
+		if x == "" {
+			return `""`
+		}
+		return x
+	case []string:
+		return "[" + strings.Join(x, ", ") + "]"
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// Explain lists every setting with its origin, in the order of the documentation, agents by name. What stands behind
+// NAME= in an env list is hidden: people paste this list into bug reports.
+func (c *Config) Explain() []Value {
+	return append([]Value(nil), c.values...)
+}
+
+// Lookup returns the setting with the given dotted key.
+func (c *Config) Lookup(key string) (Value, bool) {
+	for _, v := range c.values {
+		if v.Key == key {
+			return v, true
+		}
+	}
+	return Value{}, false
+}
+
+// Keys lists the settings of c whose key is key or stands below it; when there is none, suggestion is the key that was
+// probably meant, or empty.
+func (c *Config) Keys(key string) (found []Value, suggestion string) {
+	var all []string
+	for _, v := range c.values {
+		if v.Key == key || strings.HasPrefix(v.Key, key+".") {
+			found = append(found, v)
+		}
+		all = append(all, v.Key)
+	}
+	if len(found) == 0 {
+		suggestion = nearest(key, all)
+	}
+	return found, suggestion
+}

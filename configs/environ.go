@@ -1,0 +1,78 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// readEnviron takes in the RELAY_ variables. An empty variable is an unset one; an unknown one is only a warning,
+// because the environment belongs to everybody.
+func (l *loader) readEnviron(environ []string) {
+	keys := l.variables()
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RELAY_") || slices.Contains(ours, name) || value == "" {
+			continue
+		}
+		targets, known := keys[name]
+		if !known {
+			l.warnings = append(l.warnings, fmt.Sprintf("%s is no setting of relay%s", shorten(name), meantVariable(name, keys)))
+			continue
+		}
+		for _, key := range targets {
+			f, _ := fieldOf(key)
+			v, bad := f.fromText(value)
+			l.set(setting{key: key, value: v, origin: name, place: place{file: name}}, bad)
+		}
+	}
+}
+
+// variables maps the name of each variable to the settings it sets: one, or more when the names of agents differ
+// only in what a variable cannot say. Agents have variables once a file has named them.
+func (l *loader) variables() map[string][]string {
+	keys := map[string][]string{}
+	add := func(key string) {
+		if name := variable(key); name != "" {
+			keys[name] = append(keys[name], key)
+		}
+	}
+	names := slices.Sorted(maps.Keys(l.agents))
+	for _, f := range fields {
+		if !strings.Contains(f.key, "*") {
+			add(f.key)
+			continue
+		}
+		for _, name := range names {
+			add(strings.Replace(f.key, "*", name, 1))
+		}
+	}
+	return keys
+}
+
+func meantVariable(name string, keys map[string][]string) string {
+	if near := nearest(name, slices.Sorted(maps.Keys(keys))); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// readFlags takes in the flags that were given.
+func (l *loader) readFlags(flags map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
+		at := place{file: "flag"}
+		f, ok := fieldOf(key)
+		if !ok {
+			l.problem(at, fmt.Sprintf("unknown key %q", shorten(key)), "")
+			continue
+		}
+		if name, isAgent := agentOf(key); isAgent {
+			if _, known := l.agents[name]; !known {
+				l.agents[name] = at
+			}
+		}
+		v, bad := f.fromAny(flags[key])
+		l.set(setting{key: key, value: v, origin: "flag", place: at}, bad)
+	}
+}

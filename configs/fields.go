@@ -1,0 +1,189 @@
+package configs
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// kind says how a setting is written.
+type kind int
+
+const (
+	text kind = iota
+	integer
+	span // a number of units, such as minutes; a time.Duration in Config
+	boolean
+	list // of text
+)
+
+// field describes one setting: what may be written, wherever it is written. Its default stands in defaults.yml.
+type field struct {
+	key      string // dotted; "*" stands for the name of an agent
+	kind     kind
+	unit     time.Duration // span: what 1 means
+	min, max float64       // integer and span
+	words    []string      // text: nothing else is allowed
+	form     *form         // text and the items of a list
+	fallback string        // below an agent: the value of every agent that does not say
+	hidden   bool          // items are NAME=value, and the value is nobody's business
+}
+
+// form is what a text must look like.
+type form struct {
+	pattern *regexp.Regexp
+	want    string                   // the pattern in words
+	check   func(text string) string // a complaint the pattern cannot make, or ""
+}
+
+// Limits that are not one setting's own.
+const (
+	maxItems = 200  // in a list
+	maxKeys  = 100  // in a map; relay itself has a third of that
+	maxText  = 4096 // bytes of one text
+	week     = 7 * 24 * 60
+)
+
+var (
+	nameForm = form{pattern: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`),
+		want: "a name: a letter, then up to 31 letters, digits, - or _"}
+	// A leading dash would be read as an option by the CLI that gets the model.
+	modelForm = form{pattern: regexp.MustCompile(`^([^\s-]\S*)?$`), want: "a model's name: no spaces, no leading dash"}
+	dirForm   = form{pattern: regexp.MustCompile(`^[^/\\~]`), want: "a folder inside the repository, such as .agents-os/relay",
+		check: localFolder}
+	passForm = form{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
+		check: notOurs}
+	setForm = form{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[^\x00]*$`), want: "NAME=value",
+		check: notOurs}
+	argumentForm   = form{pattern: regexp.MustCompile(`^[^\x00]*$`), want: "an argument without NUL"}
+	pathForm       = form{pattern: regexp.MustCompile(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
+	permissionForm = form{pattern: regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
+)
+
+// fields are all settings, in the order of the documentation.
+var fields = []field{
+	{key: "relay.dir", kind: text, form: &dirForm},
+	{key: "relay.max_attempts_per_task", kind: integer, min: 1, max: 100},
+	{key: "relay.timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
+	{key: "relay.silence_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
+	{key: "relay.linger_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
+	{key: "relay.stop_grace_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
+	{key: "relay.check_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
+	{key: "relay.jobs", kind: integer, min: 1, max: 256},
+	{key: "relay.isolation", kind: text, words: []string{"none", "shared"}},
+	{key: "relay.runners", kind: list, form: &nameForm},
+	{key: "relay.model", kind: text, form: &modelForm},
+	{key: "relay.max_uncharged", kind: integer, min: 0, max: 10000},
+	{key: "relay.backoff_seconds", kind: span, unit: time.Second, min: 0, max: 86400},
+	{key: "relay.backoff_max_seconds", kind: span, unit: time.Second, min: 0, max: 86400},
+	{key: "relay.brief_kib", kind: integer, min: 4, max: 1024},
+	{key: "relay.transcript_mib", kind: integer, min: 1, max: 4096},
+	{key: "relay.env", kind: list, form: &passForm, hidden: true},
+	{key: "relay.review.enabled", kind: boolean},
+	{key: "relay.review.provider", kind: text, form: &nameForm},
+	{key: "relay.review.timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
+	{key: "relay.agents.*.type", kind: text, words: []string{"claude", "command", "scripted"}},
+	{key: "relay.agents.*.argv", kind: list, form: &argumentForm},
+	{key: "relay.agents.*.prompt", kind: text, words: []string{"stdin", "file"}, fallback: "stdin"},
+	{key: "relay.agents.*.result", kind: text, words: []string{"file", "exit"}, fallback: "file"},
+	{key: "relay.agents.*.model", kind: text, form: &modelForm},
+	{key: "relay.agents.*.env", kind: list, form: &setForm, hidden: true},
+	{key: "relay.agents.*.stop_signal", kind: text, words: []string{"TERM", "INT"}, fallback: "TERM"},
+	{key: "relay.agents.*.script", kind: text, form: &pathForm},
+	{key: "relay.agents.*.permission", kind: text, form: &permissionForm},
+	{key: "quality_gate.reviewers", kind: list, form: &nameForm},
+	{key: "quality_gate.strictness", kind: text, words: []string{"pedantic", "strict", "standard"}},
+}
+
+const agentsKey = "relay.agents"
+
+// ours are the variables relay sets for agents and scripts. They are no settings, even where one has the same name
+// (RELAY_DIR, relay.dir): relay may run inside an agent that relay started.
+var ours = []string{"RELAY_ATTEMPT", "RELAY_TASK", "RELAY_EPIC", "RELAY_RESULT", "RELAY_DIR", "RELAY_FAIL"}
+
+// fieldOf finds the setting with a dotted key; any name stands for an agent.
+func fieldOf(key string) (*field, bool) {
+	general := general(key)
+	for i := range fields {
+		if fields[i].key == general {
+			return &fields[i], true
+		}
+	}
+	return nil, false
+}
+
+// general replaces the name of an agent in a key by "*".
+func general(key string) string {
+	rest, ok := strings.CutPrefix(key, agentsKey+".")
+	if !ok {
+		return key
+	}
+	if _, last, ok := strings.Cut(rest, "."); ok {
+		return agentsKey + ".*." + last
+	}
+	return agentsKey + ".*"
+}
+
+// agentOf returns the name of the agent that a key belongs to.
+func agentOf(key string) (string, bool) {
+	rest, ok := strings.CutPrefix(key, agentsKey+".")
+	if !ok {
+		return "", false
+	}
+	name, _, _ := strings.Cut(rest, ".")
+	return name, true
+}
+
+// below lists the words that may follow a key; "*" stands for any name. It is empty when key is no section.
+func below(key string) []string {
+	var words []string
+	for _, f := range fields {
+		rest, ok := strings.CutPrefix(f.key, general(key)+".")
+		if !ok {
+			continue
+		}
+		word, _, _ := strings.Cut(rest, ".")
+		if len(words) == 0 || words[len(words)-1] != word {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// variable is the environment variable of a setting, or "" when it has none.
+func variable(key string) string {
+	name := "RELAY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(strings.TrimPrefix(key, "relay.")))
+	for _, own := range ours {
+		if name == own {
+			return ""
+		}
+	}
+	return name
+}
+
+// localFolder complains of a path that leaves the repository on any system.
+func localFolder(path string) string {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	deep := false
+	for _, part := range parts {
+		if part == ".." || strings.Contains(part, ":") {
+			return "leads outside the repository"
+		}
+		deep = deep || part != "."
+	}
+	if !deep {
+		return "is the repository itself"
+	}
+	return ""
+}
+
+// notOurs complains of an env entry for a variable that relay sets itself.
+func notOurs(entry string) string {
+	name, _, _ := strings.Cut(entry, "=")
+	for _, own := range ours {
+		if name == own {
+			return "is set by relay itself"
+		}
+	}
+	return ""
+}

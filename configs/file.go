@@ -1,0 +1,243 @@
+package configs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxFile bounds a configuration file, in bytes.
+const maxFile = 1 << 20
+
+// readFile takes in one file. A missing file is an empty layer.
+func (l *loader) readFile(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		l.problem(place{file: path}, "is not a regular file", "")
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	if len(src) > maxFile {
+		l.problem(place{file: path}, fmt.Sprintf("is larger than %d bytes", maxFile), "")
+		return nil
+	}
+	return l.read(src, path)
+}
+
+// read takes in one YAML document.
+func (l *loader) read(src []byte, name string) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(src))
+	var document, second yaml.Node
+	err := decoder.Decode(&document)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err == nil {
+		err = decoder.Decode(&second)
+		if err == nil {
+			l.problem(place{name, second.Line, second.Column}, "begins a second document", "a configuration is one document: remove the ---")
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		at, message := yamlError(err, name)
+		l.problem(at, message, "")
+		return nil
+	}
+	w := walker{loader: l, file: name}
+	w.top(document.Content[0])
+	return nil
+}
+
+// yamlErrorForm is how yaml.v3 words a syntax error: it has no type for it.
+var yamlErrorForm = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+
+func yamlError(err error, file string) (place, string) {
+	m := yamlErrorForm.FindStringSubmatch(err.Error())
+	if m == nil {
+		return place{file: file}, err.Error()
+	}
+	line, _ := strconv.Atoi(m[1])
+	if line == 0 {
+		return place{file: file}, m[2]
+	}
+	return place{file, line, 1}, m[2]
+}
+
+// walker reads one file's tree against the fields.
+type walker struct {
+	loader *loader
+	file   string
+}
+
+// sections are the keys of a file that are relay's; the others belong to other tools.
+var sections = []string{"relay", "quality_gate"}
+
+// top reads the document itself, where foreign keys are left alone.
+func (w walker) top(root *yaml.Node) {
+	root = resolve(root)
+	if root.ShortTag() == "!!null" {
+		return
+	}
+	if root.Kind != yaml.MappingNode {
+		w.loader.problem(w.at(root), "is not a map of settings", "begin with relay:")
+		return
+	}
+	seen := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if !slices.Contains(sections, key.Value) {
+			w.warnLookalike(key)
+			continue
+		}
+		if !w.twice(seen, key) {
+			w.section(key.Value, key, value)
+		}
+	}
+}
+
+// warnLookalike tells of a top-level key that is one of ours but for its spelling. It may be another tool's.
+func (w walker) warnLookalike(key *yaml.Node) {
+	for _, own := range sections {
+		if plainly(key.Value) == plainly(own) {
+			w.loader.warnings = append(w.loader.warnings,
+				fmt.Sprintf("%s:%d:%d: %q is left alone: relay reads %q", w.file, key.Line, key.Column, shorten(key.Value), own))
+		}
+	}
+}
+
+// section reads the map behind a dotted key.
+func (w walker) section(path string, key, value *yaml.Node) {
+	value = resolve(value)
+	if value.ShortTag() == "!!null" { // everything below is commented out
+		return
+	}
+	if value.Kind != yaml.MappingNode {
+		w.loader.problem(w.near(value, key), path+" wants settings below it, one per line as key: value", "")
+		w.breakAgent(path)
+		return
+	}
+	if len(value.Content)/2 > maxKeys {
+		w.loader.problem(w.near(value, key), fmt.Sprintf("%s has more than %d keys", path, maxKeys), "")
+		return
+	}
+	known := below(path)
+	seen := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		k, v := value.Content[i], value.Content[i+1]
+		if w.twice(seen, k) || !w.known(path, k, known) {
+			w.breakAgent(path)
+			continue
+		}
+		w.entry(path+"."+resolve(k).Value, k, v)
+	}
+}
+
+// entry reads one key: a value, or a section.
+func (w walker) entry(path string, key, value *yaml.Node) {
+	if name, ok := agentOf(path); ok {
+		if _, known := w.loader.agents[name]; !known || path == agentsKey+"."+name {
+			w.loader.agents[name] = w.at(key)
+		}
+	}
+	f, ok := fieldOf(path)
+	if !ok {
+		w.section(path, key, value)
+		return
+	}
+	at := w.near(value, key)
+	s := setting{key: path, origin: fmt.Sprintf("%s:%d", at.file, at.line), place: at}
+	if f.kind == list {
+		for _, item := range resolve(value).Content {
+			s.items = append(s.items, w.near(item, key))
+		}
+	}
+	var bad []complaint
+	s.value, bad = f.fromNode(value)
+	w.loader.set(s, bad)
+}
+
+// known complains of a key that is none of the words, unless any name will do.
+func (w walker) known(path string, key *yaml.Node, words []string) bool {
+	word := resolve(key).Value
+	switch {
+	case key.ShortTag() == "!!merge":
+		w.loader.problem(w.at(key), "merge keys (<<) are not read here", "write the keys out, or use an alias for the whole value")
+	case resolve(key).Kind != yaml.ScalarNode:
+		w.loader.problem(w.at(key), "a key must be a word", "")
+	case slices.Equal(words, []string{"*"}):
+		if nameForm.pattern.MatchString(word) {
+			return true
+		}
+		w.loader.problem(w.at(key), fmt.Sprintf("%s: %q is not %s", path, shorten(word), nameForm.want), "")
+	case slices.Contains(words, word):
+		return true
+	default:
+		w.loader.problem(w.at(key), fmt.Sprintf("unknown key %q under %s", shorten(word), path), hintFor(word, words))
+	}
+	return false
+}
+
+// hintFor looks for the key in its own section first, then in all others.
+func hintFor(word string, words []string) string {
+	if near := nearest(word, words); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	for _, f := range fields {
+		if last := f.key[strings.LastIndexByte(f.key, '.')+1:]; plainly(last) == plainly(word) {
+			return fmt.Sprintf("did you mean %s?", f.key)
+		}
+	}
+	return didYouMean(word, words)
+}
+
+// twice complains of a key that its map already has.
+func (w walker) twice(seen map[string]*yaml.Node, key *yaml.Node) bool {
+	word := resolve(key).Value
+	first, again := seen[word]
+	if again {
+		w.loader.problem(w.at(key), fmt.Sprintf("key %q is already on line %d", shorten(word), first.Line), "keep one of the two")
+		return true
+	}
+	seen[word] = key
+	return false
+}
+
+// breakAgent remembers that an agent has been complained of.
+func (w walker) breakAgent(path string) {
+	if name, ok := agentOf(path); ok {
+		w.loader.broken[name] = true
+	}
+}
+
+func (w walker) at(n *yaml.Node) place { return place{w.file, n.Line, n.Column} }
+
+// near is the place of a value, or of its key when the value is not written at all.
+func (w walker) near(value, key *yaml.Node) place {
+	if value.Line == 0 {
+		return w.at(key)
+	}
+	return w.at(value)
+}

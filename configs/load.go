@@ -1,0 +1,246 @@
+package configs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/viper"
+)
+
+// Names of the two files in a repository.
+const (
+	SharedFile = ".agents.yml"
+	LocalFile  = ".agents.local.yml"
+)
+
+// Sources says where the layers of a configuration come from.
+type Sources struct {
+	UserFile string         // the user's own file; "" or a missing file: none
+	Dir      string         // the repository, where SharedFile and LocalFile are looked for; "": neither is read
+	Environ  []string       // NAME=value, as from os.Environ
+	Flags    map[string]any // by dotted key; only flags that were given. Values: string, []string, bool, int, float64, time.Duration
+}
+
+// Load reads, merges and checks all layers. Its error is [Problems] when the content is at fault, and then holds
+// every mistake of every layer.
+func Load(s Sources) (*Config, error) {
+	l := &loader{agents: map[string]place{}, broken: map[string]bool{}}
+	if err := l.read(Defaults(), "default"); err != nil {
+		return nil, err
+	}
+	for i := range l.settings {
+		l.settings[i].origin = "default"
+	}
+	var files []string
+	if s.UserFile != "" {
+		files = append(files, s.UserFile)
+	}
+	if s.Dir != "" {
+		files = append(files, filepath.Join(s.Dir, SharedFile), filepath.Join(s.Dir, LocalFile))
+	}
+	for _, path := range files {
+		if err := l.readFile(path); err != nil {
+			return nil, err
+		}
+	}
+	l.readEnviron(s.Environ)
+	l.readFlags(s.Flags)
+	l.fillAgents()
+	c, err := l.merge()
+	if err != nil {
+		return nil, err
+	}
+	l.check(c)
+	if len(l.problems) > 0 {
+		return nil, Problems(l.problems)
+	}
+	c.Warnings = l.warnings
+	c.values = l.explain()
+	return c, nil
+}
+
+// setting is one value of one layer.
+type setting struct {
+	key    string
+	value  any // as written: string, bool, int, float64 or []string
+	origin string
+	place  place
+	items  []place // of a list in a file
+}
+
+// place is where something is written.
+type place struct {
+	file         string
+	line, column int
+}
+
+// loader collects the layers, weakest first.
+type loader struct {
+	settings []setting
+	agents   map[string]place // every agent named in any layer, where it was named last
+	broken   map[string]bool  // agents with a mistake: what else they lack is not reported
+	problems []Problem
+	warnings []string
+}
+
+func (l *loader) problem(at place, message, hint string) {
+	if len(l.problems) < maxProblems {
+		l.problems = append(l.problems, Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
+	}
+}
+
+// set takes one value in, or its complaints.
+func (l *loader) set(s setting, bad []complaint) {
+	for _, c := range bad {
+		at, key := s.place, s.key
+		if c.item >= 0 {
+			key = fmt.Sprintf("%s[%d]", key, c.item)
+			if c.item < len(s.items) {
+				at = s.items[c.item]
+			}
+		}
+		l.problem(at, key+" "+c.message, c.hint)
+		if name, ok := agentOf(s.key); ok {
+			l.broken[name] = true
+		}
+	}
+	if bad == nil {
+		l.settings = append(l.settings, s)
+	}
+}
+
+// fillAgents gives every agent the defaults that all agents share, as the weakest layer.
+func (l *loader) fillAgents() {
+	var defaults []setting
+	for _, name := range slices.Sorted(maps.Keys(l.agents)) {
+		for _, f := range fields {
+			if f.fallback != "" {
+				key := strings.Replace(f.key, "*", name, 1)
+				defaults = append(defaults, setting{key: key, value: f.fallback, origin: "default"})
+			}
+		}
+	}
+	l.settings = append(defaults, l.settings...)
+}
+
+// winner returns the setting of a key that holds, which is the last one written.
+func (l *loader) winner(key string) (setting, bool) {
+	for i := len(l.settings) - 1; i >= 0; i-- {
+		if l.settings[i].key == key {
+			return l.settings[i], true
+		}
+	}
+	return setting{}, false
+}
+
+// merge lets viper put the layers on top of each other and decodes the outcome.
+//
+// viper folds the case of every key and splits keys at dots, so it never sees the name of an agent: while it works,
+// agents go by number. It never sees the environment either, where it would miss a nested key without a default.
+func (l *loader) merge() (*Config, error) {
+	names := slices.Sorted(maps.Keys(l.agents))
+	number := make(map[string]string, len(names))
+	for i, name := range names {
+		number[name] = fmt.Sprintf("n%d", i)
+	}
+	v := viper.New()
+	for _, s := range l.settings {
+		key := s.key
+		if name, ok := agentOf(key); ok {
+			key = strings.Replace(key, name, number[name], 1)
+		}
+		if err := v.MergeConfigMap(nested(key, s.decoded())); err != nil {
+			return nil, fmt.Errorf("merge %s: %w", s.key, err)
+		}
+	}
+	var c Config
+	if err := v.UnmarshalExact(&c); err != nil {
+		return nil, fmt.Errorf("decode the configuration: %w", err)
+	}
+	agents := make(map[string]Agent, len(names))
+	for _, name := range names {
+		agents[name] = c.Relay.Agents[number[name]]
+	}
+	c.Relay.Agents = agents
+	return &c, nil
+}
+
+// decoded is the value as Config holds it.
+func (s setting) decoded() any {
+	f, ok := fieldOf(s.key)
+	if !ok || f.kind != span {
+		return s.value
+	}
+	units, _ := s.value.(float64)
+	return time.Duration(units * float64(f.unit))
+}
+
+// nested wraps a value in the maps that its dotted key names.
+func nested(key string, value any) map[string]any {
+	head, rest, deeper := strings.Cut(key, ".")
+	if !deeper {
+		return map[string]any{head: value}
+	}
+	return map[string]any{head: nested(rest, value)}
+}
+
+// explain lists the settings that hold, in the order of the fields, agents by name.
+func (l *loader) explain() []Value {
+	var values []Value
+	for i := range fields {
+		if !strings.HasPrefix(fields[i].key, agentsKey+".") {
+			values = l.appendValue(values, fields[i].key)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.agents)) {
+		for i := range fields {
+			if strings.HasPrefix(fields[i].key, agentsKey+".") {
+				values = l.appendValue(values, strings.Replace(fields[i].key, "*", name, 1))
+			}
+		}
+	}
+	slices.SortStableFunc(values, func(a, b Value) int { return cmp.Compare(rank(a.Key), rank(b.Key)) })
+	return values
+}
+
+// rank keeps the agents where the documentation has them.
+func rank(key string) int {
+	switch {
+	case strings.HasPrefix(key, agentsKey+"."):
+		return 1
+	case strings.HasPrefix(key, "relay."):
+		return 0
+	default:
+		return 2
+	}
+}
+
+func (l *loader) appendValue(values []Value, key string) []Value {
+	s, ok := l.winner(key)
+	if !ok {
+		return values
+	}
+	f, _ := fieldOf(key)
+	shown := s.value
+	switch x := shown.(type) {
+	case float64:
+		if x == float64(int(x)) {
+			shown = int(x)
+		}
+	case []string:
+		items := make([]string, len(x))
+		for i, item := range x {
+			items[i] = item
+			if name, _, secret := strings.Cut(item, "="); f.hidden && secret {
+				items[i] = name + "=…"
+			}
+		}
+		shown = items
+	}
+	return append(values, Value{Key: key, Value: shown, Origin: s.origin})
+}

@@ -1,0 +1,77 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// maxProblems bounds how many mistakes are reported: a file that is not a configuration at all has thousands.
+const maxProblems = 100
+
+// Problem is one mistake in the configuration, with its place and, where one is known, what to write instead.
+type Problem struct {
+	File         string // a path, the name of a variable, or "flag"
+	Line, Column int    // from 1; 0 when the place has no lines
+	Message      string
+	Hint         string
+}
+
+// Error returns "file:line:column: message", with the hint in brackets.
+func (p Problem) Error() string {
+	text := p.File
+	if p.Line > 0 {
+		text = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	text += ": " + p.Message
+	if p.Hint != "" {
+		text += " (" + p.Hint + ")"
+	}
+	return text
+}
+
+// Problems is every mistake found by one [Load], weakest layer first, in the order of the file.
+type Problems []Problem
+
+// Error returns one line per problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// nearest returns the candidate that word was probably meant to be, or "".
+func nearest(word string, candidates []string) string {
+	plain := plainly(word)
+	best, distance := "", max(len(plain)/3, 1)+1
+	for _, c := range candidates {
+		if plain == plainly(c) {
+			return c
+		}
+		if d := levenshtein.ComputeDistance(plain, plainly(c)); d < distance {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// plainly folds the spellings people mix up: maxAttempts, max-attempts, MAX_ATTEMPTS.
+func plainly(word string) string {
+	if len(word) > 64 {
+		word = word[:64]
+	}
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(word))
+}
+
+// didYouMean turns a suggestion into a hint.
+func didYouMean(word string, candidates []string) string {
+	if near := nearest(word, candidates); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	sorted := slices.Sorted(slices.Values(candidates))
+	return "known: " + strings.Join(sorted, ", ")
+}

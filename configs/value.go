@@ -1,0 +1,241 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// complaint says what is wrong with a written value. item is its index in a list, or -1 for the whole value.
+type complaint struct {
+	item          int
+	message, hint string
+}
+
+// fromNode reads a value from YAML. The result is string, bool, int, float64 or []string.
+func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
+	n = resolve(n)
+	switch f.kind {
+	case boolean:
+		var b bool
+		if n.ShortTag() != "!!bool" || n.Decode(&b) != nil {
+			return nil, f.mistyped(n, "true or false")
+		}
+		return b, nil
+	case integer, span:
+		var number float64
+		if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || n.Decode(&number) != nil {
+			return nil, f.mistyped(n, "a number")
+		}
+		return f.number(number)
+	case list:
+		return f.listFromNode(n)
+	default:
+		if n.ShortTag() != "!!str" {
+			return nil, f.mistyped(n, "text")
+		}
+		return f.text(n.Value)
+	}
+}
+
+func (f *field) listFromNode(n *yaml.Node) (any, []complaint) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, f.mistyped(n, "a list, such as [a, b]")
+	}
+	items, bad := make([]string, 0, len(n.Content)), []complaint(nil)
+	for i, item := range n.Content {
+		item = resolve(item)
+		if item.ShortTag() != "!!str" {
+			c := f.mistyped(item, "text")[0]
+			c.item = i
+			bad = append(bad, c)
+			continue
+		}
+		items = append(items, item.Value)
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return f.list(items)
+}
+
+// mistyped complains of a value of another type and says how to write the right one.
+func (f *field) mistyped(n *yaml.Node, want string) []complaint {
+	found, hint := "a "+strings.TrimPrefix(n.ShortTag(), "!!"), ""
+	switch {
+	case n.Kind == yaml.MappingNode:
+		found = "a map"
+	case n.Kind == yaml.SequenceNode:
+		found = "a list"
+	case n.ShortTag() == "!!null":
+		found, hint = "nothing", "give it a value or remove the key"
+	case n.ShortTag() == "!!str":
+		found = "text"
+		hint = "did you quote it?"
+	case n.ShortTag() == "!!int" || n.ShortTag() == "!!float":
+		found = "a number"
+	case n.ShortTag() == "!!bool":
+		found = "true or false"
+	}
+	switch {
+	case f.kind == boolean && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(n.Value)):
+		hint = "write true"
+	case f.kind == boolean && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(n.Value)):
+		hint = "write false"
+	case want == "text" && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null":
+		hint = "put it in quotes"
+	case f.kind == list && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
+		hint = "put it in brackets"
+	case n.ShortTag() == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0:
+		hint = ""
+	}
+	return []complaint{{item: -1, message: fmt.Sprintf("wants %s, got %s", want, found), hint: hint}}
+}
+
+// fromText reads a value from an environment variable or a flag. A list is separated by commas, or is a YAML list when
+// it begins with a bracket, so that [] and items with commas can be said.
+func (f *field) fromText(s string) (any, []complaint) {
+	switch f.kind {
+	case boolean:
+		b, err := strconv.ParseBool(strings.ToLower(s))
+		if err != nil {
+			return nil, []complaint{{item: -1, message: fmt.Sprintf("wants true or false, got %q", shorten(s))}}
+		}
+		return b, nil
+	case integer, span:
+		number, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, []complaint{{item: -1, message: fmt.Sprintf("wants a number, got %q", shorten(s))}}
+		}
+		return f.number(number)
+	case list:
+		if strings.HasPrefix(s, "[") {
+			var document yaml.Node
+			if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
+				return nil, []complaint{{item: -1, message: "wants a list, such as [a, b]"}}
+			}
+			return f.listFromNode(document.Content[0])
+		}
+		items := strings.Split(s, ",")
+		for i := range items {
+			items[i] = strings.TrimSpace(items[i])
+		}
+		return f.list(items)
+	default:
+		return f.text(s)
+	}
+}
+
+// fromAny reads a value that a flag holds: text, or a Go value of the setting's type. Durations become units.
+func (f *field) fromAny(v any) (any, []complaint) {
+	switch x := v.(type) {
+	case string:
+		return f.fromText(x)
+	case []string:
+		if f.kind == list {
+			return f.list(slices.Clone(x))
+		}
+	case bool:
+		if f.kind == boolean {
+			return x, nil
+		}
+	case int:
+		if f.kind == integer || f.kind == span {
+			return f.number(float64(x))
+		}
+	case float64:
+		if f.kind == integer || f.kind == span {
+			return f.number(x)
+		}
+	case time.Duration:
+		if f.kind == span {
+			return f.number(float64(x) / float64(f.unit))
+		}
+	}
+	return nil, []complaint{{item: -1, message: fmt.Sprintf("cannot be a %T", v)}}
+}
+
+func (f *field) number(v float64) (any, []complaint) {
+	if !(v >= f.min && v <= f.max) { // also false for NaN
+		return nil, []complaint{{item: -1, message: fmt.Sprintf("is %v, out of range", v), hint: fmt.Sprintf("from %v to %v", f.min, f.max)}}
+	}
+	if f.kind == span {
+		return v, nil
+	}
+	if v != math.Trunc(v) {
+		return nil, []complaint{{item: -1, message: fmt.Sprintf("is %v, not a whole number", v)}}
+	}
+	return int(v), nil
+}
+
+func (f *field) text(s string) (any, []complaint) {
+	if f.words != nil && !slices.Contains(f.words, s) {
+		return nil, []complaint{{item: -1, message: fmt.Sprintf("cannot be %q", shorten(s)), hint: didYouMean(s, f.words)}}
+	}
+	if message := f.form.complain(s, f.hidden); message != "" {
+		return nil, []complaint{{item: -1, message: message}}
+	}
+	return s, nil
+}
+
+func (f *field) list(items []string) (any, []complaint) {
+	if len(items) > maxItems {
+		return nil, []complaint{{item: -1, message: fmt.Sprintf("has %d items, more than %d", len(items), maxItems)}}
+	}
+	var bad []complaint
+	for i, item := range items {
+		if message := f.form.complain(item, f.hidden); message != "" {
+			bad = append(bad, complaint{item: i, message: message})
+		}
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return items, nil
+}
+
+// complain says why s does not have the form, or nothing. It never repeats a hidden text.
+func (fm *form) complain(s string, hidden bool) string {
+	shown := fmt.Sprintf("%q ", shorten(s))
+	if hidden {
+		shown = ""
+	}
+	switch {
+	case len(s) > maxText:
+		return fmt.Sprintf("is longer than %d bytes", maxText)
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	case fm == nil:
+		return ""
+	case !fm.pattern.MatchString(s):
+		return strings.TrimSpace(shown + "is not " + fm.want)
+	case fm.check != nil:
+		if why := fm.check(s); why != "" {
+			return strings.TrimSpace(shown + why)
+		}
+	}
+	return ""
+}
+
+// resolve follows an alias to what it stands for.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// shorten keeps a wrong value from filling the screen.
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
