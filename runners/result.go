@@ -1,11 +1,20 @@
 package runners
 
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
 // Result is what an agent says of its own work. Unknown fields are kept in Extra; strings are capped and clean.
 type Result struct {
 	Status        string            `json:"status"` // "success" or "failure"
 	Summary       string            `json:"summary"`
 	FilesChanged  []string          `json:"files_changed,omitempty"`
-	ErrorCategory string            `json:"error_category,omitempty"`
+	ErrorCategory string            `json:"error_category,omitempty"` // free text: it names nothing relay acts on
 	ErrorSummary  string            `json:"error_summary,omitempty"`
 	Suggestion    string            `json:"suggestion,omitempty"`
 	Learning      string            `json:"learning,omitempty"`
@@ -14,10 +23,139 @@ type Result struct {
 	Decisions     map[string]string `json:"decisions,omitempty"`
 	Questions     []string          `json:"questions,omitempty"`
 	Confident     *bool             `json:"confident,omitempty"`
+
+	// Extra holds the fields relay does not know, and known optional ones of a wrong type, cleaned like the rest and
+	// at most 64 KiB together.
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // Discovery is work the agent found and did not do.
 type Discovery struct {
 	Title string `json:"title"`
 	Why   string `json:"why,omitempty"`
+}
+
+// The two words of Result.Status.
+const (
+	StatusSuccess = "success"
+	StatusFailure = "failure"
+)
+
+const (
+	maxResult = 1 << 20 // bytes of one result as the agent wrote it
+	maxList   = 200
+)
+
+// ParseResult reads an agent's result: one JSON object with at least "status" (success or failure) and "summary".
+// Everything else is optional, and of a wrong type no reason to refuse the rest.
+func ParseResult(data []byte) (Result, error) {
+	if len(data) > maxResult {
+		return Result{}, fmt.Errorf("result has %d bytes, more than %d", len(data), maxResult)
+	}
+	var fields map[string]json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	if err := dec.Decode(&fields); err != nil {
+		if errors.Is(err, io.EOF) {
+			return Result{}, errors.New("result is empty")
+		}
+		return Result{}, fmt.Errorf("result is not a JSON object: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Result{}, errors.New("result has more after its JSON object")
+	}
+	if fields == nil {
+		return Result{}, errors.New("result is null")
+	}
+	r, err := required(fields)
+	if err != nil {
+		return Result{}, err
+	}
+	r.optional(fields)
+	r.Extra = extra(fields)
+	return r, nil
+}
+
+func required(fields map[string]json.RawMessage) (Result, error) {
+	var r Result
+	if !takeString(fields, "status", &r.Status) {
+		return r, errors.New(`result has no text "status"`)
+	}
+	switch r.Status = strings.ToLower(r.Status); r.Status {
+	case StatusSuccess, StatusFailure:
+	default:
+		return r, fmt.Errorf("result has status %q, not success or failure", oneLine(r.Status, 40))
+	}
+	if !takeString(fields, "summary", &r.Summary) || r.Summary == "" {
+		return r, errors.New(`result has no text "summary"`)
+	}
+	return r, nil
+}
+
+func (r *Result) optional(fields map[string]json.RawMessage) {
+	takeString(fields, "error_category", &r.ErrorCategory)
+	takeString(fields, "error_summary", &r.ErrorSummary)
+	takeString(fields, "suggestion", &r.Suggestion)
+	takeString(fields, "learning", &r.Learning)
+	takeStrings(fields, "files_changed", &r.FilesChanged)
+	takeStrings(fields, "pattern_tags", &r.PatternTags)
+	takeStrings(fields, "questions", &r.Questions)
+
+	var confident bool
+	if take(fields, "confident", &confident) {
+		r.Confident = &confident
+	}
+	var found []Discovery
+	if take(fields, "discovered", &found) {
+		for _, d := range found[:min(len(found), maxList)] {
+			d.Title, d.Why = clean(d.Title, maxString), clean(d.Why, maxString)
+			if d.Title != "" {
+				r.Discovered = append(r.Discovered, d)
+			}
+		}
+	}
+	var decisions map[string]string
+	if take(fields, "decisions", &decisions) && len(decisions) > 0 {
+		r.Decisions = make(map[string]string, min(len(decisions), maxList))
+		for _, k := range sortedKeys(decisions, maxList) {
+			r.Decisions[clean(k, maxKey)] = clean(decisions[k], maxString)
+		}
+	}
+}
+
+// take decodes fields[key] into v and removes it; a value of another type stays where it is.
+func take(fields map[string]json.RawMessage, key string, v any) bool {
+	raw, ok := fields[key]
+	if !ok {
+		return false
+	}
+	if bytes.Equal(raw, []byte("null")) {
+		delete(fields, key)
+		return false
+	}
+	if json.Unmarshal(raw, v) != nil {
+		return false
+	}
+	delete(fields, key)
+	return true
+}
+
+func takeString(fields map[string]json.RawMessage, key string, s *string) bool {
+	var text string
+	if !take(fields, key, &text) {
+		return false
+	}
+	*s = clean(text, maxString)
+	return true
+}
+
+func takeStrings(fields map[string]json.RawMessage, key string, list *[]string) {
+	var texts []string
+	if !take(fields, key, &texts) {
+		return
+	}
+	for _, t := range texts[:min(len(texts), maxList)] {
+		if t = clean(t, maxString); t != "" {
+			*list = append(*list, t)
+		}
+	}
 }

@@ -30,11 +30,12 @@ type Request struct {
 	Result     string // where the agent may write its result (RELAY_RESULT); must not exist before
 	Transcript string // stdout goes here, as it came
 	Stderr     string
-	End        string // the supervisor writes how the process ended here
-	Schema     []byte // JSON Schema of the structured answer; nil: none is asked for
-	Model      string // "" : the CLI's own default
-	Session    string // session to resume; "" : a new one
-	Env        []string
+	End        string   // the supervisor writes how the process ended here
+	Schema     []byte   // JSON Schema of the structured answer; nil: none is asked for
+	Question   bool     // the answer is the final text, and no result is looked for: Claimed when there is any
+	Model      string   // "" : the CLI's own default
+	Session    string   // session to resume; "" : a new one
+	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
 	Observe    func(Event) // called from one goroutine as output arrives; nil: nobody listens
 }
@@ -65,7 +66,7 @@ const (
 	Auth         Outcome = "auth"          // not logged in, forbidden, no credit
 	Stopped      Outcome = "stopped"       // ctx was cancelled
 	Lost         Outcome = "lost"          // the supervisor died; how the agent ended is unknown
-	CannotStart  Outcome = "cannot_start"  // the program is missing or not executable
+	CannotStart  Outcome = "cannot_start"  // the program is missing, not executable, or refuses its arguments
 )
 
 // Report is what one run came to. Strings from the agent are valid UTF-8 without control characters, and capped.
@@ -81,7 +82,8 @@ type Report struct {
 	Exit      process.Exit
 }
 
-// Usage is what this run alone cost. CostUSD is 0 when the CLI does not price itself (Priced is false then).
+// Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written
+// to the provider's cache. CostUSD is 0 when the CLI does not price itself (Priced is false then).
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`
 	OutputTokens int64   `json:"output_tokens"`

@@ -1,0 +1,152 @@
+package runners
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// fenceName is the info string of the block an agent may end its final message with.
+const fenceName = "relay-result"
+
+// FencedResult reads the last fenced relay-result block of an agent's final message. The bool says whether there is
+// such a block; the error, why it is no result.
+func FencedResult(finalText string) (Result, bool, error) {
+	body, found, closed := lastFence(finalText)
+	if !found {
+		return Result{}, false, nil
+	}
+	if !closed {
+		return Result{}, true, errors.New("the " + fenceName + " block has no end")
+	}
+	r, err := ParseResult([]byte(body))
+	return r, true, err
+}
+
+// lastFence finds the body of the last block opened by a line of three or more backticks or tildes and the name.
+func lastFence(text string) (body string, found, closed bool) {
+	var fence string // of the open block; "" outside
+	var start int
+	for pos := 0; pos < len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[pos:], '\n'); i >= 0 {
+			end = pos + i + 1
+		}
+		line := strings.TrimSpace(text[pos:end])
+		switch marks := leadingMarks(line); {
+		case marks != "" && firstWord(line[len(marks):]) == fenceName:
+			fence, start, found, closed = marks, end, true, false
+			body = text[end:]
+		case fence != "" && marks == line && strings.HasPrefix(marks, fence):
+			body, fence, closed = text[start:pos], "", true
+		}
+		pos = end
+	}
+	return body, found, closed
+}
+
+// leadingMarks returns the run of backticks or tildes a line begins with, when it is long enough to open a block.
+func leadingMarks(line string) string {
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return ""
+	}
+	n := len(line) - len(strings.TrimLeft(line, line[:1]))
+	if n < 3 {
+		return ""
+	}
+	return line[:n]
+}
+
+func firstWord(s string) string {
+	if words := strings.Fields(truncate(s, 200)); len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
+// claim finds what the agent says of its work: the structured output of its CLI, else the result file, else the last
+// fenced block of its final message. The first that can be read counts; when none can, the error of the first that
+// is there. No result at all is (nil, nil).
+func claim(structured []byte, file, finalText string) (*Result, error) {
+	var first error
+	note := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	if len(structured) > 0 {
+		r, err := ParseResult(structured)
+		if err == nil {
+			return &r, nil
+		}
+		note(fmt.Errorf("structured output: %w", err))
+	}
+	if file != "" {
+		data, err := readResult(file)
+		if err == nil {
+			var r Result
+			if r, err = ParseResult(data); err == nil {
+				return &r, nil
+			}
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			note(fmt.Errorf("result file: %w", err))
+		}
+	}
+	r, found, err := FencedResult(finalText)
+	switch {
+	case found && err == nil:
+		return &r, nil
+	case found:
+		note(err)
+	}
+	return nil, first
+}
+
+// readResult reads a result file an agent wrote: a regular file of bounded size, through no symbolic link.
+func readResult(path string) ([]byte, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := openNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || !os.SameFile(before, info) {
+		return nil, fmt.Errorf("%s changed while it was opened", path)
+	}
+	if info.Size() > maxResult {
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), maxResult)
+	}
+	return io.ReadAll(io.LimitReader(f, maxResult+1))
+}
+
+// clearResult makes sure that no result is there before the agent runs: a stale one would be taken for its claim.
+func clearResult(path string) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return fmt.Errorf("%s is a directory, not a place for a result", path)
+	}
+	return os.Remove(path)
+}

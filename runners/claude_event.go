@@ -1,0 +1,85 @@
+package runners
+
+import "encoding/json"
+
+// claudeEvent is one line of the stream; each kind of event uses some of the fields.
+type claudeEvent struct {
+	Type      string          `json:"type"`
+	Subtype   string          `json:"subtype"`
+	SessionID string          `json:"session_id"`
+	Model     string          `json:"model"`          // system/init
+	Fallback  string          `json:"fallback_model"` // system/model_fallback
+	Tool      string          `json:"tool_name"`      // system/permission_denied
+	Parent    *string         `json:"parent_tool_use_id"`
+	Message   json.RawMessage `json:"message"`
+
+	IsAPIError bool            `json:"is_api_error_message"`
+	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …
+
+	Attempt      int     `json:"attempt"` // system/api_retry
+	MaxRetries   int     `json:"max_retries"`
+	RetryDelayMS float64 `json:"retry_delay_ms"`
+	ErrorStatus  int     `json:"error_status"` // null when there was no answer at all
+
+	RateLimit *claudeRateLimit `json:"rate_limit_info"`
+
+	claudeResult
+}
+
+type claudeRateLimit struct {
+	Status   string `json:"status"` // allowed, rejected
+	ResetsAt int64  `json:"resetsAt"`
+	Type     string `json:"rateLimitType"`
+}
+
+// claudeResult is the terminal event.
+type claudeResult struct {
+	IsError        bool                       `json:"is_error"`
+	APIErrorStatus int                        `json:"api_error_status"`
+	TerminalReason string                     `json:"terminal_reason"`
+	StopReason     string                     `json:"stop_reason"`
+	NumTurns       int                        `json:"num_turns"`
+	Result         string                     `json:"result"`
+	Errors         []string                   `json:"errors"`
+	Structured     json.RawMessage            `json:"structured_output"`
+	Denials        []claudeDenial             `json:"permission_denials"`
+	CostUSD        *float64                   `json:"total_cost_usd"`
+	Usage          *claudeUsage               `json:"usage"`
+	ThisRun        map[string]claudeModelCost `json:"model_usage_since_last_result"`
+}
+
+type claudeDenial struct {
+	Tool string `json:"tool_name"`
+}
+
+// claudeUsage counts a message's, or the run's, tokens.
+type claudeUsage struct {
+	Input       int64 `json:"input_tokens"`
+	Output      int64 `json:"output_tokens"`
+	CacheRead   int64 `json:"cache_read_input_tokens"`
+	CacheCreate int64 `json:"cache_creation_input_tokens"`
+}
+
+type claudeModelCost struct {
+	Input       int64   `json:"inputTokens"`
+	Output      int64   `json:"outputTokens"`
+	CacheRead   int64   `json:"cacheReadInputTokens"`
+	CacheCreate int64   `json:"cacheCreationInputTokens"`
+	CostUSD     float64 `json:"costUSD"`
+}
+
+type claudeMessage struct {
+	ID      string          `json:"id"`
+	Content json.RawMessage `json:"content"`
+	Usage   *claudeUsage    `json:"usage"`
+}
+
+type claudeBlock struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// total counts everything the model read, from the cache or not.
+func (u *claudeUsage) total() int64 { return u.Input + u.CacheRead + u.CacheCreate }

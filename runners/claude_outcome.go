@@ -1,0 +1,180 @@
+package runners
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report says what the stream and the process's end mean together. Success needs both the terminal event and exit
+// status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
+func (s *claudeStream) report(e end) Report {
+	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: clean(s.said, maxFinal), Usage: s.usage()}
+	var structured []byte
+	if s.final() {
+		r.FinalText, structured = clean(s.result.Result, maxFinal), s.result.Structured
+		for _, d := range s.result.Denials {
+			if s.denied[d.Tool] == 0 {
+				s.deny(d.Tool)
+			}
+		}
+	}
+	var claimErr error
+	if !s.req.Question {
+		r.Result, claimErr = claim(structured, s.req.Result, r.FinalText)
+	}
+	switch o, detail, ok := e.stopped(s.final()); {
+	case ok && o == SilenceLimit && s.retry != nil:
+		r.Outcome, r.Detail = s.retryOutcome(&r)
+	case ok:
+		r.Outcome, r.Detail = o, detail
+	case !s.final():
+		r.Outcome, r.Detail = s.withoutResult(&r)
+	case s.result.IsError || s.subtype != "success":
+		r.Outcome, r.Detail = s.failure(&r)
+	case e.exit.Code != 0 && !e.exit.Stopped:
+		r.Outcome, r.Detail = Failed, "it reported an end, but then: "+exitDetail(e.exit, s.req.Stderr)
+	case s.req.Question:
+		r.Outcome, r.Detail = answered(r.FinalText)
+	default:
+		r.Outcome, r.Detail = claimed(r.Result, claimErr)
+	}
+	r.Detail = oneLine(joinDetail(r.Detail, s.denials()), maxDetail)
+	return r
+}
+
+// withoutResult is the outcome of a CLI that ended without its terminal event.
+func (s *claudeStream) withoutResult(r *Report) (Outcome, string) {
+	switch {
+	case s.retry != nil:
+		return s.retryOutcome(r)
+	case r.Exit.Code == 0:
+		return NoResult, "it ended without a final message"
+	case s.begun:
+		return Failed, "it ended without a final message: " + exitDetail(r.Exit, s.req.Stderr)
+	case r.Exit.Signal != "":
+		return Provider, "it died before it began: " + exitDetail(r.Exit, s.req.Stderr)
+	}
+	return CannotStart, exitDetail(r.Exit, s.req.Stderr)
+}
+
+// retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.
+func (s *claudeStream) retryOutcome(r *Report) (Outcome, string) {
+	status, name := s.retry.ErrorStatus, word(s.retry.Error)
+	o := blame(status, name)
+	if o == Failed { // it was asking again: the CLI itself did not think the request was at fault
+		o = Provider
+	}
+	return s.limited(r, o), "gave up while its provider failed: " + providerFault(status, name)
+}
+
+// failure is the outcome of a terminal event that reports an error.
+func (s *claudeStream) failure(r *Report) (Outcome, string) {
+	res := s.result
+	detail := cmp.Or(res.Result, strings.Join(res.Errors, "; "), s.subtype)
+	switch {
+	case res.StopReason == "refusal":
+		return Failed, "the model refused: " + detail
+	case res.APIErrorStatus == 0 && s.apiError == "" && res.TerminalReason != "api_error":
+		return s.ownFailure(detail)
+	case res.TerminalReason == "prompt_too_long":
+		return Failed, detail
+	}
+	return s.limited(r, blame(res.APIErrorStatus, s.apiError)), detail
+}
+
+// ownFailure tells an agent that failed or used up its turns from a CLI that had nothing to go on with.
+func (s *claudeStream) ownFailure(detail string) (Outcome, string) {
+	switch {
+	case s.begun:
+		return Failed, detail
+	case s.req.Session != "": // the session is gone: nobody's fault, and a fresh one will do
+		return Provider, "cannot resume: " + detail
+	}
+	return CannotStart, detail
+}
+
+// limited turns a refused request into a usage limit when the CLI told one, with the time it ends.
+func (s *claudeStream) limited(r *Report, o Outcome) Outcome {
+	if o != RateLimited || s.limit == nil {
+		return o
+	}
+	at := time.Unix(s.limit.ResetsAt, 0).UTC()
+	if s.limit.ResetsAt <= 0 || time.Until(at) > maxReset {
+		return o
+	}
+	r.ResetAt = at
+	return Quota
+}
+
+// maxReset is later than any window a provider has; a time beyond is not believed.
+const maxReset = 31 * 24 * time.Hour
+
+// blame maps a provider's fault, as an HTTP status (0: none) and the CLI's word for it, to an outcome. No credit and a
+// model the key may not use are Auth: like a refused login they stay as they are until a person changes something,
+// so that waiting or another attempt with this runner is in vain.
+func blame(status int, name string) Outcome {
+	switch {
+	case status == 401, status == 402, status == 403,
+		name == "authentication_failed", name == "billing_error", name == "model_not_found":
+		return Auth
+	case status == 429, name == "rate_limit":
+		return RateLimited
+	case status == 408, status >= 500,
+		status == 0 && name != "invalid_request" && name != "max_output_tokens":
+		return Provider
+	}
+	return Failed
+}
+
+func providerFault(status int, name string) string {
+	switch {
+	case status == 0:
+		return cmp.Or(name, "no answer")
+	case name == "":
+		return fmt.Sprintf("status %d", status)
+	}
+	return fmt.Sprintf("%d %s", status, name)
+}
+
+// usage is this run's part. total_cost_usd and modelUsage grow over a resumed session, so that a CLI that does not
+// tell this run's models apart (2.1.197) overstates the cost of a resumed run; usage is this run's in any case, but
+// after a stop for budget it lacks the last message.
+func (s *claudeStream) usage() Usage {
+	if s.result == nil {
+		return s.spent
+	}
+	res := s.result
+	if res.ThisRun != nil {
+		u := Usage{Priced: true}
+		for _, m := range res.ThisRun {
+			u.InputTokens += m.Input + m.CacheRead + m.CacheCreate
+			u.OutputTokens += m.Output
+			u.CostUSD += max(0, m.CostUSD)
+		}
+		return u
+	}
+	var u Usage
+	if res.Usage != nil {
+		u.InputTokens, u.OutputTokens = res.Usage.total(), res.Usage.Output
+	}
+	if res.CostUSD != nil {
+		u.CostUSD, u.Priced = max(0, *res.CostUSD), true
+	}
+	return u
+}
+
+// denials names the tools the agent was not allowed to use: it ends in "success" all the same.
+func (s *claudeStream) denials() string {
+	if len(s.denied) == 0 {
+		return ""
+	}
+	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(s.denied)), ", ")
+}
+
+func joinDetail(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+}

@@ -1,0 +1,204 @@
+package runners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"relay/runners/process"
+)
+
+// CommandOptions describe any CLI by its command line.
+type CommandOptions struct {
+	Name string // "" : "command"
+	// Argv is the command line. In each argument {prompt_file}, {result_file}, {dir}, {model}, {run}, {task}, {attempt},
+	// {session} are replaced; an argument with a placeholder that has no value in this request is left out. Other
+	// braces stay as they are.
+	Argv []string
+	// PromptArg says that the prompt is read from {prompt_file}: stdin is then the null device, else the prompt.
+	PromptArg bool
+	// Exit says that the exit status is the claim: 0 without a result is a success. Without it, silence is no result.
+	Exit       bool
+	Model      string   // for requests that name none
+	Env        []string // added to the request's environment
+	StopSignal string   // "TERM" (default) or "INT"
+}
+
+// Command runs an agent that is known only by its command line. Its claim is the result file, or the last fenced
+// relay-result block of its output.
+type Command struct {
+	sup process.Supervisor
+	CommandOptions
+}
+
+// NewCommand returns a runner for the CLI that o describes.
+func NewCommand(sup process.Supervisor, o CommandOptions) *Command {
+	if o.Name == "" {
+		o.Name = "command"
+	}
+	return &Command{sup: sup, CommandOptions: o}
+}
+
+// Name is the runner's name in configuration and ledger.
+func (c *Command) Name() string { return c.CommandOptions.Name }
+
+// Run runs the command once.
+func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
+	if len(c.Argv) == 0 {
+		return startFault(fmt.Errorf("agent %s has no command line (argv)", c.Name())), nil
+	}
+	if req.Model == "" {
+		req.Model = c.Model
+	}
+	if err := clearResult(req.Result); err != nil {
+		return Report{}, err
+	}
+	cmd := req.command(expand(c.Argv, req), c.Env)
+	cmd.StopSignal = c.StopSignal
+	if c.PromptArg {
+		cmd.Stdin = ""
+	}
+	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits}
+	if req.Observe != nil {
+		w.read = func(line []byte) { req.observe(EventText, string(line[:min(len(line), 4*maxEvent)])) }
+	}
+	e, err := w.run(ctx)
+	if err != nil {
+		if cannotStart(err) {
+			return startFault(err), nil
+		}
+		return Report{}, err
+	}
+	r := Report{Exit: e.exit, Model: req.Model, Session: req.Session}
+	if err := c.report(&r, e, req); err != nil {
+		return r, err
+	}
+	return r, w.compact()
+}
+
+// report fills in what the command's end and output mean.
+func (c *Command) report(r *Report, e end, req Request) error {
+	out, err := lastBytes(req.Transcript, maxFinal)
+	if err != nil {
+		return err
+	}
+	r.FinalText = clean(string(out), maxFinal)
+	if o, detail, ok := e.stopped(false); ok {
+		r.Outcome, r.Detail = o, oneLine(detail, maxDetail)
+		return nil
+	}
+	if e.exit.Code != 0 {
+		r.Outcome, r.Detail = Failed, exitDetail(e.exit, req.Stderr)
+	}
+	if req.Question {
+		c.answer(r, req)
+		return nil
+	}
+	result, err := claim(nil, req.Result, string(out))
+	r.Result = result
+	if r.Outcome == "" {
+		r.Outcome, r.Detail = claimed(result, err)
+	}
+	if r.Outcome == NoResult && c.Exit {
+		r.Outcome, r.Detail = Claimed, ""
+	}
+	return nil
+}
+
+// answer is the outcome of a question: the result file when there is one, else all of the output's end.
+func (c *Command) answer(r *Report, req Request) {
+	if data, err := readResult(req.Result); err == nil {
+		r.FinalText = clean(string(data), maxFinal)
+	}
+	if r.Outcome == "" {
+		r.Outcome, r.Detail = answered(r.FinalText)
+	}
+}
+
+func answered(text string) (Outcome, string) {
+	if text == "" {
+		return NoResult, "it ended without an answer"
+	}
+	return Claimed, ""
+}
+
+// claimed is the outcome of an agent that ended well, from what claim found.
+func claimed(result *Result, err error) (Outcome, string) {
+	switch {
+	case result == nil && err == nil:
+		return NoResult, "it ended without a result"
+	case result == nil:
+		return BadResult, oneLine(err.Error(), maxDetail)
+	case result.Status == StatusFailure:
+		return Failed, oneLine(result.said(), maxDetail)
+	}
+	return Claimed, ""
+}
+
+// said is the agent's own account of its failure.
+func (r *Result) said() string {
+	if r.ErrorSummary != "" {
+		return r.ErrorSummary
+	}
+	return r.Summary
+}
+
+// exitDetail says how a process ended that was not well, with the last words it wrote to stderr.
+func exitDetail(exit process.Exit, stderr string) string {
+	how := fmt.Sprintf("exit status %d", exit.Code)
+	if exit.Signal != "" {
+		how = "ended by signal " + exit.Signal
+	}
+	last, err := lastBytes(stderr, 2<<10)
+	if err != nil || len(last) == 0 {
+		return how
+	}
+	words := oneLine(string(last), 4<<10)
+	if room := maxDetail - len(how) - 2; len(words) > room {
+		words = strings.ToValidUTF8(words[len(words)-room:], "")
+	}
+	return how + ": " + words
+}
+
+// expand replaces the placeholders of each argument.
+func expand(argv []string, req Request) []string {
+	m := parseMark(req.Mark)
+	values := map[string]string{
+		"prompt_file": req.Prompt, "result_file": req.Result, "dir": req.Dir, "model": req.Model,
+		"run": m.run, "task": m.task, "attempt": m.attempt, "session": req.Session,
+	}
+	expanded := make([]string, 0, len(argv))
+	for _, arg := range argv {
+		if text, err := fill(arg, values); err == nil {
+			expanded = append(expanded, text)
+		}
+	}
+	return expanded
+}
+
+var errNoValue = errors.New("placeholder without a value")
+
+// fill replaces {name} by its value, once: what a value holds is not looked at again.
+func fill(arg string, values map[string]string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(arg, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		value, known := values[name]
+		switch {
+		case !known:
+			b.WriteByte('{')
+			arg = rest
+			continue
+		case value == "":
+			return "", errNoValue
+		}
+		b.WriteString(value)
+		arg = after
+	}
+}

@@ -1,0 +1,234 @@
+package runners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"time"
+
+	"relay/runners/process"
+)
+
+// Why relay stops an agent of its own accord. As the cause of a cancelled context they decide the outcome.
+var (
+	errWall     = errors.New("time limit passed")
+	errSilence  = errors.New("no output for too long")
+	errLinger   = errors.New("still running after its final result")
+	errFlood    = errors.New("wrote too much output")
+	errHopeless = errors.New("cannot succeed any more")
+)
+
+const (
+	firstLook   = 20 * time.Millisecond
+	slowestLook = 500 * time.Millisecond
+	defaultCap  = 32 << 20
+	floodFactor = 64 // an agent that writes this many times what is kept of its output is stopped
+)
+
+// mood is what an adapter's reader makes of the stream so far.
+type mood int
+
+const (
+	working  mood = iota
+	finished      // the final result is there: the agent may linger only so long
+	hopeless      // going on is a waste: stop it now
+)
+
+// watch is one supervised process and the limits it is held to.
+type watch struct {
+	sup    process.Supervisor
+	cmd    process.Command
+	limits Limits
+	read   func(line []byte) // sees each line of stdout as it comes; nil: nobody reads while it runs
+	mood   func() mood       // asked after each look; nil: always working
+}
+
+// end is how a watched process ended.
+type end struct {
+	exit  process.Exit
+	cause error // why the process was stopped; nil: it ended by itself
+	over  bool  // relay's caller cancelled it
+}
+
+// run starts the process and returns when it and all it started are gone. A program that cannot be started is an
+// error; see cannotStart.
+func (w *watch) run(parent context.Context) (end, error) {
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	if w.limits.Wall > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeoutCause(ctx, w.limits.Wall, fmt.Errorf("%w: %s", errWall, w.limits.Wall))
+		defer done()
+	}
+	p, err := w.sup.Start(ctx, w.cmd)
+	if err != nil {
+		if ctx.Err() != nil {
+			return end{cause: context.Cause(ctx), over: parent.Err() != nil}, nil
+		}
+		return end{}, err
+	}
+	done := make(chan process.Exit, 1)
+	go func() { done <- p.Wait() }()
+	e := end{exit: w.wait(done, stop)}
+	if e.exit.Stopped {
+		e.cause = context.Cause(ctx)
+		e.over = parent.Err() != nil && errors.Is(e.cause, context.Cause(parent))
+	}
+	return e, nil
+}
+
+// wait looks at the output until the process is gone, often while it is young and busy, rarely when it is quiet.
+func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
+	l := look{watch: w, stop: stop, heard: time.Now(), pause: firstLook}
+	if w.read != nil {
+		l.tail = &tail{path: w.cmd.Stdout, line: w.read}
+		defer l.tail.close()
+	}
+	timer := time.NewTimer(l.pause)
+	defer timer.Stop()
+	for {
+		select {
+		case exit := <-done:
+			l.last()
+			return exit
+		case <-timer.C:
+			timer.Reset(l.again())
+		}
+	}
+}
+
+// look is the state of watching one process.
+type look struct {
+	*watch
+	stop  context.CancelCauseFunc
+	tail  *tail
+	buf   []byte
+	sizes [2]int64 // of stdout and stderr
+	heard time.Time
+	ended time.Time // when the final result was seen
+	pause time.Duration
+}
+
+// again reads what is new, holds the process to its limits, and says when to look next.
+func (l *look) again() time.Duration {
+	now := time.Now()
+	all := true
+	if l.tail != nil {
+		all, _ = l.tail.read(l.buffer()) // a read error shows again in last, and the limits must hold regardless
+	}
+	if l.grown() {
+		l.heard, l.pause = now, firstLook
+	} else {
+		l.pause = min(2*l.pause, slowestLook)
+	}
+	l.judge(now)
+	if !all {
+		return time.Millisecond
+	}
+	return l.untilDue(now)
+}
+
+func (l *look) judge(now time.Time) {
+	limit := l.limits
+	m := working
+	if l.mood != nil {
+		m = l.mood()
+	}
+	if m != finished {
+		l.ended = time.Time{}
+	} else if l.ended.IsZero() {
+		l.ended = now
+	}
+	switch kept := l.limits.kept(); {
+	case m == hopeless:
+		l.stop(errHopeless)
+	case l.sizes[0] > floodFactor*kept || l.sizes[1] > floodFactor*kept:
+		l.stop(fmt.Errorf("%w: more than %d MiB", errFlood, floodFactor*kept>>20))
+	case m == finished && limit.Linger > 0 && now.Sub(l.ended) >= limit.Linger:
+		l.stop(errLinger)
+	case m == working && limit.Silence > 0 && now.Sub(l.heard) >= limit.Silence:
+		l.stop(fmt.Errorf("%w: %s", errSilence, limit.Silence))
+	}
+}
+
+// untilDue shortens the pause to the next limit, so that a limit holds to the millisecond and not to the pause.
+func (l *look) untilDue(now time.Time) time.Duration {
+	pause := l.pause
+	shorten := func(limit time.Duration, since time.Time) {
+		if rest := limit - now.Sub(since); limit > 0 && rest > 0 {
+			pause = min(pause, rest)
+		}
+	}
+	shorten(l.limits.Silence, l.heard)
+	if !l.ended.IsZero() {
+		shorten(l.limits.Linger, l.ended)
+	}
+	return max(pause, time.Millisecond)
+}
+
+// grown compares the sizes of both outputs with those of the last look.
+func (l *look) grown() bool {
+	sizes := [2]int64{fileSize(l.cmd.Stdout), fileSize(l.cmd.Stderr)}
+	grown := sizes != l.sizes
+	l.sizes = sizes
+	return grown
+}
+
+// last reads what the process wrote between the last look and its end.
+func (l *look) last() {
+	if l.tail != nil {
+		_ = l.tail.finish(l.buffer()) // what cannot be read is missing from the outcome: no result, never a success
+	}
+}
+
+func (l *look) buffer() []byte {
+	if l.buf == nil {
+		l.buf = make([]byte, 128<<10)
+	}
+	return l.buf
+}
+
+func (l Limits) kept() int64 {
+	if l.TranscriptCap > 0 {
+		return l.TranscriptCap
+	}
+	return defaultCap
+}
+
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// cannotStart tells an agent that is not there from a fault of relay's own machine.
+func cannotStart(err error) bool {
+	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+}
+
+// stopped names the outcome of an agent that relay stopped for a reason that says nothing of its work. The bool is
+// false when its output decides: it ended by itself, or was stopped only because it lingered or could not succeed.
+func (e end) stopped(final bool) (Outcome, string, bool) {
+	switch {
+	case e.exit.Lost:
+		return Lost, "the process that watched the agent died; how the agent ended is unknown", true
+	case e.cause == nil, errors.Is(e.cause, errLinger), errors.Is(e.cause, errHopeless):
+		return "", "", false
+	case e.over:
+		return Stopped, "stopped: " + e.cause.Error(), true
+	case final:
+		return "", "", false
+	case errors.Is(e.cause, errWall):
+		return WallLimit, e.cause.Error(), true
+	case errors.Is(e.cause, errSilence):
+		return SilenceLimit, e.cause.Error(), true
+	case errors.Is(e.cause, errFlood):
+		return Failed, e.cause.Error(), true
+	}
+	return Stopped, "stopped: " + e.cause.Error(), true
+}
