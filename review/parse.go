@@ -1,0 +1,202 @@
+package review
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Parse reads a reviewer's answer: a JSON object as Schema describes it (the whole answer, or within its text), or
+// findings in markdown with a "Verdict:" line. Anything else is an error that wraps ErrNoVerdict: nothing, a message
+// about a limit, an apology, an unfinished answer, an unknown word for the decision, or two decisions that differ.
+func Parse(answer string) (Verdict, error) {
+	answer = strings.TrimSpace(answer)
+	switch {
+	case answer == "":
+		return Verdict{}, noVerdict("the answer is empty")
+	case len(answer) > maxAnswer:
+		return Verdict{}, noVerdict("the answer is longer than %d bytes", maxAnswer)
+	}
+	if answer[0] == '{' {
+		if object, end := objectAt(answer, 0); object != nil && end == len(answer) {
+			return fromObject(object)
+		}
+	}
+	objects, rest := embedded(answer)
+	stated, err := markdown(rest)
+	if err != nil {
+		return Verdict{}, err
+	}
+	return agree(objects, stated)
+}
+
+// agree takes the last object, or what the markdown states, once nothing in the answer contradicts it.
+func agree(objects []map[string]json.RawMessage, stated Verdict) (Verdict, error) {
+	var v Verdict
+	for _, object := range objects {
+		next, err := fromObject(object)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if v.Decision != "" && v.Decision != next.Decision {
+			return Verdict{}, noVerdict("the answer says both %s and %s", v.Decision, next.Decision)
+		}
+		v = next
+	}
+	switch {
+	case v.Decision == "" && stated.Decision == "":
+		return Verdict{}, noVerdict("the answer has no verdict")
+	case v.Decision == "":
+		return stated, nil
+	case stated.Decision != "" && stated.Decision != v.Decision:
+		return Verdict{}, noVerdict("the answer says both %s and %s", v.Decision, stated.Decision)
+	}
+	v.Findings = finish(append(v.Findings, stated.Findings...))
+	return v, nil
+}
+
+func noVerdict(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrNoVerdict, fmt.Sprintf(format, args...))
+}
+
+// maxObjects bounds how many braces of an answer are tried as the beginning of an object.
+const maxObjects = 64
+
+// embedded finds the verdict objects within an answer, and returns the text around them. Within text, an object counts
+// only with its findings: a reviewer quotes code, and code can hold anything.
+func embedded(answer string) (objects []map[string]json.RawMessage, rest string) {
+	var text strings.Builder
+	done := 0
+	for pos, tried := 0, 0; tried < maxObjects; tried++ {
+		i := strings.IndexByte(answer[pos:], '{')
+		if i < 0 {
+			break
+		}
+		pos += i
+		object, end := objectAt(answer, pos)
+		if object == nil {
+			pos++
+			continue
+		}
+		if object["verdict"] != nil && object["findings"] != nil {
+			objects = append(objects, object)
+			text.WriteString(answer[done:pos])
+			done = end
+		}
+		pos = end
+	}
+	text.WriteString(answer[done:])
+	return objects, text.String()
+}
+
+// objectAt decodes the JSON object that begins at pos; end is the place behind it.
+func objectAt(s string, pos int) (object map[string]json.RawMessage, end int) {
+	dec := json.NewDecoder(strings.NewReader(s[pos:]))
+	if dec.Decode(&object) != nil {
+		return nil, 0
+	}
+	return object, pos + int(dec.InputOffset())
+}
+
+// answerFinding is a finding as reviewers write it: some number their lines with text, some call the issue otherwise.
+type answerFinding struct {
+	Severity    string          `json:"severity"`
+	File        string          `json:"file"`
+	Line        json.RawMessage `json:"line"`
+	Issue       string          `json:"issue"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Message     string          `json:"message"`
+	Fix         string          `json:"fix"`
+	Suggestion  string          `json:"suggestion"`
+	Criterion   string          `json:"criterion"`
+}
+
+func fromObject(object map[string]json.RawMessage) (Verdict, error) {
+	var word, summary string
+	if json.Unmarshal(object["verdict"], &word) != nil {
+		return Verdict{}, noVerdict("the answer has no text \"verdict\"")
+	}
+	d, ok := decisionOf(word)
+	if !ok {
+		return Verdict{}, noVerdict("%q is no verdict", cut(line(word), 60))
+	}
+	if raw := object["summary"]; raw != nil && json.Unmarshal(raw, &summary) != nil {
+		summary = ""
+	}
+	var found []answerFinding
+	if raw := object["findings"]; raw != nil {
+		if err := json.Unmarshal(raw, &found); err != nil {
+			return Verdict{}, noVerdict("the findings cannot be read: %v", err)
+		}
+	}
+	v := Verdict{Decision: d, Summary: line(summary)}
+	for _, f := range found {
+		v.Findings = append(v.Findings, Finding{
+			Severity:  severityOf(f.Severity),
+			File:      f.File,
+			Line:      lineNumber(f.Line),
+			Issue:     firstText(f.Issue, f.Title, f.Description, f.Message),
+			Fix:       firstText(f.Fix, f.Suggestion),
+			Criterion: f.Criterion,
+		})
+	}
+	v.Findings = finish(v.Findings)
+	return v, nil
+}
+
+// lineNumber reads 15, "15" and "15-20"; what is no positive number is 0.
+func lineNumber(raw json.RawMessage) int {
+	text := string(bytes.Trim(raw, `" `))
+	text, _, _ = strings.Cut(text, "-")
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// finish cleans findings, takes a line number out of a file's name, and keeps the gravest when there are too many.
+func finish(findings []Finding) []Finding {
+	for i := range findings {
+		f := &findings[i]
+		f.File, f.Issue, f.Fix, f.Criterion = line(f.File), line(f.Issue), line(f.Fix), line(f.Criterion)
+		if f.Issue == "" {
+			f.Issue = "(the reviewer did not say what)"
+		}
+		if name, number, ok := cutLine(f.File); ok {
+			f.File = name
+			if f.Line == 0 {
+				f.Line = number
+			}
+		}
+	}
+	if len(findings) > maxFindings {
+		slices.SortStableFunc(findings, func(a, b Finding) int { return a.Severity.rank() - b.Severity.rank() })
+		findings = findings[:maxFindings]
+	}
+	return findings
+}
+
+// cutLine splits "app/user.rb:15", also "…:15-20" and "…:15:3".
+func cutLine(file string) (name string, number int, ok bool) {
+	name, rest, found := strings.Cut(file, ":")
+	if !found || name == "" {
+		return "", 0, false
+	}
+	rest, _, _ = strings.Cut(rest, ":")
+	number = lineNumber(json.RawMessage(rest))
+	return name, number, number > 0
+}
