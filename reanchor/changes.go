@@ -1,0 +1,178 @@
+package reanchor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Caps on how many paths are held at once.
+const (
+	factsChanges = 1000
+	maxChanges   = 100_000
+)
+
+// TooManyError means that more paths changed than are held. The ones returned beside it are the first.
+type TooManyError struct{ Kept, Rest int }
+
+// Error counts them.
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("%d changed paths, of which relay holds %d", e.Kept+e.Rest, e.Kept)
+}
+
+// keeper holds the first changes and counts the rest.
+type keeper struct {
+	max, rest int
+	changes   []Change
+}
+
+func (k *keeper) visit(c Change) error {
+	if len(k.changes) >= k.max {
+		k.rest++
+		return nil
+	}
+	k.changes = append(k.changes, c)
+	return nil
+}
+
+// all returns what was kept, with an error when that is not everything: a caller that looks for forbidden paths must
+// not take a part for the whole.
+func (k *keeper) all() ([]Change, error) {
+	if k.rest > 0 {
+		return k.changes, &TooManyError{Kept: len(k.changes), Rest: k.rest}
+	}
+	return k.changes, nil
+}
+
+// Facts asks git for the state of the checkout and its last recent commits. It costs one git status and, in ordinary
+// repositories, nothing more; at most 1,000 changes are listed, More counts the others.
+func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
+	kept := keeper{max: factsChanges}
+	scan := statusScan{visit: kept.visit}
+	if err := g.status(ctx, &scan, "--branch", "--untracked-files=normal"); err != nil {
+		return Facts{}, err
+	}
+	f := Facts{Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
+		Unmerged: scan.unmerged || g.operation() != ""}
+	if f.Branch == "(detached)" { // which is a possible name of a branch, too
+		branch, err := g.Branch(ctx)
+		if err != nil {
+			return Facts{}, err
+		}
+		f.Branch = branch
+	}
+	if f.Head == "" {
+		return f, nil
+	}
+	log, err := g.log(ctx, f.Head, max(recent, 1))
+	if err != nil {
+		return Facts{}, err
+	}
+	if len(log) > 0 {
+		f.Subject = log[0].Subject
+	}
+	f.Recent = log[:min(len(log), max(recent, 0))]
+	return f, nil
+}
+
+// Changes lists every uncommitted path: staged, unstaged and untracked, file by file, ignored ones not, and inside
+// submodules too. Beyond 100,000 paths the error is a [*TooManyError].
+func (g *Git) Changes(ctx context.Context) ([]Change, error) {
+	kept := keeper{max: maxChanges}
+	scan := statusScan{visit: kept.visit}
+	if err := g.status(ctx, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
+		return nil, err
+	}
+	return kept.all()
+}
+
+func (g *Git) status(ctx context.Context, scan *statusScan, options ...string) error {
+	args := append([]string{"status", "--porcelain=v2", "-z", "--no-ahead-behind", "--find-renames"}, options...)
+	return g.scan(ctx, args, scan.take, scan.end)
+}
+
+// scan runs a git command and hands over what it prints between NUL bytes.
+func (g *Git) scan(ctx context.Context, args []string, take func([]byte) error, end func() error) error {
+	cut := records{take: take}
+	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
+		return err
+	}
+	if err := cut.end(); err != nil {
+		return err
+	}
+	return end()
+}
+
+// Names lists the paths that differ between two commits, submodules included, renames found. An empty base stands for
+// nothing at all, as before the first commit. Beyond 100,000 paths the error is a [*TooManyError].
+func (g *Git) Names(ctx context.Context, base, head string) ([]Change, error) {
+	kept := keeper{max: maxChanges}
+	if err := g.EachName(ctx, base, head, kept.visit); err != nil {
+		return nil, err
+	}
+	return kept.all()
+}
+
+// EachName calls visit for every path that differs between two commits, however many there are. An error of visit
+// ends it.
+func (g *Git) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
+	args, err := g.between(base, head, "-r", "-z", "--name-status", "--find-renames")
+	if err != nil {
+		return err
+	}
+	scan := nameScan{visit: visit}
+	return g.scan(ctx, args, scan.take, scan.end)
+}
+
+// Stat returns git's summary of what differs between two commits, at most 50 files and the totals.
+func (g *Git) Stat(ctx context.Context, base, head string) (string, error) {
+	args, err := g.between(base, head, "-r", "--stat=100,70,50", "--find-renames")
+	if err != nil {
+		return "", err
+	}
+	out, err := g.Run(ctx, Call{Args: args})
+	return string(out), err
+}
+
+// Patch writes the difference of two commits in a form git apply takes, binary files included.
+func (g *Git) Patch(ctx context.Context, base, head string, w io.Writer) error {
+	args, err := g.between(base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
+	if err != nil {
+		return err
+	}
+	_, err = g.Run(ctx, Call{Args: args, Stdout: w})
+	return err
+}
+
+// between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.
+func (g *Git) between(base, head string, options ...string) ([]string, error) {
+	if base == "" {
+		base = g.emptyTree
+	}
+	for _, rev := range []string{base, head} {
+		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") || strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {
+			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", oneLine(rev, 200))
+		}
+	}
+	args := append([]string{"diff-tree", "--no-color", "--ignore-submodules=none"}, options...)
+	return append(args, "--end-of-options", base, head, "--"), nil
+}
+
+// operations are what git leaves in its folder while something is half done.
+var operations = []struct{ name, file string }{
+	{"rebase", "rebase-merge"}, {"rebase", "rebase-apply"}, {"merge", "MERGE_HEAD"},
+	{"cherry-pick", "CHERRY_PICK_HEAD"}, {"revert", "REVERT_HEAD"},
+}
+
+// operation names what is half done in the checkout, or is empty.
+func (g *Git) operation() string {
+	for _, o := range operations {
+		if _, err := os.Lstat(filepath.Join(g.gitDir, o.file)); err == nil {
+			return o.name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package reanchor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+var (
+	// ErrNoRepository means that no folder from here upwards belongs to a git repository.
+	ErrNoRepository = errors.New("not a git repository")
+	// ErrBare means that the repository has no files checked out here.
+	ErrBare = errors.New("the git repository has no work tree here")
+)
+
+// Git is one checkout. Its methods may be called side by side.
+//
+// The repository is found once, by git and under git's ownership rules; after that every command is told where it is.
+// So a checkout that lost its .git to an agent is an error, and never the user's repository in a folder above it.
+type Git struct {
+	root, gitDir, commonDir string
+	emptyTree               string
+	fast                    fast
+}
+
+// Hashes of the empty tree, which stands for what was there before the first commit.
+const (
+	emptySHA1   = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+)
+
+// OpenGit finds the checkout that dir is in. Its error is [ErrNoRepository], [ErrBare], or a [*GitError] with git's
+// reason, such as a repository that belongs to another user.
+func OpenGit(ctx context.Context, dir string) (*Git, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	out, err := Run(ctx, Call{Dir: dir, Args: []string{"rev-parse", "--show-object-format", "--is-inside-work-tree",
+		"--absolute-git-dir", "--git-common-dir", "--show-toplevel"}})
+	lines := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
+	switch {
+	case len(lines) > 1 && string(lines[1]) == "false":
+		return nil, ErrBare
+	case err != nil && isExit(err) && !repositoryAbove(dir):
+		return nil, ErrNoRepository
+	case err != nil:
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	g := &Git{emptyTree: emptySHA1}
+	if string(lines[0]) == "sha256" {
+		g.emptyTree = emptySHA256
+	}
+	paths := [3]string{}
+	if len(lines) == 5 {
+		for i := range paths {
+			paths[i] = string(lines[2+i])
+		}
+	} else if paths, err = askEach(ctx, dir); err != nil {
+		return nil, err
+	}
+	for i, p := range paths {
+		if p = filepath.FromSlash(p); !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		paths[i] = filepath.Clean(p)
+	}
+	g.gitDir, g.commonDir, g.root = paths[0], paths[1], paths[2]
+	g.fast = newFast(g.gitDir, g.commonDir)
+	return g, nil
+}
+
+// askEach asks for one path at a time: a path with a line break in it cannot be told from two.
+func askEach(ctx context.Context, dir string) (paths [3]string, err error) {
+	for i, what := range []string{"--absolute-git-dir", "--git-common-dir", "--show-toplevel"} {
+		out, err := Run(ctx, Call{Dir: dir, Args: []string{"rev-parse", what}})
+		if err != nil {
+			return paths, fmt.Errorf("open repository: %w", err)
+		}
+		paths[i] = strings.TrimSuffix(string(out), "\n")
+	}
+	return paths, nil
+}
+
+// repositoryAbove reports whether dir or a folder above it looks like a checkout: then git had another reason.
+func repositoryAbove(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+// isExit reports that git ran, and said no.
+func isExit(err error) bool {
+	var e *GitError
+	return errors.As(err, &e) && e.Code > 0
+}
+
+// Root is the top folder of the checkout, absolute and without symbolic links.
+func (g *Git) Root() string { return g.root }
+
+// GitDir is the checkout's own git folder; for a linked worktree it lies below CommonDir.
+func (g *Git) GitDir() string { return g.gitDir }
+
+// CommonDir is the git folder that all worktrees of the repository share.
+func (g *Git) CommonDir() string { return g.commonDir }
+
+// Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set.
+func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
+	if c.Dir == "" {
+		c.Dir = g.root
+	}
+	c.GitDir, c.WorkTree = g.gitDir, g.root
+	return Run(ctx, c)
+}
+
+// Head returns the full hash of HEAD, or "" before the first commit.
+func (g *Git) Head(ctx context.Context) (string, error) { return g.Ref(ctx, "HEAD") }
+
+// Ref returns the full hash a reference (HEAD, refs/…) leads to, or "" when there is none of that name.
+func (g *Git) Ref(ctx context.Context, name string) (string, error) {
+	if err := checkRef(name); err != nil {
+		return "", err
+	}
+	if hash, err := g.fast.ref(name); err == nil {
+		return hash, nil
+	}
+	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name}})
+	var e *GitError
+	if errors.As(err, &e) && e.Code == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}
+
+// Branch returns the branch that is checked out, before its first commit too, or "" when HEAD is detached. A HEAD
+// outside refs/heads is returned by its full name.
+func (g *Git) Branch(ctx context.Context) (string, error) {
+	name, err := g.fast.symbolic("HEAD")
+	if err == nil {
+		return strings.TrimPrefix(name, "refs/heads/"), nil
+	}
+	out, err := g.Run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	var e *GitError
+	if errors.As(err, &e) && e.Code == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/"), nil
+}
+
+// checkRef refuses what git would read as an option or as an expression instead of a name.
+func checkRef(name string) error {
+	odd := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) }
+	plain := name == "HEAD" || strings.HasPrefix(name, "refs/")
+	if !plain || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsFunc(name, odd) {
+		return fmt.Errorf("reference %q: want HEAD or a name below refs/", oneLine(name, 200))
+	}
+	return nil
+}

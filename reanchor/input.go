@@ -1,0 +1,61 @@
+package reanchor
+
+import (
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// Input is everything a brief is made from: plain data, so that the same input gives the same bytes anywhere. What is
+// zero has no place in the brief, except where said.
+type Input struct {
+	Facts      Facts  // of the checkout the agent will work in
+	Base       string // commit the attempt begins from
+	Epic       About
+	Progress   Progress
+	Task       epic.Task
+	EpicChecks []epic.Check // also run, on the merged tree
+	Protected  []string     // globs of the epic; the task's own are in Task
+
+	Dependencies []Dependency        // what the task depends on, in the order of the plan
+	Record       attempts.TaskRecord // earlier attempts; one that is still in progress is passed over
+
+	Handoff   string     // left by the last run, or by a person
+	Learnings []Learning // of this epic, most useful first
+	Threads   []Thread   // open discussions that touch the task's files
+
+	Attempt     int           // ordinal of the attempt this brief is for, from 1
+	MaxAttempts int           // charged failures after which the task is gated
+	Wall        time.Duration // left for this attempt
+	BudgetUSD   float64       // left for this task
+	Dir         string        // relay's own folder, relative to the root; "" means .agents-os/relay
+	NoCommits   bool          // others work in the same checkout: relay takes care of commits
+
+	MaxBytes int // of the brief; 0 means 48 KiB, and less than 8 KiB means 8 KiB
+}
+
+// About is what a brief says of the epic.
+type About struct{ ID, Title, Description, Source, Bead string }
+
+// Progress counts tasks by state and names some of each; the caller need not name more than a handful.
+type Progress struct {
+	Total, Done, Running, Left, Gated              int
+	DoneTasks, RunningTasks, LeftTasks, GatedTasks []TaskName
+}
+
+// TaskName is a task as it is mentioned in a list.
+type TaskName struct{ ID, Title string }
+
+// Dependency is a task this one builds on, with the receipt of the attempt that completed it.
+type Dependency struct {
+	ID, Title string
+	Head      string // commit its work ends at
+	Receipt   attempts.Receipt
+}
+
+// Learning is something an earlier attempt found out.
+type Learning struct{ Task, Text string }
+
+// Thread is an open discussion.
+type Thread struct{ ID, Title, Text string }

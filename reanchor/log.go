@@ -1,0 +1,101 @@
+package reanchor
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// maxLog bounds how many commits are returned at once.
+const maxLog = 10_000
+
+// Commit returns one commit by its full hash.
+func (g *Git) Commit(ctx context.Context, hash string) (Commit, error) {
+	log, err := g.log(ctx, hash, 1)
+	if err != nil {
+		return Commit{}, err
+	}
+	if len(log) == 0 {
+		return Commit{}, fmt.Errorf("commit %q: not found", oneLine(hash, 80))
+	}
+	return log[0], nil
+}
+
+// PathLog returns the last n commits that touched a path (taken literally, relative to the root), newest first.
+func (g *Git) PathLog(ctx context.Context, path string, n int) ([]Commit, error) {
+	head, err := g.Head(ctx)
+	if err != nil || head == "" {
+		return nil, err
+	}
+	return g.slowLog(ctx, head, n, path)
+}
+
+// log returns up to n commits, the given one first.
+func (g *Git) log(ctx context.Context, hash string, n int) ([]Commit, error) {
+	if !isHash(hash) {
+		return nil, fmt.Errorf("commit %q: want a full hash", oneLine(hash, 80))
+	}
+	if found, err := g.fast.log(hash, min(n, maxLog)); err == nil {
+		return found, nil
+	}
+	return g.slowLog(ctx, hash, n)
+}
+
+// slowLog asks the git program. Four fields a commit, each ended by NUL, which none of them can contain.
+func (g *Git) slowLog(ctx context.Context, hash string, n int, paths ...string) ([]Commit, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	args := []string{"log", "-n", strconv.Itoa(min(n, maxLog)), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
+		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--"}
+	scan := logScan{}
+	cut := records{take: scan.take}
+	call := Call{Args: append(args, paths...), Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdout: &cut}
+	if _, err := g.Run(ctx, call); err != nil {
+		return nil, err
+	}
+	// git log -z separates commits, so the last subject is not ended.
+	if len(scan.fields) == 3 {
+		if err := scan.take(cut.part); err != nil {
+			return nil, err
+		}
+		cut.part = nil
+	}
+	if len(scan.fields) > 0 {
+		return nil, fmt.Errorf("%w: a commit of %d fields", errRecord, len(scan.fields))
+	}
+	return scan.found, cut.end()
+}
+
+// logScan collects four fields into a commit.
+type logScan struct {
+	fields []string
+	found  []Commit
+}
+
+func (s *logScan) take(rec []byte) error {
+	if s.fields = append(s.fields, string(rec)); len(s.fields) < 4 {
+		return nil
+	}
+	seconds, err := strconv.ParseInt(s.fields[1], 10, 64)
+	if err != nil || !isHash(s.fields[0]) {
+		return fmt.Errorf("%w: commit %q at %q", errRecord, oneLine(s.fields[0], 80), oneLine(s.fields[1], 80))
+	}
+	s.found = append(s.found, Commit{Hash: s.fields[0], When: time.Unix(seconds, 0).UTC(), Author: s.fields[2], Subject: s.fields[3]})
+	s.fields = s.fields[:0]
+	return nil
+}
+
+// isHash reports whether s is a full SHA-1 or SHA-256 name.
+func isHash(s string) bool {
+	if len(s) != 40 && len(s) != 64 {
+		return false
+	}
+	for _, r := range s {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+			return false
+		}
+	}
+	return true
+}

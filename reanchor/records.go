@@ -1,0 +1,174 @@
+package reanchor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+var (
+	errRecord = errors.New("git printed something relay does not understand")
+	errLong   = errors.New("git printed a longer name than relay is ready to hold")
+)
+
+// records cuts a stream at NUL bytes and hands each piece over. It holds one unfinished piece and nothing else.
+type records struct {
+	take func(record []byte) error // must not keep the slice
+	part []byte
+}
+
+// Write passes on what is complete.
+func (r *records) Write(p []byte) (int, error) {
+	written := len(p)
+	for {
+		i := bytes.IndexByte(p, 0)
+		if i < 0 {
+			break
+		}
+		record := p[:i]
+		if len(r.part) > 0 {
+			record = append(r.part, record...)
+		}
+		if len(record) > recordBytes {
+			return 0, errLong
+		}
+		if err := r.take(record); err != nil {
+			return 0, err
+		}
+		r.part = r.part[:0]
+		p = p[i+1:]
+	}
+	if len(r.part)+len(p) > recordBytes {
+		return 0, errLong
+	}
+	r.part = append(r.part, p...)
+	return written, nil
+}
+
+// end reports whether the stream stopped in the middle of a piece.
+func (r *records) end() error {
+	if len(r.part) > 0 {
+		return fmt.Errorf("%w: cut off at %q", errRecord, oneLine(string(r.part), 80))
+	}
+	return nil
+}
+
+// statusScan reads git status --porcelain=v2 --branch -z, record by record.
+type statusScan struct {
+	visit    func(Change) error
+	head     string // "" before the first commit
+	branch   string
+	unmerged bool
+	pending  Change // a rename that waits for its old path
+	waiting  bool
+}
+
+// take reads one record. Paths are taken as bytes: every byte but NUL may be in one.
+func (s *statusScan) take(rec []byte) error {
+	if s.waiting {
+		s.waiting = false
+		s.pending.From = string(rec)
+		return s.visit(s.pending)
+	}
+	if len(rec) < 2 || rec[1] != ' ' {
+		return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+	}
+	switch rec[0] {
+	case '#':
+		s.header(rec[2:])
+		return nil
+	case '?':
+		return s.visit(Change{Code: "??", Path: string(rec[2:])})
+	case '!':
+		return s.visit(Change{Code: "!!", Path: string(rec[2:])})
+	case '1':
+		return s.entry(rec, 8)
+	case '2':
+		return s.entry(rec, 9)
+	case 'u':
+		s.unmerged = true
+		return s.entry(rec, 10)
+	}
+	return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+}
+
+func (s *statusScan) header(text []byte) {
+	key, value, _ := bytes.Cut(text, []byte(" "))
+	switch string(key) {
+	case "branch.oid":
+		if s.head = string(value); s.head == "(initial)" {
+			s.head = ""
+		}
+	case "branch.head":
+		s.branch = string(value)
+	}
+}
+
+// entry reads a record whose path comes after the given number of fields, the first of which is its type.
+func (s *statusScan) entry(rec []byte, fields int) error {
+	rest := rec
+	var code []byte
+	for i := range fields {
+		field, after, ok := bytes.Cut(rest, []byte(" "))
+		if !ok {
+			return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+		}
+		if i == 1 {
+			code = field
+		}
+		rest = after
+	}
+	if len(code) != 2 || len(rest) == 0 {
+		return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+	}
+	c := Change{Code: string(bytes.ReplaceAll(code, []byte("."), []byte(" "))), Path: string(rest)}
+	if rec[0] == '2' {
+		s.pending, s.waiting = c, true
+		return nil
+	}
+	return s.visit(c)
+}
+
+// end reports a rename without its old path.
+func (s *statusScan) end() error {
+	if s.waiting {
+		return fmt.Errorf("%w: rename to %q has no old path", errRecord, oneLine(s.pending.Path, 80))
+	}
+	return nil
+}
+
+// nameScan reads --name-status -z: a letter, with a score for renames and copies, then one path or two.
+type nameScan struct {
+	visit   func(Change) error
+	pending Change
+	wants   int // paths still to come
+}
+
+func (s *nameScan) take(rec []byte) error {
+	switch {
+	case len(rec) == 0:
+		return fmt.Errorf("%w: an empty name", errRecord)
+	case s.wants == 0:
+		if rec[0] < 'A' || rec[0] > 'Z' {
+			return fmt.Errorf("%w: change letter %q", errRecord, oneLine(string(rec), 80))
+		}
+		s.pending, s.wants = Change{Code: string(rec[:1])}, 1
+		if rec[0] == 'R' || rec[0] == 'C' {
+			s.wants = 2
+		}
+		return nil
+	case s.wants == 2:
+		s.pending.From, s.wants = string(rec), 1
+		return nil
+	}
+	s.pending.Path, s.wants = string(rec), 0
+	return s.visit(s.pending)
+}
+
+// end reports a change without its path.
+func (s *nameScan) end() error {
+	if s.wants > 0 {
+		return fmt.Errorf("%w: change %s has no path", errRecord, s.pending.Code)
+	}
+	return nil
+}

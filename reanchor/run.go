@@ -1,0 +1,191 @@
+package reanchor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Limits of one git command, where the Call does not say otherwise.
+const (
+	callWall    = 10 * time.Minute
+	callOutput  = 16 << 20
+	callStderr  = 8 << 10
+	callGrace   = 2 * time.Second // between asking git to stop, so that it removes its lock files, and killing it
+	callPipes   = 4 * time.Second // for pipes that a grandchild keeps open
+	recordBytes = 64 << 10        // one path, or one line of a log
+)
+
+var (
+	// ErrTooMuch means that git printed more than the caller was ready to hold.
+	ErrTooMuch = errors.New("git printed more than allowed")
+	errWall    = errors.New("git took too long")
+)
+
+// Call is one git command.
+type Call struct {
+	Dir    string
+	Env    []string  // added last: it wins over everything Run removes or sets (GIT_INDEX_FILE, GIT_AUTHOR_NAME, …)
+	Stdin  io.Reader // nil: empty
+	Args   []string  // a builtin and its arguments; put -- before paths
+	Stdout io.Writer // nil: what git prints is returned, at most Limit bytes
+
+	GitDir   string        // with WorkTree: the repository to use, whatever Dir looks like; "" : git searches from Dir upwards
+	WorkTree string        //
+	Limit    int           // 0: 16 MiB
+	Wall     time.Duration // 0: 10 minutes
+	Writes   bool          // git may take optional locks, as to refresh the index
+	Hooks    bool          // the repository's hooks run, in the user's own locale
+}
+
+// GitError is a git command that did not succeed. It unwraps to the reason when that was not git's own exit status:
+// the cause of a cancelled context, [ErrTooMuch], or exec.ErrNotFound when there is no git.
+type GitError struct {
+	Args   []string
+	Code   int    // exit status; -1 when git did not exit by itself
+	Stderr string // end of it, at most 8 KiB
+	Err    error
+}
+
+// Error names the subcommand and gives git's last words.
+func (e *GitError) Error() string {
+	name := "git"
+	if len(e.Args) > 0 {
+		name += " " + e.Args[0]
+	}
+	words := lastWords(e.Stderr)
+	switch {
+	case e.Err != nil && e.Code < 0:
+		return fmt.Sprintf("%s: %v", name, e.Err)
+	case words != "":
+		return fmt.Sprintf("%s: %s", name, words)
+	}
+	return fmt.Sprintf("%s: exit status %d", name, e.Code)
+}
+
+// Unwrap returns the reason that was not git's own.
+func (e *GitError) Unwrap() error { return e.Err }
+
+// lastWords finds the line that says why: the last fatal or error line, else the last one.
+func lastWords(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if strings.HasPrefix(lines[i], "fatal: ") || strings.HasPrefix(lines[i], "error: ") {
+			return oneLine(lines[i], 500)
+		}
+	}
+	return oneLine(lines[len(lines)-1], 500)
+}
+
+// Run runs one git command and returns what it printed. Output is returned beside an error, too.
+//
+// It is hardened against what an agent may have left in the repository and against what the caller's environment
+// brings along: the repository's hooks (unless Hooks), file system monitor, pager, editor, external diff programs and
+// replacement objects are out of the way, nothing is asked on a terminal, no background maintenance is started, and
+// variables that point git elsewhere or inject configuration are removed. Clean and smudge filters stay on, because
+// without them a repository with large-file storage reads wrongly. The ownership check (safe.directory) stays git's.
+//
+// git runs in a session of its own. When ctx is cancelled or Wall has passed it is asked to stop, and killed with
+// everything in its group two seconds later.
+func Run(ctx context.Context, c Call) ([]byte, error) {
+	wall := c.Wall
+	if wall <= 0 {
+		wall = callWall
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, wall, errWall)
+	defer cancel()
+
+	cmd := exec.CommandContext(ctx, "git", arguments(c)...)
+	cmd.Dir = c.Dir
+	cmd.Env = environment(cmd.Environ(), c)
+	cmd.Stdin = c.Stdin
+	printed := &capped{max: c.Limit}
+	if printed.max <= 0 {
+		printed.max = callOutput
+	}
+	out := noting{to: printed}
+	if c.Stdout != nil {
+		out.to = c.Stdout
+	}
+	cmd.Stdout = &out
+	var complaint trailing
+	cmd.Stderr = &complaint
+	settled := isolate(cmd)
+	cmd.WaitDelay = callPipes
+	err := cmd.Run()
+	settled()
+	if out.err != nil {
+		err = out.err // what git says of its closed pipe is no news
+	}
+	if err == nil {
+		return printed.buf.Bytes(), nil
+	}
+	return printed.buf.Bytes(), gitError(ctx, c, err, complaint.String())
+}
+
+// gitError says what ended the command: relay's own limits before git's exit status.
+func gitError(ctx context.Context, c Call, err error, stderr string) error {
+	e := &GitError{Args: c.Args, Code: -1, Stderr: plain(stderr, callStderr)}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && ctx.Err() == nil:
+		e.Code = exit.ExitCode()
+		if e.Code < 0 {
+			e.Err = errors.New(exit.String())
+		}
+	case ctx.Err() != nil:
+		e.Err = context.Cause(ctx)
+	default:
+		e.Err = err
+	}
+	return e
+}
+
+// noting remembers why the reader of git's output had enough.
+type noting struct {
+	to  io.Writer
+	err error
+}
+
+// Write passes p on.
+func (n *noting) Write(p []byte) (int, error) {
+	written, err := n.to.Write(p)
+	if err != nil {
+		n.err = err
+	}
+	return written, err
+}
+
+// capped keeps up to max bytes and then refuses, so that git stops printing.
+type capped struct {
+	buf bytes.Buffer
+	max int
+}
+
+// Write refuses what does not fit.
+func (w *capped) Write(p []byte) (int, error) {
+	if w.buf.Len()+len(p) > w.max {
+		return 0, ErrTooMuch
+	}
+	return w.buf.Write(p)
+}
+
+// trailing keeps the end of what is written to it.
+type trailing struct{ buf []byte }
+
+// Write never fails: a chatty git must not die of a closed pipe.
+func (t *trailing) Write(p []byte) (int, error) {
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - callStderr; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+// String returns what was kept.
+func (t *trailing) String() string { return string(t.buf) }
