@@ -57,7 +57,7 @@ func Load(s Sources) (*Config, error) {
 	}
 	l.check(c)
 	if len(l.problems) > 0 {
-		return nil, Problems(l.problems)
+		return nil, l.sorted(files)
 	}
 	c.Warnings = l.warnings
 	c.values = l.explain()
@@ -92,6 +92,23 @@ func (l *loader) problem(at place, message, hint string) {
 	if len(l.problems) < maxProblems {
 		l.problems = append(l.problems, Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
 	}
+}
+
+// sorted puts the problems in the order of the layers, and of the lines within a file.
+func (l *loader) sorted(files []string) Problems {
+	layer := func(p Problem) int {
+		if i := slices.Index(files, p.File); i >= 0 {
+			return i
+		}
+		if p.File == "flag" {
+			return len(files) + 1
+		}
+		return len(files) // a variable
+	}
+	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(layer(a), layer(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return l.problems
 }
 
 // set takes one value in, or its complaints.
@@ -152,7 +169,7 @@ func (l *loader) merge() (*Config, error) {
 	for _, s := range l.settings {
 		key := s.key
 		if name, ok := agentOf(key); ok {
-			key = strings.Replace(key, name, number[name], 1)
+			key = agentsKey + "." + number[name] + strings.TrimPrefix(key, agentsKey+"."+name)
 		}
 		if err := v.MergeConfigMap(nested(key, s.decoded())); err != nil {
 			return nil, fmt.Errorf("merge %s: %w", s.key, err)

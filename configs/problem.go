@@ -52,6 +52,9 @@ func nearest(word string, candidates []string) string {
 		if plain == plainly(c) {
 			return c
 		}
+		if best == "" && len(plain) > 3 && strings.HasPrefix(plainly(c), plain) { // timeout for timeout_minutes
+			best = c
+		}
 		if d := levenshtein.ComputeDistance(plain, plainly(c)); d < distance {
 			best, distance = c, d
 		}
@@ -71,6 +74,10 @@ func plainly(word string) string {
 func didYouMean(word string, candidates []string) string {
 	if near := nearest(word, candidates); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
+	}
+	const few = 10
+	if len(candidates) > few {
+		return "relay config lists the keys"
 	}
 	sorted := slices.Sorted(slices.Values(candidates))
 	return "known: " + strings.Join(sorted, ", ")

@@ -76,8 +76,7 @@ func (f *field) mistyped(n *yaml.Node, want string) []complaint {
 	case n.ShortTag() == "!!null":
 		found, hint = "nothing", "give it a value or remove the key"
 	case n.ShortTag() == "!!str":
-		found = "text"
-		hint = "did you quote it?"
+		found, hint = "text", "remove the quotes"
 	case n.ShortTag() == "!!int" || n.ShortTag() == "!!float":
 		found = "a number"
 	case n.ShortTag() == "!!bool":

@@ -1,0 +1,241 @@
+package configs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+)
+
+// compile reads an embedded schema as JSON and as a schema.
+func compile(t testing.TB, src []byte) (map[string]any, *jsonschema.Schema) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.(map[string]any), schema
+}
+
+// valid checks YAML against a schema, as an editor with a YAML plugin does.
+func valid(schema *jsonschema.Schema, src string) error {
+	var doc any
+	if err := yaml.Unmarshal([]byte(src), &doc); err != nil {
+		return err
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(plain)
+}
+
+func TestConfigSchemaAgreesWithLoad(t *testing.T) {
+	t.Parallel()
+	_, schema := compile(t, ConfigSchema())
+	good := []string{
+		string(Defaults()), "", "relay:\n", "quality_gate:\n", "other: {a: [1]}\n",
+		"relay: {review: null, agents: null}", "relay: {jobs: 3.0, timeout_minutes: 0.5}",
+		"relay: {review: {enabled: true, provider: repoprompt}}",
+		"relay: {runners: [], env: [HOME, LC_*, 'A=b c', EMPTY=], model: us.anthropic/opus:1, dir: .agents/relay}",
+		"relay: {agents: {claude: {argv: [/opt/claude], permission: acceptEdits, env: [A=b], stop_signal: INT}}}",
+		"relay: {agents: {s: {type: scripted, script: a/b.txt}, c: {type: command, argv: [a, ''], prompt: file, result: exit}}}",
+		"quality_gate: {reviewers: [claude, codex], strictness: pedantic}",
+	}
+	bad := []string{
+		"[]", "text", "relay: 1", "relay: []", "relay: {job: 1}", "relay: {jobs: 0}", "relay: {jobs: 257}", "relay: {jobs: 1.5}",
+		"relay: {jobs: '1'}", "relay: {jobs: true}", "relay: {jobs: null}", "relay: {timeout_minutes: 0}", "relay: {timeout_minutes: -1}",
+		"relay: {timeout_minutes: 20000}", "relay: {isolation: worktree}", "relay: {isolation: ''}", "relay: {runners: claude}",
+		"relay: {runners: [a b]}", "relay: {runners: [claude, claude]}", "relay: {runners: [1]}", "relay: {runners: [[]]}",
+		"relay: {model: 5}", "relay: {model: -x}", "relay: {model: a b}",
+		"relay: {dir: /a}", "relay: {dir: '~/a'}", "relay: {dir: a/../b}", "relay: {dir: 'C:a'}", "relay: {dir: .}", "relay: {dir: ''}",
+		"relay: {dir: \"a\\\\..\\\\b\"}", "relay: {env: [1A]}", "relay: {env: ['']}", "relay: {env: [RELAY_TASK=1]}",
+		"relay: {review: {enable: true}}", "relay: {review: {enabled: 'true'}}", "relay: {review: {provider: 'a b'}}", "relay: {review: true}",
+		"relay: {agents: []}", "relay: {agents: {a b: {}}}", "relay: {agents: {a: {type: shell}}}", "relay: {agents: {claude: {argv: claude}}}",
+		"relay: {agents: {claude: {stop_signal: KILL}}}", "relay: {agents: {claude: {env: [HOME]}}}", "relay: {agents: {claude: {x: 1}}}",
+		"relay: {agents: {claude: {permission: a b}}}", "relay: {agents: {claude: 1}}",
+		"quality_gate: {strictness: Strict}", "quality_gate: {reviewer: []}", "quality_gate: {reviewers: [a, b, a]}", "quality_gate: x",
+	}
+	for _, src := range good {
+		if err := valid(schema, src); err != nil {
+			t.Errorf("the schema refuses %q: %v", src, err)
+		}
+		if _, err := Load(Sources{Dir: repository(t, src, "")}); err != nil {
+			t.Errorf("Load refuses %q: %v", src, err)
+		}
+	}
+	for _, src := range bad {
+		if valid(schema, src) == nil {
+			t.Errorf("the schema takes %q", src)
+		}
+		var problems Problems
+		if _, err := Load(Sources{Dir: repository(t, src, "")}); !errors.As(err, &problems) {
+			t.Errorf("Load says %v to %q, want Problems", err, src)
+		}
+	}
+}
+
+// The fields, the defaults and the schema are three texts about the same settings.
+func TestSchemaAndFieldsAreTheSame(t *testing.T) {
+	t.Parallel()
+	doc, _ := compile(t, ConfigSchema())
+	c := load(t, Sources{})
+	known := map[string]bool{}
+	for _, f := range fields {
+		node := doc
+		for word := range strings.SplitSeq(f.key, ".") {
+			if word == "*" {
+				node, _ = node["additionalProperties"].(map[string]any)
+				continue
+			}
+			properties, _ := node["properties"].(map[string]any)
+			node, _ = properties[word].(map[string]any)
+		}
+		if node == nil {
+			t.Errorf("%s is not in the schema", f.key)
+			continue
+		}
+		known[f.key] = true
+		compareField(t, f, node)
+		if v, ok := c.Lookup(f.key); ok && !reflect.DeepEqual(normal(t, v.Value), normal(t, node["default"])) {
+			t.Errorf("%s: default %v in the schema, want %v", f.key, node["default"], v.Value)
+		}
+	}
+	for _, key := range leaves(doc, "") {
+		if !known[key] {
+			t.Errorf("%s is in the schema, but no setting", key)
+		}
+	}
+}
+
+func compareField(t *testing.T, f field, node map[string]any) {
+	t.Helper()
+	if node["description"] == "" || node["description"] == nil {
+		t.Errorf("%s has no description", f.key)
+	}
+	if f.kind == integer || f.kind == span {
+		got := normal(t, []any{node["minimum"], node["maximum"]})
+		if want := normal(t, []any{f.min, f.max}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: from %v in the schema, want %v", f.key, got, want)
+		}
+	}
+	if f.words != nil && !reflect.DeepEqual(normal(t, node["enum"]), normal(t, f.words)) {
+		t.Errorf("%s: one of %v in the schema, want %v", f.key, node["enum"], f.words)
+	}
+	if f.fallback != "" && node["default"] != f.fallback {
+		t.Errorf("%s: default %v in the schema, want %q", f.key, node["default"], f.fallback)
+	}
+}
+
+// normal makes values from YAML, JSON and Go comparable.
+func normal(t *testing.T, v any) any {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// leaves lists the dotted keys of all values in a schema.
+func leaves(node map[string]any, path string) []string {
+	var keys []string
+	if properties, ok := node["properties"].(map[string]any); ok {
+		for word, child := range properties {
+			keys = append(keys, leaves(child.(map[string]any), strings.TrimPrefix(path+"."+word, "."))...)
+		}
+		return keys
+	}
+	if child, ok := node["additionalProperties"].(map[string]any); ok {
+		return leaves(child, path+".*")
+	}
+	return []string{path}
+}
+
+func TestEpicSchema(t *testing.T) {
+	t.Parallel()
+	_, schema := compile(t, EpicSchema())
+	for _, name := range []string{"good", "bad"} {
+		files, err := filepath.Glob(filepath.Join("testdata", "epic", name, "*.yml"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no %s examples: %v", name, err)
+		}
+		slices.Sort(files)
+		for _, path := range files {
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, example := range strings.Split(string(src), "\n---\n") {
+				if err := valid(schema, example); (err == nil) != (name == "good") {
+					t.Errorf("%s, example %d: %v", path, i+1, err)
+				}
+			}
+		}
+	}
+}
+
+// What Load takes, the schema takes: whoever writes a file with the schema's help never meets a stranger error.
+func FuzzLoad(f *testing.F) {
+	f.Add(Defaults())
+	f.Add([]byte("relay: {runners: [claude], agents: {x: {type: command, argv: [a]}}}"))
+	f.Add([]byte("relay:\n  jobs: 0x10\n  model: &a x\nquality_gate: {strictness: strict}\n---\n"))
+	_, schema := compile(f, ConfigSchema())
+	f.Fuzz(func(t *testing.T, src []byte) {
+		path := filepath.Join(t.TempDir(), "agents.yml")
+		if err := os.WriteFile(path, src, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load(Sources{UserFile: path})
+		var problems Problems
+		if err != nil && !errors.As(err, &problems) {
+			t.Fatalf("got %T: %v", err, err)
+		}
+		if err == nil {
+			agree(t, schema, src)
+		}
+	})
+}
+
+// agree checks relay's own sections; what stands elsewhere may be anything, even what JSON cannot say.
+func agree(t *testing.T, schema *jsonschema.Schema, src []byte) {
+	t.Helper()
+	var doc struct {
+		Relay       any `yaml:"relay" json:"relay"`
+		QualityGate any `yaml:"quality_gate" json:"quality_gate"`
+	}
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return
+	}
+	data, err := yaml.Marshal(doc)
+	if err != nil {
+		return
+	}
+	if err := valid(schema, string(data)); err != nil {
+		t.Errorf("Load takes what the schema refuses: %v", err)
+	}
+}
