@@ -85,7 +85,7 @@ func claim(structured []byte, file, finalText string) (*Result, error) {
 		note(fmt.Errorf("structured output: %w", err))
 	}
 	if file != "" {
-		data, err := readResult(file)
+		data, err := ReadResultFile(file)
 		if err == nil {
 			var r Result
 			if r, err = ParseResult(data); err == nil {
@@ -106,8 +106,9 @@ func claim(structured []byte, file, finalText string) (*Result, error) {
 	return nil, first
 }
 
-// readResult reads a result file an agent wrote: a regular file of bounded size, through no symbolic link.
-func readResult(path string) ([]byte, error) {
+// ReadResultFile reads a file an agent wrote as its result or answer: a regular file of at most 1 MiB, through no
+// symbolic link at its end. The error wraps fs.ErrNotExist when there is none.
+func ReadResultFile(path string) ([]byte, error) {
 	before, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -134,8 +135,9 @@ func readResult(path string) ([]byte, error) {
 }
 
 // clearResult makes sure that no result is there before the agent runs: a stale one would be taken for its claim.
-func clearResult(path string) error {
-	if path == "" {
+func (req Request) clearResult() error {
+	path := req.Result
+	if path == "" || req.Ended {
 		return nil
 	}
 	info, err := os.Lstat(path)

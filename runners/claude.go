@@ -54,7 +54,7 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Model == "" {
 		req.Model = c.Model
 	}
-	if err := clearResult(req.Result); err != nil {
+	if err := req.clearResult(); err != nil {
 		return Report{}, err
 	}
 	s := &claudeStream{req: req}
@@ -64,7 +64,7 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 	}
 	e, err := w.run(ctx)
 	if err != nil {
-		if cannotStart(err) {
+		if w.cannotStart(err) {
 			return startFault(err), nil
 		}
 		return Report{}, err

@@ -51,7 +51,7 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Model == "" {
 		req.Model = c.Model
 	}
-	if err := clearResult(req.Result); err != nil {
+	if err := req.clearResult(); err != nil {
 		return Report{}, err
 	}
 	cmd := req.command(expand(c.Argv, req), c.Env)
@@ -65,7 +65,7 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	}
 	e, err := w.run(ctx)
 	if err != nil {
-		if cannotStart(err) {
+		if w.cannotStart(err) {
 			return startFault(err), nil
 		}
 		return Report{}, err
@@ -108,7 +108,7 @@ func (c *Command) report(r *Report, e end, req Request) error {
 
 // answer is the outcome of a question: the result file when there is one, else all of the output's end.
 func (c *Command) answer(r *Report, req Request) {
-	if data, err := readResult(req.Result); err == nil {
+	if data, err := ReadResultFile(req.Result); err == nil {
 		r.FinalText = clean(string(data), maxFinal)
 	}
 	if r.Outcome == "" {

@@ -37,6 +37,7 @@ type Request struct {
 	Session    string   // session to resume; "" : a new one
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
+	Ended      bool        // the agent already ended, under a relay that was killed (process.Ended): read its files as they are
 	Observe    func(Event) // called from one goroutine as output arrives; nil: nobody listens
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"relay/runners/process"
@@ -19,6 +20,7 @@ var (
 	errLinger   = errors.New("still running after its final result")
 	errFlood    = errors.New("wrote too much output")
 	errHopeless = errors.New("cannot succeed any more")
+	errOrphaned = errors.New("the relay that ran it was ended")
 )
 
 const (
@@ -74,7 +76,9 @@ func (w *watch) run(parent context.Context) (end, error) {
 	go func() { done <- p.Wait() }()
 	e := end{exit: w.wait(done, stop)}
 	if e.exit.Stopped {
-		e.cause = context.Cause(ctx)
+		if e.cause = context.Cause(ctx); e.cause == nil {
+			e.cause = errOrphaned
+		}
 		e.over = parent.Err() != nil && errors.Is(e.cause, context.Cause(parent))
 	}
 	return e, nil
@@ -206,9 +210,18 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// cannotStart tells an agent that is not there from a fault of relay's own machine.
-func cannotStart(err error) bool {
-	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+// cannotStart tells an agent that is not there from a fault of relay's own machine: a working directory, prompt or
+// folder for the output that is missing looks the same to the system.
+func (w *watch) cannotStart(err error) bool {
+	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return false
+	}
+	for _, ours := range []string{w.cmd.Dir, w.cmd.Stdin, filepath.Dir(w.cmd.Stdout), filepath.Dir(w.cmd.Stderr)} {
+		if _, err := os.Stat(ours); ours != "" && err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // stopped names the outcome of an agent that relay stopped for a reason that says nothing of its work. The bool is
