@@ -1,0 +1,145 @@
+package process
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// held is how long a killed process may take to be gone. What the kernel holds longer (a dead network file system) is
+// given up: waiting must end.
+const held = 30 * time.Second
+
+// child is one command that Local started.
+type child struct {
+	local *Local
+	kin   *kin
+	cmd   Command
+	proc  *os.Process
+	pid   int
+	began time.Time
+	seat  seat // what the system knows it by
+
+	mu       sync.Mutex
+	stopping bool        // Stop was asked for in time
+	deadline time.Time   // the grace ends here; set with stopping
+	over     bool        // the leader is dead
+	forget   func() bool // ends the watch over the context
+	ending   sync.WaitGroup
+
+	killed  atomic.Bool
+	hurry   chan struct{} // closed: no more grace
+	hurried sync.Once
+	dead    chan struct{} // closed when the leader is dead
+	strays  int           // guarded by kin.mu
+
+	once sync.Once
+	done chan struct{}
+	exit Exit
+}
+
+func newChild(l *Local, cmd Command) *child {
+	return &child{
+		local: l, kin: l.kin, cmd: cmd,
+		hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// Wait implements [Process].
+func (c *child) Wait() Exit {
+	<-c.done
+	return c.exit
+}
+
+// attend notes how to end the watch over the context that stops c.
+func (c *child) attend(forget func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.done:
+		forget()
+	default:
+		c.forget = forget
+	}
+}
+
+// leave publishes how c ended.
+func (c *child) leave(exit Exit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.forget != nil {
+		c.forget()
+	}
+	c.exit = exit
+	close(c.done)
+}
+
+// Stop implements [Process].
+func (c *child) Stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopping || c.over {
+		return
+	}
+	c.stopping = true
+	c.deadline = time.Now().Add(c.cmd.StopGrace)
+	c.ending.Go(c.terminate)
+}
+
+// kill is Stop without a grace, also for a process that is being stopped.
+func (c *child) kill() {
+	c.hurried.Do(func() { close(c.hurry) })
+	c.Stop()
+}
+
+// terminate asks the process to end and kills it when its grace is over. The leader cannot be reaped meanwhile.
+func (c *child) terminate() {
+	c.kin.ask(c)
+	grace := time.NewTimer(time.Until(c.deadline))
+	defer grace.Stop()
+	select {
+	case <-c.dead:
+		return
+	case <-grace.C:
+	case <-c.hurry:
+	}
+	c.killed.Store(true)
+	c.kin.killGroup(c)
+	stuck := time.NewTimer(held)
+	defer stuck.Stop()
+	select {
+	case <-c.dead:
+	case <-stuck.C:
+		lost := Exit{Code: -1, Killed: true, Stopped: true, Lost: true, Elapsed: time.Since(c.began)}
+		c.local.finish(c, lost)
+	}
+}
+
+// leaderDied closes the time in which a stop counts, and reports whether there was one.
+func (c *child) leaderDied() (stopped bool) {
+	close(c.dead)
+	c.mu.Lock()
+	c.over = true
+	stopped = c.stopping
+	c.mu.Unlock()
+	c.ending.Wait()
+	return stopped
+}
+
+// linger leaves the rest of the grace to what the leader left behind: a wrapper dies at once of the signal that its
+// agent is still obeying. It reports whether something was left at the end.
+func (c *child) linger() (left bool) {
+	over := time.NewTimer(time.Until(c.deadline))
+	defer over.Stop()
+	for pause := time.Millisecond; c.kin.remains(c); pause = min(2*pause, 20*time.Millisecond) {
+		select {
+		case <-over.C:
+			return true
+		case <-c.hurry:
+			return true
+		case <-time.After(pause):
+		}
+	}
+	return false
+}

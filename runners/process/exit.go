@@ -1,0 +1,51 @@
+package process
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxEnd bounds an end file; a real one has some 100 bytes.
+const maxEnd = 64 << 10
+
+// ReadExit reads the file that Command.End names. The error wraps fs.ErrNotExist when the end was not seen.
+func ReadExit(path string) (Exit, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxEnd))
+	if err != nil {
+		return Exit{}, err
+	}
+	var exit Exit
+	if err := json.Unmarshal(data, &exit); err != nil {
+		return Exit{}, fmt.Errorf("end file %s: %w", path, err)
+	}
+	return exit, nil
+}
+
+// writeExit writes an end file so that a reader sees all of it or none. It is not synced: after a power cut nobody
+// saw the end, which is what a missing file says.
+func writeExit(path string, exit Exit) error {
+	data, err := json.Marshal(exit)
+	if err != nil {
+		return err
+	}
+	part := path + ".part"
+	_ = os.Remove(part)
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(part)
+		return err
+	}
+	return os.Rename(part, path)
+}

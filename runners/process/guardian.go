@@ -1,0 +1,135 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// patience is how long a guardian may take to answer. One that does not (somebody stopped it) is killed, and its
+// processes with it.
+const patience = 30 * time.Second
+
+var errClosed = errors.New("the guardian is closed")
+
+// Guardian is a [Supervisor] whose processes are the children of a process of its own: relay, re-executed. That one
+// outlives a killed relay just long enough to end them and to write their end files.
+//
+// If the guardian itself is killed, every Wait returns with Lost once its processes have been ended from here (on Linux
+// they are handed to relay, a subreaper too; elsewhere they are found by their mark), and the next Start starts a new
+// guardian.
+type Guardian struct {
+	argv, env []string
+	log       *os.File
+
+	mu     sync.Mutex
+	link   *link
+	closed bool
+}
+
+// StartGuardian starts a guardian with argv (an absolute path first), whose program has to call [ServeGuardian] with
+// its standard input and output. Its errors go to log; nil: nowhere. Log is not a pipe, and stays the caller's, who
+// closes it after Close.
+func StartGuardian(argv, env []string, log *os.File) (*Guardian, error) {
+	g := &Guardian{argv: argv, env: env, log: log}
+	l, err := g.dial()
+	if err != nil {
+		return nil, err
+	}
+	g.link = l
+	return g, nil
+}
+
+// Start implements [Supervisor]. Whoever starts a process must Wait for it.
+func (g *Guardian) Start(ctx context.Context, cmd Command) (Process, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.name(), err)
+	}
+	l, err := g.current(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.name(), err)
+	}
+	p, err := l.start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	p.follow(ctx)
+	return p, nil
+}
+
+// Kill ends everything that runs, without a grace.
+func (g *Guardian) Kill() {
+	g.mu.Lock()
+	l := g.link
+	g.mu.Unlock()
+	_ = l.send(request{Do: doKill})
+}
+
+// Close says goodbye, waits until the guardian is gone, and returns its error. What still runs is stopped first.
+func (g *Guardian) Close() error {
+	g.mu.Lock()
+	l := g.link
+	g.closed = true
+	g.mu.Unlock()
+	return l.close()
+}
+
+// current is the living link, or a new one when the last guardian was lost.
+func (g *Guardian) current(ctx context.Context) (*link, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, errClosed
+	}
+	if !g.link.lost() {
+		return g.link, nil
+	}
+	select {
+	case <-g.link.ended:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	l, err := g.dial()
+	if err != nil {
+		return nil, fmt.Errorf("the guardian was lost and cannot be started again: %w", err)
+	}
+	g.link = l
+	return l, nil
+}
+
+// remote is one process below the guardian.
+type remote struct {
+	link    *link
+	id      uint64
+	cmd     Command
+	began   time.Time
+	started chan reply // one message
+	done    chan struct{}
+	exit    Exit
+	forget  func() bool
+}
+
+// follow stops p when ctx is cancelled.
+func (p *remote) follow(ctx context.Context) {
+	stop := context.AfterFunc(ctx, p.Stop)
+	p.link.mu.Lock()
+	defer p.link.mu.Unlock()
+	select {
+	case <-p.done:
+		stop()
+	default:
+		p.forget = stop
+	}
+}
+
+// Wait implements [Process].
+func (p *remote) Wait() Exit {
+	<-p.done
+	return p.exit
+}
+
+// Stop implements [Process].
+func (p *remote) Stop() { _ = p.link.send(request{Do: doStop, ID: p.id}) }

@@ -1,0 +1,251 @@
+package process
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// link is the connection to one guardian process.
+type link struct {
+	proc *os.Process
+	in   *os.File // requests
+	out  *os.File // replies
+
+	sending sync.Mutex // one request at a time
+
+	mu    sync.Mutex
+	calls map[uint64]*remote
+	last  uint64
+	gone  bool // the guardian is: nothing can be started any more
+	left  bool // it was told goodbye
+	grace time.Duration
+
+	ended chan struct{} // closed when its processes are gone too and every Wait has its answer
+	err   error         // how the guardian ended; set before ended is closed
+}
+
+// dial starts a guardian process.
+func (g *Guardian) dial() (*link, error) {
+	k := theKin()
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		closeAll([]*os.File{inR, inW})
+		return nil, err
+	}
+	defer closeAll([]*os.File{inR, outW})
+	log := g.log
+	if log == nil {
+		if log, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+			closeAll([]*os.File{inW, outR})
+			return nil, err
+		}
+		defer log.Close()
+	}
+	attr := &os.ProcAttr{Env: g.env, Files: []*os.File{inR, outW, log}}
+	proc, err := k.launchGuardian(g.argv, attr)
+	if err != nil {
+		closeAll([]*os.File{inW, outR})
+		return nil, fmt.Errorf("start the guardian: %w", err)
+	}
+	l := &link{proc: proc, in: inW, out: outR, calls: map[uint64]*remote{}, ended: make(chan struct{})}
+	go l.listen()
+	return l, nil
+}
+
+func (l *link) lost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
+}
+
+// start asks for one process and waits for the answer.
+func (l *link) start(cmd Command) (*remote, error) {
+	p := &remote{link: l, cmd: cmd, began: time.Now(), started: make(chan reply, 1), done: make(chan struct{})}
+	l.mu.Lock()
+	if l.gone || l.left {
+		l.mu.Unlock()
+		return nil, fmt.Errorf("start %s: the guardian is gone", cmd.name())
+	}
+	l.last++
+	p.id = l.last
+	l.calls[p.id] = p
+	l.grace = max(l.grace, cmd.StopGrace)
+	l.mu.Unlock()
+	if cmd.End != "" {
+		_ = os.Remove(cmd.End) // should the guardian be lost, an old one would be taken for this one's
+	}
+	if err := l.send(request{Do: doStart, ID: p.id, Command: &cmd}); errors.Is(err, errTooLong) {
+		l.mu.Lock()
+		delete(l.calls, p.id)
+		l.mu.Unlock()
+		return nil, fmt.Errorf("start %s: %w", cmd.name(), err)
+	}
+	return l.answer(p)
+}
+
+// answer waits for what became of a start.
+func (l *link) answer(p *remote) (*remote, error) {
+	slow := time.NewTimer(patience)
+	defer slow.Stop()
+	for {
+		select {
+		case r := <-p.started:
+			if r.Did == didFail {
+				return nil, r.err()
+			}
+			return p, nil
+		case <-slow.C:
+			_ = l.proc.Kill()
+		case <-p.done: // lost; it may have run already
+			return nil, fmt.Errorf("start %s: the guardian was lost: %w", p.cmd.name(), l.why())
+		}
+	}
+}
+
+// send writes a request. A guardian that does not take it within the patience is killed; listen does the rest.
+func (l *link) send(r request) error {
+	l.sending.Lock()
+	defer l.sending.Unlock()
+	_ = l.in.SetWriteDeadline(time.Now().Add(patience))
+	err := send(l.in, r)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		_ = l.proc.Kill()
+	}
+	return err
+}
+
+// close says goodbye and waits.
+func (l *link) close() error {
+	l.mu.Lock()
+	first := !l.left
+	l.left = true
+	limit := l.grace + held + patience
+	l.mu.Unlock()
+	if first {
+		_ = l.send(request{Do: doLeave}) // the end of its input tells it too
+		l.sending.Lock()
+		_ = l.in.Close()
+		l.sending.Unlock()
+	}
+	slow := time.NewTimer(limit)
+	defer slow.Stop()
+	select {
+	case <-l.ended:
+	case <-slow.C:
+		_ = l.proc.Kill()
+		<-l.ended
+	}
+	return l.err
+}
+
+// listen hands out the guardian's replies until it is gone, and then answers for it.
+func (l *link) listen() {
+	defer close(l.ended)
+	in := bufio.NewReaderSize(l.out, 16<<10)
+	k := theKin()
+	reaped := time.Now()
+	for {
+		var r reply
+		if err := receive(in, &r); err != nil {
+			break
+		}
+		l.hear(r)
+		if now := time.Now(); now.Sub(reaped) > tendEvery {
+			k.reapAdopted()
+			reaped = now
+		}
+	}
+	l.bury(k)
+}
+
+func (l *link) hear(r reply) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.calls[r.ID]
+	if p == nil {
+		return
+	}
+	switch r.Did {
+	case didStart:
+		p.started <- r
+	case didFail:
+		delete(l.calls, r.ID)
+		p.started <- r
+	case didExit:
+		delete(l.calls, r.ID)
+		p.finish(*r.Exit)
+	}
+}
+
+// finish needs link.mu.
+func (p *remote) finish(exit Exit) {
+	p.exit = exit
+	if p.forget != nil {
+		p.forget()
+	}
+	close(p.done)
+}
+
+// bury takes leave of a guardian that told nothing more: it ended in order, or it was killed and its processes are
+// ours to end.
+func (l *link) bury(k *kin) {
+	l.mu.Lock()
+	l.gone = true
+	marks := map[string]bool{}
+	for _, p := range l.calls {
+		marks[p.cmd.Mark] = true
+	}
+	orphans := len(l.calls) > 0 || !l.left
+	grace := l.grace
+	l.mu.Unlock()
+
+	_ = l.proc.Kill() // if it only closed its output
+	state, err := l.proc.Wait()
+	k.guardianGone(l.proc.Pid)
+	closeAll([]*os.File{l.out, l.in})
+	if orphans {
+		k.reclaim(grace, marks)
+	}
+	if err == nil && !state.Success() {
+		err = errors.New(state.String())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.err = fmt.Errorf("the guardian ended: %w", err)
+	}
+	for id, p := range l.calls {
+		delete(l.calls, id)
+		p.lose()
+	}
+}
+
+// lose answers for a process whose end nobody told: the guardian may have written it down.
+func (p *remote) lose() {
+	exit := Exit{Code: -1, Lost: true, Elapsed: time.Since(p.began)}
+	if p.cmd.End != "" {
+		if seen, err := ReadExit(p.cmd.End); err == nil {
+			exit = seen
+		} else {
+			_ = writeExit(p.cmd.End, exit) // what cannot be written is still told
+		}
+	}
+	p.finish(exit)
+}
+
+func (l *link) why() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		return errors.New("it ended")
+	}
+	return l.err
+}

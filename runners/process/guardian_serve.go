@@ -1,0 +1,149 @@
+package process
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// tendEvery is how often a guardian reaps what its commands left behind and what died since.
+const tendEvery = 5 * time.Second
+
+// ServeGuardian is the guardian's side: it reads requests from r and tells on w what became of them. It returns when
+// everything it started is gone, after a goodbye or after r has ended without one, which means that relay was killed:
+// then it stops everything. It is to be the whole life of its process, whose signals it takes over.
+func ServeGuardian(r io.Reader, w io.Writer) error {
+	// The guardian ends when relay does, not before. Taking the signals and dropping them, not ignoring them: an
+	// ignored signal would stay ignored in every agent. A broken pipe is an error of Write here.
+	drop := make(chan os.Signal, 1)
+	signal.Notify(drop, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
+	defer signal.Stop(drop)
+
+	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
+	tending := make(chan struct{})
+	var tender sync.WaitGroup
+	tender.Go(func() { s.tend(tending) })
+	err := s.serve(r)
+	if err != nil {
+		s.local.stop()
+	}
+	s.waiters.Wait()
+	close(tending)
+	tender.Wait()
+	if errors.Is(err, errLeft) {
+		return nil
+	}
+	s.last()
+	return err
+}
+
+var (
+	errLeft  = errors.New("relay left in order")
+	errAlone = errors.New("relay is gone")
+)
+
+// server is the guardian's state.
+type server struct {
+	local   *Local
+	marks   map[string]bool // of every command started; used by serve and after it
+	waiters sync.WaitGroup
+
+	mu      sync.Mutex
+	running map[uint64]Process
+	w       io.Writer // guarded by mu too: one line at a time
+}
+
+// serve obeys until relay leaves or is gone; the error says which.
+func (s *server) serve(r io.Reader) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		var req request
+		switch err := receive(in, &req); {
+		case errors.Is(err, io.EOF):
+			return errAlone
+		case err != nil:
+			return fmt.Errorf("read from relay: %w", err)
+		}
+		if req.Do == doLeave {
+			return errLeft
+		}
+		if err := s.obey(req); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *server) obey(req request) error {
+	switch req.Do {
+	case doStart:
+		s.start(req)
+	case doStop:
+		s.mu.Lock()
+		p := s.running[req.ID]
+		s.mu.Unlock()
+		if p != nil {
+			p.Stop()
+		}
+	case doKill:
+		s.local.Kill()
+	default:
+		return fmt.Errorf("unknown request %q", req.Do)
+	}
+	return nil
+}
+
+func (s *server) start(req request) {
+	if req.Command == nil {
+		s.tell(failed(req.ID, errors.New("no command")))
+		return
+	}
+	p, err := s.local.launch(*req.Command)
+	if err != nil {
+		s.tell(failed(req.ID, err))
+		return
+	}
+	s.marks[req.Command.Mark] = true
+	s.mu.Lock()
+	s.running[req.ID] = p
+	s.mu.Unlock()
+	s.tell(reply{Did: didStart, ID: req.ID})
+	s.waiters.Go(func() {
+		exit := p.Wait()
+		s.mu.Lock()
+		delete(s.running, req.ID)
+		s.mu.Unlock()
+		s.tell(reply{Did: didExit, ID: req.ID, Exit: &exit})
+	})
+}
+
+// tell answers relay. When relay is gone nobody hears it, and the end of r says the same.
+func (s *server) tell(r reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = send(s.w, r)
+}
+
+func (s *server) tend(done <-chan struct{}) {
+	tick := time.NewTicker(tendEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			s.local.kin.reapAdopted()
+		}
+	}
+}
+
+// last looks through the whole machine once for what carries one of our marks and is not below us.
+func (s *server) last() {
+	delete(s.marks, "")
+	s.local.kin.sweep(func(mark string) bool { return s.marks[mark] }, 0, nil)
+}

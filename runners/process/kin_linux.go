@@ -1,0 +1,222 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopts: orphans of our commands become our children, whatever they did to their environment.
+const adopts = true
+
+// bootTick is the unit of start times in /proc: USER_HZ is 100 on every Linux that Go runs on.
+const bootTick = 10_000_000
+
+// maxEnviron bounds what is read of one process's environment to find its mark.
+const maxEnviron = 4 << 20
+
+// becomeReaper makes orphans below this process its children. Without it (a kernel that refuses) they are lost to
+// attempts' ends and found by Sweep only.
+func becomeReaper() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+func startClock() uint64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return 0 // older than everything: nothing is taken for another command's by age
+	}
+	return uint64(now.Nano()) / bootTick
+}
+
+// awaitDeath returns when the process is dead; it stays a zombie, so its pid and its group stay its own.
+func awaitDeath(pid int) {
+	_ = retry(func() error { return unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) })
+}
+
+// adopted lists the children of this process that it did not start. Orphans are handed to the first thread of their
+// new parent, and a Go program never ends that one: one small file lists them all. Needs k.mu.
+func (k *kin) adopted() []member {
+	pid := os.Getpid()
+	self := strconv.Itoa(pid)
+	pids, err := childrenOf("/proc/self/task/" + self + "/children")
+	if errors.Is(err, fs.ErrNotExist) {
+		pids = scanChildren(pid)
+	}
+	var found []member
+	for _, pid := range pids {
+		if k.leaders[pid] != nil {
+			continue
+		}
+		if m, ok := look(pid); ok && m.sid != k.session {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// reap takes the exit status of a dead process that was handed to us, and counts it if we had to kill it. Needs k.mu.
+func (k *kin) reap(m member) bool {
+	var status unix.WaitStatus
+	var got int
+	err := retry(func() (err error) {
+		got, err = unix.Wait4(m.pid, &status, unix.WNOHANG, nil)
+		return err
+	})
+	if err != nil || got != m.pid {
+		return false
+	}
+	owner := k.condemned[m.pid]
+	delete(k.condemned, m.pid)
+	if owner == nil {
+		owner = k.leaders[m.sid]
+	}
+	if owner == nil {
+		owner = k.leaders[m.pgrp]
+	}
+	if owner != nil && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		owner.strays++
+	}
+	return true
+}
+
+// reapAdopted reaps what came to us and died; during long commands nobody else does.
+func (k *kin) reapAdopted() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range k.adopted() {
+		if m.zombie {
+			k.reap(m)
+		}
+	}
+}
+
+func (k *kin) countGroup(*child) {} // its dead are handed to us and counted then
+
+// descendants lists everything below a process, as far as parents still live.
+func descendants(pid int) []member {
+	var found []member
+	seen := map[int]bool{pid: true}
+	for next := []int{pid}; len(next) > 0; {
+		pid, next = next[0], next[1:]
+		task := "/proc/" + strconv.Itoa(pid) + "/task"
+		threads, _ := os.ReadDir(task)
+		for _, thread := range threads {
+			pids, _ := childrenOf(task + "/" + thread.Name() + "/children")
+			for _, p := range pids {
+				if m, ok := look(p); ok && !seen[p] {
+					seen[p] = true
+					found, next = append(found, m), append(next, p)
+				}
+			}
+		}
+	}
+	return found
+}
+
+func childrenOf(file string) ([]int, error) {
+	data, err := readProc(file, maxEnviron)
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, field := range bytes.Fields(data) {
+		if pid, err := strconv.Atoi(string(field)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// scanChildren is for kernels that do not list children.
+func scanChildren(parent int) []int {
+	var pids []int
+	for _, pid := range everyPid() {
+		if m, ok := look(pid); ok && m.ppid == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func everyPid() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// look reads one process's line in /proc.
+func look(pid int) (member, bool) {
+	data, err := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 4096)
+	if err != nil {
+		return member{}, false
+	}
+	// The name in the second field may hold anything, spaces and parentheses too: what follows the last one counts.
+	end := bytes.LastIndexByte(data, ')')
+	fields := bytes.Fields(data[end+1:])
+	if end < 0 || len(fields) < 20 {
+		return member{}, false
+	}
+	number := func(i int) int {
+		n, _ := strconv.Atoi(string(fields[i]))
+		return n
+	}
+	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	if err != nil {
+		return member{}, false
+	}
+	state := fields[0][0]
+	return member{
+		pid: pid, ppid: number(1), pgrp: number(2), sid: number(3),
+		zombie: state == 'Z' || state == 'X', start: start,
+	}, true
+}
+
+// markOf is the mark a process was started with; "" when it has none or hides it.
+func markOf(pid int) string {
+	data, err := readProc("/proc/"+strconv.Itoa(pid)+"/environ", maxEnviron)
+	if err != nil {
+		return ""
+	}
+	return findMark(data)
+}
+
+// readProc reads a file of /proc with bare system calls: it is on the path of every process that ends.
+func readProc(path string, limit int) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 0, 1024)
+	for len(buf) < limit {
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, 4*cap(buf)), buf...)
+		}
+		n, err := unix.Read(fd, buf[len(buf):cap(buf)])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, io.EOF) || err == nil && n == 0:
+			return buf, nil
+		case err != nil:
+			return nil, err
+		default:
+			buf = buf[:len(buf)+n]
+		}
+	}
+	return buf, nil
+}

@@ -1,0 +1,279 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Platform facts of unix.
+const (
+	noFollow    = unix.O_NOFOLLOW
+	slashes     = "/"
+	executeBits = 0o111
+)
+
+func (Command) endings(string) []string  { return []string{""} }
+func sameVariable(key, name string) bool { return key == name }
+
+// seat is when the leader started, on the clock of member.start; it was taken just before, so it is never too late.
+type seat struct{ start uint64 }
+
+// member is one process as the system shows it. Pid and start together are never used twice.
+type member struct {
+	pid, ppid, pgrp, sid int
+	zombie               bool
+	start                uint64
+}
+
+// kin knows which processes of this machine belong to which command. Its lock is held while a child is started and
+// while one is reaped, so that under it the children of this process are exactly what the system lists.
+type kin struct {
+	mu        sync.Mutex
+	leaders   map[int]*child
+	condemned map[int]*child  // what we killed, until we reap it
+	doubtful  map[member]bool // could have been of several commands when first seen: blamed on none
+	guardians map[int]bool    // living guardian processes that we started
+	session   int             // ours: whatever lives in it is not an agent's
+}
+
+// theKin is the one table of this process: the subreaper attribute, waiting and the list of children are shared by
+// all that runs in it, so two tables would kill each other's children.
+var theKin = sync.OnceValue(func() *kin {
+	becomeReaper()
+	session, _ := unix.Getsid(0)
+	return &kin{
+		leaders: map[int]*child{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
+		guardians: map[int]bool{}, session: session,
+	}
+})
+
+// launch starts the program of c.
+func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
+	attr.Sys = &syscall.SysProcAttr{Setsid: true}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.seat.start, c.began = startClock(), time.Now()
+	proc, err := os.StartProcess(path, c.cmd.Argv, attr)
+	if err != nil {
+		return err
+	}
+	c.proc, c.pid = proc, proc.Pid
+	k.leaders[c.pid] = c
+	return nil
+}
+
+// launchGuardian starts a guardian in a group of its own, which Ctrl-C does not reach, but in our session: there it is
+// safe from being taken for an agent's.
+func (k *kin) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	attr.Sys = &syscall.SysProcAttr{Setpgid: true}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	proc, err := os.StartProcess(argv[0], argv, attr)
+	if err == nil {
+		k.guardians[proc.Pid] = true
+	}
+	return proc, err
+}
+
+// guardianGone takes note that a guardian has been reaped.
+func (k *kin) guardianGone(pid int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.guardians, pid)
+}
+
+func (c *child) awaitDeath() { awaitDeath(c.pid) }
+
+// ask sends the stop signal to the group and to everything else that is the command's.
+func (k *kin) ask(c *child) {
+	sig := c.cmd.stopSignal()
+	rest := descendants(c.pid)
+	k.mu.Lock()
+	for _, m := range k.adopted() {
+		if owner, _ := k.whose(m); owner == c {
+			rest = append(rest, m)
+			rest = append(rest, descendants(m.pid)...)
+		}
+	}
+	k.mu.Unlock()
+	_ = unix.Kill(-c.pid, sig)
+	_ = unix.Kill(-c.pid, unix.SIGCONT) // a stopped process obeys when it goes on
+	for _, m := range rest {
+		if m.pgrp != c.pid {
+			m.signal(sig)
+		}
+	}
+}
+
+func (k *kin) killGroup(c *child) { _ = unix.Kill(-c.pid, unix.SIGKILL) }
+
+// remains reports whether anything of c lives on after its leader.
+func (k *kin) remains(c *child) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range k.adopted() {
+		if m.zombie {
+			continue
+		}
+		if owner, _ := k.whose(m); owner == c {
+			return true
+		}
+	}
+	return false
+}
+
+// bury ends everything that is left of c, and of commands that were over before, and then reaps the leader.
+func (k *kin) bury(c *child) (Exit, int) {
+	k.countGroup(c)
+	k.killGroup(c)
+	k.cullAll(c)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.leaders, c.pid)
+	maps.DeleteFunc(k.condemned, func(_ int, owner *child) bool { return owner == c })
+	if len(k.leaders) == 0 {
+		clear(k.doubtful)
+	}
+	state, err := c.proc.Wait()
+	if err != nil { // somebody else waited for our child
+		return Exit{Code: -1, Lost: true}, c.strays
+	}
+	return exitOf(state), c.strays
+}
+
+func exitOf(state *os.ProcessState) Exit {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
+		return Exit{Code: -1, Signal: signalName(status.Signal())}
+	}
+	return Exit{Code: state.ExitCode()}
+}
+
+// cullAll culls until nothing new turns up: what dies hands its children to us.
+func (k *kin) cullAll(c *child) {
+	limit := time.Now().Add(held)
+	pause := 50 * time.Microsecond
+	for {
+		alive, again := k.cull(c)
+		if alive == 0 && !again {
+			return
+		}
+		if alive > 0 {
+			if time.Now().After(limit) {
+				return
+			}
+			time.Sleep(pause)
+			pause = min(2*pause, 5*time.Millisecond)
+		}
+	}
+}
+
+// cull kills what came to us from c and from commands that are over, and reaps what is dead. It returns how many
+// live, and whether the list has to be read again: a process that died meanwhile may have left children.
+func (k *kin) cull(c *child) (alive int, again bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range k.adopted() {
+		if m.zombie {
+			again = k.reap(m) || again
+			continue
+		}
+		owner, known := k.whose(m)
+		if !known {
+			k.doubtful[m.identity()] = true
+		}
+		if !known || owner != nil && owner != c {
+			continue
+		}
+		if !m.signal(unix.SIGKILL) {
+			continue // another user's, or gone
+		}
+		alive++
+		k.condemn(m, owner)
+	}
+	return alive, again
+}
+
+// condemn notes whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
+// where we cannot reap it, at once.
+func (k *kin) condemn(m member, owner *child) {
+	if owner == nil || k.condemned[m.pid] != nil || k.doubtful[m.identity()] {
+		return
+	}
+	k.condemned[m.pid] = owner
+	if !adopts {
+		owner.strays++
+	}
+}
+
+// whose returns the running command that m belongs to: by session or group, else by its mark, else by age, since
+// what is older than a command is not its. Not known: it could be of several. Known and nil: of one that is over.
+func (k *kin) whose(m member) (owner *child, known bool) {
+	if c := k.leaders[m.sid]; c != nil {
+		return c, true
+	}
+	if c := k.leaders[m.pgrp]; c != nil {
+		return c, true
+	}
+	mark := markOf(m.pid)
+	marked := false
+	for _, c := range k.leaders {
+		marked = marked || mark != "" && c.cmd.Mark == mark
+	}
+	n := 0
+	for _, c := range k.leaders {
+		if m.start < c.seat.start || marked && c.cmd.Mark != mark {
+			continue
+		}
+		owner = c
+		n++
+	}
+	switch {
+	case n == 1 && (marked || adopts):
+		return owner, true
+	case n == 0 && adopts:
+		return nil, true
+	default:
+		return nil, false
+	}
+}
+
+func (m member) identity() member { return member{pid: m.pid, start: m.start} }
+
+// signal sends sig to m and to nobody who got its pid since. It reports whether there was something to send it to.
+func (m member) signal(sig syscall.Signal) bool {
+	p, err := os.FindProcess(m.pid) // a pidfd where the system has them
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	now, ok := look(m.pid)
+	if !ok || now.zombie || now.start != m.start {
+		return false
+	}
+	return p.Signal(sig) == nil
+}
+
+func signalName(sig syscall.Signal) string {
+	name := unix.SignalName(sig)
+	if len(name) > 3 && name[:3] == "SIG" {
+		return name[3:]
+	}
+	return sig.String()
+}
+
+func retry(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

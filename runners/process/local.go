@@ -1,0 +1,189 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// markVariable carries Command.Mark in the environment of every process of an attempt.
+const markVariable = "RELAY_ATTEMPT"
+
+// Local starts processes as children of this process. Every command gets a session, and so a process group, of its
+// own: it has no terminal to ask questions on, Ctrl-C does not reach it, and what it starts is told apart by it.
+//
+// On Linux a Local makes this process a subreaper, so that what escapes its group comes back here and is ended. What
+// lives in this process's own session is never touched.
+type Local struct {
+	kin *kin
+
+	mu      sync.Mutex
+	running map[*child]struct{}
+}
+
+// NewLocal returns a Local. All Locals of one process share its table of children.
+func NewLocal() *Local {
+	return &Local{kin: theKin(), running: map[*child]struct{}{}}
+}
+
+// Start implements [Supervisor]. Whoever starts a process must Wait for it.
+func (l *Local) Start(ctx context.Context, cmd Command) (Process, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.name(), err)
+	}
+	c, err := l.launch(cmd)
+	if err != nil {
+		return nil, err
+	}
+	c.attend(context.AfterFunc(ctx, c.Stop))
+	return c, nil
+}
+
+// launch is Start for a process that only Stop and Kill end.
+func (l *Local) launch(cmd Command) (*child, error) {
+	c, err := l.start(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.name(), err)
+	}
+	l.mu.Lock()
+	l.running[c] = struct{}{}
+	l.mu.Unlock()
+	go l.watch(c)
+	return c, nil
+}
+
+// Kill ends everything that runs, without a grace.
+func (l *Local) Kill() {
+	l.each((*child).kill)
+}
+
+func (l *Local) stop() {
+	l.each((*child).Stop)
+}
+
+func (l *Local) each(do func(*child)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.running {
+		do(c)
+	}
+}
+
+func (l *Local) start(cmd Command) (*child, error) {
+	path, err := cmd.program()
+	if err != nil {
+		return nil, err
+	}
+	files, err := cmd.open()
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(files)
+	if cmd.End != "" {
+		_ = os.Remove(cmd.End) // an old one would be taken for this one's
+	}
+	c := newChild(l, cmd)
+	env := cmd.environ()
+	attr := &os.ProcAttr{Dir: cmd.Dir, Env: env, Files: files}
+	if err := l.kin.launch(c, path, attr); err != nil {
+		return nil, cmd.explain(path, err)
+	}
+	return c, nil
+}
+
+// watch sees the leader die, decides how the command ended, ends what is left of it, and only then reaps the leader:
+// until then neither its pid nor its group can become anyone else's.
+func (l *Local) watch(c *child) {
+	c.awaitDeath()
+	elapsed := time.Since(c.began)
+	stopped := c.leaderDied()
+	killed := stopped && c.linger()
+	exit, strays := l.kin.bury(c)
+	exit.Strays, exit.Elapsed, exit.Stopped = strays, elapsed, stopped
+	exit.Killed = stopped && (killed || c.killed.Load())
+	l.finish(c, exit)
+}
+
+// finish publishes how c ended, once.
+func (l *Local) finish(c *child, exit Exit) {
+	c.once.Do(func() {
+		if c.cmd.End != "" {
+			// On a full disk the file is missing and the exit is still told through Wait.
+			_ = writeExit(c.cmd.End, exit)
+		}
+		l.mu.Lock()
+		delete(l.running, c)
+		l.mu.Unlock()
+		c.leave(exit)
+	})
+}
+
+func (cmd Command) name() string {
+	if len(cmd.Argv) == 0 {
+		return "a command without arguments"
+	}
+	return cmd.Argv[0]
+}
+
+// environ is the environment of the process: Env with the mark.
+func (cmd Command) environ() []string {
+	env := make([]string, 0, len(cmd.Env)+1)
+	for _, v := range cmd.Env {
+		if !strings.HasPrefix(v, markVariable+"=") {
+			env = append(env, v)
+		}
+	}
+	if cmd.Mark != "" {
+		env = append(env, markVariable+"="+cmd.Mark)
+	}
+	return env
+}
+
+// open opens the three standard files; Stdout and Stderr may be one.
+func (cmd Command) open() ([]*os.File, error) {
+	in := cmd.Stdin
+	if in == "" {
+		in = os.DevNull
+	}
+	stdin, err := os.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := openOutput(cmd.Stdout)
+	if err != nil {
+		closeAll([]*os.File{stdin})
+		return nil, err
+	}
+	if cmd.Stderr == cmd.Stdout {
+		return []*os.File{stdin, stdout, stdout}, nil
+	}
+	stderr, err := openOutput(cmd.Stderr)
+	if err != nil {
+		closeAll([]*os.File{stdin, stdout})
+		return nil, err
+	}
+	return []*os.File{stdin, stdout, stderr}, nil
+}
+
+// openOutput does not follow a link: the last agent may have left one in the place of this one's output.
+func openOutput(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // the child has its own descriptor; a second Close of a shared one is harmless
+	}
+}
+
+// stopSignal is the polite signal of the command.
+func (cmd Command) stopSignal() syscall.Signal {
+	if strings.TrimPrefix(cmd.StopSignal, "SIG") == "INT" {
+		return syscall.SIGINT
+	}
+	return syscall.SIGTERM
+}

@@ -1,0 +1,100 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// program finds the file to execute. A name without a slash is looked up in the PATH of the command's own
+// environment, where relative folders do not count: they would be the agent's to fill.
+func (cmd Command) program() (string, error) {
+	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
+		return "", fmt.Errorf("empty argument list: %w", exec.ErrNotFound)
+	}
+	name := cmd.Argv[0]
+	if strings.ContainsAny(name, slashes) {
+		return cmd.executable(name)
+	}
+	var found error
+	for _, dir := range filepath.SplitList(cmd.variable("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		path, err := cmd.executable(filepath.Join(dir, name))
+		if err == nil {
+			return path, nil
+		}
+		if found == nil && errors.Is(err, fs.ErrPermission) {
+			found = err
+		}
+	}
+	if found != nil {
+		return "", found
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// executable checks path, and with each ending the system knows for programs.
+func (cmd Command) executable(path string) (string, error) {
+	var first error
+	for _, ending := range cmd.endings(path) {
+		file := path + ending
+		place := file
+		if !filepath.IsAbs(place) {
+			place = filepath.Join(cmd.Dir, place) // the child is there already when it looks
+		}
+		err := checkExecutable(place)
+		if err == nil {
+			return file, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", first
+}
+
+func checkExecutable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return &fs.PathError{Op: "exec", Path: path, Err: fmt.Errorf("is a directory: %w", fs.ErrPermission)}
+	}
+	if executeBits != 0 && info.Mode()&executeBits == 0 {
+		return &fs.PathError{Op: "exec", Path: path, Err: fmt.Errorf("not executable: %w", fs.ErrPermission)}
+	}
+	return nil
+}
+
+// variable is the last value of name in Env.
+func (cmd Command) variable(name string) string {
+	value := ""
+	for _, v := range cmd.Env {
+		if key, val, ok := strings.Cut(v, "="); ok && sameVariable(key, name) {
+			value = val
+		}
+	}
+	return value
+}
+
+// explain tells apart what the system calls by one name: a missing folder, a missing interpreter.
+func (cmd Command) explain(path string, err error) error {
+	if cmd.Dir != "" {
+		if info, statErr := os.Stat(cmd.Dir); statErr != nil {
+			return fmt.Errorf("working directory: %w", statErr)
+		} else if !info.IsDir() {
+			return fmt.Errorf("working directory: %w", &fs.PathError{Op: "chdir", Path: cmd.Dir, Err: fs.ErrInvalid})
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the interpreter that the first line of %s names is missing: %w", path, err)
+	}
+	return err
+}

@@ -1,0 +1,3 @@
+package process
+
+func beRelay([]string) int { return 0 }

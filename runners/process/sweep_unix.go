@@ -1,0 +1,164 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sweep is Sweep; it stops early when done is closed.
+func (k *kin) sweep(match func(string) bool, grace time.Duration, done <-chan struct{}) int {
+	s := &sweeper{kin: k, match: match, skip: ancestors(), targets: map[member]member{}, done: done}
+	s.skip[os.Getpid()] = true
+	k.mu.Lock()
+	for pid := range k.guardians {
+		s.skip[pid] = true
+	}
+	k.mu.Unlock()
+	if s.round(unix.SIGTERM) == 0 {
+		return 0
+	}
+	s.repeat(0, grace)
+	s.repeat(unix.SIGKILL, held)
+	k.reapAdopted()
+	return len(s.targets) - s.living()
+}
+
+type sweeper struct {
+	kin     *kin
+	match   func(string) bool
+	skip    map[int]bool
+	targets map[member]member // by identity
+	done    <-chan struct{}
+}
+
+// repeat goes round until nothing lives or the limit has passed.
+func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
+	until := time.Now().Add(limit)
+	for pause := time.Millisecond; time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
+		if s.round(sig) == 0 {
+			return
+		}
+		s.kin.reapAdopted()
+		select {
+		case <-s.done:
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// round looks for processes, sends sig to all found so far, and returns how many of them live. New ones get TERM if sig
+// is 0.
+func (s *sweeper) round(sig syscall.Signal) int {
+	s.find(sig)
+	living := 0
+	for _, m := range s.targets {
+		if sig != 0 && m.signal(sig) {
+			m.signal(unix.SIGCONT)
+		}
+		if m.alive() {
+			living++
+		}
+	}
+	return living
+}
+
+func (s *sweeper) find(sig syscall.Signal) {
+	for _, pid := range everyPid() {
+		if s.skip[pid] {
+			continue
+		}
+		m, ok := look(pid) // before its mark: if the pid changes hands between, the start no longer fits
+		if !ok || m.zombie {
+			continue
+		}
+		if mark := markOf(pid); mark == "" || !s.match(mark) {
+			continue
+		}
+		for _, m := range append(descendants(pid), m) {
+			if _, known := s.targets[m.identity()]; known || s.skip[m.pid] {
+				continue
+			}
+			s.targets[m.identity()] = m
+			if sig == 0 {
+				m.signal(unix.SIGTERM)
+			}
+		}
+	}
+}
+
+func (s *sweeper) living() int {
+	n := 0
+	for _, m := range s.targets {
+		if m.alive() {
+			n++
+		}
+	}
+	return n
+}
+
+func (m member) alive() bool {
+	now, ok := look(m.pid)
+	return ok && !now.zombie && now.start == m.start
+}
+
+// ancestors are the processes that this one runs below.
+func ancestors() map[int]bool {
+	above := map[int]bool{}
+	for pid := os.Getppid(); pid > 0 && !above[pid]; {
+		above[pid] = true
+		m, ok := look(pid)
+		if !ok {
+			break
+		}
+		pid = m.ppid
+	}
+	return above
+}
+
+// reclaim ends what a lost guardian has left to us, and what carries one of its marks.
+func (k *kin) reclaim(grace time.Duration, marks map[string]bool) {
+	until := time.Now().Add(grace)
+	asked := map[member]bool{}
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		alive := k.ownerless()
+		for _, m := range alive {
+			for _, m := range append(descendants(m.pid), m) {
+				if id := m.identity(); !asked[id] {
+					asked[id] = true
+					m.signal(unix.SIGTERM)
+					m.signal(unix.SIGCONT)
+				}
+			}
+		}
+		if len(alive) == 0 || !time.Now().Before(until) {
+			break
+		}
+		time.Sleep(pause)
+	}
+	k.cullAll(nil)
+	delete(marks, "")
+	k.sweep(func(mark string) bool { return marks[mark] }, max(0, time.Until(until)), nil)
+}
+
+// ownerless lists what lives on of commands that are over, and reaps what does not.
+func (k *kin) ownerless() []member {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var alive []member
+	for _, m := range k.adopted() {
+		if m.zombie {
+			k.reap(m)
+			continue
+		}
+		if owner, known := k.whose(m); known && owner == nil {
+			alive = append(alive, m)
+		}
+	}
+	return alive
+}
