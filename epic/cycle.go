@@ -1,0 +1,180 @@
+package epic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cycles reports one cycle for every knot of tasks that wait for each other, as the path a -> b -> a in which each waits
+// for the next.
+func (v *validator) cycles(g *Graph) {
+	waitsFor := make([][]int, g.nodes())
+	for n := range waitsFor {
+		for m := range g.after(n) {
+			waitsFor[m] = append(waitsFor[m], n)
+		}
+	}
+	for _, cycle := range shortestCycles(waitsFor) {
+		v.cycle(g, cycle)
+	}
+}
+
+func (v *validator) cycle(g *Graph, nodes []int) {
+	var tasks []int
+	hint := "take one of these dependencies out"
+	for k, n := range nodes {
+		if n < len(g.ids) {
+			tasks = append(tasks, n)
+			continue
+		}
+		if gi := n - len(g.ids); gi < len(g.groups) { // the start of a group, then the end of one that blocks it
+			by := nodes[(k+1)%len(nodes)] - len(g.ids) - len(g.groups)
+			hint = fmt.Sprintf("group %s is blocked by group %s", quoted(v.epic.Groups[gi].Name), quoted(v.epic.Groups[by].Name))
+		}
+	}
+	var path strings.Builder
+	for _, i := range tasks {
+		path.WriteString(quotedTask(g.ids[i]) + " -> ")
+	}
+	path.WriteString(quotedTask(g.ids[tasks[0]]))
+	v.add(v.link(g, nodes), hint, "dependency cycle: %s", path.String())
+}
+
+// link is the place of the first step of a cycle: the entry in depends_on, or the group that implies it.
+func (v *validator) link(g *Graph, nodes []int) Place {
+	from, to := nodes[0], nodes[1]
+	if to >= len(g.ids) {
+		return v.at(Ref{GroupPart, to - len(g.ids), FieldBlockedBy, 0})
+	}
+	item := slices.Index(v.epic.Tasks[from].DependsOn, g.ids[to])
+	return v.at(Ref{TaskPart, from, FieldDependsOn, max(item, 0)})
+}
+
+// groupCycles reports groups that wait for each other, with or without tasks in them.
+func (v *validator) groupCycles(g *Graph) bool {
+	waitsFor := make([][]int, len(g.groups))
+	for k := range g.groups {
+		waitsFor[k] = g.groups[k].blockedBy
+	}
+	found := shortestCycles(waitsFor)
+	for _, cycle := range found {
+		var path strings.Builder
+		for _, k := range cycle {
+			path.WriteString(plain(v.epic.Groups[k].Name) + " -> ")
+		}
+		path.WriteString(plain(v.epic.Groups[cycle[0]].Name))
+		v.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path.String())
+	}
+	return len(found) > 0
+}
+
+// shortestCycles finds the strongly connected parts of a graph and returns, for each with more than one node, a shortest
+// cycle through its lowest node, which comes first. Nothing recurses: a chain may be as long as the file allows.
+func shortestCycles(next [][]int) [][]int {
+	part := components(next)
+	seen := make(map[int]bool)
+	var cycles [][]int
+	size := make([]int32, len(next)+1)
+	for _, p := range part {
+		size[p]++
+	}
+	for n := range next {
+		if size[part[n]] < 2 || seen[part[n]] {
+			continue
+		}
+		seen[part[n]] = true
+		cycles = append(cycles, cycleThrough(next, part, n))
+	}
+	return cycles
+}
+
+// cycleThrough walks breadth first from root, inside its part, until it is back.
+func cycleThrough(next [][]int, part []int, root int) []int {
+	from := map[int]int{}
+	queue := []int{root}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for _, m := range next[n] {
+			if m == root {
+				path := []int{n}
+				for n != root {
+					n = from[n]
+					path = append(path, n)
+				}
+				slices.Reverse(path)
+				return path
+			}
+			if _, been := from[m]; !been && part[m] == part[root] {
+				from[m] = n
+				queue = append(queue, m)
+			}
+		}
+	}
+	return []int{root}
+}
+
+// components numbers the strongly connected parts: Tarjan's algorithm with its own stack.
+func components(next [][]int) []int {
+	size := len(next)
+	t := tarjan{next: next, part: make([]int, size), number: make([]int, size), low: make([]int, size), edge: make([]int, size)}
+	for n := range next {
+		if t.low[n] == 0 {
+			t.walk(n)
+		}
+	}
+	return t.part
+}
+
+type tarjan struct {
+	next   [][]int
+	part   []int // number of the part, from 1; 0 while it is open
+	number []int // order of the first visit, from 1
+	low    []int // lowest number reachable; 0 before the first visit
+	edge   []int // the edge of a node that is looked at next
+	stack  []int
+	count  int
+	parts  int
+}
+
+func (t *tarjan) walk(root int) {
+	path := []int{root}
+	for len(path) > 0 {
+		n := path[len(path)-1]
+		if t.low[n] == 0 {
+			t.count++
+			t.low[n], t.number[n] = t.count, t.count
+			t.stack = append(t.stack, n)
+		}
+		if t.edge[n] < len(t.next[n]) {
+			m := t.next[n][t.edge[n]]
+			switch {
+			case t.low[m] == 0:
+				path = append(path, m)
+				continue // the edge is looked at again when m is done
+			case t.part[m] == 0:
+				t.low[n] = min(t.low[n], t.low[m])
+			}
+			t.edge[n]++
+			continue
+		}
+		if t.low[n] == t.number[n] {
+			t.close(n)
+		}
+		path = path[:len(path)-1]
+	}
+}
+
+// close takes a finished part off the stack.
+func (t *tarjan) close(root int) {
+	t.parts++
+	for {
+		n := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		t.part[n] = t.parts
+		if n == root {
+			return
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package epic
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+var (
+	epicID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	taskID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	word   = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,60}$`)
+	// device matches the names Windows keeps for itself: a folder cannot have one, whatever its case.
+	device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+)
+
+// epicIDFault says what is wrong with an epic's id, and how to put it right; both empty when nothing is.
+func epicIDFault(id string) (fault, hint string) {
+	switch {
+	case id == "":
+		return "id is missing", "add id: YYYYMMDD-short-name"
+	case !epicID.MatchString(id):
+		return fmt.Sprintf("id %s is not allowed", quoted(id)),
+			"use YYYYMMDD-short-name: lower case letters, digits and -, at most 64 characters"
+	case device.MatchString(id):
+		return fmt.Sprintf("id %q is a device name on Windows", id), "choose another id: it becomes part of a folder name"
+	}
+	return "", ""
+}
+
+// taskIDFault is epicIDFault for the id of a task, which becomes a folder and part of a branch name.
+func taskIDFault(id string) (fault, hint string) {
+	switch {
+	case !taskID.MatchString(id):
+		return fmt.Sprintf("task id %s is not allowed", quoted(id)),
+			"start with a letter, then letters, digits, _ or -, at most 32 characters, as in T1"
+	case device.MatchString(id):
+		return fmt.Sprintf("task id %q is a device name on Windows", id), "choose another id: it becomes a folder name"
+	}
+	return "", ""
+}
+
+// pathFault says what is wrong with a path or glob that has to stay inside the repository.
+func pathFault(p string) (fault, hint string) {
+	slashed := strings.ReplaceAll(p, `\`, "/")
+	switch {
+	case strings.TrimSpace(p) == "":
+		return "path is empty", "name a file or a glob, or take the entry out"
+	case strings.ContainsFunc(p, unicode.IsControl):
+		return fmt.Sprintf("path %s contains a control character", quoted(p)), "take the character out"
+	case strings.HasPrefix(slashed, "/") || len(p) >= 2 && p[1] == ':' && isLetter(p[0]):
+		return fmt.Sprintf("path %s is absolute", quoted(p)), "write it relative to the root of the repository"
+	case hasParent(slashed):
+		return fmt.Sprintf("path %s leaves the repository", quoted(p)), "take the .. out"
+	case strayBackslash(p):
+		return fmt.Sprintf(`path %s contains \`, quoted(p)), "write paths with /"
+	case !doublestar.ValidatePattern(p):
+		return fmt.Sprintf("path %s is not a well-formed glob", quoted(p)), `close the bracket, or write \[ or \{ when it belongs to the name`
+	}
+	return "", ""
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// hasParent tells whether a path has a .. element, also one that a glob's alternatives would produce.
+func hasParent(slashed string) bool {
+	if !strings.Contains(slashed, "..") {
+		return false
+	}
+	elements := strings.FieldsFunc(slashed, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' })
+	for _, e := range elements {
+		if e == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// strayBackslash finds a backslash that escapes nothing: someone wrote a Windows path, which as a glob would match another name.
+func strayBackslash(p string) bool {
+	for i := 0; i < len(p); i++ {
+		if p[i] != '\\' {
+			continue
+		}
+		if i+1 == len(p) || !strings.ContainsRune(`*?[]{}\-^!,`, rune(p[i+1])) {
+			return true
+		}
+		i++
+	}
+	return false
+}
+
+// cleanPath drops a leading ./ so that one file has one spelling.
+func cleanPath(p string) string {
+	for strings.HasPrefix(p, "./") && len(p) > 2 {
+		p = strings.TrimLeft(p[2:], "/")
+	}
+	return cmp.Or(p, ".")
+}
+
+// quoted shows a value in a message: escaped, so that it cannot drive a terminal, and short.
+func quoted(s string) string {
+	const most = 60
+	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
+		return fmt.Sprintf("%q…", string(r[:most]))
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,126 @@
+package epic
+
+// arrange fills order, level, weight and next. It reports whether every task found its place; if not, there is a cycle.
+func (g *Graph) arrange(e *Epic) bool {
+	all := g.sorted()
+	if len(all) < g.nodes() {
+		return false
+	}
+	tasks := len(g.ids)
+	g.order = make([]int, 0, tasks)
+	g.level = make([]int32, g.nodes())
+	for _, n := range all {
+		step := int32(0)
+		if n < tasks {
+			g.order = append(g.order, n)
+			step = 1
+		}
+		for m := range g.after(n) {
+			g.level[m] = max(g.level[m], g.level[n]+step)
+		}
+	}
+	g.weight = make([]float64, g.nodes())
+	g.next = make([]int32, g.nodes())
+	for k := len(all) - 1; k >= 0; k-- {
+		n := all[k]
+		g.next[n] = -1
+		heaviest := 0.0
+		for m := range g.after(n) {
+			if g.weight[m] > heaviest {
+				heaviest, g.next[n] = g.weight[m], int32(m)
+			}
+		}
+		g.weight[n] = heaviest
+		if n < tasks {
+			g.weight[n] += points(e.Tasks[n])
+		}
+	}
+	return true
+}
+
+// points is what a task weighs in the critical path.
+func points(t Task) float64 {
+	if t.Points == 0 {
+		return 1
+	}
+	return t.Points
+}
+
+// sorted lists the nodes that are not part of a cycle, nor behind one, in topological order. Of the tasks that could come
+// next the first in the file does.
+func (g *Graph) sorted() []int {
+	waits := make([]int32, g.nodes())
+	var ready intHeap
+	var open []int // starts and ends of groups stand for no work: they go first, so that they hold no task back
+	for n := range waits {
+		waits[n] = int32(g.waits(n))
+		if waits[n] > 0 {
+			continue
+		}
+		if n < len(g.ids) {
+			ready = append(ready, n) // ascending, so already a heap
+		} else {
+			open = append(open, n)
+		}
+	}
+	all := make([]int, 0, g.nodes())
+	for len(ready)+len(open) > 0 {
+		var n int
+		if len(open) > 0 {
+			n, open = open[len(open)-1], open[:len(open)-1]
+		} else {
+			n = ready.pop()
+		}
+		all = append(all, n)
+		for m := range g.after(n) {
+			if waits[m]--; waits[m] > 0 {
+				continue
+			}
+			if m < len(g.ids) {
+				ready.push(m)
+			} else {
+				open = append(open, m)
+			}
+		}
+	}
+	return all
+}
+
+// intHeap is a heap of ints, the smallest first; container/heap would allocate for every number.
+type intHeap []int
+
+func (h *intHeap) push(v int) {
+	s := append(*h, v)
+	for i := len(s) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if s[parent] <= s[i] {
+			break
+		}
+		s[parent], s[i] = s[i], s[parent]
+		i = parent
+	}
+	*h = s
+}
+
+func (h *intHeap) pop() int {
+	s := *h
+	top, last := s[0], len(s)-1
+	s[0] = s[last]
+	s = s[:last]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= len(s) {
+			break
+		}
+		if child+1 < len(s) && s[child+1] < s[child] {
+			child++
+		}
+		if s[i] <= s[child] {
+			break
+		}
+		s[i], s[child] = s[child], s[i]
+		i = child
+	}
+	*h = s
+	return top
+}

@@ -1,0 +1,267 @@
+package epic
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxNodes bounds the values in a file, and maxAliased those that aliases add to them: what a small file can
+// make the reader do and remember.
+const (
+	maxNodes   = 3_000_000
+	maxAliased = 1_000_000
+)
+
+// parseYAML parses the first document in src into nodes. The parser reports some faults by panicking.
+func parseYAML(src []byte) (doc *yaml.Node, rest *yaml.Decoder, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc, err = nil, fmt.Errorf("yaml: the parser gave up: %v", p)
+		}
+	}()
+	doc = new(yaml.Node)
+	rest = yaml.NewDecoder(bytes.NewReader(src))
+	if err := rest.Decode(doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	return doc, rest, nil
+}
+
+// document reads a whole file.
+func (r *reader) document(src []byte) {
+	if nodes := estimateNodes(src); nodes > maxNodes {
+		r.fail(Place{}, "split the epic", "the file holds more values than relay reads")
+		return
+	}
+	doc, rest, err := parseYAML(src)
+	if err != nil {
+		r.syntax(src, err)
+		return
+	}
+	if second, again := another(rest); again {
+		r.fail(second, "take the line with --- out, and what follows it", "the file has a second YAML document")
+		return
+	}
+	if len(doc.Content) == 0 {
+		r.fail(Place{}, "start with version: 2, id:, title: and tasks:", "the epic is empty")
+		return
+	}
+	root := doc.Content[0]
+	doc.Content = nil
+	w := aliasWalk{size: map[*yaml.Node]int{}}
+	w.walk(root)
+	if w.fault != "" {
+		r.fail(r.placeOf(w.at), "write the values out", "%s", w.fault)
+		return
+	}
+	r.root(root)
+}
+
+// another tells whether the stream goes on after its first document, and where.
+func another(rest *yaml.Decoder) (at Place, again bool) {
+	defer func() {
+		if recover() != nil {
+			again = true
+		}
+	}()
+	var second yaml.Node
+	err := rest.Decode(&second)
+	if errors.Is(err, io.EOF) {
+		return Place{}, false
+	}
+	return Place{second.Line, second.Column}, true
+}
+
+// estimateNodes counts the characters that make values: at least half as many as there are nodes.
+func estimateNodes(src []byte) int {
+	count := func(s string) int { return bytes.Count(src, []byte(s)) }
+	return count("\n") + count(": ") + 2*count(",") + count("[") + count("{") + count("- ")
+}
+
+// fragments reads a file that was cut. It reports false when the cut does not hold.
+func (r *reader) fragments(p parts) bool {
+	r.epic.Tasks = make([]Task, 0, p.count)
+	r.taskAt = make([]Place, 0, p.count)
+	head, ok := r.piece(p.head, 1)
+	if !ok {
+		return false
+	}
+	r.rootPairs(head)
+	r.top.field[fieldTasks] = Place{p.tasks.line + 1, 1}
+	r.topKeys.seen("tasks", r.top.field[fieldTasks])
+	for _, f := range p.body {
+		node, ok := r.piece(f, p.indent+1)
+		if !ok {
+			return false
+		}
+		r.tasks(node)
+	}
+	tail, ok := r.piece(p.tail, 1)
+	if !ok {
+		return false
+	}
+	r.rootPairs(tail)
+	return true
+}
+
+// piece parses a fragment. It has to be one plain mapping at the column given, or nothing at all.
+func (r *reader) piece(f fragment, column int) (*yaml.Node, bool) {
+	doc, rest, err := parseYAML(f.text)
+	if err != nil {
+		return nil, false
+	}
+	if _, again := another(rest); again {
+		return nil, false
+	}
+	r.line = f.line
+	if len(doc.Content) == 0 {
+		return &yaml.Node{Kind: yaml.MappingNode}, true
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" && root.Value == "" && root.Anchor == "" && root.Style == 0 {
+		return &yaml.Node{Kind: yaml.MappingNode}, true
+	}
+	if root.Kind != yaml.MappingNode || root.Column != column || root.Style != 0 || root.Anchor != "" {
+		return nil, false
+	}
+	// An anchor may stand in another fragment, and another may take its name over.
+	return root, !bytes.ContainsRune(f.text, '*') || !hasAlias(root)
+}
+
+func hasAlias(n *yaml.Node) bool {
+	if n.Kind == yaml.AliasNode {
+		return true
+	}
+	for _, c := range n.Content {
+		if hasAlias(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// aliasWalk counts what a tree would hold with its aliases written out. The depth is the parser's, at most 10,000.
+type aliasWalk struct {
+	size  map[*yaml.Node]int // of nodes with an anchor; -1 while one is being walked
+	added int
+	fault string
+	at    *yaml.Node
+}
+
+func (w *aliasWalk) walk(n *yaml.Node) int {
+	if w.fault != "" {
+		return 0
+	}
+	if n.Kind == yaml.AliasNode {
+		size, done := w.size[n.Alias]
+		switch {
+		case !done || size < 0:
+			w.fault, w.at = fmt.Sprintf("the anchor %s contains itself", plain(n.Value)), n
+		case w.added+size > maxAliased:
+			w.fault, w.at = "the aliases stand for too many values", n
+		}
+		w.added += size
+		return size
+	}
+	if n.Anchor != "" {
+		w.size[n] = -1
+	}
+	size := 1
+	for _, c := range n.Content {
+		size = min(size+w.walk(c), maxAliased)
+	}
+	if n.Anchor != "" {
+		w.size[n] = size
+	}
+	return size
+}
+
+var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+
+// syntax reports what the YAML parser said, at the line where it had to say it.
+func (r *reader) syntax(src []byte, err error) {
+	message, line := err.Error(), 1
+	if m := yamlError.FindStringSubmatch(message); m != nil {
+		message = m[2]
+		line, _ = strconv.Atoi(m[1])
+	}
+	if name, found := strings.CutPrefix(message, "unknown anchor '"); found {
+		name, _, _ = strings.Cut(name, "'")
+		line, column := position(src, max(bytes.Index(src, []byte("*"+name)), 0))
+		r.fail(Place{line, column}, "define it above with &"+name, "unknown anchor %s", quoted(name))
+		return
+	}
+	line = exactLine(src, message, max(line, 1))
+	text := lineText(src, line)
+	column := len(text) - len(bytes.TrimLeft(text, " ")) + 1
+	r.fail(Place{line, column}, syntaxHint(message, text), "YAML: %s", message)
+}
+
+// maxExact is the largest file that is parsed again to find the line of a mistake.
+const maxExact = 1 << 20
+
+// exactLine finds the first line with which the parser makes its complaint. What it reports itself is often where the
+// enclosing mapping began, which can be far away.
+func exactLine(src []byte, message string, reported int) int {
+	if len(src) > maxExact {
+		return reported
+	}
+	var ends []int
+	for i, c := range src {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	if len(src) > 0 && src[len(src)-1] != '\n' {
+		ends = append(ends, len(src))
+	}
+	from := min(reported, len(ends)) - 1
+	if from < 0 {
+		return reported
+	}
+	k := sort.Search(len(ends)-from, func(k int) bool {
+		_, _, err := parseYAML(src[:ends[from+k]])
+		return err != nil && strings.HasSuffix(err.Error(), message)
+	})
+	if from+k >= len(ends) {
+		return min(reported, len(ends))
+	}
+	return from + k + 1
+}
+
+func lineText(src []byte, line int) []byte {
+	for ; line > 1; line-- {
+		_, src, _ = bytes.Cut(src, []byte("\n"))
+	}
+	text, _, _ := bytes.Cut(src, []byte("\n"))
+	return text
+}
+
+func syntaxHint(message string, line []byte) string {
+	indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+	switch {
+	case bytes.ContainsRune(indent, '\t'):
+		return "YAML does not indent with tabs: use spaces"
+	case strings.Contains(message, "mapping values are not allowed"):
+		return `put text that contains ": " in quotes`
+	case strings.Contains(message, "cannot start any token"):
+		return "put text that begins with a special character in quotes"
+	case strings.Contains(message, "unknown escape"):
+		return "use single quotes, in which a backslash is a backslash"
+	case strings.Contains(message, "unexpected end of stream"):
+		return "a quote or bracket that begins here is never closed"
+	case strings.Contains(message, "expected"):
+		return "look at the indentation of this line and the one before, and for a bracket that is not closed"
+	case strings.Contains(message, "max depth"):
+		return "an epic needs no more than five levels"
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+package epic
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Problem is one mistake in a file that a person wrote.
+type Problem struct {
+	File    string // as it was given to the reader
+	Line    int    // from 1
+	Column  int    // from 1, in characters
+	Message string
+	Hint    string // what to type instead; may be empty
+}
+
+// Error gives the place and the message, without the hint.
+func (p Problem) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+}
+
+// Problems is everything wrong with one file, sorted by place.
+type Problems []Problem
+
+// Error gives one line for each problem, with its hint in parentheses.
+func (ps Problems) Error() string {
+	var b strings.Builder
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Error())
+		if p.Hint != "" {
+			b.WriteString(" (" + p.Hint + ")")
+		}
+	}
+	return b.String()
+}
+
+// Place is a position in a file, from 1.
+type Place struct{ Line, Column int }
+
+// maxProblems bounds what a hopeless file can make relay print and remember.
+const maxProblems = 1000
+
+// maxSuggestWork bounds the comparisons spent on "did you mean" in one file: hints are a courtesy, not a promise.
+const maxSuggestWork = 300_000
+
+// problemList gathers the problems of one file.
+type problemList struct {
+	file    string
+	found   Problems
+	left    int // problems beyond maxProblems
+	last    Place
+	suggest int // comparisons made so far
+}
+
+func (l *problemList) add(at Place, hint, format string, args ...any) {
+	at.Line, at.Column = max(at.Line, 1), max(at.Column, 1)
+	if len(l.found) >= maxProblems {
+		l.left++
+		if at.Line > l.last.Line {
+			l.last = at
+		}
+		return
+	}
+	l.found = append(l.found, Problem{File: l.file, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// count is how many problems there are so far.
+func (l *problemList) count() int { return len(l.found) + l.left }
+
+// err sorts the problems and returns them, or nil when there are none.
+func (l *problemList) err() error {
+	if len(l.found) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(l.found, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if l.left > 0 {
+		end := l.found[len(l.found)-1]
+		line := max(end.Line, l.last.Line)
+		l.found = append(l.found, Problem{File: l.file, Line: line, Column: 1, Message: fmt.Sprintf("and %d more problems", l.left)})
+		l.left = 0
+	}
+	return l.found
+}
+
+// didYouMean returns a hint with the candidate nearest to got, or fallback when none is near.
+func (l *problemList) didYouMean(got string, candidates []string, fallback string) string {
+	if len(got) > 100 || l.suggest+len(candidates) > maxSuggestWork {
+		return fallback
+	}
+	l.suggest += len(candidates)
+	got = strings.ToLower(got)
+	// Short names are all near each other: T9 is one letter from T1, and saying so helps nobody.
+	best, limit := "", len(got)/3
+	for _, c := range candidates {
+		if d := len(c) - len(got); d > limit || -d > limit {
+			continue
+		}
+		if d := levenshtein.ComputeDistance(got, strings.ToLower(c)); d <= limit {
+			best, limit = c, d-1
+		}
+		if limit < 0 {
+			break
+		}
+	}
+	if best == "" {
+		return fallback
+	}
+	return fmt.Sprintf("did you mean %s?", plain(best))
+}
+
+// listed joins the first names for a hint.
+func listed(names []string) string {
+	const most = 12
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == most {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(plain(name))
+	}
+	return b.String()
+}
+
+// plain is a name as it goes into a hint: as it is when no terminal or reader could misunderstand it, else quoted.
+func plain(name string) string {
+	if word.MatchString(name) {
+		return name
+	}
+	return quoted(name)
+}

@@ -1,0 +1,221 @@
+package epic
+
+import (
+	"math"
+	"strings"
+)
+
+// Ref names one part of an epic, so that whoever read it can say where it stands in the file.
+type Ref struct {
+	Part  Part
+	N     int // which task or group, from 0
+	Field Field
+	Item  int // which entry of a list, from 0
+}
+
+// Part is what a Ref points into.
+type Part uint8
+
+// The parts of an epic.
+const (
+	EpicPart Part = iota
+	TaskPart
+	GroupPart
+)
+
+// Field is one key of an epic, a task or a group.
+type Field uint8
+
+// The fields that can be at fault. FieldWhole is the thing itself: its name or its first line.
+const (
+	FieldWhole Field = iota
+	FieldVersion
+	FieldID
+	FieldTitle
+	FieldKind
+	FieldPriority
+	FieldPoints
+	FieldFiles
+	FieldDependsOn
+	FieldCriteria
+	FieldChecks
+	FieldProtected
+	FieldTimeout
+	FieldMaxAttempts
+	FieldBudget
+	FieldMembers   // parallelization[].tasks
+	FieldBlockedBy // parallelization[].blocked_by
+	fieldTasks
+	fieldCount
+)
+
+// Validate finds everything wrong with an epic that did not come from YAML. The place of every mistake is asked of at.
+// The error is Problems.
+func Validate(file string, e *Epic, at func(Ref) Place) error {
+	v := &validator{problemList: problemList{file: file}, epic: e, at: at}
+	v.header()
+	for i := range e.Tasks {
+		v.task(i)
+	}
+	v.links()
+	return v.err()
+}
+
+// links checks what the parts of an epic say of each other.
+func (v *validator) links() {
+	if len(v.epic.Tasks) == 0 {
+		v.add(v.at(Ref{Field: fieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
+	}
+	buildGraph(v)
+}
+
+// validator checks what an epic says, wherever it was read from.
+type validator struct {
+	problemList
+	epic *Epic
+	at   func(Ref) Place
+}
+
+// maxPoints keeps the sum over any path a number that arithmetic still understands.
+const maxPoints = 1_000_000
+
+func (v *validator) header() {
+	e, part := v.epic, Ref{}
+	at := func(f Field) Place { part.Field = f; return v.at(part) }
+	if e.Version != 1 && e.Version != 2 {
+		v.add(at(FieldVersion), "write version: 2", "version %d is not one this relay can read (1 and 2)", e.Version)
+	}
+	if fault, hint := epicIDFault(e.ID); fault != "" {
+		v.add(at(FieldID), hint, "%s", fault)
+	}
+	v.title(at(FieldTitle), e.Title, "the epic")
+	v.checks(part, e.Checks)
+	v.paths(Ref{Field: FieldProtected}, e.Protected)
+}
+
+func (v *validator) task(i int) {
+	t, part := &v.epic.Tasks[i], Ref{Part: TaskPart, N: i}
+	at := func(f Field) Place { part.Field = f; return v.at(part) }
+	if fault, hint := taskIDFault(t.ID); fault != "" {
+		v.add(at(FieldID), hint, "%s", fault)
+	}
+	v.title(at(FieldTitle), t.Title, "task "+t.ID)
+	switch t.Kind {
+	case KindFeature, KindBugfix, KindReview, KindChore:
+	default:
+		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review or chore"), "kind %s is not known", quoted(string(t.Kind)))
+	}
+	if t.Priority < 0 || t.Priority > 3 {
+		v.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)
+	}
+	if math.IsNaN(t.Points) || t.Points < 0 || t.Points > maxPoints {
+		v.add(at(FieldPoints), "use a number from 0 up, such as 2", "points cannot be %v", t.Points)
+	}
+	if t.MaxAttempts < 0 {
+		v.add(at(FieldMaxAttempts), "use 1 or more", "max_attempts cannot be %d", t.MaxAttempts)
+	}
+	if t.Timeout < 0 {
+		v.add(at(FieldTimeout), "use a number of minutes above 0", "timeout cannot be %v", t.Timeout)
+	}
+	if math.IsNaN(t.BudgetUSD) || math.IsInf(t.BudgetUSD, 0) || t.BudgetUSD < 0 {
+		v.add(at(FieldBudget), "use a number of dollars above 0", "budget_usd cannot be %v", t.BudgetUSD)
+	}
+	v.paths(Ref{TaskPart, i, FieldFiles, 0}, t.Files)
+	v.paths(Ref{TaskPart, i, FieldProtected, 0}, t.Protected)
+	v.checks(part, t.Checks)
+	v.criteria(part, t)
+}
+
+func (v *validator) title(at Place, title, of string) {
+	switch {
+	case strings.TrimSpace(title) == "":
+		v.add(at, "add title: and a few words", "%s has no title", quotedID(of))
+	case strings.ContainsAny(title, "\n\r"):
+		v.add(at, "put the rest into description:", "the title of %s has more than one line", quotedID(of))
+	}
+}
+
+func (v *validator) paths(part Ref, paths []string) {
+	for k, p := range paths {
+		if fault, hint := pathFault(p); fault != "" {
+			part.Item = k
+			v.add(v.at(part), hint, "%s", fault)
+		}
+	}
+}
+
+func (v *validator) checks(part Ref, checks []Check) {
+	part.Field = FieldChecks
+	for k, c := range checks {
+		part.Item = k
+		switch {
+		case strings.TrimSpace(c.Run) == "":
+			v.add(v.at(part), "add run: and a shell command", "the check has nothing to run")
+			continue
+		case strings.ContainsRune(c.Run, 0):
+			v.add(v.at(part), "take the character out", "the check's command contains NUL")
+		}
+		if c.Timeout < 0 {
+			v.add(v.at(part), "use a number of minutes above 0", "timeout cannot be %v", c.Timeout)
+		}
+		if c.Expect != ExpectPass && c.Expect != ExpectRedThenGreen {
+			v.add(v.at(part), v.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"), "expect %s is not known", quoted(string(c.Expect)))
+		}
+	}
+	v.oneName(part, checks)
+}
+
+// oneName reports checks that share a name. Short lists are compared pair by pair: a map for each task would cost more.
+func (v *validator) oneName(part Ref, checks []Check) {
+	if len(checks) < 2 {
+		return
+	}
+	seen := make(map[string]bool, len(checks))
+	for k, c := range checks {
+		if seen[c.Name] && strings.TrimSpace(c.Name) != "" {
+			part.Item = k
+			v.add(v.at(part), "give each check a name of its own", "two checks are called %s", quoted(c.Name))
+		}
+		seen[c.Name] = true
+	}
+}
+
+func (v *validator) criteria(part Ref, t *Task) {
+	part.Field = FieldCriteria
+	for k, c := range t.Criteria {
+		part.Item = k
+		if strings.TrimSpace(c.Text) == "" {
+			v.add(v.at(part), "say what has to be true, or take the entry out", "the acceptance criterion is empty")
+		}
+		if c.Check == "" || hasCheck(t.Checks, c.Check) {
+			continue
+		}
+		names := make([]string, len(t.Checks))
+		for j, check := range t.Checks {
+			names[j] = check.Name
+		}
+		fallback := "the task has no checks"
+		if len(names) > 0 {
+			fallback = "the task's checks are " + listed(names)
+		}
+		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", quoted(c.Check))
+	}
+}
+
+func hasCheck(checks []Check, name string) bool {
+	for _, c := range checks {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// quotedID keeps an id that is not allowed from reaching a terminal as it is.
+func quotedID(of string) string {
+	id, found := strings.CutPrefix(of, "task ")
+	if !found || taskID.MatchString(id) {
+		return of
+	}
+	return "task " + quoted(id)
+}
