@@ -55,29 +55,21 @@ func (l *loader) checkNames(key string, names, known []string) {
 func (l *loader) checkAgent(name string, a Agent) {
 	section := agentsKey + "." + name
 	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
-	ignores := func(key, of string) {
-		l.problem(l.placeOf(section+"."+key), fmt.Sprintf("%s.%s is only for type %s", section, key, of), "")
-	}
 	switch {
 	case a.Type == "":
 		lacks("has no type", "add type: claude, command or scripted")
 		return
-	case a.Type == "command" && (len(a.Argv) == 0 || a.Argv[0] == ""):
+	case len(a.Argv) > 0 && a.Argv[0] == "":
+		lacks("has an empty program", "name a program first in argv")
+	case a.Type == "command" && len(a.Argv) == 0:
 		lacks("has no program to run", "add argv: [program, argument]")
 	case a.Type == "scripted" && a.Script == "":
 		lacks("has no script to play", "add script: FILE")
-	case len(a.Argv) > 0 && a.Argv[0] == "":
-		lacks("has an empty program", "name a program first in argv")
 	}
-	if a.Script != "" && a.Type != "scripted" {
-		ignores("script", "scripted")
-	}
-	if a.Permission != "" && a.Type != "claude" {
-		ignores("permission", "claude")
-	}
-	for _, key := range []string{"prompt", "result"} {
-		if s, _ := l.winner(section + "." + key); s.origin != "default" && a.Type != "command" {
-			ignores(key, "command")
+	for key, of := range map[string]string{"script": "scripted", "permission": "claude", "prompt": "command", "result": "command"} {
+		s, set := l.winner(section + "." + key)
+		if set && a.Type != of && s.origin != "default" && s.value != "" {
+			l.problem(s.place, fmt.Sprintf("%s.%s is only for type %s", section, key, of), "")
 		}
 	}
 }

@@ -67,34 +67,53 @@ func (f *field) listFromNode(n *yaml.Node) (any, []complaint) {
 
 // mistyped complains of a value of another type and says how to write the right one.
 func (f *field) mistyped(n *yaml.Node, want string) []complaint {
-	found, hint := "a "+strings.TrimPrefix(n.ShortTag(), "!!"), ""
+	message := fmt.Sprintf("wants %s, got %s", want, found(n))
+	return []complaint{{item: -1, message: message, hint: f.remedy(n, want)}}
+}
+
+// found names what stands where something else should.
+func found(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
-		found = "a map"
+		return "a map"
 	case n.Kind == yaml.SequenceNode:
-		found = "a list"
-	case n.ShortTag() == "!!null":
-		found, hint = "nothing", "give it a value or remove the key"
-	case n.ShortTag() == "!!str":
-		found, hint = "text", "remove the quotes"
-	case n.ShortTag() == "!!int" || n.ShortTag() == "!!float":
-		found = "a number"
-	case n.ShortTag() == "!!bool":
-		found = "true or false"
+		return "a list"
 	}
+	switch tag := n.ShortTag(); tag {
+	case "!!null":
+		return "nothing"
+	case "!!str":
+		return "text"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "true or false"
+	default:
+		return "a " + strings.TrimPrefix(tag, "!!")
+	}
+}
+
+// remedy says what to write instead of a value of the wrong type, or nothing.
+func (f *field) remedy(n *yaml.Node, want string) string {
+	isText := n.ShortTag() == "!!str"
+	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 	switch {
+	case n.Kind != yaml.ScalarNode:
+		return ""
+	case n.ShortTag() == "!!null":
+		return "give it a value or remove the key"
+	case want == "text":
+		return "put it in quotes"
+	case f.kind == list && isText:
+		return "put it in brackets"
+	case isText && quoted:
+		return "remove the quotes"
 	case f.kind == boolean && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(n.Value)):
-		hint = "write true"
+		return "write true"
 	case f.kind == boolean && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(n.Value)):
-		hint = "write false"
-	case want == "text" && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null":
-		hint = "put it in quotes"
-	case f.kind == list && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		hint = "put it in brackets"
-	case n.ShortTag() == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0:
-		hint = ""
+		return "write false"
 	}
-	return []complaint{{item: -1, message: fmt.Sprintf("wants %s, got %s", want, found), hint: hint}}
+	return ""
 }
 
 // fromText reads a value from an environment variable or a flag. A list is separated by commas, or is a YAML list when
