@@ -43,7 +43,7 @@ func (r *reader) rootPairs(n *yaml.Node) {
 		case "version":
 			r.version(value)
 		case "id":
-			e.ID = r.optional(value, key, unreadable)
+			e.ID = r.optional(value, key, "unreadable")
 			r.top.field[FieldID] = r.placeOf(value)
 		case "source":
 			e.Source = r.optional(value, key, "")

@@ -96,10 +96,10 @@ func strayBackslash(p string) bool {
 
 // cleanPath drops a leading ./ so that one file has one spelling.
 func cleanPath(p string) string {
-	for strings.HasPrefix(p, "./") && len(p) > 2 {
-		p = strings.TrimLeft(p[2:], "/")
+	for strings.HasPrefix(p, "./") {
+		p = cmp.Or(strings.TrimLeft(p[2:], "/"), ".")
 	}
-	return cmp.Or(p, ".")
+	return p
 }
 
 // quoted shows a value in a message: escaped, so that it cannot drive a terminal, and short.

@@ -32,14 +32,14 @@ func (g *Graph) arrange(e *Epic) bool {
 		}
 		g.weight[n] = heaviest
 		if n < tasks {
-			g.weight[n] += points(e.Tasks[n])
+			g.weight[n] += points(&e.Tasks[n])
 		}
 	}
 	return true
 }
 
 // points is what a task weighs in the critical path.
-func points(t Task) float64 {
+func points(t *Task) float64 {
 	if t.Points == 0 {
 		return 1
 	}

@@ -104,7 +104,11 @@ func (l *problemList) didYouMean(got string, candidates []string, fallback strin
 		if d := len(c) - len(got); d > limit || -d > limit {
 			continue
 		}
-		if d := levenshtein.ComputeDistance(got, strings.ToLower(c)); d <= limit {
+		d := levenshtein.ComputeDistance(got, strings.ToLower(c))
+		if d == 2 && len(got) > 2 && sameLetters(got, strings.ToLower(c)) {
+			d = 1 // two letters in the wrong order are one slip
+		}
+		if d <= limit {
 			best, limit = c, d-1
 		}
 		if limit < 0 {
@@ -115,6 +119,13 @@ func (l *problemList) didYouMean(got string, candidates []string, fallback strin
 		return fallback
 	}
 	return fmt.Sprintf("did you mean %s?", plain(best))
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // listed joins the first names for a hint.

@@ -82,7 +82,9 @@ const maxPoints = 1_000_000
 func (v *validator) header() {
 	e, part := v.epic, Ref{}
 	at := func(f Field) Place { part.Field = f; return v.at(part) }
-	if e.Version != 1 && e.Version != 2 {
+	if e.Version == 0 {
+		v.add(at(FieldVersion), "write version: 2", "the version is missing")
+	} else if e.Version != 1 && e.Version != 2 {
 		v.add(at(FieldVersion), "write version: 2", "version %d is not one this relay can read (1 and 2)", e.Version)
 	}
 	if fault, hint := epicIDFault(e.ID); fault != "" {
