@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -170,7 +169,7 @@ var operations = []struct{ name, file string }{
 // operation names what is half done in the checkout, or is empty.
 func (g *Git) operation() string {
 	for _, o := range operations {
-		if _, err := os.Lstat(filepath.Join(g.gitDir, o.file)); err == nil {
+		if exists(filepath.Join(g.gitDir, o.file)) {
 			return o.name
 		}
 	}

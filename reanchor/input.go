@@ -25,7 +25,6 @@ type Input struct {
 	Learnings []Learning // of this epic, most useful first
 	Threads   []Thread   // open discussions that touch the task's files
 
-	Attempt     int           // ordinal of the attempt this brief is for, from 1
 	MaxAttempts int           // charged failures after which the task is gated
 	Wall        time.Duration // left for this attempt
 	BudgetUSD   float64       // left for this task

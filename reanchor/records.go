@@ -70,7 +70,7 @@ func (s *statusScan) take(rec []byte) error {
 		s.pending.From = string(rec)
 		return s.visit(s.pending)
 	}
-	if len(rec) < 2 || rec[1] != ' ' {
+	if len(rec) < 3 || rec[1] != ' ' {
 		return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
 	}
 	switch rec[0] {

@@ -30,3 +30,6 @@ func isolate(cmd *exec.Cmd) (settled func()) {
 		}
 	}
 }
+
+// runnable reports whether git would run a hook.
+func runnable(info os.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }

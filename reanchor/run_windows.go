@@ -1,6 +1,7 @@
 package reanchor
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -10,3 +11,6 @@ func isolate(cmd *exec.Cmd) (settled func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 	return func() {}
 }
+
+// runnable reports whether git would run a hook: here there is no permission for it.
+func runnable(os.FileInfo) bool { return true }

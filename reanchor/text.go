@@ -64,19 +64,14 @@ func pathText(path string) string {
 	return path
 }
 
-// quotable is text that has been made ready to stand between two fences.
-func quotable(s string, max int, tail bool) string {
-	whole := len(s)
-	s = clip(s, max, tail)
-	lost := whole - len(s)
-	s = shorten(strings.Trim(clean(s, 4*max+64), "\n"))
-	if strings.TrimSpace(s) == "" {
-		return ""
+// quotable is text made ready to stand between two fences, and how many bytes of it had to go.
+func quotable(s string, max int, tail bool) (body string, lost int) {
+	short := clip(s, max, tail)
+	body = shorten(strings.Trim(clean(short, 4*max+64), "\n"))
+	if strings.TrimSpace(body) == "" {
+		return "", 0
 	}
-	if lost > 0 {
-		s = marked(s, lost, tail)
-	}
-	return s
+	return body, len(s) - len(short)
 }
 
 // shorten breaks up long runs of backticks, so that a fence stays a short line.
@@ -100,16 +95,4 @@ func fenceFor(s string) string {
 		longest = max(longest, run)
 	}
 	return strings.Repeat("`", max(3, longest+1))
-}
-
-// marked says on a line of its own how much is missing at that end of s.
-func marked(s string, lost int, tail bool) string {
-	mark := "[relay cut " + strconv.Itoa(lost) + " bytes here]"
-	if s == "" {
-		return mark
-	}
-	if tail {
-		return mark + "\n" + s
-	}
-	return s + "\n" + mark
 }
