@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -21,6 +22,7 @@ type ClaudeOptions struct {
 	Env         []string // added to the request's environment, and stronger than the adapter's own settings
 	// MaxRetries is how often the CLI itself asks again after a provider's fault, about 2^n seconds in all; 0: 6.
 	MaxRetries int
+	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
 }
 
 // Claude runs Claude Code in print mode, and reads its stream of events (claude 2.1, --output-format stream-json).
@@ -43,6 +45,9 @@ func NewClaude(sup process.Supervisor, o ClaudeOptions) *Claude {
 	if o.MaxRetries == 0 {
 		o.MaxRetries = 6
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	return &Claude{sup: sup, ClaudeOptions: o}
 }
 
@@ -57,7 +62,7 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 	if err := req.clearResult(); err != nil {
 		return Report{}, err
 	}
-	s := &claudeStream{req: req}
+	s := &claudeStream{req: req, now: c.Now}
 	w := watch{
 		sup: c.sup, cmd: req.command(c.argv(req), c.settings(), c.Env), limits: req.Limits,
 		read: s.line, mood: s.mood,

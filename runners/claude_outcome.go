@@ -103,7 +103,7 @@ func (s *claudeStream) limited(r *Report, o Outcome) Outcome {
 		return o
 	}
 	at := time.Unix(s.limit.ResetsAt, 0).UTC()
-	if s.limit.ResetsAt <= 0 || time.Until(at) > maxReset {
+	if s.limit.ResetsAt <= 0 || at.Sub(s.now()) > maxReset {
 		return o
 	}
 	r.ResetAt = at

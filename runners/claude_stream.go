@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 )
 
 // claudeStream folds the stream into what a report needs. It keeps no line.
 type claudeStream struct {
 	req Request
+	now func() time.Time
 
 	begun    bool // system/init was seen
 	session  string

@@ -18,7 +18,7 @@ const (
 const cutMark = " […]"
 
 // escapes matches the terminal sequences agents print: CSI (colours, cursor) and OSC (titles, links).
-var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)`)
+var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)`)
 
 // clean makes agent text safe to store and to show: valid UTF-8 of at most max bytes, without escape sequences,
 // control characters (except newline and tab) and marks that reorder text on the screen.
@@ -65,4 +65,9 @@ func truncate(s string, max int) string {
 // oneLine cleans s and folds its white space, for messages that must stay on one line.
 func oneLine(s string, max int) string {
 	return truncate(strings.Join(strings.Fields(clean(s, 4*max)), " "), max)
+}
+
+// lastText cleans the end of an output. Its first bytes may be the rest of a character.
+func lastText(data []byte, max int) string {
+	return clean(strings.ToValidUTF8(string(data), "?"), max)
 }

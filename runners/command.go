@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"relay/runners/process"
@@ -59,7 +60,7 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	if c.PromptArg {
 		cmd.Stdin = ""
 	}
-	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits}
+	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits, mood: req.mood}
 	if req.Observe != nil {
 		w.read = func(line []byte) { req.observe(EventText, string(line[:min(len(line), 4*maxEvent)])) }
 	}
@@ -83,12 +84,12 @@ func (c *Command) report(r *Report, e end, req Request) error {
 	if err != nil {
 		return err
 	}
-	r.FinalText = clean(string(out), maxFinal)
-	if o, detail, ok := e.stopped(false); ok {
+	r.FinalText = lastText(out, maxFinal)
+	o, detail, ok := e.stopped(req.mood() == finished)
+	switch {
+	case ok:
 		r.Outcome, r.Detail = o, oneLine(detail, maxDetail)
-		return nil
-	}
-	if e.exit.Code != 0 {
+	case e.exit.Code != 0 && !e.exit.Stopped:
 		r.Outcome, r.Detail = Failed, exitDetail(e.exit, req.Stderr)
 	}
 	if req.Question {
@@ -104,6 +105,14 @@ func (c *Command) report(r *Report, e end, req Request) error {
 		r.Outcome, r.Detail = Claimed, ""
 	}
 	return nil
+}
+
+// mood is finished once the result file is there: a command has no other final message to tell.
+func (req Request) mood() mood {
+	if info, err := os.Lstat(req.Result); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return finished
+	}
+	return working
 }
 
 // answer is the outcome of a question: the result file when there is one, else all of the output's end.
@@ -154,7 +163,7 @@ func exitDetail(exit process.Exit, stderr string) string {
 	if err != nil || len(last) == 0 {
 		return how
 	}
-	words := oneLine(string(last), 4<<10)
+	words := oneLine(lastText(last, 2<<10), 4<<10)
 	if room := maxDetail - len(how) - 2; len(words) > room {
 		words = strings.ToValidUTF8(words[len(words)-room:], "")
 	}

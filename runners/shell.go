@@ -58,7 +58,7 @@ func Shell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Shell
 	report := ShellReport{
 		Exit:     e.exit,
 		TimedOut: errors.Is(e.cause, errWall) || errors.Is(e.cause, errFlood),
-		Tail:     clean(string(out), maxString),
+		Tail:     lastText(out, maxString),
 	}
 	return report, w.compact()
 }

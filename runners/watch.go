@@ -151,7 +151,7 @@ func (l *look) judge(now time.Time) {
 		l.stop(errHopeless)
 	case l.sizes[0] > floodFactor*kept || l.sizes[1] > floodFactor*kept:
 		l.stop(fmt.Errorf("%w: more than %d MiB", errFlood, floodFactor*kept>>20))
-	case m == finished && limit.Linger > 0 && now.Sub(l.ended) >= limit.Linger:
+	case m == finished && limit.Linger > 0 && now.Sub(l.quiet()) >= limit.Linger:
 		l.stop(errLinger)
 	case m == working && limit.Silence > 0 && now.Sub(l.heard) >= limit.Silence:
 		l.stop(fmt.Errorf("%w: %s", errSilence, limit.Silence))
@@ -168,9 +168,17 @@ func (l *look) untilDue(now time.Time) time.Duration {
 	}
 	shorten(l.limits.Silence, l.heard)
 	if !l.ended.IsZero() {
-		shorten(l.limits.Linger, l.ended)
+		shorten(l.limits.Linger, l.quiet())
 	}
 	return max(pause, time.Millisecond)
+}
+
+// quiet is since when a process with a final result has said nothing more.
+func (l *look) quiet() time.Time {
+	if l.heard.After(l.ended) {
+		return l.heard
+	}
+	return l.ended
 }
 
 // grown compares the sizes of both outputs with those of the last look.
