@@ -50,6 +50,8 @@ func CommandAgents() []string { return []string{"claude", "codex", "gemini", "op
 //	gemini    .gemini/commands/relay/init.toml        /relay:init
 //	opencode  .opencode/commands/relay/init.md        /relay/init   (user: .config/opencode)
 //	codex     .agents/skills/relay-init/SKILL.md      $relay-init   (it has skills instead of commands since 0.117)
+//
+// Seen to work with claude 2.1.329, gemini 0.61.0, opencode 1.18.33 and codex 0.169.0.
 func Commands(agent string, scope Scope) ([]CommandFile, error) {
 	if scope != ScopeProject && scope != ScopeUser {
 		return nil, fmt.Errorf("no scope %q: it is %s or %s", scope, ScopeProject, ScopeUser)
