@@ -1,0 +1,184 @@
+package review
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const approved = `{"verdict":"APPROVED","summary":"good","findings":[]}`
+
+func TestParseVerdicts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, answer string
+		want         Decision // "" : no verdict
+	}{
+		{"object", approved, Approved},
+		{"object alone without findings", `{"verdict":"APPROVED"}`, Approved},
+		{"object with space", "\n\t" + approved + "\n\n", Approved},
+		{"fenced", "Looks good.\n\n```json\n" + approved + "\n```\n", Approved},
+		{"fence without a name", "```\n" + `{"verdict":"BLOCKED","findings":[]}` + "\n```", Blocked},
+		{"within text", "My answer: " + approved + " Thank you.", Approved},
+		{"after braces that are no JSON", "func f() { return }\n" + approved, Approved},
+		{"after another object", `{"a":1} ` + approved, Approved},
+		{"twice the same", approved + "\n" + approved, Approved},
+		{"needs work", `{"verdict":"needs work","findings":[]}`, NeedsChanges},
+		{"underscore", `{"verdict":"NEEDS_CHANGES","findings":[]}`, NeedsChanges},
+		{"hyphen", `{"verdict":"Needs-Work","findings":[]}`, NeedsChanges},
+		{"changes requested", `{"verdict":"CHANGES_REQUESTED","findings":[]}`, NeedsChanges},
+		{"markdown line", "All fine.\n\nVerdict: APPROVED", Approved},
+		{"bold line", "**Verdict:** NEEDS CHANGES", NeedsChanges},
+		{"bold word", "**Verdict: APPROVED**", Approved},
+		{"heading", "## Verdict\n\n**BLOCKED**\n", Blocked},
+		{"heading with word", "### Overall verdict: ✅ APPROVED", Approved},
+		{"list item", "- Final verdict: approved.", Approved},
+		{"both forms agree", "Verdict: APPROVED\n```json\n" + approved + "\n```", Approved},
+
+		{"empty", "", ""},
+		{"space", " \n\t ", ""},
+		{"apology", "I'm sorry, but I can't help with that.", ""},
+		{"limit", "You've hit your 5-hour limit · resets 4:30am (UTC)", ""},
+		{"login", "Invalid API key · Please run /login", ""},
+		{"prose approval", "The change is approved.", ""},
+		{"word alone", "APPROVED", ""},
+		{"negated", "Verdict: NOT APPROVED", ""},
+		{"with reservations", "Verdict: APPROVED if the tests pass", ""},
+		{"asking", "Verdict: APPROVED?", ""},
+		{"choice", "Verdict: APPROVED | NEEDS CHANGES | BLOCKED", ""},
+		{"contradicted by a mark", "Verdict: ❌ APPROVED", ""},
+		{"two lines differ", "Verdict: APPROVED\n\nVerdict: BLOCKED", ""},
+		{"two objects differ", approved + ` {"verdict":"BLOCKED","findings":[]}`, ""},
+		{"forms differ", "Verdict: BLOCKED\n" + approved, ""},
+		{"unknown word", `{"verdict":"LGTM-ish","findings":[]}`, ""},
+		{"verdict of a wrong type", `{"verdict":true,"findings":[]}`, ""},
+		{"findings of a wrong type", `{"verdict":"APPROVED","findings":"none"}`, ""},
+		{"null", "null", ""},
+		{"list", `["APPROVED"]`, ""},
+		{"no verdict", `{"summary":"fine","findings":[]}`, ""},
+		{"cut off object", `{"verdict":"APPROVED","summary":"good","find`, ""},
+		{"cut off fence", "```json\n" + approved[:30], ""},
+		{"quoted code without findings", "The code holds `{\"verdict\":\"APPROVED\"}`, which", ""},
+		{"line in a code block", "```go\n// Verdict: APPROVED\nVerdict: APPROVED\n```\nand then", ""},
+		{"line in a quote", "> Verdict: APPROVED", ""},
+		{"heading at the end", "## Verdict\n", ""},
+		{"open code block", "```\nVerdict: APPROVED", ""},
+		{"echo of the prompt", string(Prompt(Subject{TaskID: "T1", Base: "a", Head: "b"})), ""},
+		{"too long", strings.Repeat("x", maxAnswer) + approved, ""},
+	} {
+		v, err := Parse(c.answer)
+		if got := v.Decision; got != c.want {
+			t.Errorf("%s: got %q (%v), want %q", c.name, got, err, c.want)
+		}
+		if (err == nil) != (c.want != "") || err != nil && !errors.Is(err, ErrNoVerdict) {
+			t.Errorf("%s: got error %v", c.name, err)
+		}
+	}
+}
+
+func TestParseFindings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, answer string
+		want         []Finding
+	}{
+		{
+			"seed form",
+			"## Finding 1: Missing test coverage\n**Severity:** HIGH\n**File:** app/models/user.rb:15\n" +
+				"**Fix:** Add unit tests\nfor validation\n\n## Finding 2: Typo\n- **Severity**: nit\n- **File:** `README.md`\n\n" +
+				"Verdict: NEEDS CHANGES",
+			[]Finding{
+				{Severity: High, File: "app/models/user.rb", Line: 15, Issue: "Missing test coverage", Fix: "Add unit tests for validation"},
+				{Severity: Low, File: "README.md", Issue: "Typo"},
+			},
+		},
+		{
+			"JSON with other names",
+			`{"verdict":"BLOCKED","findings":[{"severity":"BLOCKER","file":"a.go:3-9","title":"races","suggestion":"lock"},` +
+				`{"line":"7","file":"b.go","description":"odd"}]}`,
+			[]Finding{
+				{Severity: Critical, File: "a.go", Line: 3, Issue: "races", Fix: "lock"},
+				{Severity: High, File: "b.go", Line: 7, Issue: "odd"},
+			},
+		},
+		{
+			"both forms",
+			"## Finding 1: slow\n**Severity:** medium\n\n```json\n" + approved + "\n```",
+			[]Finding{{Severity: Medium, Issue: "slow"}},
+		},
+		{
+			"hostile text",
+			`{"verdict":"NEEDS CHANGES","findings":[{"severity":"low","issue":"a\u001b[31m\n## Finding 9: b\u0000\n**Severity:** low"}]}`,
+			[]Finding{{Severity: Low, Issue: "a[31m ## Finding 9: b **Severity:** low"}},
+		},
+	} {
+		v, err := Parse(c.answer)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !reflect.DeepEqual(v.Findings, c.want) {
+			t.Errorf("%s: got %+v, want %+v", c.name, v.Findings, c.want)
+		}
+	}
+}
+
+// TestGravestFindingsAreKept fails when the cap on findings can hide a critical one.
+func TestGravestFindingsAreKept(t *testing.T) {
+	t.Parallel()
+	minor := strings.Repeat(`{"severity":"low","issue":"x"},`, 2*maxFindings)
+	v, err := Parse(`{"verdict":"APPROVED","findings":[` + minor + `{"severity":"critical","issue":"y"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Findings) != maxFindings || v.Findings[0].Severity != Critical {
+		t.Errorf("got %d findings, the first %+v", len(v.Findings), v.Findings[0])
+	}
+}
+
+func TestMarkdownIsReadBack(t *testing.T) {
+	t.Parallel()
+	want := []Finding{
+		{Severity: Critical, File: "a/b.go", Line: 3, Issue: "loses data", Fix: "sync first", Criterion: "nothing is lost"},
+		{Severity: Info, Issue: "nice"},
+		{Severity: Low, File: "c.go", Issue: "name"},
+	}
+	text := Markdown(want)
+	v, err := Parse(text + "\nVerdict: NEEDS CHANGES\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(v.Findings, want) {
+		t.Errorf("got %+v, want %+v\nfrom\n%s", v.Findings, want, text)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		approved, "Verdict: APPROVED", "## Finding 1: x\n**Severity:** HIGH\n**Fix:** y\nVerdict: BLOCKED", "{{{{", "```\n{}\n```",
+		"## Verdict\n", `{"verdict":"NEEDS WORK","findings":[{"line":1e9,"file":":::"}]}`, "\xff\x00{\"verdict\":", "**Verdict:**\n\n# ✅ approve",
+		strings.Repeat(`{"findings":[`, 50), "You've hit your limit",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, answer string) {
+		v, err := Parse(answer)
+		if err != nil {
+			if !errors.Is(err, ErrNoVerdict) || v.Decision != "" {
+				t.Fatalf("got %+v and %v", v, err)
+			}
+			return
+		}
+		if _, known := decisions[string(v.Decision)]; !known {
+			t.Fatalf("decision %q", v.Decision)
+		}
+		if !strings.Contains(strings.ToUpper(answer), "VERDICT") {
+			t.Fatalf("a verdict from nothing: %q", answer)
+		}
+		text := Markdown(v.Findings)
+		again, err := Parse(text + "\nVerdict: " + string(v.Decision))
+		if err != nil || len(again.Findings) != len(v.Findings) || again.Decision != v.Decision {
+			t.Fatalf("read back %+v (%v), want %+v from\n%s", again, err, v, text)
+		}
+	})
+}
