@@ -9,9 +9,10 @@ import (
 // Event is one line of the event log. Exactly one of the pointers is set, by Type; a reader that meets a Type it does
 // not know keeps the line and skips it.
 type Event struct {
-	Seq     uint64    `json:"seq"` // from 1, without gaps, over all runs of an epic; set by Append
-	At      time.Time `json:"at"`  // UTC; set by Append
-	Run     string    `json:"run"` // set by Append
+	Seq     uint64    `json:"seq"`              // from 1, without gaps, over all runs of an epic; set by Append
+	Synced  uint64    `json:"synced,omitempty"` // events durable when this one was written; 0 means all before it; set by Append
+	At      time.Time `json:"at"`               // UTC; set by Append
+	Run     string    `json:"run"`              // set by Append
 	Type    Type      `json:"type"`
 	Task    string    `json:"task,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
@@ -88,11 +89,25 @@ type Note struct {
 type Written struct {
 	SHA256 string `json:"sha256"`
 	Size   int64  `json:"size"`
+	Seq    uint64 `json:"seq"` // events in the snapshot
 }
 
-// Accepted carries the task records that a foreign edit changed.
+// Accepted carries task records that do not follow from the events before it: those a foreign edit changed, or, with
+// Base, all that was known of the epic before this log begins.
 type Accepted struct {
 	Tasks map[string]TaskRecord `json:"tasks"`
+	Base  *Base                 `json:"base,omitempty"`
+}
+
+// Base says that this event is one of those a log begins with when what came before is known from a ledger only.
+type Base struct {
+	EpicID    string    `json:"epic_id"`
+	StartedAt time.Time `json:"started_at"`
+	EndedAt   time.Time `json:"ended_at"`
+	Settings  Settings  `json:"settings"`
+	Part      int       `json:"part"` // from 1
+	Parts     int       `json:"parts"`
+	Extra     string    `json:"extra,omitempty"` // keys of a foreign ledger that mean nothing here, as YAML
 }
 
 // Outcome is the row of the outcome table an attempt ended in. It decides who is charged.

@@ -1,0 +1,118 @@
+package attempts
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"relay/attempts/internal/eventlog"
+)
+
+// bigEvent is where an event's texts are cut, so that what an agent says cannot fill the disk or the memory.
+const (
+	bigEvent = 256 << 10
+	bigText  = 16 << 10
+	bigList  = 200
+)
+
+// encode appends the line of an event to dst and gives back the event as a reader of that line will see it, so that
+// the memory of a running relay and what a later one reads cannot differ.
+func encode(dst []byte, e Event) ([]byte, Event, error) {
+	finite(&e)
+	text, err := json.Marshal(e)
+	if err == nil && len(text) > bigEvent && e.Accepted == nil {
+		bound(&e)
+		text, err = json.Marshal(e)
+	}
+	if err != nil {
+		return dst, e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
+	}
+	from := len(dst)
+	dst = eventlog.Frame(dst, text)
+	var back Event
+	if err := decode(dst[from:len(dst)-1], &back); err != nil {
+		return dst[:from], e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
+	}
+	return dst, back, nil
+}
+
+// decode reads the text of one line.
+func decode(text []byte, e *Event) error {
+	return json.Unmarshal(text, e)
+}
+
+// finite replaces numbers that JSON cannot hold, which come from a division by zero somewhere else.
+func finite(e *Event) {
+	if e.Ended == nil {
+		return
+	}
+	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	if u := e.Ended.Usage; u != nil && bad(u.CostUSD) {
+		ended, usage := *e.Ended, *u
+		usage.CostUSD = 0
+		ended.Usage, e.Ended = &usage, &ended
+	}
+	for _, c := range e.Ended.Receipt.Checks {
+		if bad(c.Seconds) {
+			ended := *e.Ended
+			ended.Receipt.Checks = append([]CheckRun(nil), ended.Receipt.Checks...)
+			for i := range ended.Receipt.Checks {
+				if bad(ended.Receipt.Checks[i].Seconds) {
+					ended.Receipt.Checks[i].Seconds = 0
+				}
+			}
+			e.Ended = &ended
+			return
+		}
+	}
+}
+
+// bound cuts every text of an oversized event.
+func bound(e *Event) {
+	if e.Note != nil {
+		e.Note = &Note{Kind: Clean(e.Note.Kind, 100), Text: Clean(e.Note.Text, bigText)}
+	}
+	if e.Gate != nil {
+		gate := *e.Gate
+		gate.Detail = Clean(gate.Detail, bigText)
+		e.Gate = &gate
+	}
+	if e.Ended == nil {
+		return
+	}
+	ended := *e.Ended
+	ended.Receipt = ended.Receipt.bounded()
+	if ended.Gate != nil {
+		gate := *ended.Gate
+		gate.Detail = Clean(gate.Detail, bigText)
+		ended.Gate = &gate
+	}
+	e.Ended = &ended
+}
+
+func (r Receipt) bounded() Receipt {
+	for _, s := range []*string{&r.Summary, &r.ErrorSummary, &r.Findings, &r.Suggestion, &r.Learning, &r.Claimed, &r.DiffStat, &r.Salvage} {
+		*s = Clean(*s, bigText)
+	}
+	r.FilesChanged, r.PatternTags = boundedList(r.FilesChanged), boundedList(r.PatternTags)
+	checks := make([]CheckRun, 0, min(len(r.Checks), bigList))
+	for _, c := range r.Checks[:min(len(r.Checks), bigList)] {
+		c.Name, c.Log, c.Tail, c.Phase = Clean(c.Name, 200), Clean(c.Log, 500), Clean(c.Tail, 4<<10), Clean(c.Phase, 100)
+		checks = append(checks, c)
+	}
+	r.Checks = checks
+	return r
+}
+
+func boundedList(list []string) []string {
+	if len(list) > bigList {
+		cut := append([]string(nil), list[:bigList]...)
+		list = append(cut, fmt.Sprintf("… and %d more", len(list)-bigList))
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = strings.ToValidUTF8(Clean(s, 500), "\ufffd")
+	}
+	return out
+}

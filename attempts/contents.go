@@ -1,0 +1,288 @@
+package attempts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"relay/attempts/internal/durable"
+	"relay/epic"
+)
+
+// contents is everything the relay folder says about the epic's attempts, read without changing anything.
+type contents struct {
+	*history
+	edit  *EditedError          // somebody else changed the ledger
+	taken map[string]TaskRecord // what accepting the edit would change
+	base  []Event               // what the next log has to begin with, because earlier logs are missing
+	sum   string                // of attempt-ledger.yml
+	stamp durable.Stamp         // of attempt-ledger.yml
+	saved uint64                // events in attempt-ledger.yml, if it is ours
+}
+
+// load reads the logs and checks the ledger against them.
+//
+// With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
+// tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
+func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []byte)) (*contents, error) {
+	file, err := openLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
+	if err != nil {
+		return nil, err
+	}
+	defer file.close()
+	h, err := newHistory(fsys, g)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.logs) == 0 && file == nil {
+		return nil, ErrNoLedger
+	}
+	h.each = each
+	c := &contents{history: h}
+	if file != nil {
+		c.stamp = file.stamp
+		defer func() { c.sum = file.sum() }()
+	}
+	whole, err := c.readWhole(g)
+	if err == nil && !whole {
+		err = c.readOnto(file, g)
+	} else if err == nil {
+		err = c.check(file, e, g)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(c.faults) > 0 {
+		return c, &DamageError{Faults: c.faults}
+	}
+	if have := c.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
+		return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
+	}
+	if e != nil {
+		c.fold.ledger.EpicID = e.ID
+	}
+	return c, nil
+}
+
+// readWhole reads the logs if they need no ledger beside them.
+func (c *contents) readWhole(g *epic.Graph) (bool, error) {
+	for c.begin() {
+		if err := c.read(); err != nil {
+			return false, err
+		}
+		if c.fold.base == c.fold.bases {
+			return c.next > 1, nil
+		}
+		// The crash came while the base was written; nothing was built on it.
+		c.logs[c.start].based = false
+		c.reset(g)
+	}
+	return false, nil
+}
+
+// readOnto folds the logs onto what the ledger says.
+func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
+	if file == nil {
+		c.fault(c.logs[0], 1, fmt.Sprintf("events 1 to %d are missing, and there is no %s to stand in for them", c.logs[0].first-1, LedgerFile), "put the files back, or relay ledger repair")
+		return nil
+	}
+	p, err := file.parse()
+	if err != nil {
+		return &DamageError{Faults: []Fault{{File: LedgerFile, Message: err.Error(), Hint: "correct it, or relay ledger repair"}}}
+	}
+	c.reset(g)
+	c.fold = newFold(g, p.ledger)
+	c.fold.extra = p.extra
+	c.known = p.ledger.Folded.Seq
+	c.next, c.start = c.known+1, 0
+	for _, odd := range p.odd {
+		c.notes = append(c.notes, LedgerFile+": left out: "+odd)
+	}
+	base := c.fold.baseEvents()
+	if err := c.read(); err != nil {
+		return err
+	}
+	if _, ok := c.fold.written.find(file.sum()); !ok && c.fold.written.next > 0 {
+		c.edit = &EditedError{Path: LedgerFile, Diff: "(the event logs that would show the change are missing)\n"}
+	}
+	if c.known > 0 || base > 0 || c.next > 1 {
+		c.base = c.fold.asBase()
+		c.notes = append(c.notes, fmt.Sprintf("there is no event log of what %s says up to event %d; it is taken as it stands", LedgerFile, c.known))
+	}
+	return nil
+}
+
+// check compares the ledger's checksum with those the logs have of it.
+func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
+	if file == nil {
+		c.notes = append(c.notes, LedgerFile+" is missing; it is made again from the event logs")
+		return nil
+	}
+	if len(c.faults) > 0 {
+		return nil
+	}
+	if w, ok := c.fold.written.find(file.sum()); ok {
+		c.saved = w.Seq
+		return nil
+	}
+	text, err := file.text()
+	if err != nil {
+		return err
+	}
+	p, err := parseLedger(text)
+	var newer *VersionError
+	if errors.As(err, &newer) {
+		return err
+	}
+	var seq uint64
+	if err == nil {
+		seq = p.ledger.Folded.Seq
+	}
+	ours, ferr := c.foldTo(seq, g)
+	if ferr != nil {
+		return ferr
+	}
+	if e != nil && ours.ledger.EpicID == "" {
+		ours.ledger.EpicID = e.ID
+	}
+	if err == nil {
+		c.taken = changed(ours, p.ledger, c.fold)
+		if len(c.taken) == 0 && (seq == 0 || sameHead(ours.ledger, p.ledger)) {
+			return nil
+		}
+	}
+	diff := ours.diff(text)
+	if err != nil {
+		diff = "(it cannot be read: " + err.Error() + ")\n" + diff
+	}
+	c.edit = &EditedError{Path: LedgerFile, Diff: diff}
+	return nil
+}
+
+// foldTo folds the logs again, up to the event that the ledger says it goes to.
+func (c *contents) foldTo(seq uint64, g *epic.Graph) (*fold, error) {
+	h := &history{fsys: c.fsys, logs: c.logs, start: c.start, fold: newFold(g, nil), limit: seq, bounded: true}
+	if err := h.read(); err != nil {
+		return nil, err
+	}
+	return h.fold, nil
+}
+
+// changed finds the records that somebody else changed. Attempts made since the ledger was written stay.
+func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
+	out := map[string]TaskRecord{}
+	for id := range ours.ledger.Tasks {
+		if theirs.Tasks[id] == nil {
+			theirs.Tasks[id] = &TaskRecord{}
+		}
+	}
+	for id, rec := range theirs.Tasks {
+		was := ours.ledger.Tasks[id]
+		if was == nil {
+			was = &TaskRecord{}
+		}
+		if sameJSON(was, rec) {
+			continue
+		}
+		next := rec.clone()
+		if was.Gate != nil && next.Gate == nil && next.CountFrom == was.CountFrom {
+			next.CountFrom = len(next.Attempts) // as an ungate does
+		}
+		if latest := now.ledger.Tasks[id]; latest != nil && len(latest.Attempts) > len(was.Attempts) {
+			next.Attempts = append(next.Attempts, latest.Attempts[len(was.Attempts):]...)
+		}
+		out[id] = next
+	}
+	return out
+}
+
+func sameHead(a, b *Ledger) bool {
+	return a.EpicID == b.EpicID && a.StartedAt.Equal(b.StartedAt) && a.EndedAt.Equal(b.EndedAt) && a.Settings == b.Settings
+}
+
+func sameJSON(a, b *TaskRecord) bool {
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	y, err := json.Marshal(b)
+	return err == nil && bytes.Equal(x, y)
+}
+
+// accepted is the edit as an event.
+func (c *contents) accepted() *Accepted { return &Accepted{Tasks: c.taken} }
+
+// ledgerFile is attempt-ledger.yml, being hashed while the logs are read.
+type ledgerFile struct {
+	fsys  durable.FS
+	f     durable.File
+	stamp durable.Stamp
+	done  chan struct{}
+	hash  string
+	err   error
+}
+
+// openLedger returns nil when there is no ledger.
+func openLedger(fsys durable.FS) (*ledgerFile, error) {
+	f, err := durable.Regular(fsys, LedgerFile, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &ledgerFile{fsys: fsys, f: f, done: make(chan struct{})}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l.stamp = durable.StampOf(info)
+	go func() {
+		defer close(l.done)
+		sum := sha256.New()
+		if _, l.err = io.Copy(sum, f); l.err == nil {
+			l.hash = hex.EncodeToString(sum.Sum(nil))
+		}
+	}()
+	return l, nil
+}
+
+func (l *ledgerFile) close() {
+	if l != nil {
+		<-l.done
+		l.f.Close()
+	}
+}
+
+func (l *ledgerFile) sum() string {
+	<-l.done
+	return l.hash
+}
+
+// text reads the file again: it is wanted only when something is wrong with it.
+func (l *ledgerFile) text() ([]byte, error) {
+	if <-l.done; l.err != nil {
+		return nil, l.err
+	}
+	f, err := durable.Regular(l.fsys, LedgerFile, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxLedger+1))
+}
+
+func (l *ledgerFile) parse() (*parsed, error) {
+	text, err := l.text()
+	if err != nil {
+		return nil, err
+	}
+	return parseLedger(text)
+}

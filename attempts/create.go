@@ -1,0 +1,58 @@
+package attempts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"relay/attempts/internal/durable"
+	"relay/epic"
+)
+
+// Create writes the first attempt-ledger.yml of an epic, with every task pending, and makes the folder if it is
+// missing. It returns [ErrExists] when there is a ledger or an event log already.
+func Create(dir string, e *epic.Epic, s Settings, now time.Time) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	disk, err := durable.OpenDisk(dir)
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		return err
+	}
+	lock, err := durable.Acquire(disk, LockFile, holder(e.ID, now))
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if _, err := disk.Lstat(LedgerFile); !errors.Is(err, fs.ErrNotExist) {
+		return existing(dir, err)
+	}
+	if logs, err := findLogs(disk); err != nil || len(logs) > 0 {
+		return existing(dir, err)
+	}
+	f := newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
+	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: f.render})
+}
+
+func existing(dir string, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w in %s", ErrExists, dir)
+}
+
+// holder describes this process in the lock.
+func holder(epicID string, now time.Time) Holder {
+	h := Holder{PID: os.Getpid(), Epic: epicID, Since: now.UTC().Truncate(time.Second), Boot: durable.BootID()}
+	if host, err := os.Hostname(); err == nil {
+		h.Host = host
+	}
+	return h
+}

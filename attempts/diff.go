@@ -1,0 +1,53 @@
+package attempts
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+)
+
+// Beyond these a diff would take long to make and be of use to nobody.
+const (
+	maxDiffLines = 5000
+	diffContext  = 3
+)
+
+// diff shows what somebody changed, from what relay wrote to what is there.
+func (f *fold) diff(theirs []byte) string {
+	var ours bytes.Buffer
+	if err := f.render(&ours); err != nil {
+		return err.Error()
+	}
+	return unified(lines(ours.String()), lines(Clean(string(theirs), maxLedger)))
+}
+
+func lines(s string) []string { return strings.SplitAfter(s, "\n") }
+
+// unified cuts away what is equal at both ends first: the library takes the square of what is left.
+func unified(a, b []string) string {
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	if head == len(a) && head == len(b) {
+		return ""
+	}
+	if len(a)-head-tail > maxDiffLines || len(b)-head-tail > maxDiffLines {
+		return fmt.Sprintf("(%d lines were written from line %d on, and %d others are there)\n", len(a)-head-tail, head+1, len(b)-head-tail)
+	}
+	head, tail = max(0, head-diffContext), max(0, tail-diffContext)
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: a[head : len(a)-tail], B: b[head : len(b)-tail],
+		FromFile: LedgerFile + " (as relay wrote it)", ToFile: LedgerFile + fmt.Sprintf(" (from line %d)", head+1), Context: diffContext,
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}

@@ -1,0 +1,271 @@
+package attempts
+
+import (
+	"time"
+
+	"relay/epic"
+)
+
+// fold is a ledger with what follows from it, kept up to date event by event.
+type fold struct {
+	ledger  *Ledger
+	graph   *epic.Graph // nil: no task waits for another
+	tasks   []*TaskRecord
+	states  []Status
+	waiting []int // dependencies not completed
+	counts  map[Status]int
+	written ring // of the last snapshots
+	extra   string
+	base    int // parts of the base seen
+	bases   int // parts there are
+}
+
+// newFold begins with what is known before the first event; base may be nil.
+func newFold(g *epic.Graph, base *Ledger) *fold {
+	l := base
+	if l == nil {
+		l = &Ledger{}
+	}
+	l.Version = LedgerVersion
+	if l.Tasks == nil {
+		l.Tasks = map[string]*TaskRecord{}
+	}
+	f := &fold{ledger: l, graph: g, counts: map[Status]int{}}
+	if g == nil {
+		return f
+	}
+	n := g.Len()
+	f.tasks, f.states, f.waiting = make([]*TaskRecord, n), make([]Status, n), make([]int, n)
+	records := make([]TaskRecord, n)
+	for i := range n {
+		id := g.ID(i)
+		if l.Tasks[id] == nil {
+			l.Tasks[id] = &records[i]
+		}
+		f.tasks[i] = l.Tasks[id]
+	}
+	f.recount()
+	if f.counts[Completed] < n {
+		l.EndedAt = time.Time{} // the epic has grown since
+	}
+	return f
+}
+
+// recount computes everything that is derived from the records.
+func (f *fold) recount() {
+	clear(f.counts)
+	for i, rec := range f.tasks {
+		f.waiting[i] = 0
+		for _, d := range f.graph.Deps(i) {
+			if !f.tasks[d].Completed {
+				f.waiting[i]++
+			}
+		}
+		f.states[i] = rec.status(f.waiting[i] > 0)
+		f.counts[f.states[i]]++
+	}
+}
+
+// status is the task's state; waiting says that a dependency is not completed.
+func (rec *TaskRecord) status(waiting bool) Status {
+	switch {
+	case rec.Completed:
+		return Completed
+	case rec.Gate != nil:
+		return Gated
+	case rec.Running() != nil:
+		return InProgress
+	case waiting:
+		return BlockedOn
+	}
+	return Pending
+}
+
+// apply folds one event in. Events must come in the order of their sequence numbers.
+func (f *fold) apply(e *Event) {
+	l := f.ledger
+	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
+	switch {
+	case e.RunStarted != nil:
+		if l.Status.StartedAt.IsZero() {
+			l.StartedAt = e.At
+		}
+		l.EpicID, l.Settings = e.RunStarted.EpicID, e.RunStarted.Settings
+		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
+	case e.RunStopped != nil:
+		l.Status.State, l.Status.StoppedAt = "stopped", e.At
+		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
+	case e.Written != nil:
+		f.written.add(*e.Written)
+	case e.Accepted != nil:
+		f.accept(e)
+	case e.Task != "":
+		f.task(e)
+	}
+}
+
+// task folds an event of one task.
+func (f *fold) task(e *Event) {
+	rec := f.record(e.Task)
+	switch e.Type {
+	case TypeAttemptStarted:
+		rec.start(e)
+	case TypeAttemptEnded:
+		rec.end(e)
+	case TypeGated:
+		if !rec.Completed { // what is done stays done
+			rec.Gate = gateOf(e.Gate, e.At)
+		}
+	case TypeUngated:
+		rec.Gate, rec.CountFrom = nil, len(rec.Attempts)
+	case TypeReset:
+		rec.Gate, rec.CountFrom, rec.Completed = nil, len(rec.Attempts), false
+	default:
+		return
+	}
+	f.update(e.Task, e.At)
+}
+
+func (f *fold) record(id string) *TaskRecord {
+	rec := f.ledger.Tasks[id]
+	if rec == nil {
+		rec = &TaskRecord{}
+		f.ledger.Tasks[id] = rec
+	}
+	return rec
+}
+
+func (rec *TaskRecord) start(e *Event) {
+	a := Attempt{ID: e.Attempt, StartedAt: e.At, Result: ResultInProgress, Run: e.Run}
+	if s := e.Started; s != nil {
+		a.Runner, a.Model, a.Base = s.Runner, s.Model, s.Base
+	}
+	rec.Attempts = append(rec.Attempts, a)
+}
+
+func (rec *TaskRecord) end(e *Event) {
+	if e.Ended == nil {
+		return
+	}
+	a := rec.attempt(e.Attempt)
+	if a == nil { // its start was lost with an older log
+		rec.start(e)
+		a = &rec.Attempts[len(rec.Attempts)-1]
+	}
+	in := e.Ended
+	a.EndedAt, a.Result, a.Outcome, a.Charged = e.At, in.Result, in.Outcome, in.Charged
+	a.Head, a.Session, a.Usage, a.Receipt = in.Head, in.Session, in.Usage, in.Receipt
+	if in.Model != "" {
+		a.Model = in.Model
+	}
+	if in.Gate != nil {
+		rec.Gate = gateOf(in.Gate, e.At)
+	}
+	if in.Result == ResultSuccess {
+		rec.Completed, rec.Gate = true, nil
+	}
+}
+
+// attempt finds the last attempt of that number.
+func (rec *TaskRecord) attempt(id int) *Attempt {
+	for i := len(rec.Attempts) - 1; i >= 0; i-- {
+		if rec.Attempts[i].ID == id {
+			return &rec.Attempts[i]
+		}
+	}
+	return nil
+}
+
+func gateOf(g *Gate, at time.Time) *Gate {
+	if g == nil {
+		return &Gate{Reason: UserBlocked, At: at}
+	}
+	out := *g
+	if out.At.IsZero() {
+		out.At = at
+	}
+	return &out
+}
+
+func (f *fold) accept(e *Event) {
+	for id, rec := range e.Accepted.Tasks {
+		*f.record(id) = rec
+		f.update(id, e.At)
+	}
+	b := e.Accepted.Base
+	if b == nil {
+		return
+	}
+	f.ledger.EpicID, f.ledger.StartedAt, f.ledger.EndedAt = b.EpicID, b.StartedAt, b.EndedAt
+	f.ledger.Settings = b.Settings
+	f.base, f.bases = f.base+1, b.Parts
+	if b.Extra != "" {
+		f.extra = b.Extra
+	}
+}
+
+// update brings a task's derived state up to date, and that of the tasks that wait for it.
+func (f *fold) update(id string, at time.Time) {
+	i, ok := f.index(id)
+	if !ok {
+		return
+	}
+	was, is := f.states[i], f.tasks[i].status(f.waiting[i] > 0)
+	if was == is {
+		return
+	}
+	f.move(i, is)
+	if was != Completed && is != Completed {
+		return
+	}
+	step := -1
+	if was == Completed {
+		step = 1
+	}
+	for _, d := range f.graph.Dependants(i) {
+		f.waiting[d] += step
+		f.move(d, f.tasks[d].status(f.waiting[d] > 0))
+	}
+	f.ledger.EndedAt = time.Time{}
+	if f.counts[Completed] == len(f.tasks) {
+		f.ledger.EndedAt = at
+	}
+}
+
+func (f *fold) index(id string) (int, bool) {
+	if f.graph == nil {
+		return 0, false
+	}
+	return f.graph.Index(id)
+}
+
+func (f *fold) move(i int, to Status) {
+	if f.states[i] == to {
+		return
+	}
+	if f.counts[f.states[i]]--; f.counts[f.states[i]] == 0 {
+		delete(f.counts, f.states[i])
+	}
+	f.states[i] = to
+	f.counts[to]++
+}
+
+// ring remembers the last snapshots.
+type ring struct {
+	last [16]Written
+	next int
+}
+
+func (r *ring) add(w Written) {
+	r.last[r.next%len(r.last)] = w
+	r.next++
+}
+
+func (r *ring) find(sum string) (Written, bool) {
+	for _, w := range r.last {
+		if w.SHA256 == sum && sum != "" {
+			return w, true
+		}
+	}
+	return Written{}, false
+}

@@ -1,0 +1,117 @@
+package attempts
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"relay/review"
+)
+
+// Limits are how often a task may be tried. A limit that is not positive means its default: nothing runs for ever.
+type Limits struct {
+	MaxAttempts  int // charged attempts; default 3
+	MaxUncharged int // attempts that failed through no fault of the agent; default 10
+}
+
+const (
+	defaultMaxAttempts  = 3
+	defaultMaxUncharged = 10
+)
+
+// GateAfter decides whether an attempt that has just ended gates its task; ended is not yet in rec. It returns nil for
+// a task that may be tried again. When several rules hold, the first of these is given as the reason: tampered,
+// quality_gate_blocked, max_attempts_exceeded, repeated_failure, infrastructure. (Attempt ledger, "Gating Rules".)
+func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
+	if ended.Gate != nil {
+		return ended.Gate
+	}
+	if ended.Result == ResultSuccess {
+		return nil
+	}
+	most, mostUncharged := lim.MaxAttempts, lim.MaxUncharged
+	if most <= 0 {
+		most = defaultMaxAttempts
+	}
+	if mostUncharged <= 0 {
+		mostUncharged = defaultMaxUncharged
+	}
+	if !ended.Charged {
+		if ended.Outcome == Stopped || ended.Result == ResultInterrupted {
+			return nil
+		}
+		if n := rec.Uncharged() + 1; n >= mostUncharged {
+			return &Gate{Reason: Infrastructure, Detail: fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(ended.Receipt))}
+		}
+		return nil
+	}
+	n := rec.Charges() + 1
+	switch {
+	case ended.Outcome == Tamper:
+		return &Gate{Reason: TamperedWith, Detail: summary(ended.Receipt)}
+	case ended.Receipt.Verdict == review.Blocked:
+		return &Gate{Reason: QualityGateBlocked, Detail: summary(ended.Receipt)}
+	case n >= most:
+		return &Gate{Reason: MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(ended.Receipt))}
+	case repeated(rec, ended.Receipt):
+		return &Gate{Reason: RepeatedFailure, Detail: "the same error twice in a row: " + summary(ended.Receipt)}
+	}
+	return nil
+}
+
+// repeated compares with the last charged attempt; uncharged ones in between prove nothing.
+func repeated(rec TaskRecord, now Receipt) bool {
+	counted := rec.counted()
+	for i := len(counted) - 1; i >= 0; i-- {
+		if counted[i].Charged {
+			key := errorKey(now)
+			return key != "" && key == errorKey(counted[i].Receipt)
+		}
+	}
+	return false
+}
+
+// errorKey is what makes two failures the same. The output of failed checks and the findings belong to it: "exit
+// status 1" twice is progress if other tests fail the second time.
+func errorKey(r Receipt) string {
+	parts := []string{r.ErrorSummary, r.Findings}
+	for _, c := range r.Checks {
+		if c.ExitCode != 0 && c.Phase != "baseline" {
+			parts = append(parts, c.Name, c.Tail)
+		}
+	}
+	text := Normalise(strings.Join(parts, "\n"))
+	if text == "" {
+		return ""
+	}
+	return string(r.ErrorCategory) + " " + text
+}
+
+func summary(r Receipt) string {
+	for _, s := range []string{r.ErrorSummary, string(r.ErrorCategory), r.Summary} {
+		if s != "" {
+			return Clean(s, 500)
+		}
+	}
+	return "no reason given"
+}
+
+var (
+	foldTime  = regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|m|min|minutes?|h|hours?)\b`)
+	foldPath  = regexp.MustCompile(`(?:[a-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@~+-]*`)
+	foldHex   = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*(?:-[0-9a-f]+)*\b`)
+	foldDigit = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	foldSpace = regexp.MustCompile(`\s+`)
+)
+
+const maxNormalised = 16 << 10
+
+// Normalise folds away what differs between two occurrences of one error: case, times, paths, hex and numbers.
+func Normalise(text string) string {
+	s := strings.ToLower(Clean(text, maxNormalised))
+	s = foldTime.ReplaceAllString(s, "<time>")
+	s = foldPath.ReplaceAllString(s, "<path>")
+	s = foldHex.ReplaceAllString(s, "<hex>")
+	s = foldDigit.ReplaceAllString(s, "<n>")
+	return strings.TrimSpace(foldSpace.ReplaceAllString(s, " "))
+}

@@ -1,0 +1,226 @@
+package attempts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"relay/attempts/internal/durable"
+	"relay/attempts/internal/eventlog"
+	"relay/epic"
+)
+
+// history is everything that the event logs of an epic say.
+type history struct {
+	fsys    durable.FS
+	logs    []*logFile // in the order of their events
+	start   int        // index of the first log that matters
+	limit   uint64     // last event wanted, if bounded
+	bounded bool
+	fold    *fold
+	next    uint64 // sequence number of the next event; 0: whatever comes
+	known   uint64 // events up to here are in the ledger that folding began with
+	dirty   uint64 // last event that changed the ledger
+	sum     uint32 // of the last line
+	torn    []*logFile
+	faults  []Fault
+	notes   []string
+	tail    []Event // the last events, oldest first
+	each    func(*logFile, []byte)
+}
+
+// logFile is one run's log as it was read.
+type logFile struct {
+	run   string
+	first uint64 // number of its first event; 0 when it has none
+	based bool   // it begins with a base
+	tail  eventlog.Tail
+}
+
+func (l *logFile) name() string { return EventsPath(l.run) }
+
+// findLogs lists the logs in the order of their events. That is the order of their names too, unless the clock was
+// set back between two runs.
+func findLogs(fsys durable.FS) ([]*logFile, error) {
+	names, err := runNames(fsys)
+	if err != nil {
+		return nil, err
+	}
+	var logs []*logFile
+	for _, run := range names {
+		l := &logFile{run: run}
+		err := l.peek(fsys)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		logs = append(logs, l)
+	}
+	slices.SortStableFunc(logs, func(a, b *logFile) int {
+		return cmp.Compare(a.first, b.first) // those without an event come first
+	})
+	return logs, nil
+}
+
+var errStop = errors.New("stop")
+
+// peek finds the first event.
+func (l *logFile) peek(fsys durable.FS) error {
+	f, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = eventlog.Scan(f, 0, func(line *eventlog.Line) error {
+		l.first = line.Seq
+		var e Event
+		if decode(line.Text, &e) == nil {
+			l.based = e.Accepted != nil && e.Accepted.Base != nil && e.Accepted.Base.Part == 1
+		}
+		return errStop
+	}, func(*eventlog.BadLine) error { return nil })
+	if err == errStop {
+		return nil
+	}
+	return err
+}
+
+// begin finds the log to start with: the last that has a base, else the first if nothing is missing before it.
+func (h *history) begin() bool {
+	for i := len(h.logs) - 1; i >= 0; i-- {
+		if h.logs[i].based {
+			h.start, h.next = i, h.logs[i].first
+			return true
+		}
+	}
+	h.start, h.next = 0, 1
+	for _, l := range h.logs {
+		if l.first > 0 {
+			return l.first == 1
+		}
+	}
+	return false
+}
+
+// reset forgets what was read.
+func (h *history) reset(g *epic.Graph) {
+	h.fold = newFold(g, nil)
+	h.torn, h.faults, h.notes, h.tail, h.sum = nil, nil, nil, nil, 0
+}
+
+// read folds every event in. Faults are collected; those that make the state wrong are in h.faults afterwards.
+func (h *history) read() error {
+	for _, l := range h.logs[h.start:] {
+		err := h.readLog(l)
+		if err == errStop {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	h.each = nil // whoever wanted the bytes has them
+	return nil
+}
+
+func (h *history) readLog(l *logFile) error {
+	f, err := durable.Regular(h.fsys, l.name(), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if h.each != nil {
+		r = io.TeeReader(f, eachWriter{h, l})
+	}
+	next := h.next
+	if h.known > 0 { // a log may begin with what is known already
+		next = 0
+	}
+	tail, err := eventlog.Scan(r, next, func(line *eventlog.Line) error {
+		return h.line(l, line)
+	}, func(b *eventlog.BadLine) error {
+		h.fault(l, b.Number, b.Why, "relay ledger validate shows the damage; relay ledger repair keeps a copy and restores what can be")
+		return nil
+	})
+	var newer *VersionError
+	if err == errStop || errors.As(err, &newer) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.name(), err)
+	}
+	l.tail = tail
+	if tail.Bytes > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), tail.Bytes, tail.Line))
+		h.torn = append(h.torn, l)
+	}
+	return nil
+}
+
+type eachWriter struct {
+	h *history
+	l *logFile
+}
+
+func (w eachWriter) Write(p []byte) (int, error) {
+	w.h.each(w.l, p)
+	return len(p), nil
+}
+
+func (h *history) fault(l *logFile, line int, why, hint string) {
+	h.faults = append(h.faults, Fault{File: l.name(), Line: line, Message: why, Hint: hint})
+}
+
+const tailEvents = 32
+
+func (h *history) line(l *logFile, line *eventlog.Line) error {
+	var e Event
+	if err := decode(line.Text, &e); err != nil {
+		h.fault(l, line.Number, "not an event: "+err.Error(), "")
+		return nil
+	}
+	if rs := e.RunStarted; rs != nil && rs.Version > LogVersion {
+		return &VersionError{Path: l.name(), Version: rs.Version, Ours: LogVersion}
+	}
+	if h.bounded && e.Seq > h.limit && (e.Accepted == nil || e.Accepted.Base == nil) {
+		return errStop
+	}
+	sum := eventlog.Sum(0, line.Text)
+	switch {
+	case h.next == 0 || e.Seq == h.next:
+	case e.Seq <= h.known:
+		return nil
+	case e.Seq+1 == h.next && sum == h.sum:
+		h.notes = append(h.notes, fmt.Sprintf("%s:%d: event %d is there twice", l.name(), line.Number, e.Seq))
+		return nil
+	case e.Seq < h.next:
+		h.fault(l, line.Number, fmt.Sprintf("event %d comes after event %d", e.Seq, h.next-1), "two relays have written at once, or a log was copied")
+	default:
+		h.fault(l, line.Number, fmt.Sprintf("events %d to %d are missing", h.next, e.Seq-1), "")
+	}
+	h.next, h.sum = e.Seq+1, sum
+	h.fold.apply(&e)
+	if e.Written == nil {
+		h.dirty = e.Seq
+		if h.tail = append(h.tail, e); len(h.tail) > 2*tailEvents {
+			h.tail = append(h.tail[:0], h.tail[tailEvents:]...)
+		}
+	}
+	return nil
+}
+
+// newHistory lists the logs and says where folding has to begin.
+func newHistory(fsys durable.FS, g *epic.Graph) (*history, error) {
+	logs, err := findLogs(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1}, nil
+}

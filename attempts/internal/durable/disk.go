@@ -1,0 +1,114 @@
+package durable
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Disk is the real file system below one folder. Names cannot lead out of it, through links neither.
+type Disk struct {
+	path string
+	root *os.Root
+}
+
+// OpenDisk opens an existing folder. A link to it is resolved once, here.
+func OpenDisk(dir string) (*Disk, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Disk{path: path, root: root}, nil
+}
+
+// Path is the folder's absolute path with all links resolved.
+func (d *Disk) Path() string { return d.path }
+
+// Close gives the folder back.
+func (d *Disk) Close() error { return d.root.Close() }
+
+// Moved reports whether the folder was removed, renamed or replaced since it was opened.
+func (d *Disk) Moved() bool {
+	here, err := d.root.Stat(".")
+	if err != nil {
+		return true
+	}
+	there, err := os.Lstat(d.path)
+	return err != nil || !os.SameFile(here, there)
+}
+
+// Recreate makes the folder again at its old path. What stands in its way is a link or a file that somebody else put
+// there; it is moved aside.
+func (d *Disk) Recreate() (FS, error) {
+	info, err := os.Lstat(d.path)
+	if err == nil && !info.IsDir() {
+		if err := os.Rename(d.path, d.path+asideSuffix); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(d.path, dirPerm); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return nil, err
+	}
+	return &Disk{path: d.path, root: root}, nil
+}
+
+// OpenFile opens a file as os.OpenFile does, without blocking on a named pipe.
+func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := d.root.OpenFile(filepath.FromSlash(name), flag|nonblock, perm)
+	if err != nil {
+		return nil, err
+	}
+	return diskFile{f}, nil
+}
+
+// Lstat describes a name without following a link.
+func (d *Disk) Lstat(name string) (fs.FileInfo, error) { return d.root.Lstat(filepath.FromSlash(name)) }
+
+// ReadDir lists a folder in name order.
+func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.root.FS(), name) }
+
+// Mkdir makes one folder.
+func (d *Disk) Mkdir(name string, perm fs.FileMode) error {
+	return d.root.Mkdir(filepath.FromSlash(name), perm)
+}
+
+// Rename replaces newname.
+func (d *Disk) Rename(oldname, newname string) error {
+	return d.root.Rename(filepath.FromSlash(oldname), filepath.FromSlash(newname))
+}
+
+// Remove removes a file or an empty folder.
+func (d *Disk) Remove(name string) error { return d.root.Remove(filepath.FromSlash(name)) }
+
+// SyncDir makes the names in a folder durable, on systems where a folder can be synced.
+func (d *Disk) SyncDir(name string) error {
+	if !dirsSync {
+		return nil
+	}
+	f, err := d.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+type diskFile struct{ *os.File }
+
+func (f diskFile) Sync() error { return syncData(f.File) }
+
+func (f diskFile) TryLock(exclusive bool) (bool, error) { return tryLock(f.File, exclusive) }

@@ -1,0 +1,186 @@
+package durable
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Holder is who has the lock, as written in the lock file.
+type Holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Boot  string    `json:"boot,omitempty"` // tells two machines, or two starts of one, apart where the system names its starts
+	Epic  string    `json:"epic"`
+	Since time.Time `json:"since"`
+}
+
+// HeldError means that somebody else has the lock.
+type HeldError struct {
+	Holder  Holder
+	Foreign bool // the holder is on another host, where this host cannot see whether it lives
+}
+
+func (e *HeldError) Error() string {
+	if e.Foreign {
+		return fmt.Sprintf("held by process %d on another host, %s, since %s", e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
+	}
+	if e.Holder.PID == 0 {
+		return "held by another process"
+	}
+	return fmt.Sprintf("held by process %d on %s since %s", e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
+}
+
+// Lock is an advisory lock on a file. The operating system frees it when the process ends, however it ends.
+type Lock struct {
+	fsys  FS
+	name  string
+	f     File
+	text  []byte
+	stamp Stamp
+}
+
+const (
+	lockTries = 10 // a reader that only looks holds the lock for microseconds
+	lockPause = 5 * time.Millisecond
+	maxHolder = 4 << 10
+)
+
+// Acquire takes the lock and writes its holder into it, or returns a *HeldError within a tenth of a second.
+func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
+	f, err := Regular(fsys, name, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, filePerm)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &Lock{fsys: fsys, name: name, f: f}
+	if err := l.take(me); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Lock) take(me Holder) error {
+	ok, err := l.f.TryLock(true)
+	for try := 1; err == nil && !ok && try < lockTries; try++ {
+		time.Sleep(lockPause)
+		ok, err = l.f.TryLock(true)
+	}
+	if err != nil {
+		return err
+	}
+	before, found := readHolder(l.f)
+	if !ok {
+		return &HeldError{Holder: before}
+	}
+	if found && before.Host != me.Host && (before.Boot == "" || before.Boot != me.Boot) {
+		return &HeldError{Holder: before, Foreign: true}
+	}
+	if err := l.write(me); err != nil {
+		return err
+	}
+	if !l.Intact(l.fsys) {
+		return &HeldError{} // the file was replaced while we waited: another process may hold its successor
+	}
+	return nil
+}
+
+func (l *Lock) write(me Holder) error {
+	text, err := json.Marshal(me)
+	if err != nil {
+		return err
+	}
+	l.text = append(text, '\n')
+	if err := l.f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := writeAt0(l.f, l.text); err != nil {
+		return err
+	}
+	info, err := l.f.Stat()
+	if err != nil {
+		return err
+	}
+	l.stamp = StampOf(info)
+	return nil
+}
+
+// writeAt0 writes at the start of a file that was read from.
+func writeAt0(f File, p []byte) (int, error) {
+	if s, ok := f.(io.Seeker); ok {
+		if _, err := s.Seek(0, io.SeekStart); err != nil {
+			return 0, err
+		}
+	}
+	return f.Write(p)
+}
+
+// Intact reports whether the file under the lock's name is ours as we left it.
+func (l *Lock) Intact(fsys FS) bool {
+	info, err := fsys.Lstat(l.name)
+	return err == nil && info.Mode().IsRegular() && StampOf(info).Same(l.stamp)
+}
+
+// Renew puts the lock file back after somebody removed or changed it.
+func (l *Lock) Renew(fsys FS, me Holder) error {
+	info, err := fsys.Lstat(l.name)
+	if err == nil && (!info.Mode().IsRegular() || StampOf(info).Ino != l.stamp.Ino) {
+		err = fsys.Remove(l.name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && info.Mode().IsRegular() && StampOf(info).Ino == l.stamp.Ino {
+		return l.write(me) // still the file we hold, only its text was changed
+	}
+	next, err := Acquire(fsys, l.name, me)
+	if err != nil {
+		return err
+	}
+	l.f.Close()
+	*l = *next
+	return nil
+}
+
+// Release empties the lock file and lets go. The file stays: removing it would let two processes lock two files of one name.
+func (l *Lock) Release() error {
+	err := l.f.Truncate(0)
+	if cerr := l.f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// Look says whether somebody holds the lock now, and who held it last, without writing anything.
+func Look(fsys FS, name string) (holder Holder, held bool, err error) {
+	f, err := Regular(fsys, name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Holder{}, false, nil
+	}
+	if err != nil {
+		return Holder{}, false, err
+	}
+	defer f.Close()
+	holder, _ = readHolder(f)
+	free, err := f.TryLock(false)
+	return holder, err == nil && !free, err
+}
+
+func readHolder(r io.Reader) (Holder, bool) {
+	text, err := io.ReadAll(io.LimitReader(r, maxHolder))
+	if err != nil || len(text) == 0 {
+		return Holder{}, false
+	}
+	var h Holder
+	if json.Unmarshal(text, &h) != nil {
+		return Holder{}, false
+	}
+	return h, true
+}

@@ -1,0 +1,43 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// ReserveSize is what is kept free for the last words of a full disk.
+const ReserveSize = 64 << 10
+
+// Reserve makes a file of ReserveSize bytes, written so that the space is really taken. It does nothing when the file
+// is there already.
+func Reserve(fsys FS, name string) error {
+	info, err := fsys.Lstat(name)
+	if err == nil && info.Mode().IsRegular() && info.Size() == ReserveSize {
+		return nil
+	}
+	if err == nil {
+		err = fsys.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, ReserveSize))
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = fsys.Remove(name)
+	}
+	return err
+}
+
+// Full reports whether an error says that the disk, or the user's share of it, is full.
+func Full(err error) bool { return full(err) }

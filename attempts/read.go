@@ -1,0 +1,91 @@
+package attempts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"relay/attempts/internal/durable"
+	"relay/attempts/internal/eventlog"
+	"relay/epic"
+)
+
+// View is an epic's memory as it is now, for those who only look.
+type View struct {
+	Ledger   *Ledger
+	Counts   map[Status]int
+	Warnings []string
+	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
+	Holder   *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
+	Running  bool    // the holder lives
+	Tail     []Event // the last events, oldest first
+}
+
+// Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
+// Epic and graph may be nil when the plan cannot be read; then no task is known to wait for another.
+func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
+	disk, err := durable.OpenDisk(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNoLedger, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer disk.Close()
+	holder, held, lockErr := durable.Look(disk, LockFile)
+	c, err := load(disk, e, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Running: held, Tail: c.tail}
+	if len(v.Tail) > tailEvents {
+		v.Tail = v.Tail[len(v.Tail)-tailEvents:]
+	}
+	if held || holder.PID != 0 {
+		v.Holder = &holder
+	}
+	if lockErr != nil {
+		v.Warnings = append(v.Warnings, lockErr.Error())
+	}
+	if c.edit != nil {
+		v.Edit = c.edit.Diff
+	}
+	return v, nil
+}
+
+// Replay calls f with every event there is, in order, without writing anything. Lines that cannot be read are left
+// out; types that are not known are passed on.
+func Replay(dir string, f func(Event) error) error {
+	disk, err := durable.OpenDisk(dir)
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	logs, err := findLogs(disk)
+	if err != nil {
+		return err
+	}
+	for _, l := range logs {
+		if err := l.replay(disk, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
+	file, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = eventlog.Scan(file, 0, func(line *eventlog.Line) error {
+		var e Event
+		if decode(line.Text, &e) != nil {
+			return nil
+		}
+		return f(e)
+	}, func(*eventlog.BadLine) error { return nil })
+	return err
+}

@@ -1,0 +1,231 @@
+package attempts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+
+	"relay/attempts/internal/durable"
+)
+
+// Restore looks whether somebody else has changed, replaced or removed the store's own files, the whole folder
+// included, puts them back from memory, and names those that had been changed, by their path below the relay folder.
+// It reads nothing when nothing was touched, so it may be called after every attempt. The store can be used as before
+// afterwards, unless it returns an error.
+func (s *Store) Restore() (tampered []string, err error) {
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	names, err := s.restore()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range s.tampered { // found by Append meanwhile
+		names = addName(names, name)
+	}
+	s.tampered = nil
+	return names, nil
+}
+
+func addName(names []string, name string) []string {
+	for _, n := range names {
+		if n == name {
+			return names
+		}
+	}
+	return append(names, name)
+}
+
+// restore is called with the disk held.
+func (s *Store) restore() (names []string, err error) {
+	s.writing.Lock()
+	err = s.err
+	s.writing.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if names, err = s.restoreFiles(); err != nil {
+		return nil, s.fail(err)
+	}
+	return names, nil
+}
+
+func (s *Store) restoreFiles() (names []string, err error) {
+	if s.fsys.Moved() {
+		next, err := s.fsys.Recreate()
+		if err != nil {
+			return nil, err
+		}
+		s.fsys.Close()
+		s.fsys = next
+	}
+	note := func(name string, changed bool, ferr error) {
+		if changed {
+			names = append(names, name)
+		}
+		if err == nil {
+			err = ferr
+		}
+	}
+	changed, ferr := s.restoreLock()
+	note(LockFile, changed, ferr)
+	for _, k := range s.older {
+		changed, ferr = k.restore(s.fsys)
+		note(k.name, changed, ferr)
+	}
+	changed, ferr = s.restoreLog()
+	note(s.copy.name, changed, ferr)
+	if err != nil {
+		return nil, err
+	}
+	changed, ferr = s.restoreLedger()
+	note(LedgerFile, changed, ferr)
+	if err == nil && len(names) > 0 {
+		err = durable.Reserve(s.fsys, reserveFile)
+	}
+	return names, err
+}
+
+func (s *Store) restoreLock() (bool, error) {
+	if s.lock.Intact(s.fsys) {
+		return false, nil
+	}
+	if err := durable.Clear(s.fsys, LockFile); err != nil {
+		return true, err
+	}
+	return true, s.lock.Renew(s.fsys, s.me)
+}
+
+// restoreLog puts the current log back. A log that only looks different is taken up again as it is.
+func (s *Store) restoreLog() (bool, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.log.Intact(s.fsys) {
+		return false, nil
+	}
+	if s.copy.same(s.fsys) {
+		return false, s.log.Reopen(s.fsys, nil)
+	}
+	if err := durable.Clear(s.fsys, s.copy.name); err != nil {
+		return true, err
+	}
+	return true, s.log.Reopen(s.fsys, s.copy.writeTo)
+}
+
+func (s *Store) restoreLedger() (bool, error) {
+	if s.saved == 0 && s.ledgerSum == "" {
+		return false, nil // there is none yet
+	}
+	info, err := s.fsys.Lstat(LedgerFile)
+	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(s.ledger) {
+		return false, nil
+	}
+	if err == nil && s.ledgerSum != "" && sumOf(s.fsys, LedgerFile) == s.ledgerSum {
+		s.ledger = durable.StampOf(info)
+		return false, nil
+	}
+	if err := durable.Clear(s.fsys, LedgerFile); err != nil {
+		return true, err
+	}
+	return true, s.replaceLedger()
+}
+
+func sumOf(fsys durable.FS, name string) string {
+	f, err := durable.Regular(fsys, name, os.O_RDONLY)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, maxLedger)); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// restore puts the log of an earlier run back.
+func (k *kept) restore(fsys durable.FS) (bool, error) {
+	info, err := fsys.Lstat(k.name)
+	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(k.stamp) {
+		return false, nil
+	}
+	if err == nil && k.same(fsys) {
+		k.stamp = durable.StampOf(info)
+		return false, nil
+	}
+	if err := durable.Clear(fsys, k.name); err != nil {
+		return true, err
+	}
+	if err := durable.Replace(fsys, k.name, nil, durable.Content{Write: k.writeTo}); err != nil {
+		return true, err
+	}
+	return true, k.restamp(fsys)
+}
+
+// restoreDeep also reads the log, because a change in the same instant as our own write leaves no trace in its times.
+func (s *Store) restoreDeep() ([]string, error) {
+	names, err := s.restore()
+	if err != nil {
+		return nil, err
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.copy.same(s.fsys) {
+		return names, nil
+	}
+	if err := s.log.Reopen(s.fsys, s.copy.writeTo); err != nil {
+		return nil, s.failLocked(err)
+	}
+	return addName(names, s.copy.name), nil
+}
+
+// cut removes what a crash has left at the end of a log, and keeps it beside the log.
+func (s *Store) cut(l *logFile) error {
+	f, err := durable.Regular(s.fsys, l.name(), os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.CopyN(io.Discard, f, l.tail.Offset); err != nil {
+		return err
+	}
+	err = durable.Replace(s.fsys, l.name()+".torn", nil, durable.Content{Write: func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	}})
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(l.tail.Offset); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return s.recopy(l.name())
+}
+
+// recopy makes the memory's copy of a log again after the log was cut.
+func (s *Store) recopy(name string) error {
+	for i, k := range s.older {
+		if k.name != name {
+			continue
+		}
+		f, err := durable.Regular(s.fsys, name, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		s.older[i] = newKept(name)
+		_, err = io.Copy(writerFunc(s.older[i].add), f)
+		return err
+	}
+	return nil
+}
+
+type writerFunc func(p []byte)
+
+func (w writerFunc) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
+}

@@ -1,0 +1,144 @@
+package attempts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"time"
+
+	"relay/attempts/internal/durable"
+)
+
+// When snapshots are written: at most one part in dutyParts of the time, at once when nothing has happened for idleAfter.
+const (
+	dutyParts   = 20
+	idleAfter   = 200 * time.Millisecond
+	minInterval = 50 * time.Millisecond
+)
+
+// snapshots is the goroutine that keeps attempt-ledger.yml up with the log. Close waits for it.
+func (s *Store) snapshots() {
+	defer close(s.done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-s.wake:
+			timer.Reset(s.wait())
+		case <-timer.C:
+			if s.save(false) != nil {
+				return // every Append says so from now on
+			}
+		}
+	}
+}
+
+// wait is how long to wait for more events before the next snapshot.
+func (s *Store) wait() time.Duration {
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	due := time.Until(s.ended.Add(max(minInterval, dutyParts*s.cost)))
+	return min(max(due, 0), idleAfter)
+}
+
+// save writes a snapshot if there is anything new, or force is set.
+func (s *Store) save(force bool) error {
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	return s.saveLocked(force)
+}
+
+func (s *Store) saveLocked(force bool) error {
+	s.writing.Lock()
+	err := s.err
+	s.writing.Unlock()
+	if err != nil {
+		return err
+	}
+	s.folding.RLock()
+	current := s.dirty <= s.saved
+	s.folding.RUnlock()
+	if current && !force {
+		return nil
+	}
+	began := time.Now()
+	if err := s.replaceLedger(); err != nil {
+		return s.fail(err)
+	}
+	s.ended = time.Now()
+	s.cost = s.ended.Sub(began)
+	return nil
+}
+
+// replaceLedger puts a snapshot in place. Its checksum is in the log before its name is on the disk, so that a ledger
+// with any other checksum is somebody else's.
+func (s *Store) replaceLedger() error {
+	sum := sha256.New()
+	var size counter
+	var upTo uint64
+	var hash string
+	err := durable.Replace(s.fsys, LedgerFile, s.opts.Fault, durable.Content{
+		Write: func(w io.Writer) error {
+			s.folding.RLock()
+			defer s.folding.RUnlock()
+			upTo = s.fold.ledger.Folded.Seq
+			return s.fold.render(io.MultiWriter(w, sum, &size))
+		},
+		Before: func() error {
+			hash = hex.EncodeToString(sum.Sum(nil))
+			return s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	info, err := s.fsys.Lstat(LedgerFile)
+	if err != nil {
+		return err
+	}
+	s.ledger, s.ledgerSum, s.saved = durable.StampOf(info), hash, upTo
+	return nil
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// Flush brings attempt-ledger.yml up to date.
+func (s *Store) Flush() error { return s.save(false) }
+
+// Close writes the last snapshot and lets go of the lock. After a failure it returns that failure; the lock is free all the same.
+func (s *Store) Close() error {
+	s.closed.Do(func() {
+		close(s.quit)
+		<-s.done
+		s.disk.Lock()
+		defer s.disk.Unlock()
+		s.closing = s.finish()
+		s.release()
+	})
+	return s.closing
+}
+
+// finish makes sure that what is left behind is what was written, whatever agents have done to it.
+func (s *Store) finish() error {
+	s.writing.Lock()
+	err := s.err
+	s.writing.Unlock()
+	if err != nil {
+		return err
+	}
+	names, err := s.restoreDeep()
+	if err != nil {
+		return err
+	}
+	for _, name := range append(s.tampered, names...) {
+		s.opts.Warn(name + " was changed by somebody else and has been restored")
+	}
+	return s.saveLocked(false)
+}

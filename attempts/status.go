@@ -1,0 +1,101 @@
+package attempts
+
+import (
+	"relay/epic"
+)
+
+// StatusOf is a task's state. A task is blocked while it is pending and a dependency is not completed.
+// With a nil graph no task is blocked.
+func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
+	rec := l.Tasks[id]
+	if rec == nil {
+		rec = &TaskRecord{}
+	}
+	return rec.status(l.waits(g, id))
+}
+
+// waits reports whether a dependency of the task is not completed.
+func (l *Ledger) waits(g *epic.Graph, id string) bool {
+	if g == nil {
+		return false
+	}
+	i, ok := g.Index(id)
+	if !ok {
+		return false
+	}
+	for _, d := range g.Deps(i) {
+		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
+			return true
+		}
+	}
+	return false
+}
+
+// RootCauses names the gated tasks that keep a blocked task from running, in file order. It is empty when the task
+// waits only for work that can still be done.
+func RootCauses(l *Ledger, g *epic.Graph, id string) []string {
+	start, ok := g.Index(id)
+	if !ok {
+		return nil
+	}
+	seen := make([]bool, g.Len())
+	seen[start] = true
+	gated := make([]bool, g.Len())
+	for stack := []int{start}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, d := range g.Deps(i) {
+			rec := l.Tasks[g.ID(d)]
+			if seen[d] || (rec != nil && rec.Completed) {
+				continue
+			}
+			seen[d] = true
+			gated[d] = rec != nil && rec.Gate != nil
+			stack = append(stack, d)
+		}
+	}
+	var causes []string
+	for i, is := range gated {
+		if is {
+			causes = append(causes, g.ID(i))
+		}
+	}
+	return causes
+}
+
+// Charges is the number of attempts that count against the task's limit.
+func (rec TaskRecord) Charges() int {
+	n := 0
+	for i := range rec.counted() {
+		if rec.counted()[i].Charged {
+			n++
+		}
+	}
+	return n
+}
+
+// Uncharged is the number of attempts that ended without result through no fault of the agent. Attempts that relay
+// itself stopped are not among them, so that any number of Ctrl-C costs nothing.
+func (rec TaskRecord) Uncharged() int {
+	n := 0
+	for i := range rec.counted() {
+		a := &rec.counted()[i]
+		if !a.Charged && !a.EndedAt.IsZero() && a.Result != ResultSuccess && a.Result != ResultInterrupted && a.Outcome != Stopped {
+			n++
+		}
+	}
+	return n
+}
+
+// counted are the attempts since the last ungate or retry.
+func (rec TaskRecord) counted() []Attempt {
+	return rec.Attempts[min(max(rec.CountFrom, 0), len(rec.Attempts)):]
+}
+
+// Running returns the attempt that has not ended, or nil.
+func (rec *TaskRecord) Running() *Attempt {
+	if n := len(rec.Attempts); n > 0 && rec.Attempts[n-1].Result == ResultInProgress {
+		return &rec.Attempts[n-1]
+	}
+	return nil
+}

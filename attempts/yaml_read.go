@@ -1,0 +1,262 @@
+package attempts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"relay/review"
+)
+
+// maxLedger bounds what is parsed: no epic comes near, and a hostile file must not take the memory.
+const maxLedger = 64 << 20
+
+// ledgerYAML is attempt-ledger.yml as others may have written it: version 1 or 2, with keys missing or added.
+type ledgerYAML struct {
+	Version   int                      `yaml:"version"`
+	EpicID    string                   `yaml:"epic_id"`
+	StartedAt stamp                    `yaml:"started_at"`
+	EndedAt   stamp                    `yaml:"ended_at"`
+	Duration  any                      `yaml:"duration_minutes"`
+	Settings  Settings                 `yaml:"settings"`
+	Status    map[string]string        `yaml:"task_status"`
+	Attempts  map[string][]attemptYAML `yaml:"attempts"`
+	Gated     map[string]gateYAML      `yaml:"gated_tasks"`
+	CountFrom map[string]int           `yaml:"count_from"`
+	Relay     statusYAML               `yaml:"relay_status"`
+	Folded    struct {
+		Run string `yaml:"run"`
+		Seq uint64 `yaml:"seq"`
+	} `yaml:"folded"`
+	Rest map[string]yaml.Node `yaml:",inline"`
+}
+
+type attemptYAML struct {
+	ID        int     `yaml:"id"`
+	StartedAt stamp   `yaml:"started_at"`
+	EndedAt   stamp   `yaml:"ended_at"`
+	Result    string  `yaml:"result"`
+	Outcome   Outcome `yaml:"outcome"`
+	Charged   *bool   `yaml:"charged"`
+	Run       string  `yaml:"run"`
+	Runner    string  `yaml:"runner"`
+	Model     string  `yaml:"model"`
+	Base      string  `yaml:"base"`
+	Head      string  `yaml:"head"`
+	Session   string  `yaml:"session_id"`
+	Usage     *Usage  `yaml:"usage"`
+	Receipt   Receipt `yaml:"receipt"`
+}
+
+type gateYAML struct {
+	Reason Reason `yaml:"reason"`
+	Detail string `yaml:"detail"`
+	At     stamp  `yaml:"gated_at"`
+}
+
+type statusYAML struct {
+	State          string `yaml:"state"`
+	PID            int    `yaml:"pid"`
+	StartedAt      stamp  `yaml:"started_at"`
+	StoppedAt      stamp  `yaml:"stopped_at"`
+	LastExitCode   int    `yaml:"last_exit_code"`
+	LastExitReason string `yaml:"last_exit_reason"`
+}
+
+// stamp is a time that may be missing, "null", "..." or anything else in a foreign file.
+type stamp struct{ time.Time }
+
+// UnmarshalYAML takes what is no time for no time.
+func (s *stamp) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02"} {
+		if t, err := time.Parse(layout, n.Value); err == nil {
+			s.Time = t.UTC()
+			return nil
+		}
+	}
+	return nil
+}
+
+// parsed is a ledger file that was read.
+type parsed struct {
+	ledger *Ledger
+	extra  string   // unknown top-level keys, as YAML
+	odd    []string // values that were not understood and left out
+}
+
+// parseLedger reads attempt-ledger.yml. What it does not understand is kept or left out, never fatal; only a file that
+// is not YAML, or was written by a newer relay, is an error.
+func parseLedger(src []byte) (*parsed, error) {
+	if len(src) > maxLedger {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", len(src), maxLedger)
+	}
+	var y ledgerYAML
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	p := &parsed{}
+	var odd *yaml.TypeError
+	if err := dec.Decode(&y); errors.As(err, &odd) {
+		p.odd = odd.Errors
+	} else if err != nil {
+		if err == io.EOF {
+			err = errors.New("it is empty")
+		}
+		return nil, err
+	}
+	if y.Version > LedgerVersion {
+		return nil, &VersionError{Path: LedgerFile, Version: y.Version, Ours: LedgerVersion}
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); err != io.EOF {
+		return nil, errors.New("there is a second YAML document in it")
+	}
+	p.ledger = y.ledger()
+	p.extra = extraKeys(y.Rest)
+	return p, nil
+}
+
+func extraKeys(rest map[string]yaml.Node) string {
+	names := make([]string, 0, len(rest))
+	for name := range rest {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		node := rest[name]
+		text, err := yaml.Marshal(map[string]*yaml.Node{name: &node})
+		if err == nil && b.Len()+len(text) <= bigText {
+			b.Write(text)
+		}
+	}
+	return b.String()
+}
+
+func (y *ledgerYAML) ledger() *Ledger {
+	l := &Ledger{
+		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings,
+		Tasks:  make(map[string]*TaskRecord, len(y.Status)),
+		Folded: Folded{Run: y.Folded.Run, Seq: y.Folded.Seq},
+		Status: RelayStatus{
+			State: y.Relay.State, PID: y.Relay.PID, StartedAt: y.Relay.StartedAt.Time, StoppedAt: y.Relay.StoppedAt.Time,
+			LastExitCode: y.Relay.LastExitCode, LastExitReason: y.Relay.LastExitReason,
+		},
+	}
+	record := func(id string) *TaskRecord {
+		if l.Tasks[id] == nil {
+			l.Tasks[id] = &TaskRecord{}
+		}
+		return l.Tasks[id]
+	}
+	for id, list := range y.Attempts {
+		rec := record(id)
+		for i := range list {
+			rec.Attempts = append(rec.Attempts, list[i].attempt(i))
+		}
+	}
+	for id, g := range y.Gated {
+		record(id).Gate = &Gate{Reason: g.Reason, Detail: g.Detail, At: g.At.Time}
+	}
+	for id, status := range y.Status {
+		record(id).take(Status(status))
+	}
+	for id, n := range y.CountFrom {
+		rec := record(id)
+		rec.CountFrom = min(max(n, 0), len(rec.Attempts))
+	}
+	return l
+}
+
+// take lets the one word of task_status decide where it contradicts the rest: it is what a person edits first.
+func (rec *TaskRecord) take(s Status) {
+	switch s {
+	case Completed:
+		rec.Completed, rec.Gate = true, nil
+	case Gated:
+		if rec.Gate == nil {
+			rec.Gate = &Gate{Reason: UserBlocked, Detail: "gated by hand in the ledger"}
+		}
+	case Pending, InProgress, BlockedOn:
+		rec.Gate = nil
+	}
+}
+
+func (a *attemptYAML) attempt(i int) Attempt {
+	out := Attempt{
+		ID: a.ID, StartedAt: a.StartedAt.Time, EndedAt: a.EndedAt.Time, Result: Result(a.Result), Outcome: a.Outcome,
+		Run: a.Run, Runner: a.Runner, Model: a.Model, Base: a.Base, Head: a.Head, Session: a.Session, Usage: a.Usage,
+		Receipt: a.Receipt,
+	}
+	if out.ID <= 0 {
+		out.ID = i + 1
+	}
+	r := &out.Receipt
+	if r.ErrorCategory != "" && !known(r.ErrorCategory) {
+		text := string(r.ErrorCategory)
+		if r.ErrorSummary != "" && r.ErrorSummary != text {
+			text += ": " + r.ErrorSummary
+		}
+		r.ErrorCategory, r.ErrorSummary = CodeError, text
+	}
+	switch out.Result {
+	case ResultSuccess, ResultFailure, ResultInProgress, ResultInterrupted:
+	case "":
+		out.Result = ResultInterrupted
+		if !out.EndedAt.IsZero() || r.ErrorCategory != "" {
+			out.Result = ResultFailure
+		}
+	default:
+		if r.ErrorSummary == "" {
+			r.ErrorSummary = "result: " + a.Result
+		}
+		out.Result = ResultFailure
+	}
+	if out.Outcome == "" {
+		out.Outcome = outcomeOf(out.Result, r)
+	}
+	out.Charged = out.Result == ResultFailure && out.Outcome.Charged()
+	if a.Charged != nil {
+		out.Charged = *a.Charged
+	}
+	return out
+}
+
+// outcomeOf says who is to blame for an attempt of a program that did not record it.
+func outcomeOf(result Result, r *Receipt) Outcome {
+	switch result {
+	case ResultSuccess:
+		return Success
+	case ResultInterrupted:
+		return Stopped
+	case ResultInProgress:
+		return ""
+	}
+	switch {
+	case r.ErrorCategory == TestFailure:
+		return Check
+	case r.ErrorCategory == QualityGate, r.Verdict == review.NeedsChanges, r.Verdict == review.Blocked:
+		return Review
+	case r.ErrorCategory == TimedOut:
+		return Timeout
+	case r.ErrorCategory == Tampered:
+		return Tamper
+	}
+	return Agent
+}
+
+func known(c Category) bool {
+	switch c {
+	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, Conflicted, Tampered,
+		RateLimited, ProviderError, AuthError, BudgetSpent, Interrupted:
+		return true
+	}
+	return false
+}
