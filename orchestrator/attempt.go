@@ -1,0 +1,210 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// attempt takes one task through one attempt: base, started, carried out, judged, ended. Only a failure of relay's
+// own machine is an error; it ends the run.
+func (n *night) attempt(ctx context.Context, j job) error {
+	task := n.plan.tasks[j.index]
+	record := n.store.Task(task.ID)
+	a := n.assign(task, record, j.runner)
+	base, err := n.engine.Prepare(ctx, a)
+	if err != nil {
+		return n.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
+	}
+	a.Base = base
+	err = n.store.Append(attempts.Event{
+		Type: attempts.TypeAttemptStarted, Task: task.ID, Attempt: a.Attempt,
+		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: base},
+	})
+	if err != nil {
+		return err
+	}
+	start := n.now()
+	n.locked(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
+	f, err := n.engine.Attempt(ctx, a)
+	if err != nil {
+		f.fail(attempts.Environment, attempts.Interrupted, attempts.Clean(err.Error(), 500))
+		_ = n.close(j, a, record, f, start) // the run is ending with err, which says more than a second failure would
+		return fmt.Errorf("%s: %w", task.ID, err)
+	}
+	return n.close(j, a, record, f, start)
+}
+
+// unlessStopped forgives an error that a stopping run has caused itself.
+func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	n.locked(func() { n.plan.again(j.index) })
+	return nil
+}
+
+// assign says what the engine must know to carry the next attempt of a task out.
+func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner string) Assignment {
+	model := firstOf(task.Model, n.o.Model)
+	wall := n.o.Limits.Wall
+	if task.Timeout > 0 {
+		wall = task.Timeout
+	}
+	a := Assignment{Run: n.o.Run, Task: *task, Attempt: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
+	a.Known = n.known(task, record, wall)
+	return a
+}
+
+// close records how an attempt ended and acts on it.
+func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding, start time.Time) error {
+	if err := n.inspect(&f); err != nil {
+		return err
+	}
+	ended, err := n.record(a, record, f)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.consequences(j, a, f, ended)
+	n.report(a, f, ended, start)
+	n.announce()
+	return nil
+}
+
+// record writes how an attempt ended, with everything that follows from it in the same event.
+func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (attempts.Ended, error) {
+	ended := n.ended(a, f)
+	ended.Gate = n.gate(a, record, f, ended)
+	events := make([]attempts.Event, 0, 1+len(f.Notes))
+	for i := range f.Notes {
+		f.Notes[i].Text = n.redact.text(f.Notes[i].Text)
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: &f.Notes[i]})
+	}
+	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Attempt, Ended: &ended})
+	return ended, n.store.Append(events...)
+}
+
+// report tells the watcher what an attempt came to. The caller holds mu.
+func (n *night) report(a Assignment, f Finding, ended attempts.Ended, start time.Time) {
+	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: n.now().Sub(start)})
+	switch {
+	case ended.Result == attempts.ResultSuccess:
+		u.Kind, u.Text = UpdateCompleted, ended.Receipt.Summary
+	case ended.Gate != nil:
+		u.Kind, u.Text = UpdateGated, string(ended.Gate.Reason)+": "+firstOf(ended.Gate.Detail, u.Text)
+	case ended.Charged:
+		u.Kind = UpdateFailed
+	default:
+		u.Kind = UpdateRetry
+	}
+	n.tell(u)
+	for _, note := range f.Notes {
+		n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: note.Text})
+	}
+}
+
+// inspect looks whether relay's own files were changed meanwhile, and puts them back.
+func (n *night) inspect(f *Finding) error {
+	touched, err := n.store.Restore()
+	if err != nil {
+		return err
+	}
+	for _, name := range touched {
+		f.note("tamper", name+" was changed during the attempt; relay put it back from its log")
+	}
+	if len(touched) == 0 {
+		return nil
+	}
+	// With several attempts at once nobody can say whose doing it was; the note stands, and nobody is gated.
+	n.mu.Lock()
+	alone := n.plan.running == 1
+	n.mu.Unlock()
+	if alone && f.Outcome != attempts.Stopped {
+		f.Gate = attempts.TamperedWith
+		f.fail(attempts.Tamper, attempts.Tampered, "relay's own files were changed during the attempt: "+touched[0])
+	}
+	return nil
+}
+
+// ended is the finding in the ledger's words.
+func (n *night) ended(a Assignment, f Finding) attempts.Ended {
+	e := attempts.Ended{
+		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: f.Head,
+		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: n.redact.receipt(f.Receipt),
+	}
+	if f.Usage != (attempts.Usage{}) {
+		e.Usage = &f.Usage
+	}
+	switch f.Outcome {
+	case attempts.Success:
+		e.Result = attempts.ResultSuccess
+	case attempts.Stopped:
+		e.Result = attempts.ResultInterrupted
+	}
+	return e
+}
+
+// gate decides whether the task may be tried again.
+func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e attempts.Ended) *attempts.Gate {
+	if f.Gate != "" {
+		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
+	}
+	lim := attempts.Limits{MaxAttempts: n.maxAttempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
+	gate := attempts.GateAfter(record, e, lim)
+	if gate != nil && gate.At.IsZero() {
+		gate.At = n.now().UTC()
+	}
+	return gate
+}
+
+// consequences moves the task and its runner on. The caller holds mu.
+func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
+	switch {
+	case e.Result == attempts.ResultSuccess:
+		n.plan.completed(j.index)
+	case e.Gate != nil:
+		n.plan.gated(j.index)
+	default:
+		n.plan.again(j.index)
+	}
+	n.tally.Ended++
+	n.tally.Usage.InputTokens += f.Usage.InputTokens
+	n.tally.Usage.OutputTokens += f.Usage.OutputTokens
+	n.tally.Usage.CostUSD += f.Usage.CostUSD
+	switch {
+	case f.RunnerOut:
+		n.pool.drop(a.Runner, e.Receipt.ErrorSummary)
+	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
+		n.pool.cool(a.Runner, e.Receipt.ErrorSummary, n.now(), f.ResetAt)
+	case f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
+		n.pool.worked(a.Runner)
+	}
+}
+
+func (n *night) maxAttempts(t *epic.Task) int {
+	if t.MaxAttempts > 0 {
+		return t.MaxAttempts
+	}
+	return n.o.Limits.MaxAttempts
+}
+
+// about fills in which attempt of which task an update is about.
+func (n *night) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
+	u.Task, u.Title, u.Max = t.ID, t.Title, n.maxAttempts(t)
+	u.Try = record.Charges()
+	if u.Kind == UpdateStarted {
+		u.Try++
+	}
+	return u
+}
+
+func (n *night) locked(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f()
+}

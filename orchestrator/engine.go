@@ -1,0 +1,66 @@
+package orchestrator
+
+import (
+	"context"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/reanchor"
+	"relay/runners"
+)
+
+// Engine carries out attempts. What crosses this border is plain data, so that an engine may sit on other machines:
+// no process, no open file, no function. What an agent does meanwhile is heard on a channel given to the engine
+// when it is made.
+type Engine interface {
+	// Prepare readies the place the attempt works in and names the commit it begins from ("" where there is none).
+	Prepare(ctx context.Context, a Assignment) (base string, err error)
+	// Attempt carries the attempt out and says what came of it. Cancelling ctx stops it; it still returns a Finding.
+	// An error means that the engine's own machine failed, and that no further attempt should be given to it.
+	Attempt(ctx context.Context, a Assignment) (Finding, error)
+}
+
+// Assignment is one attempt to carry out.
+type Assignment struct {
+	Run     string
+	Task    epic.Task
+	Attempt int    // ordinal in the ledger, from 1
+	Base    string // what Prepare said
+	Runner  string
+	Model   string
+	Known   reanchor.Input // everything the brief needs but the state of the checkout
+	Wall    time.Duration
+	// EarlierFindings is what a reviewer wanted at the last attempt, as markdown.
+	EarlierFindings string
+	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
+	Ended bool
+}
+
+// Mark is the attempt's name, carried by every process it starts.
+func (a Assignment) Mark() string { return mark(a.Run, a.Task.ID, a.Attempt) }
+
+// Finding is what an attempt came to.
+type Finding struct {
+	Outcome attempts.Outcome
+	Receipt attempts.Receipt
+	Head    string
+	Model   string
+	Session string
+	Usage   attempts.Usage
+	ResetAt time.Time       // Quota, Provider: when to ask again, if the provider said so
+	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
+	Notes   []attempts.Note
+	// RunnerOut means that this runner cannot work at all in this run.
+	RunnerOut bool
+
+	agentHead    string   // before relay committed what was left
+	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
+}
+
+// Heard is one thing an agent or relay did during an attempt.
+type Heard struct {
+	Task  string
+	Kind  UpdateKind // UpdateActivity, UpdateChecking, UpdateReviewing
+	Event runners.Event
+}

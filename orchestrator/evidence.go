@@ -1,0 +1,140 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/reanchor"
+	"relay/runners"
+)
+
+// weigh looks at what a claimed success changed: something must have changed, and nothing protected.
+func (c *checkout) weigh(a Assignment, names []reanchor.Change, f *Finding) {
+	if hit := protectedHit(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names); hit != "" {
+		f.Gate = attempts.TamperedWith
+		f.fail(attempts.Tamper, attempts.Tampered, "the agent changed "+hit+", which is protected")
+		return
+	}
+	if len(names) == 0 && !a.Task.AllowNoChange && a.Task.Kind != epic.KindReview {
+		f.fail(attempts.Agent, attempts.NoChange, "the agent claims success, but nothing has changed")
+		return
+	}
+	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
+		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
+	}
+}
+
+// protectedHit returns the first changed path that a protected glob matches, or "".
+func protectedHit(globs []string, names []reanchor.Change) string {
+	for _, n := range names {
+		for _, g := range globs {
+			for _, p := range []string{n.Path, n.From} {
+				if p == "" {
+					continue
+				}
+				if ok, _ := doublestar.Match(g, p); ok || strings.HasPrefix(p, strings.TrimSuffix(g, "/")+"/") {
+					return p
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// prove runs the task's acceptance commands and fails the finding with the first that does not pass.
+func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding) error {
+	for i, check := range a.Task.Checks {
+		run, timedOut, err := c.check(ctx, a, p, i, "task")
+		if ctx.Err() != nil {
+			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f.Receipt.Checks = append(f.Receipt.Checks, run)
+		switch {
+		case timedOut:
+			f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, c.checkWall(check)))
+			return nil
+		case run.ExitCode != 0:
+			f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s: exit status %d", check.Name, run.ExitCode))
+			return nil
+		}
+	}
+	return nil
+}
+
+// sober runs the checks that must fail before the work. One that passes already proves nothing about this task.
+func (c *checkout) sober(ctx context.Context, a Assignment, p place) (Finding, bool, error) {
+	var f Finding
+	for i, check := range a.Task.Checks {
+		if check.Expect != epic.ExpectRedThenGreen {
+			continue
+		}
+		run, _, err := c.check(ctx, a, p, i, "baseline")
+		if err != nil {
+			return f, false, err
+		}
+		f.Receipt.Checks = append(f.Receipt.Checks, run)
+		if run.ExitCode == 0 {
+			f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
+			f.Gate = attempts.Infrastructure
+			return f, false, nil
+		}
+	}
+	return f, true, nil
+}
+
+// check runs one acceptance command, the user's own text, in the checkout.
+func (c *checkout) check(ctx context.Context, a Assignment, p place, i int, phase string) (attempts.CheckRun, bool, error) {
+	check := a.Task.Checks[i]
+	c.tell(Heard{Task: a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
+	if err := os.MkdirAll(p.checks, 0o700); err != nil {
+		return attempts.CheckRun{}, false, err
+	}
+	log := filepath.Join(p.checks, fmt.Sprintf("%d-%s.log", i+1, phase))
+	start := c.now()
+	report, err := runners.Shell(ctx, c.o.Supervisor, runners.ShellRequest{
+		Mark: a.Mark(), Dir: c.o.Root, Run: check.Run, Log: log, Env: c.env(a, ""),
+		Wall: c.checkWall(check), StopGrace: c.o.Limits.StopGrace, Cap: c.o.Limits.OutputCap,
+	})
+	if err != nil {
+		return attempts.CheckRun{}, false, err
+	}
+	rel, err := filepath.Rel(c.o.Dir, log)
+	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(c.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: phase}
+	if report.Exit.Code != 0 {
+		run.Tail = report.Tail
+	}
+	return run, report.TimedOut, err
+}
+
+func (c *checkout) checkWall(check epic.Check) time.Duration {
+	if check.Timeout > 0 {
+		return check.Timeout
+	}
+	return c.o.Limits.Check
+}
+
+// unchanged returns the claimed paths that git does not list.
+func unchanged(claimed []string, names []reanchor.Change) []string {
+	var missing []string
+	for _, path := range claimed {
+		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == path }) {
+			missing = append(missing, path)
+		}
+	}
+	return missing
+}
+
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }

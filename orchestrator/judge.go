@@ -1,0 +1,110 @@
+package orchestrator
+
+import (
+	"fmt"
+	"strings"
+
+	"relay/attempts"
+	"relay/runners"
+)
+
+// judge turns what a runner reports into a finding: who is to blame, and in which words. A claimed success is only a
+// claim; evidence decides it later.
+func judge(r runners.Report) Finding {
+	f := Finding{
+		Model: r.Model, Session: r.Session, ResetAt: r.ResetAt,
+		Usage: attempts.Usage{InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CostUSD: r.Usage.CostUSD},
+	}
+	row := outcomeOf(r.Outcome)
+	f.Outcome, f.RunnerOut = row.outcome, row.runnerOut
+	f.Receipt.ErrorCategory = row.category
+	if row.outcome != attempts.Success {
+		f.Receipt.ErrorSummary = firstOf(r.Detail, row.words)
+	}
+	if r.Result != nil {
+		f.claim(r.Result)
+	}
+	if r.Exit.Strays > 0 {
+		f.note("stray", fmt.Sprintf("ended %d processes the agent had left behind", r.Exit.Strays))
+	}
+	return f
+}
+
+// outcomeRow is one line of the outcome table, from a runner's report to the ledger.
+type outcomeRow struct {
+	outcome   attempts.Outcome
+	category  attempts.Category
+	words     string
+	runnerOut bool
+}
+
+func outcomeOf(o runners.Outcome) outcomeRow {
+	switch o {
+	case runners.Claimed:
+		return outcomeRow{outcome: attempts.Success}
+	case runners.Failed:
+		return outcomeRow{attempts.Agent, attempts.CodeError, "the agent reported a failure", false}
+	case runners.NoResult:
+		return outcomeRow{attempts.Agent, attempts.NoResult, "the agent ended without a result", false}
+	case runners.BadResult:
+		return outcomeRow{attempts.Agent, attempts.NoResult, "the agent's result cannot be read", false}
+	case runners.WallLimit:
+		return outcomeRow{attempts.Timeout, attempts.TimedOut, "the agent ran out of time", false}
+	case runners.SilenceLimit:
+		return outcomeRow{attempts.Timeout, attempts.TimedOut, "the agent fell silent", false}
+	case runners.Quota:
+		return outcomeRow{attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached", false}
+	case runners.RateLimited:
+		return outcomeRow{attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests", false}
+	case runners.Provider:
+		return outcomeRow{attempts.Provider, attempts.ProviderError, "the provider failed", false}
+	case runners.Auth:
+		return outcomeRow{attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used", true}
+	case runners.CannotStart:
+		return outcomeRow{attempts.Environment, attempts.CLIError, "the agent's program cannot be started", true}
+	case runners.Stopped:
+		return outcomeRow{attempts.Stopped, attempts.Interrupted, "the run was stopped", false}
+	case runners.Lost:
+		return outcomeRow{attempts.Environment, attempts.Interrupted, "the process that watched the agent died", false}
+	}
+	return outcomeRow{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o), false}
+}
+
+// claim takes in what the agent said of itself.
+func (f *Finding) claim(r *runners.Result) {
+	f.Receipt.Claimed = r.Status
+	f.Receipt.Summary = r.Summary
+	f.Receipt.Suggestion = r.Suggestion
+	f.Receipt.Learning = r.Learning
+	f.Receipt.PatternTags = r.PatternTags
+	f.claimedFiles = r.FilesChanged
+	if f.Outcome != attempts.Agent {
+		return
+	}
+	f.Receipt.ErrorSummary = firstOf(r.ErrorSummary, r.Summary, f.Receipt.ErrorSummary)
+	switch c := attempts.Category(strings.TrimSpace(r.ErrorCategory)); c {
+	case "", attempts.CodeError:
+	case attempts.MissingDependency, attempts.TestFailure, attempts.QualityGate, attempts.CLIError:
+		f.Receipt.ErrorCategory = c
+	default: // free text is data: it says something to a person, and names no category
+		f.Receipt.ErrorSummary = r.ErrorCategory + ": " + f.Receipt.ErrorSummary
+	}
+}
+
+// fail turns a finding into a failure that evidence, not the agent, decided.
+func (f *Finding) fail(o attempts.Outcome, c attempts.Category, why string) {
+	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = o, c, why
+}
+
+func (f *Finding) note(kind, text string) {
+	f.Notes = append(f.Notes, attempts.Note{Kind: kind, Text: text})
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,167 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"relay/attempts"
+)
+
+// night is one run: the schedule, the pool of runners and the ledger, and the workers that act on them. Everything
+// below mu is decided under that one lock; a worker that has nothing to do holds no slot and waits for changed.
+type night struct {
+	o      *Options
+	engine Engine
+	store  *attempts.Store
+	now    func() time.Time
+	redact redactor
+
+	mu      sync.Mutex
+	plan    *schedule
+	pool    *pool
+	changed chan struct{} // closed and replaced at every change of state
+	broken  error         // the run must end: the ledger or the engine failed
+	tally   Summary
+}
+
+func newNight(o *Options, store *attempts.Store, engine Engine) *night {
+	return &night{
+		o: o, engine: engine, store: store, now: time.Now, redact: newRedactor(o.Env),
+		pool: newPool(o.Runners, o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
+	}
+}
+
+// work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
+func (n *night) work(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for range n.o.Jobs {
+		group.Go(func() error { return n.worker(ctx) })
+	}
+	return group.Wait()
+}
+
+// worker takes one task after another.
+func (n *night) worker(ctx context.Context) error {
+	for {
+		job, wait, err := n.claim(ctx)
+		if err != nil || job == nil && wait == nil {
+			return err
+		}
+		if job == nil {
+			wait.park(ctx)
+			continue
+		}
+		if err := n.attempt(ctx, *job); err != nil {
+			n.mu.Lock()
+			n.broken = errors.Join(n.broken, err)
+			n.announce()
+			n.mu.Unlock()
+			return err
+		}
+	}
+}
+
+// job is a task given to a worker, with the runner that shall do it.
+type job struct {
+	index  int
+	runner string
+}
+
+// waiting says what a worker without a task waits for.
+type waiting struct {
+	changed <-chan struct{}
+	until   time.Time // zero: only for a change
+	now     time.Time
+}
+
+func (w *waiting) park(ctx context.Context) {
+	var timeout <-chan time.Time
+	if !w.until.IsZero() {
+		timer := time.NewTimer(w.until.Sub(w.now))
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-w.changed:
+	case <-timeout:
+	}
+}
+
+// claim returns a task, or what to wait for, or neither when this worker can go home.
+func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if ctx.Err() != nil || n.broken != nil {
+		return nil, nil, nil
+	}
+	now := n.now()
+	runner := ""
+	standard, any := n.pool.pick("", now)
+	i := n.plan.next(func(i int) bool {
+		own := n.plan.tasks[i].Runner
+		if own == "" {
+			runner = standard
+			return any
+		}
+		var ok bool
+		runner, ok = n.pool.pick(own, now)
+		return ok
+	})
+	if i >= 0 {
+		return &job{i, runner}, nil, nil
+	}
+	if n.plan.ready.Len() == 0 {
+		if n.plan.running == 0 {
+			return nil, nil, nil
+		}
+		return nil, &waiting{changed: n.changed, now: now}, nil
+	}
+	return n.idle(now)
+}
+
+// idle is what a worker does when tasks are ready and no runner may be asked.
+func (n *night) idle(now time.Time) (*job, *waiting, error) {
+	name, until := n.pool.earliest(now)
+	if until.IsZero() && n.plan.running == 0 {
+		why := "no runner is configured"
+		for _, i := range n.plan.ready.items {
+			if w, yes := n.pool.hopeless(n.plan.tasks[i].Runner); yes {
+				why = w
+			}
+		}
+		return nil, nil, fmt.Errorf("%w: %s", ErrNoRunner, why)
+	}
+	if !until.IsZero() && n.plan.running == 0 {
+		n.tell(Update{Kind: UpdateWaiting, Runner: name, Until: until, Text: n.pool.member(name).why})
+	}
+	return nil, &waiting{changed: n.changed, until: until, now: now}, nil
+}
+
+// announce wakes the waiting workers. The caller holds mu.
+func (n *night) announce() {
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// tell passes an update to whoever watches. The caller holds mu, so watchers hear one thing at a time.
+func (n *night) tell(u Update) {
+	if n.o.Notify == nil {
+		return
+	}
+	u.At = n.now()
+	u.Counts = n.counts()
+	n.o.Notify(u)
+}
+
+func (n *night) counts() Counts {
+	by := n.store.Counts()
+	c := Counts{Completed: by[attempts.Completed], InProgress: by[attempts.InProgress], Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated]}
+	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
+	return c
+}

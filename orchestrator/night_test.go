@@ -1,0 +1,199 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// step is what a simulated attempt does: it takes a while, then ends.
+type step struct {
+	takes   time.Duration
+	outcome attempts.Outcome
+	why     string
+	resetIn time.Duration // Quota: until the window opens again, from the attempt's end
+	out     bool
+}
+
+// simulated is an Engine whose attempts follow a script in fake time. A task without a script succeeds in a minute.
+type simulated struct {
+	mu     sync.Mutex
+	script map[string][]step
+	log    []string // "T1 claude 0s"
+	start  time.Time
+}
+
+func (s *simulated) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
+
+func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+	s.mu.Lock()
+	st := step{takes: time.Minute, outcome: attempts.Success}
+	if rest := s.script[a.Task.ID]; len(rest) > 0 {
+		st, s.script[a.Task.ID] = rest[0], rest[1:]
+	}
+	s.log = append(s.log, fmt.Sprintf("%s %s %s", a.Task.ID, a.Runner, time.Since(s.start)))
+	s.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return Finding{Outcome: attempts.Stopped}, nil
+	case <-time.After(st.takes):
+	}
+	f := Finding{Outcome: st.outcome, RunnerOut: st.out, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	if st.resetIn > 0 {
+		f.ResetAt = time.Now().Add(st.resetIn)
+	}
+	return f, nil
+}
+
+// simulate runs a night over epicText in fake time and returns what happened.
+func simulate(t *testing.T, epicText string, o Options, script map[string][]step, night func(*simulated, *attempts.Store, error)) {
+	t.Helper()
+	e, err := epic.Read("epic.yml", []byte(epicText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		o.Epic, o.Graph, o.Dir, o.Run = e, g, dir, "20260101T220000Z-0000"
+		store, err := openLedger(&o, func(text string) { t.Log(text) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Jobs = max(o.Jobs, 1)
+		if o.Runners == nil {
+			o.Runners = []string{"claude"}
+		}
+		o.Limits = Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute}
+		s := &simulated{script: script, start: time.Now()}
+		n := newNight(&o, store, s)
+		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
+		err = n.work(t.Context())
+		night(s, store, err)
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+const threeInARow = `version: 2
+id: 20260101-night
+title: night
+tasks:
+  A: {title: a}
+  B: {title: b, depends_on: [A]}
+  C: {title: c, depends_on: [B]}
+  X: {title: x}
+`
+
+func TestHeaviestPathGoesFirst(t *testing.T) {
+	t.Parallel()
+	simulate(t, threeInARow, Options{}, nil, func(s *simulated, _ *attempts.Store, err error) {
+		got, want := strings.Join(s.log, ", "), "A claude 0s, B claude 1m0s, C claude 2m0s, X claude 3m0s"
+		if err != nil || got != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+	})
+}
+
+func TestQuotaIsWaitedOutUncharged(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
+	simulate(t, threeInARow, Options{Jobs: 2}, script, func(s *simulated, store *attempts.Store, err error) {
+		// X was under way when the limit hit; nothing is asked before the window opens.
+		got := strings.Join(s.log, ", ")
+		want := "A claude 0s, X claude 0s, A claude 5h1m0s, B claude 5h2m0s, C claude 5h3m0s"
+		if err != nil || got != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+		if charges := store.Task("A").Charges(); charges != 0 {
+			t.Errorf("A was charged %d times for the provider's limit", charges)
+		}
+	})
+}
+
+func TestProviderFaultsBackOffAndForget(t *testing.T) {
+	t.Parallel()
+	fault := step{outcome: attempts.Provider, why: "overloaded"}
+	script := map[string][]step{"A": {fault, fault, fault}, "B": {fault}}
+	simulate(t, threeInARow, Options{}, script, func(s *simulated, _ *attempts.Store, err error) {
+		got := strings.Join(s.log[:6], ", ")
+		// 30 s, 60 s, 120 s; after A has worked, B's first fault waits 30 s again.
+		want := "A claude 0s, A claude 30s, A claude 1m30s, A claude 3m30s, B claude 4m30s, B claude 5m0s"
+		if err != nil || got != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+	})
+}
+
+func TestNextRunnerTakesOver(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{"A": {{outcome: attempts.Quota, why: "limit", resetIn: 90 * time.Second}}}
+	simulate(t, threeInARow, Options{Runners: []string{"claude", "codex"}}, script, func(s *simulated, _ *attempts.Store, err error) {
+		got, want := strings.Join(s.log, ", "), "A claude 0s, A codex 0s, B codex 1m0s, C claude 2m0s, X claude 3m0s"
+		if err != nil || got != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+	})
+}
+
+func TestNoRunnerLeftEndsTheRun(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{"A": {{outcome: attempts.Auth, why: "not logged in", out: true}}}
+	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
+		if !errors.Is(err, ErrNoRunner) || !strings.Contains(err.Error(), "not logged in") {
+			t.Errorf("got %v, want ErrNoRunner with the reason", err)
+		}
+		if len(s.log) != 1 || store.Task("A").Charges() != 0 {
+			t.Errorf("got attempts %v, charged %d; want one, uncharged", s.log, store.Task("A").Charges())
+		}
+	})
+}
+
+func TestGatedTaskStopsItsDependantsOnly(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{"A": {
+		{outcome: attempts.Agent, why: "no such table"}, {outcome: attempts.Agent, why: "no such column"}, {outcome: attempts.Agent, why: "no such index"},
+	}}
+	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
+		got, want := strings.Join(s.log, ", "), "A claude 0s, A claude 0s, A claude 0s, X claude 0s"
+		if err != nil || got != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+		gate := store.Task("A").Gate
+		if gate == nil || gate.Reason != attempts.MaxAttempts {
+			t.Errorf("got gate %+v, want %s", gate, attempts.MaxAttempts)
+		}
+		if c := store.Counts(); c[attempts.BlockedOn] != 2 || c[attempts.Completed] != 1 {
+			t.Errorf("got counts %v, want 2 blocked and 1 completed", c)
+		}
+	})
+}
+
+func TestUnchargedRetriesEnd(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{}
+	for range 100 {
+		script["A"] = append(script["A"], step{outcome: attempts.Provider, why: "overloaded"})
+	}
+	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
+		gate := store.Task("A").Gate
+		if err != nil || gate == nil || gate.Reason != attempts.Infrastructure {
+			t.Errorf("got gate %+v (%v), want %s", gate, err, attempts.Infrastructure)
+		}
+		if n := len(store.Task("A").Attempts); n != 20 {
+			t.Errorf("got %d attempts, want 20", n)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+// Package orchestrator runs the night: which task goes next, one task's life from base to receipt, limits, and what is
+// recorded of it.
+//
+// It decides from the events so far; agents are carried out behind [Engine], and the ledger stays with the scheduler.
+package orchestrator
+
+import (
+	"errors"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/review"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// Isolation says where tasks work.
+type Isolation string
+
+// IsolationNone runs tasks one at a time in the user's checkout; what an attempt changed is committed or set aside
+// before the next begins. IsolationShared runs them side by side in that checkout, for epics of commands: changes
+// are not attributed to tasks, and proof is by checks only.
+const (
+	IsolationNone   Isolation = "none"
+	IsolationShared Isolation = "shared"
+)
+
+// Options are everything a run needs to know. Zero limits mean none, except where said.
+type Options struct {
+	Epic  *epic.Epic
+	Graph *epic.Graph
+	Plan  []byte   // epic.yml as read, kept with the run
+	Tasks []string // run only these and what they depend on; empty: all
+	Root  string   // the checkout, absolute
+	Dir   string   // relay's folder, absolute
+
+	Run       string // run id; "" : a new one
+	Isolation Isolation
+	Jobs      int // at least 1; always 1 with IsolationNone
+
+	Runners    []string                                                          // names in order of preference
+	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
+	Supervisor process.Supervisor
+	Model      string   // for tasks that name none
+	Env        []string // complete environment for agents and checks; relay adds its own variables
+
+	Limits   Limits
+	Review   Review
+	Settings attempts.Settings // as recorded in the ledger
+
+	ExitCode func(Summary, error) int // what the process will exit with, for the record
+	Fault    func(point string) error // fault points for tests; nil in use
+	Notify   func(Update)             // called from one goroutine at a time; nil: nobody listens
+}
+
+// Limits bound attempts and the run.
+type Limits struct {
+	MaxAttempts  int
+	MaxUncharged int // uncharged retries of one task before it is gated as infrastructure
+	Wall         time.Duration
+	Silence      time.Duration
+	Linger       time.Duration
+	StopGrace    time.Duration
+	Check        time.Duration // one acceptance command
+	Backoff      time.Duration // first wait after a provider's fault; doubles up to BackoffMax
+	BackoffMax   time.Duration
+	BriefBytes   int
+	OutputCap    int64 // bytes kept of each output file
+}
+
+// Review says who judges a change, and how strictly. Reviewer "" means nobody.
+type Review struct {
+	Reviewer   string // runner name
+	Model      string
+	Strictness review.Strictness
+	Wall       time.Duration
+}
+
+// Update tells a watcher one change of state, or a line of an agent's doing.
+type Update struct {
+	At      time.Time
+	Kind    UpdateKind
+	Task    string
+	Title   string
+	Try     int // this attempt would be the Try-th charged one …
+	Max     int // … of Max
+	Runner  string
+	Text    string        // clean, one line
+	Until   time.Time     // UpdateWaiting
+	Elapsed time.Duration // UpdateCompleted, UpdateFailed, UpdateGated: of the attempt
+	Counts  Counts
+}
+
+// UpdateKind names a change of state.
+type UpdateKind string
+
+// What a watcher hears.
+const (
+	UpdateRun       UpdateKind = "run"       // the run began; Text is the run id
+	UpdateStarted   UpdateKind = "started"   // an attempt began
+	UpdateActivity  UpdateKind = "activity"  // the agent did something; not a change of state
+	UpdateChecking  UpdateKind = "checking"  // acceptance commands run; Text is the command's name
+	UpdateReviewing UpdateKind = "reviewing" // the reviewer was asked
+	UpdateCompleted UpdateKind = "completed"
+	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
+	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again
+	UpdateGated     UpdateKind = "gated"
+	UpdateWaiting   UpdateKind = "waiting" // nothing can start before Until
+	UpdateNote      UpdateKind = "note"    // something a person should know
+	UpdateStopping  UpdateKind = "stopping"
+)
+
+// Counts are the tasks of the epic by state.
+type Counts struct{ Total, Completed, InProgress, Pending, Blocked, Gated int }
+
+// Summary is what a run came to.
+type Summary struct {
+	Run     string
+	Reason  Reason
+	Counts  Counts
+	Elapsed time.Duration
+	Usage   attempts.Usage // of this run
+	Ended   int            // attempts that ended in this run
+	Left    int            // tasks of this run's selection that are not completed
+}
+
+// Reason is why a run ended, in the words of the ledger's last_exit_reason.
+type Reason string
+
+// Reasons of this package.
+const (
+	EpicComplete    Reason = "epic_complete"
+	NoRunnableTasks Reason = "no_runnable_tasks"
+	Interrupted     Reason = "interrupted"
+	Failed          Reason = "error"
+)
+
+// ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrNoRunner means that no agent CLI is left that could work.
+var ErrNoRunner = errors.New("no usable runner")
+
+// RefusedError says why a run cannot begin in this checkout, and what to type.
+type RefusedError struct{ Reason, Hint string }
+
+// Error gives the reason.
+func (e *RefusedError) Error() string { return e.Reason }

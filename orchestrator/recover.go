@@ -1,0 +1,183 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/attempts"
+)
+
+// orphan is an attempt that a killed run left open.
+type orphan struct {
+	task    string
+	record  attempts.TaskRecord // without the open attempt
+	attempt attempts.Attempt
+}
+
+func (n *night) orphans() []orphan {
+	var found []orphan
+	n.store.View(func(l *attempts.Ledger) {
+		for i := range n.o.Graph.Len() {
+			id := n.o.Graph.ID(i)
+			rec := l.Tasks[id]
+			if rec == nil || rec.Running() == nil {
+				continue
+			}
+			found = append(found, orphan{task: id, attempt: *rec.Running()})
+		}
+	})
+	for i := range found {
+		found[i].record = n.store.Task(found[i].task)
+	}
+	return found
+}
+
+// adopt brings the attempts of a killed run to their end: one whose agent had finished is judged by its evidence, the
+// others are interrupted, uncharged, with their work kept.
+func (n *night) adopt(ctx context.Context, c *checkout, orphans []orphan) error {
+	for _, o := range orphans {
+		task, ok := n.o.Epic.Task(o.task)
+		if !ok {
+			continue
+		}
+		a := Assignment{
+			Run: o.attempt.Run, Task: *task, Attempt: o.attempt.ID, Base: o.attempt.Base,
+			Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
+		}
+		if err := c.recall(a.Run); err != nil {
+			return err
+		}
+		f, err := n.engine.Attempt(ctx, a)
+		if err != nil {
+			return fmt.Errorf("recover %s: %w", o.task, err)
+		}
+		ended, err := n.record(a, o.record, f)
+		if err != nil {
+			return err
+		}
+		n.locked(func() { n.report(a, f, ended, o.attempt.StartedAt) })
+	}
+	return nil
+}
+
+// settled refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
+func (c *checkout) settled(ctx context.Context) error {
+	if c.tree == nil {
+		return nil
+	}
+	changes, err := c.repo.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	var dirty []string
+	for _, ch := range changes {
+		if ch.Code != "??" {
+			dirty = append(dirty, attempts.Clean(ch.Path, 80))
+		}
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	shown := strings.Join(dirty[:min(3, len(dirty))], ", ")
+	if len(dirty) > 3 {
+		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
+	}
+	return &RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
+}
+
+// begin takes note of what is the user's own before the first attempt.
+func (c *checkout) begin(ctx context.Context) error {
+	if c.tree == nil {
+		return nil
+	}
+	if err := c.tree.remember(ctx); err != nil {
+		return err
+	}
+	mine := make([]string, 0, len(c.tree.mine))
+	for p := range c.tree.mine {
+		mine = append(mine, p)
+	}
+	data, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.untrackedFile(c.o.Run), data, 0o600); err != nil {
+		return err
+	}
+	return c.vault.save()
+}
+
+// recall reads what begin of an earlier run had noted.
+func (c *checkout) recall(run string) error {
+	if c.tree == nil {
+		return nil
+	}
+	data, err := os.ReadFile(c.untrackedFile(run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var mine []string
+	if err := errors.Join(err, json.Unmarshal(data, &mine)); err != nil {
+		return err
+	}
+	c.tree.mine = make(map[string]bool, len(mine))
+	for _, p := range mine {
+		c.tree.mine[p] = true
+	}
+	return nil
+}
+
+func (c *checkout) untrackedFile(run string) string {
+	return filepath.Join(c.o.Dir, "runs", run, "untracked.json")
+}
+
+func (c *checkout) close() error {
+	if c.vault == nil {
+		return nil
+	}
+	return c.vault.close()
+}
+
+// backTo says which commit the checkout is put back to after an attempt that did not succeed: its base. After a run
+// that was killed a person may have committed since; then head, where they left the branch, stays.
+func (c *checkout) backTo(ctx context.Context, a Assignment, p place, head string) (string, error) {
+	if !a.Ended {
+		return a.Base, nil
+	}
+	if !c.tree.contains(ctx, a.Base, head) {
+		return head, nil
+	}
+	last := lastSeen(p)
+	times, err := c.tree.commitTimes(ctx, a.Base, head)
+	for _, t := range times {
+		if time.Unix(t, 0).After(last) {
+			return head, err
+		}
+	}
+	return a.Base, err
+}
+
+// lastSeen is the last moment at which the attempt's processes can have been alive.
+func lastSeen(p place) time.Time {
+	var last time.Time
+	for _, path := range []string{p.end, p.transcript, p.stderr, p.brief} {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// cutMark takes a mark apart.
+func cutMark(mark string) (run, task, attempt string) {
+	run, rest, _ := strings.Cut(mark, "/")
+	task, attempt, _ = strings.Cut(rest, "/")
+	return run, task, attempt
+}

@@ -1,0 +1,242 @@
+package orchestrator
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/reanchor"
+	"relay/runners/process"
+)
+
+// Work runs the epic until nothing is left to do, or ctx is cancelled (with ErrInterrupted when a person asked). The
+// error is nil when the run came to its own end, whatever became of the tasks; Summary is filled either way.
+//
+// Errors: *attempts.HeldError when another run holds the epic, *attempts.EditedError when somebody edited the ledger,
+// *RefusedError when the checkout cannot be worked in, ErrNoRunner when no agent is left; others are failures of this
+// machine.
+func Work(ctx context.Context, o Options) (Summary, error) {
+	start := time.Now()
+	if o.Run == "" {
+		o.Run = attempts.NewRunID(start.UTC(), rand.Reader)
+	}
+	if o.Isolation == IsolationNone || o.Jobs < 1 {
+		o.Jobs = 1
+	}
+	wanted, err := selection(o.Graph, o.Tasks)
+	if err != nil {
+		return Summary{Run: o.Run}, err
+	}
+	heard := make(chan Heard, 256)
+	c, err := openCheckout(ctx, &o, heard)
+	if err != nil {
+		return Summary{Run: o.Run}, err
+	}
+	var warnings []string
+	store, err := openLedger(&o, func(text string) { warnings = append(warnings, text) })
+	if err != nil {
+		return Summary{Run: o.Run}, err
+	}
+	n := newNight(&o, store, c)
+	listener := make(chan struct{})
+	go func() {
+		defer close(listener)
+		n.listen(heard)
+	}()
+	err = n.run(ctx, c, wanted, warnings)
+	close(heard)
+	<-listener
+	return n.finish(ctx, c, wanted, start, err)
+}
+
+// openLedger opens the epic's memory, and begins one for a plan that somebody wrote by hand.
+func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
+	options := attempts.Options{Dir: o.Dir, Epic: o.Epic, Graph: o.Graph, Run: o.Run, Now: time.Now, Fault: o.Fault, Warn: warn}
+	store, err := attempts.Open(options)
+	if !errors.Is(err, attempts.ErrNoLedger) {
+		return store, err
+	}
+	if err := attempts.Create(o.Dir, o.Epic, o.Settings, time.Now()); err != nil {
+		return nil, err
+	}
+	return attempts.Open(options)
+}
+
+// listen passes on what is heard from attempts.
+func (n *night) listen(heard <-chan Heard) {
+	for h := range heard {
+		n.locked(func() {
+			n.tell(Update{Kind: h.Kind, Task: h.Task, Text: n.redact.line(h.Event.Text)})
+		})
+	}
+}
+
+// run is the night between opening and closing the ledger.
+func (n *night) run(ctx context.Context, c *checkout, wanted []bool, warnings []string) error {
+	orphans := n.orphans()
+	if len(orphans) == 0 {
+		if err := c.settled(ctx); err != nil {
+			return err
+		}
+	}
+	if err := n.open(ctx, c, warnings); err != nil {
+		return err
+	}
+	if len(orphans) > 0 {
+		if err := n.adopt(ctx, c, orphans); err != nil {
+			return err
+		}
+		if err := c.settled(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	n.store.View(func(l *attempts.Ledger) { n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted) })
+	return n.work(ctx)
+}
+
+// open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
+func (n *night) open(ctx context.Context, c *checkout, warnings []string) error {
+	folder := filepath.Join(n.o.Dir, "runs", n.o.Run)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "epic.yml"), n.o.Plan, 0o600); err != nil {
+		return err
+	}
+	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
+		Version: attempts.LogVersion, EpicID: n.o.Epic.ID, PID: os.Getpid(), Jobs: n.o.Jobs, Settings: n.o.Settings,
+	}}}
+	ended, err := n.sweep(ctx)
+	if err != nil {
+		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())
+	}
+	if ended > 0 {
+		warnings = append(warnings, fmt.Sprintf("ended %d processes that an earlier run had left", ended))
+	}
+	for _, text := range warnings {
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "recovery", Text: text}})
+	}
+	if err := n.store.Append(events...); err != nil {
+		return err
+	}
+	n.locked(func() {
+		n.tell(Update{Kind: UpdateRun, Text: n.o.Run})
+		for _, text := range warnings {
+			n.tell(Update{Kind: UpdateNote, Text: text})
+		}
+	})
+	return nil
+}
+
+// sweep ends processes that carry the mark of an earlier run of this ledger. The lock is held: no such run is alive.
+func (n *night) sweep(ctx context.Context) (int, error) {
+	return process.Sweep(ctx, func(mark string) bool {
+		run, _, _ := cutMark(mark)
+		if run == "" || run == n.o.Run {
+			return false
+		}
+		_, err := os.Stat(filepath.Join(n.o.Dir, "runs", run))
+		return err == nil
+	}, n.o.Limits.StopGrace)
+}
+
+// finish writes the last event, closes the ledger and sums up.
+func (n *night) finish(ctx context.Context, c *checkout, wanted []bool, start time.Time, err error) (Summary, error) {
+	s := n.tally
+	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
+	n.store.View(func(l *attempts.Ledger) { s.Left = left(n.o, l, wanted) })
+	switch {
+	case err != nil && context.Cause(ctx) == nil:
+		s.Reason = Failed
+	case ctx.Err() != nil:
+		s.Reason, err = Interrupted, nil
+		if cause := context.Cause(ctx); !errors.Is(cause, ErrInterrupted) {
+			err = cause
+		}
+	case s.Counts.Completed == s.Counts.Total:
+		s.Reason = EpicComplete
+	default:
+		s.Reason = NoRunnableTasks
+	}
+	code := 0
+	if n.o.ExitCode != nil {
+		code = n.o.ExitCode(s, err)
+	}
+	var refused *RefusedError
+	if !errors.As(err, &refused) || len(n.orphans()) > 0 {
+		// A ledger that failed says so again here; the first error is the one that matters.
+		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason)}})
+		if err == nil {
+			err = stop
+		}
+	}
+	if closing := n.store.Close(); err == nil {
+		err = closing
+	}
+	if closing := c.close(); err == nil {
+		err = closing
+	}
+	return s, err
+}
+
+func left(o *Options, l *attempts.Ledger, wanted []bool) int {
+	count := 0
+	for i := range o.Graph.Len() {
+		rec := l.Tasks[o.Graph.ID(i)]
+		if (wanted == nil || wanted[i]) && (rec == nil || !rec.Completed) {
+			count++
+		}
+	}
+	return count
+}
+
+// openCheckout looks at the repository and refuses what no attempt could work in.
+func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkout, error) {
+	repo, err := reanchor.OpenGit(ctx, o.Root)
+	if err != nil {
+		return nil, err
+	}
+	c := &checkout{o: o, repo: repo, heard: heard, now: time.Now}
+	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
+	if o.Isolation == IsolationShared {
+		if o.Review.Reviewer != "" {
+			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
+		}
+		return c, nil
+	}
+	branch, err := repo.Branch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, err := repo.Head(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case head == "":
+		return nil, &RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit -m 'first commit'"}
+	case branch == "":
+		return nil, &RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
+	}
+	c.tree = &worktree{root: repo.Root(), branch: "refs/heads/" + branch}
+	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: filepath.Join(o.Dir, "git-copy")}
+	return c, nil
+}
+
+// factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
+func factsAge(i Isolation) time.Duration {
+	if i == IsolationShared {
+		return time.Second
+	}
+	return 0
+}
+
+// recentCommits is how many commits a brief shows.
+const recentCommits = 5
