@@ -96,7 +96,9 @@ func (r *reader) fragments(p parts) bool {
 	}
 	r.rootPairs(head)
 	r.top.field[fieldTasks] = Place{p.tasks.line + 1, 1}
-	r.topKeys.seen("tasks", r.top.field[fieldTasks])
+	if _, again := r.topKeys.seen("tasks", r.top.field[fieldTasks]); again {
+		return false
+	}
 	for _, f := range p.body {
 		node, ok := r.piece(f, p.indent+1)
 		if !ok {
