@@ -21,7 +21,7 @@ type checkout struct {
 	facts *reanchor.Cached
 	repo  *reanchor.Git
 	tree  *worktree // nil with IsolationShared: changes then belong to no task
-	vault *vault    // nil with IsolationShared
+	vault *vault
 	heard chan<- Heard
 	now   func() time.Time
 }
@@ -49,10 +49,7 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	}
 	f := judge(report)
 	if c.tree == nil {
-		if f.Outcome == attempts.Success {
-			err = c.prove(ctx, a, p, &f)
-		}
-		return f, err
+		return f, c.sideBySide(ctx, a, p, &f)
 	}
 	// The run may be stopping; what the agent left must be kept all the same.
 	settling, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
@@ -79,6 +76,28 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	}
 	return f, c.setAside(settling, a, p, &f)
 }
+
+// sideBySide ends an attempt whose changes belong to no task in particular.
+func (c *checkout) sideBySide(ctx context.Context, a Assignment, p place, f *Finding) error {
+	if c.vault.gone() {
+		repaired, err := c.vault.mend(context.WithoutCancel(ctx), c.repo)
+		switch {
+		case err != nil:
+			return err
+		case repaired && c.o.Jobs == 1:
+			f.Gate = attempts.TamperedWith
+			f.fail(attempts.Tamper, attempts.Tampered, damaged)
+		case repaired:
+			f.note("tamper", damaged)
+		}
+	}
+	if f.Outcome == attempts.Success {
+		return c.prove(ctx, a, p, f)
+	}
+	return nil
+}
+
+const damaged = "the repository's .git folder was damaged or removed; relay put it back"
 
 // settleLimit bounds relay's own git work after an attempt.
 const settleLimit = 10 * time.Minute
@@ -148,7 +167,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	}
 	if repaired {
 		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, "the repository's .git folder was damaged or removed; relay put it back")
+		f.fail(attempts.Tamper, attempts.Tampered, damaged)
 	}
 	if err := c.tree.unlock(c.repo.GitDir()); err != nil {
 		return nil, err

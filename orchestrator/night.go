@@ -20,6 +20,7 @@ type night struct {
 	store  *attempts.Store
 	now    func() time.Time
 	redact redactor
+	begun  bool // run_started is in the log
 
 	mu      sync.Mutex
 	plan    *schedule

@@ -95,7 +95,7 @@ func (c *checkout) settled(ctx context.Context) error {
 // begin takes note of what is the user's own before the first attempt.
 func (c *checkout) begin(ctx context.Context) error {
 	if c.tree == nil {
-		return nil
+		return c.vault.save()
 	}
 	if err := c.tree.remember(ctx); err != nil {
 		return err
@@ -138,12 +138,7 @@ func (c *checkout) untrackedFile(run string) string {
 	return filepath.Join(c.o.Dir, "runs", run, "untracked.json")
 }
 
-func (c *checkout) close() error {
-	if c.vault == nil {
-		return nil
-	}
-	return c.vault.close()
-}
+func (c *checkout) close() error { return c.vault.close() }
 
 // backTo says which commit the checkout is put back to after an attempt that did not succeed: its base. After a run
 // that was killed a person may have committed since; then head, where they left the branch, stays.

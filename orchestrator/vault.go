@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"relay/reanchor"
 )
@@ -16,12 +17,15 @@ import (
 // rm -rf .git must not cost the user their history. Objects never change once written, so they are hard links; all
 // else is copied, because git and agents write it in place.
 type vault struct {
+	mu     sync.Mutex
 	gitDir string // .git of the checkout: a folder, or the file of a linked worktree
 	store  string // below relay's own folder, on the same file system
 }
 
 // save brings the copy up to date.
 func (v *vault) save() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	info, err := os.Lstat(v.gitDir)
 	if err != nil {
 		return err
@@ -51,6 +55,8 @@ func (v *vault) save() error {
 // mend puts .git back when git can no longer read HEAD, and says whether it had to. What was left of the damaged one
 // is moved aside, not deleted.
 func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (bool, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if _, err := os.Lstat(v.gitDir); err == nil {
 		if head, err := repo.Head(ctx); err == nil && head != "" {
 			return false, nil
@@ -68,6 +74,12 @@ func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (bool, error) {
 		return false, fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
 	}
 	return true, nil
+}
+
+// gone reports whether .git is no longer there at all.
+func (v *vault) gone() bool {
+	_, err := os.Lstat(v.gitDir)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // close removes the copy at the end of a run that left the repository whole.

@@ -127,6 +127,7 @@ func (n *night) open(ctx context.Context, c *checkout, warnings []string) error 
 	if err := n.store.Append(events...); err != nil {
 		return err
 	}
+	n.begun = true
 	n.locked(func() {
 		n.tell(Update{Kind: UpdateRun, Text: n.o.Run})
 		for _, text := range warnings {
@@ -170,8 +171,7 @@ func (n *night) finish(ctx context.Context, c *checkout, wanted []bool, start ti
 	if n.o.ExitCode != nil {
 		code = n.o.ExitCode(s, err)
 	}
-	var refused *RefusedError
-	if !errors.As(err, &refused) || len(n.orphans()) > 0 {
+	if n.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
 		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason)}})
 		if err == nil {
@@ -206,6 +206,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkou
 	}
 	c := &checkout{o: o, repo: repo, heard: heard, now: time.Now}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
+	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: filepath.Join(o.Dir, "git-copy")}
 	if o.Isolation == IsolationShared {
 		if o.Review.Reviewer != "" {
 			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
@@ -226,7 +227,6 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkou
 		return nil, &RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
 	}
 	c.tree = &worktree{root: repo.Root(), branch: "refs/heads/" + branch}
-	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: filepath.Join(o.Dir, "git-copy")}
 	return c, nil
 }
 
