@@ -1,0 +1,207 @@
+package runners
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestParseResult(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for _, c := range []struct {
+		name, data string
+		want       Result
+		wantErr    string
+	}{
+		{"least", `{"status":"success","summary":"did it"}`, Result{Status: "success", Summary: "did it"}, ""},
+		{"byte order mark and space", "\xef\xbb\xbf {\"status\":\" Failure \",\"summary\":\"no\"}\n", Result{Status: "failure", Summary: "no"}, ""},
+		{
+			"all fields",
+			`{"status":"failure","summary":"s","files_changed":["a","","b"],"error_category":"the disk is full","error_summary":"e","suggestion":"g",
+			"learning":"l","pattern_tags":["p"],"discovered":[{"title":"t","why":"w"},{"why":"no title"}],"decisions":{"k":"v"},"questions":["q"],"confident":true}`,
+			Result{
+				Status: "failure", Summary: "s", FilesChanged: []string{"a", "b"}, ErrorCategory: "the disk is full", ErrorSummary: "e",
+				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Discovered: []Discovery{{"t", "w"}},
+				Decisions: map[string]string{"k": "v"}, Questions: []string{"q"}, Confident: &yes,
+			}, "",
+		},
+		{
+			"unknown fields and wrong types are kept apart",
+			`{"status":"success","summary":"s","implementation":{"files":["x\u001b[0m"]},"files_changed":"a.txt","learning":null}`,
+			Result{Status: "success", Summary: "s", Extra: map[string]json.RawMessage{
+				"implementation": json.RawMessage(`{"files":["x"]}`), "files_changed": json.RawMessage(`"a.txt"`),
+			}}, "",
+		},
+		{"empty", "", Result{}, "result is empty"},
+		{"text", "done", Result{}, "not a JSON object"},
+		{"list", "[]", Result{}, "not a JSON object"},
+		{"null", "null", Result{}, "result is null"},
+		{"two objects", `{"status":"success","summary":"s"}{}`, Result{}, "more after its JSON object"},
+		{"torn", `{"status":"success","sum`, Result{}, "not a JSON object"},
+		{"no status", `{"summary":"s"}`, Result{}, `no text "status"`},
+		{"other status", `{"status":"done","summary":"s"}`, Result{}, `status "done"`},
+		{"other case of a key", `{"Status":"success","summary":"s"}`, Result{}, `no text "status"`},
+		{"no summary", `{"status":"success"}`, Result{}, `no text "summary"`},
+		{"summary of control characters", `{"status":"success","summary":"\u0000\u0007"}`, Result{}, `no text "summary"`},
+		{"too long", `{"status":"success","summary":"` + strings.Repeat("x", maxResult) + `"}`, Result{}, "bytes, more than"},
+	} {
+		got, err := ParseResult([]byte(c.data))
+		if c.wantErr != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wantErr) {
+				t.Errorf("%s: got error %v, want %q", c.name, err, c.wantErr)
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, %v; want %+v", c.name, got, err, c.want)
+		}
+	}
+}
+
+// TestResultIsBounded fails when a cap on what an agent says is taken out.
+func TestResultIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 10_000)
+	data, err := json.Marshal(map[string]any{
+		"status": "success", "summary": long, "files_changed": make([]int, 0), "questions": strings.Split(strings.Repeat("q ", 500), " "),
+		"x1": long, "x2": strings.Split(strings.Repeat("v ", 500), " "), "x3": map[string]any{"deep": []any{[]any{long}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ParseResult(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Summary) > maxString || !utf8.ValidString(r.Summary) || !strings.HasSuffix(r.Summary, cutMark) {
+		t.Errorf("summary has %d bytes", len(r.Summary))
+	}
+	if len(r.Questions) > maxList {
+		t.Errorf("%d questions", len(r.Questions))
+	}
+	size := 0
+	for _, raw := range r.Extra {
+		size += len(raw)
+	}
+	if size > maxExtra || len(r.Extra["x1"]) > maxString+2 || bytes.Count(r.Extra["x2"], []byte(",")) >= maxList {
+		t.Errorf("extra has %d bytes", size)
+	}
+}
+
+func TestFencedResult(t *testing.T) {
+	t.Parallel()
+	const good = `{"status":"success","summary":"s"}`
+	for _, c := range []struct {
+		name, text string
+		found, ok  bool
+	}{
+		{"block", "Done.\n```relay-result\n" + good + "\n```\nBye.", true, true},
+		{"CRLF and more words", "```relay-result json\r\n" + good + "\r\n```\r\n", true, true},
+		{"tildes", "~~~~ relay-result\n" + good + "\n~~~~", true, true},
+		{"the last counts", "```relay-result\n{}\n```\n```relay-result\n" + good + "\n```", true, true},
+		{"the last counts, bad", "```relay-result\n" + good + "\n```\n```relay-result\n{}\n```", true, false},
+		{"no end", "```relay-result\n" + good, true, false},
+		{"other block", "```json\n" + good + "\n```", false, false},
+		{"no block", good, false, false},
+		{"inline", "use ```relay-result``` blocks", false, false},
+		{"empty", "", false, false},
+	} {
+		r, found, err := FencedResult(c.text)
+		if found != c.found || (err == nil && r.Status == StatusSuccess) != c.ok {
+			t.Errorf("%s: got %+v, %v, %v", c.name, r, found, err)
+		}
+	}
+}
+
+func TestClaimOrder(t *testing.T) {
+	t.Parallel()
+	say := func(s string) string { return `{"status":"success","summary":"` + s + `"}` }
+	fence := func(s string) string { return "```relay-result\n" + s + "\n```" }
+	for _, c := range []struct{ name, structured, file, text, want, wantErr string }{
+		{"structured first", say("a"), say("b"), fence(say("c")), "a", ""},
+		{"file second", "", say("b"), fence(say("c")), "b", ""},
+		{"fence last", "", "", fence(say("c")), "c", ""},
+		{"a bad one is passed over", `{"status":"done"}`, say("b"), "", "b", ""},
+		{"first error is told", `{"status":"done"}`, "junk", "", "", "structured output"},
+		{"error of the file", "", "junk", "no block", "", "result file"},
+		{"nothing", "", "", "no block", "", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "result.json")
+		if c.file != "" {
+			if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := claim([]byte(c.structured), path, c.text)
+		got := ""
+		if r != nil {
+			got = r.Summary
+		}
+		if got != c.want || (c.wantErr == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.wantErr) {
+			t.Errorf("%s: got %q, %v; want %q, %q", c.name, got, err, c.want, c.wantErr)
+		}
+	}
+}
+
+func FuzzParseResult(f *testing.F) {
+	for _, s := range []string{
+		`{"status":"success","summary":"did it","x":[1,{"y":"\u0000"}],"decisions":{"a":"b"},"discovered":[{"title":"t"}]}`,
+		"{\"status\":\"failure\",\"summary\":\"\x1b\x1b[31m[31m\xff\"}", `{"status":1}`, "null", "{", `{"status":"success","summary":"s","confident":null,"\u202e":1e999}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := ParseResult(data)
+		if err != nil {
+			return
+		}
+		stored, err := json.Marshal(r)
+		if err != nil {
+			t.Fatalf("%+v cannot be stored: %v", r, err)
+		}
+		if len(stored) > 4*maxResult || !utf8.Valid(stored) || bytes.ContainsAny(stored, "\x00\x1b") || bytes.Contains(stored, []byte(`\u001b`)) {
+			t.Fatalf("stored as %q", stored)
+		}
+		again, err := ParseResult(stored)
+		if err != nil || !reflect.DeepEqual(again, r) {
+			t.Fatalf("read back %+v, %v; want %+v", again, err, r)
+		}
+	})
+}
+
+func FuzzClaudeStream(f *testing.F) {
+	for _, name := range []string{"ok", "401-r2", "oauth-usage", "perm-default", "refusal", "fallback-529", "hang-int"} {
+		data, err := os.ReadFile(filepath.Join("testdata", "claude", name+".jsonl"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"type":"assistant","message":[]}` + "\n" + `{"type":"result","is_error":"no","permission_denials":[1],"usage":7,"errors":{}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := &claudeStream{now: time.Now}
+		s.req.Observe = func(e Event) {
+			if len(e.Text) > maxEvent || !utf8.ValidString(e.Text) {
+				t.Fatalf("event %q", e.Text)
+			}
+		}
+		for line := range bytes.Lines(data) {
+			s.line(line)
+			s.mood()
+		}
+		r := s.report(end{})
+		if r.Outcome == "" || len(r.Detail) > maxDetail || len(r.FinalText) > maxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
+			t.Fatalf("report %+v", r)
+		}
+		if r.Outcome == Claimed && r.Result == nil {
+			t.Fatalf("claimed without a result: %+v", r)
+		}
+	})
+}

@@ -1,0 +1,228 @@
+package runners
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relay/runners/process"
+)
+
+// actor is a process without a process: it does its part on the clock of the test, and ends when it is stopped.
+type actor struct {
+	play func(ctx context.Context, cmd process.Command)
+}
+
+func (a actor) Start(ctx context.Context, cmd process.Command) (process.Process, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	p := playing{done: make(chan process.Exit, 1)}
+	go func() {
+		a.play(ctx, cmd)
+		p.done <- process.Exit{Stopped: ctx.Err() != nil}
+	}()
+	return p, nil
+}
+
+type playing struct{ done chan process.Exit }
+
+func (p playing) Wait() process.Exit { return <-p.done }
+func (p playing) Stop()              {}
+
+func write(cmd process.Command, text string) {
+	f, err := os.OpenFile(cmd.Stdout, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// pause returns early when the process is stopped.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// TestLimits drives the limits on a clock of its own: hours pass in no time, and each limit is held to the millisecond.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	const hour = time.Hour
+	silent := func(ctx context.Context, _ process.Command) { pause(ctx, 100*hour) }
+	for _, c := range []struct {
+		name   string
+		limits Limits
+		play   func(ctx context.Context, cmd process.Command)
+		mood   func(lines int) mood
+		cause  error
+		took   time.Duration
+	}{
+		{name: "ends by itself", play: func(ctx context.Context, _ process.Command) { pause(ctx, hour) }, took: hour},
+		{name: "wall", limits: Limits{Wall: hour}, play: silent, cause: errWall, took: hour},
+		{name: "silence", limits: Limits{Wall: 9 * hour, Silence: 20 * time.Minute}, play: silent, cause: errSilence, took: 20 * time.Minute},
+		{
+			name: "a line every 19 minutes is no silence", limits: Limits{Wall: 9 * hour, Silence: 20 * time.Minute},
+			play: func(ctx context.Context, cmd process.Command) {
+				for ctx.Err() == nil {
+					write(cmd, "still here\n")
+					pause(ctx, 19*time.Minute)
+				}
+			},
+			cause: errWall, took: 9 * hour,
+		},
+		{
+			name: "lingers", limits: Limits{Silence: hour, Linger: 30 * time.Second},
+			play: func(ctx context.Context, cmd process.Command) {
+				write(cmd, "result\n")
+				pause(ctx, hour)
+			},
+			mood:  func(lines int) mood { return mood(min(lines, 1)) },
+			cause: errLinger, took: 30 * time.Second,
+		},
+		{
+			name: "goes on after a result", limits: Limits{Linger: 30 * time.Second},
+			play: func(ctx context.Context, cmd process.Command) {
+				write(cmd, "result\n")
+				pause(ctx, 20*time.Second)
+				write(cmd, "work\n")
+				pause(ctx, hour)
+			},
+			mood: func(lines int) mood { return mood(lines % 2) }, took: hour + 20*time.Second,
+		},
+		{
+			name: "is hopeless",
+			play: func(ctx context.Context, cmd process.Command) {
+				write(cmd, "401\n")
+				pause(ctx, hour)
+			},
+			mood:  func(lines int) mood { return mood(min(lines, 1)) * hopeless },
+			cause: errHopeless, took: 0,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				lines := 0
+				w := watch{
+					sup: actor{c.play}, limits: c.limits, read: func([]byte) { lines++ },
+					cmd: process.Command{Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err")},
+				}
+				if c.mood != nil {
+					w.mood = func() mood { return c.mood(lines) }
+				}
+				began := time.Now()
+				e, err := w.run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !errors.Is(e.cause, c.cause) || c.cause == nil && e.cause != nil {
+					t.Errorf("got cause %v, want %v", e.cause, c.cause)
+				}
+				late := time.Since(began) - c.took
+				if late < 0 || late > slowestLook {
+					t.Errorf("took %s, want %s", time.Since(began), c.took)
+				}
+			})
+		})
+	}
+}
+
+// TestFloodIsStopped fails when nothing bounds what an agent can write to the disk.
+func TestFloodIsStopped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := watch{
+		limits: Limits{TranscriptCap: 1 << 10},
+		cmd:    process.Command{Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err")},
+		sup: actor{func(ctx context.Context, cmd process.Command) {
+			for ctx.Err() == nil {
+				write(cmd, "0123456789abcdef0123456789abcdef")
+			}
+		}},
+	}
+	e, err := w.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, _, _ := e.stopped(false); !errors.Is(e.cause, errFlood) || o != Failed {
+		t.Errorf("got cause %v, outcome %q", e.cause, o)
+	}
+}
+
+func TestStoppedBeforeItBegan(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("deadline of the run")
+	cancel(why)
+	w := watch{sup: actor{func(context.Context, process.Command) {}}}
+	e, err := w.run(ctx)
+	if err != nil || !e.over || !errors.Is(e.cause, why) {
+		t.Errorf("got %+v, %v", e, err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out")
+	var got []string
+	tl := tail{path: path, line: func(l []byte) { got = append(got, string(l)) }}
+	defer tl.close()
+	buf := make([]byte, 7)
+	step := func(text string) {
+		t.Helper()
+		write(process.Command{Stdout: path}, text)
+		if _, err := tl.read(buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tl.read(buf); err != nil {
+		t.Fatalf("a file that is not there yet: %v", err)
+	}
+	step("one\ntw")
+	step("o, which is longer than the buffer\n\nfour")
+	long := make([]byte, maxLine+1)
+	step(string(long))
+	step("\nfive\nsix without an end")
+	if err := tl.finish(buf); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"one", "two, which is longer than the buffer", "", "five", "six without an end"}
+	if len(got) != len(want) {
+		t.Fatalf("got %d lines %.60q, want %q", len(got), got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("line %d: got %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+func TestCompactFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out")
+	write(process.Command{Stdout: path}, "head 0123456789 tail")
+	if err := compactFile(path, 8); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "head\n[relay: 12 bytes dropped]\ntail"; string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := compactFile(filepath.Join(t.TempDir(), "none"), 8); err != nil {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
