@@ -128,12 +128,19 @@ func (c *child) leaderDied() (stopped bool) {
 }
 
 // linger leaves the rest of the grace to what the leader left behind: a wrapper dies at once of the signal that its
-// agent is still obeying. It reports whether something was left at the end.
+// agent is still obeying. Halfway through they are told once more, since a signal is lost on who ignores it and on who
+// is just being started. It reports whether something was left at the end.
 func (c *child) linger() (left bool) {
-	over := time.NewTimer(time.Until(c.deadline))
+	rest := time.Until(c.deadline)
+	halfway, over := time.NewTimer(rest/2), time.NewTimer(rest)
+	defer halfway.Stop()
 	defer over.Stop()
-	for pause := time.Millisecond; c.kin.remains(c); pause = min(2*pause, 20*time.Millisecond) {
+	again := false
+	for pause := time.Millisecond; c.kin.remind(c, again); pause = min(2*pause, 20*time.Millisecond) {
+		again = false
 		select {
+		case <-halfway.C:
+			again = true
 		case <-over.C:
 			return true
 		case <-c.hurry:

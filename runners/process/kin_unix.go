@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build unix
 
 package process
 
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,7 +25,11 @@ func (Command) endings(string) []string  { return []string{""} }
 func sameVariable(key, name string) bool { return key == name }
 
 // seat is when the leader started, on the clock of member.start; it was taken just before, so it is never too late.
-type seat struct{ start uint64 }
+type seat struct {
+	start    uint64
+	asked    uint64          // when it was asked to stop
+	reminded map[member]bool // who was started later and asked by itself, by identity
+}
 
 // member is one process as the system shows it. Pid and start together are never used twice.
 type member struct {
@@ -95,6 +100,7 @@ func (c *child) awaitDeath() { awaitDeath(c.pid) }
 // ask sends the stop signal to the group and to everything else that is the command's.
 func (k *kin) ask(c *child) {
 	sig := c.cmd.stopSignal()
+	c.seat.asked, c.seat.reminded = startClock(), map[member]bool{}
 	rest := descendants(c.pid)
 	k.mu.Lock()
 	for _, m := range k.adopted() {
@@ -115,19 +121,26 @@ func (k *kin) ask(c *child) {
 
 func (k *kin) killGroup(c *child) { _ = unix.Kill(-c.pid, unix.SIGKILL) }
 
-// remains reports whether anything of c lives on after its leader.
-func (k *kin) remains(c *child) bool {
+// remind reports whether anything of c lives on after its leader. What was started since the stop has not heard of it
+// and is told; with again, all are.
+func (k *kin) remind(c *child, again bool) (left bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
 		if m.zombie {
 			continue
 		}
-		if owner, _ := k.whose(m); owner == c {
-			return true
+		if owner, _ := k.whose(m); owner != c {
+			continue
+		}
+		left = true
+		// Within one tick of the clock it may have heard: some take the second signal for a wish to hurry.
+		if again || m.start > c.seat.asked && !c.seat.reminded[m.identity()] {
+			c.seat.reminded[m.identity()] = true
+			m.signal(unix.SIGTERM)
 		}
 	}
-	return false
+	return left
 }
 
 // bury ends everything that is left of c, and of commands that were over before, and then reaps the leader.
@@ -186,18 +199,21 @@ func (k *kin) cull(c *child) (alive int, again bool) {
 			again = k.reap(m) || again
 			continue
 		}
-		owner, known := k.whose(m)
-		if !known {
+		owner, how := k.whose(m)
+		if how == unknown {
 			k.doubtful[m.identity()] = true
 		}
-		if !known || owner != nil && owner != c {
+		if how == unknown || owner != nil && owner != c {
 			continue
 		}
 		if !m.signal(unix.SIGKILL) {
-			continue // another user's, or gone
+			again = again || !m.alive() // else it is another user's
+			continue
 		}
 		alive++
-		k.condemn(m, owner)
+		if how == proven || !k.doubtful[m.identity()] {
+			k.condemn(m, owner)
+		}
 	}
 	return alive, again
 }
@@ -205,7 +221,7 @@ func (k *kin) cull(c *child) (alive int, again bool) {
 // condemn notes whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
 // where we cannot reap it, at once.
 func (k *kin) condemn(m member, owner *child) {
-	if owner == nil || k.condemned[m.pid] != nil || k.doubtful[m.identity()] {
+	if owner == nil || k.condemned[m.pid] != nil {
 		return
 	}
 	k.condemned[m.pid] = owner
@@ -214,36 +230,52 @@ func (k *kin) condemn(m member, owner *child) {
 	}
 }
 
-// whose returns the running command that m belongs to: by session or group, else by its mark, else by age, since
-// what is older than a command is not its. Not known: it could be of several. Known and nil: of one that is over.
-func (k *kin) whose(m member) (owner *child, known bool) {
+// evidence says how a process's command was found out.
+type evidence int
+
+const (
+	unknown evidence = iota // it could be of several
+	byAge                   // what is older than a command is not its, and only one was left, or none
+	proven                  // by its session, group or mark
+)
+
+// whose returns the running command that m belongs to; nil, but not unknown: one that is over.
+func (k *kin) whose(m member) (owner *child, how evidence) {
 	if c := k.leaders[m.sid]; c != nil {
-		return c, true
+		return c, proven
 	}
 	if c := k.leaders[m.pgrp]; c != nil {
-		return c, true
+		return c, proven
 	}
-	mark := markOf(m.pid)
-	marked := false
-	for _, c := range k.leaders {
-		marked = marked || mark != "" && c.cmd.Mark == mark
+	candidates, how := k.bearers(markOf(m.pid)), proven
+	if len(candidates) == 0 && adopts {
+		candidates, how = slices.Collect(maps.Values(k.leaders)), byAge
 	}
 	n := 0
-	for _, c := range k.leaders {
-		if m.start < c.seat.start || marked && c.cmd.Mark != mark {
-			continue
+	for _, c := range candidates {
+		if m.start >= c.seat.start {
+			owner = c
+			n++
 		}
-		owner = c
-		n++
 	}
 	switch {
-	case n == 1 && (marked || adopts):
-		return owner, true
+	case n == 1:
+		return owner, how
 	case n == 0 && adopts:
-		return nil, true
+		return nil, byAge
 	default:
-		return nil, false
+		return nil, unknown
 	}
+}
+
+// bearers are the running commands with a mark.
+func (k *kin) bearers(mark string) (found []*child) {
+	for _, c := range k.leaders {
+		if mark != "" && c.cmd.Mark == mark {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 func (m member) identity() member { return member{pid: m.pid, start: m.start} }

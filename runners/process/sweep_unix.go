@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build unix
 
 package process
 
@@ -156,7 +156,7 @@ func (k *kin) ownerless() []member {
 			k.reap(m)
 			continue
 		}
-		if owner, known := k.whose(m); known && owner == nil {
+		if owner, how := k.whose(m); how != unknown && owner == nil {
 			alive = append(alive, m)
 		}
 	}
