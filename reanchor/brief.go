@@ -88,16 +88,22 @@ func gitSection(s *sheet, in Input) {
 	}
 	s.quote(cutGit, "Last commits:", log.String(), reportBytes)
 	for _, c := range f.Changes[:min(len(f.Changes), manyItems)] {
-		changed.WriteString(oneLine(c.Code, 4) + " " + pathText(c.Path))
+		changed.WriteString(letters(c.Code) + " " + pathText(c.Path))
 		if c.From != "" {
 			changed.WriteString(" (was " + pathText(c.From) + ")")
 		}
 		changed.WriteByte('\n')
 	}
-	if rest := max(len(f.Changes)-manyItems, 0) + f.More; rest > 0 {
-		fmt.Fprintf(&changed, "and %d more\n", rest)
-	}
+	andMore(&changed, max(len(f.Changes)-manyItems, 0)+f.More)
 	s.quote(cutGit, "Uncommitted changes in the checkout:", changed.String(), reportBytes)
+}
+
+// letters shows a change's code; its blanks tell a staged change from one that is not.
+func letters(code string) string {
+	if len(code) > 2 || strings.ContainsFunc(code, func(r rune) bool { return r != ' ' && r != '?' && (r < 'A' || r > 'Z') }) {
+		return oneLine(code, 4)
+	}
+	return code
 }
 
 func epicSection(s *sheet, in Input) {

@@ -29,10 +29,24 @@ func contextSection(s *sheet, in Input) {
 	for _, l := range in.Learnings[:min(len(in.Learnings), fewItems)] {
 		learned.WriteString(oneLine(l.Task, 64) + ": " + oneLine(l.Text, 500) + "\n")
 	}
+	andMore(&learned, len(in.Learnings)-fewItems)
 	s.quote(cutLearnings, "Learned in this epic so far:", learned.String(), reportBytes)
-	for _, t := range in.Threads[:min(len(in.Threads), fewItems/2)] {
-		intro := "Open discussion " + code(t.ID) + ":"
-		s.quote(cutThreads, intro, oneLine(t.Title, titleBytes)+"\n"+clip(t.Text, 2<<10, false), 3<<10)
+	const most = fewItems / 2
+	for _, t := range in.Threads[:min(len(in.Threads), most)] {
+		var b strings.Builder
+		field(&b, "Question", t.Title, 500)
+		field(&b, "Said so far", t.Text, 2<<10)
+		s.quote(cutThreads, "Open discussion "+code(t.ID)+":", b.String(), reportBytes)
+	}
+	if rest := len(in.Threads) - most; rest > 0 {
+		s.add(block{rank: cutThreads, head: fmt.Sprintf("\nAnd %d more open discussions.\n", rest)})
+	}
+}
+
+// andMore says how many entries of a list are not shown.
+func andMore(b *strings.Builder, rest int) {
+	if rest > 0 {
+		fmt.Fprintf(b, "and %d more\n", rest)
 	}
 }
 
@@ -86,5 +100,5 @@ func allowance(wall time.Duration, usd float64) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "You have " + strings.Join(parts, " and ") + ". Then you are stopped; commit early what is good."
+	return "You have " + strings.Join(parts, " and ") + "; then you are stopped, and only what is in the files by then is kept."
 }

@@ -19,8 +19,9 @@ import (
 // given only where go-git is known to read what git reads: references and single commits of an ordinary repository.
 var errSlow = errors.New("ask the git program")
 
-// indexCap bounds the pack indexes go-git would load, whole, to find one commit.
-const indexCap = 4 << 20
+// indexCap bounds the pack indexes go-git would load and checksum, whole, to find one commit. At 256 KiB, some nine
+// thousand objects, that costs as much as asking the git program.
+const indexCap = 256 << 10
 
 // fast answers in the process, ten times quicker than a child, and keeps nothing open between two questions: packs
 // and references change under it.

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	config := "[user]\nname = Test\nemail = test@example.org\n[init]\ndefaultBranch = main\n[protocol \"file\"]\nallow = always\n" +
-		"[advice]\ndetachedHead = false\n[uploadpack]\nallowFilter = true\nallowAnySHA1InWant = true\n"
+		"[gc]\nauto = 0\n[advice]\ndetachedHead = false\n[uploadpack]\nallowFilter = true\nallowAnySHA1InWant = true\n"
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
 		panic(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"relay/attempts"
 )
 
 // longestRun is how many backticks in a row are left in quoted text: the fence around it has to be longer.
@@ -11,19 +13,35 @@ const longestRun = 16
 
 // plain makes text of any origin fit to be shown: valid UTF-8 without control characters, at most max bytes of it.
 func plain(s string, max int) string {
-	s = strings.TrimSuffix(clean(clip(s, max, false), 4*max+64), "\n")
+	s = strings.TrimSuffix(attempts.Clean(clip(s, max, false), 4*max+64), "\n")
 	return clip(s, max, false)
 }
 
 // oneLine makes text fit for a line of relay's own. The dots at its end stand for what is left out.
 func oneLine(s string, max int) string {
+	if len(s) <= max && tidy(s) {
+		return s
+	}
 	whole := len(s)
-	s = clean(clip(s, 4*max, false), 16*max+64)
+	s = attempts.Clean(clip(s, 4*max, false), 16*max+64)
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > max || whole > 4*max {
 		s = clip(s, max-len("…"), false) + "…"
 	}
 	return s
+}
+
+// tidy reports that there is nothing to do for a line, which is the usual case.
+func tidy(s string) bool {
+	blank := true
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c > '~' || blank && c == ' ' {
+			return false
+		}
+		blank = c == ' '
+	}
+	return s == "" || !blank
 }
 
 // clip keeps the first max bytes of s, or the last, and never half a character.
@@ -67,7 +85,7 @@ func pathText(path string) string {
 // quotable is text made ready to stand between two fences, and how many bytes of it had to go.
 func quotable(s string, max int, tail bool) (body string, lost int) {
 	short := clip(s, max, tail)
-	body = shorten(strings.Trim(clean(short, 4*max+64), "\n"))
+	body = shorten(strings.Trim(attempts.Clean(short, 4*max+64), "\n"))
 	if strings.TrimSpace(body) == "" {
 		return "", 0
 	}
