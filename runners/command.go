@@ -197,10 +197,10 @@ func fill(arg string, values map[string]string) (string, error) {
 		if !found {
 			return b.String(), nil
 		}
-		name, after, _ := strings.Cut(rest, "}")
+		name, after, closed := strings.Cut(rest, "}")
 		value, known := values[name]
 		switch {
-		case !known:
+		case !known || !closed:
 			b.WriteByte('{')
 			arg = rest
 			continue

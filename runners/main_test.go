@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"relay/runners"
 	"relay/runners/process"
@@ -171,7 +172,7 @@ func playClaudeScript() int {
 	os.Stdout.Write(data)
 	if os.Getenv("STAYS") != "" {
 		os.WriteFile("ready", nil, 0o600)
-		select {}
+		<-time.After(time.Minute)
 	}
 	return 0
 }

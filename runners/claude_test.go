@@ -1,0 +1,208 @@
+package runners_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// request is a request in folders of its own.
+func request(t testing.TB, env ...string) runners.Request {
+	t.Helper()
+	work, records := t.TempDir(), t.TempDir()
+	in := func(name string) string { return filepath.Join(records, name) }
+	if err := os.WriteFile(in("brief.md"), []byte("do the thing\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return runners.Request{
+		Mark: "run/T1/2", Dir: work, Prompt: in("brief.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"),
+		Stderr: in("stderr.log"), End: in("end.json"), Env: append([]string{"PATH=" + os.Getenv("PATH")}, env...),
+		Limits: runners.Limits{Wall: 30 * time.Second, StopGrace: 10 * time.Second},
+	}
+}
+
+// claudePrints is a request for a fake claude that prints the lines.
+func claudePrints(t *testing.T, lines ...string) runners.Request {
+	t.Helper()
+	stream := filepath.Join(t.TempDir(), "stream.jsonl")
+	if err := os.WriteFile(stream, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return request(t, voiceVariable+"=claude-script", "STREAM="+stream)
+}
+
+func run(t *testing.T, r runners.Runner, req runners.Request) runners.Report {
+	t.Helper()
+	report, err := r.Run(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+const (
+	initLine = `{"type":"system","subtype":"init","session_id":"` + claudeSession + `","model":"m1"}`
+	doneLine = `{"is_error":false,"structured_output":{"status":"success","summary":"s"},"result":"r","subtype":"success","type":"result"}`
+)
+
+func TestClaudeArguments(t *testing.T) {
+	t.Parallel()
+	const id = "8f446ebc-ae4d-4aad-9bf1-661a3a9245cc"
+	for _, c := range []struct {
+		name   string
+		o      runners.ClaudeOptions
+		change func(*runners.Request)
+		want   []string
+	}{
+		{"plain", runners.ClaudeOptions{}, func(*runners.Request) {}, []string{"--dangerously-skip-permissions", "--session-id", "UUID"}},
+		{
+			"everything", runners.ClaudeOptions{Model: "m0", Permissions: []string{"--permission-mode", "acceptEdits"}, Args: []string{"--max-turns", "9"}},
+			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), id },
+			[]string{"--permission-mode", "acceptEdits", "--model", "m0", "--json-schema", "{}", "--resume", id, "--max-turns", "9"},
+		},
+		{
+			"a request's model wins", runners.ClaudeOptions{Model: "m0"},
+			func(r *runners.Request) { r.Model, r.Session = "m1", id },
+			[]string{"--dangerously-skip-permissions", "--model", "m1", "--resume", id},
+		},
+	} {
+		req := claudePrints(t, initLine, doneLine)
+		c.change(&req)
+		c.o.Program = self(t)
+		run(t, runners.NewClaude(process.NewLocal(), c.o), req)
+		data, err := os.ReadFile(filepath.Join(req.Dir, "argv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Split(string(data), "\n")
+		if i := slices.Index(got, "--session-id"); i >= 0 && len(got[i+1]) == len(id) {
+			got[i+1] = "UUID"
+		}
+		want := append([]string{"-p", "--output-format", "stream-json", "--verbose"}, c.want...)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, want)
+		}
+	}
+}
+
+func TestClaudeStream(t *testing.T) {
+	t.Parallel()
+	say := func(text string) string {
+		return `{"type":"assistant","parent_tool_use_id":null,"message":{"id":"m","content":[{"type":"text","text":"` + text + `"}],"usage":{"input_tokens":3,"output_tokens":1}}}`
+	}
+	retry := func(status, attempt string) string {
+		return `{"type":"system","subtype":"api_retry","attempt":` + attempt + `,"max_retries":6,"retry_delay_ms":500,"error_status":` + status + `,"error":"x"}`
+	}
+	rejected := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":` // and a time
+	limited := `{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"terminal_reason":"api_error","result":"limit"}`
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  runners.Outcome
+	}{
+		{"one field of another type", []string{initLine, `{"type":"result","subtype":"success","is_error":false,"num_turns":"two","usage":[],"permission_denials":{},"structured_output":{"status":"success","summary":"s"}}`}, runners.Claimed},
+		{"a torn last line", []string{initLine, say("a"), doneLine[:40]}, runners.NoResult},
+		{"no newline at the end", []string{initLine, doneLine}, runners.Claimed},
+		{"goes on after its result", []string{initLine, doneLine, say("one more thing")}, runners.NoResult},
+		{"a second result", []string{initLine, doneLine, say("more"), `{"type":"result","subtype":"success","is_error":false,"structured_output":{"status":"failure","summary":"no"}}`}, runners.Failed},
+		{"retries that succeed", []string{initLine, retry("529", "1"), retry("529", "2"), say("a"), doneLine}, runners.Claimed},
+		{"words of a limit in its own text", []string{initLine, say("You've hit your 5-hour limit. API Error: 401"), doneLine}, runners.Claimed},
+		{"a limit that passed", []string{initLine, rejected + `2000000000}}`, say("a"), limited}, runners.RateLimited},
+		{"an unlikely reset time", []string{initLine, rejected + `99999999999}}`, limited}, runners.RateLimited},
+		{"an error that calls itself a success", []string{initLine, `{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"x"}`}, runners.Auth},
+		{"an unknown subtype", []string{initLine, `{"type":"result","subtype":"error_new","is_error":false}`}, runners.Failed},
+		{"nothing", nil, runners.NoResult},
+	} {
+		r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), claudePrints(t, c.lines...))
+		if r.Outcome != c.want {
+			t.Errorf("%s: got %q (%s), want %q", c.name, r.Outcome, r.Detail, c.want)
+		}
+	}
+}
+
+// TestClaudeRefusedLogin fails when relay waits for a CLI that asks for minutes with a key that was refused.
+func TestClaudeRefusedLogin(t *testing.T) {
+	t.Parallel()
+	refused := `{"type":"system","subtype":"api_retry","attempt":2,"max_retries":10,"retry_delay_ms":9e5,"error_status":401,"error":"authentication_failed"}`
+	req := claudePrints(t, initLine, refused+"\n")
+	req.Env = append(req.Env, "STAYS=1")
+	began := time.Now()
+	r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
+	if r.Outcome != runners.Auth || !r.Exit.Stopped || time.Since(began) > 20*time.Second {
+		t.Errorf("got %q (%s), %+v after %s", r.Outcome, r.Detail, r.Exit, time.Since(began))
+	}
+}
+
+// TestClaudeSilentInRetry fails when an agent pays for the silence of its provider.
+func TestClaudeSilentInRetry(t *testing.T) {
+	t.Parallel()
+	waiting := `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":9e5,"error_status":529,"error":"overloaded"}`
+	req := claudePrints(t, initLine, waiting+"\n")
+	req.Env = append(req.Env, "STAYS=1")
+	req.Limits.Silence = 300 * time.Millisecond
+	if r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req); r.Outcome != runners.Provider {
+		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
+	}
+}
+
+func TestClaudeReport(t *testing.T) {
+	t.Parallel()
+	var kinds []runners.EventKind
+	req := claudePrints(t, initLine,
+		`{"type":"assistant","message":{"id":"a","content":[{"type":"text","text":"I look."},{"type":"tool_use","name":"Bash","input":{"command":"ls -l","description":"d"}}]}}`,
+		`{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"b","content":[{"type":"text","text":"from a subagent"}]}}`,
+		`{"type":"system","subtype":"permission_denied","tool_name":"Write"}`,
+		`{"type":"result","subtype":"success","is_error":false,"session_id":"--resume","result":"all\u001b[31m done","total_cost_usd":9.5,"permission_denials":[{"tool_name":"Write"}],"structured_output":{"status":"success","summary":"s"},"model_usage_since_last_result":{"m1":{"inputTokens":5,"outputTokens":2,"cacheReadInputTokens":1,"costUSD":0.25}}}`,
+	)
+	req.Observe = func(e runners.Event) { kinds = append(kinds, e.Kind) }
+	r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
+	if r.Session != claudeSession || r.Model != "m1" || r.FinalText != "all done" {
+		t.Errorf("session %q, model %q, text %q", r.Session, r.Model, r.FinalText)
+	}
+	if want := (runners.Usage{InputTokens: 6, OutputTokens: 2, CostUSD: 0.25, Priced: true}); r.Usage != want {
+		t.Errorf("usage %+v, want %+v", r.Usage, want)
+	}
+	if r.Outcome != runners.Claimed || r.Detail != "not allowed to use Write" {
+		t.Errorf("outcome %q, detail %q", r.Outcome, r.Detail)
+	}
+	want := []runners.EventKind{runners.EventSession, runners.EventText, runners.EventTool, runners.EventText, runners.EventResult}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("events %q, want %q", kinds, want)
+	}
+}
+
+func TestClaudeQuestion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]runners.Outcome{`{\"verdict\":\"APPROVED\"}`: runners.Claimed, "": runners.NoResult} {
+		req := claudePrints(t, initLine, `{"type":"result","subtype":"success","is_error":false,"result":"`+text+`"}`)
+		req.Question = true
+		r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
+		if r.Outcome != want || r.FinalText != strings.ReplaceAll(text, `\`, "") {
+			t.Errorf("%q: got %q with %q", text, r.Outcome, r.FinalText)
+		}
+	}
+}
+
+// TestClaudeStopped fails when a Ctrl-C counts as anything else, or costs a session that could be resumed.
+func TestClaudeStopped(t *testing.T) {
+	t.Parallel()
+	req := claudePrints(t, initLine+"\n")
+	req.Env = append(req.Env, "STAYS=1")
+	ctx, cancel := context.WithCancel(t.Context())
+	req.Observe = func(e runners.Event) {
+		if e.Kind == runners.EventSession {
+			cancel()
+		}
+	}
+	r, err := runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}).Run(ctx, req)
+	if err != nil || r.Outcome != runners.Stopped || r.Session != claudeSession {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,140 @@
+package runners_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relay/runners"
+)
+
+func TestScriptMistakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ script, want string }{
+		{"", "script is empty"},
+		{"- a", "s.yml:1:1: a mapping is wanted here"},
+		{"sessions:\n  T1: []", "s.yml:2:7: task T1 needs a list of sessions"},
+		{"session:\n  T1: []", `s.yml:1:1: unknown key "session"`},
+		{"sessions:\n  T1:\n    - write: {path: a, text: b}", "s.yml:3:7: a session is a list of steps"},
+		{"sessions:\n  T1:\n    - - wirte: {path: a, text: b}", `s.yml:3:9: unknown step "wirte"`},
+		{"sessions:\n  T1:\n    - - write: {path: a, txt: b}", `write: "txt" is not one of path, text`},
+		{"sessions:\n  T1:\n    - - exit: many", "exit: an exit status from 0 to 255 is wanted"},
+		{"sessions:\n  T1:\n    - - run: make", "run: a list of arguments is wanted"},
+		{"sessions:\n  T1:\n    - - sleep: long", "sleep: a duration is wanted"},
+		{"sessions:\n  T1:\n    - - hang: yes", "hang: one of polite, stubborn is wanted"},
+		{"sessions:\n  T1:\n    - []\n  T1:\n    - []", `s.yml:4:3: "T1" is given twice`},
+		{"sessions: [", "s.yml: yaml: "},
+	} {
+		_, err := runners.ParseScript("s.yml", []byte(c.script))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %q", c.script, err, c.want)
+		}
+	}
+	_, err := runners.ParseScript("s.yml", []byte("sessions:\n  T1:\n    - - a: 1\n      - b: 2\n"))
+	if err == nil || strings.Count(err.Error(), "unknown step") != 2 {
+		t.Errorf("got %v, want both mistakes", err)
+	}
+}
+
+// act runs a script in a folder and returns its exit status, stdout and stderr.
+func act(t *testing.T, dir, mark, prompt, script string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = runners.RunScript(t.Context(), []byte(script), runners.ScriptEnv{
+		Name: "s.yml", Dir: dir, Stdin: strings.NewReader(prompt), Stdout: &out, Stderr: &errs,
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "RELAY_ATTEMPT=" + mark, "RELAY_RESULT=" + filepath.Join(dir, "result.json")},
+	})
+	return code, out.String(), errs.String()
+}
+
+func TestScriptSessions(t *testing.T) {
+	t.Parallel()
+	const script = `
+sessions:
+  T1:
+    - - print: first
+    - - print: second
+  T1/review:
+    - - print: looks at it
+  "*":
+    - - print: any task
+`
+	for mark, want := range map[string]string{
+		"run/T1/1": "first", "run/T1/2": "second", "run/T1/7": "second", "run/T1/1/review": "looks at it",
+		"run/T2/1": "any task", "run/T2/2": "any task", "run/T1": "first",
+	} {
+		if code, got, stderr := act(t, t.TempDir(), mark, "", script); code != 0 || got != want+"\n" {
+			t.Errorf("%s: got %q, exit status %d (%s), want %q", mark, got, code, stderr, want)
+		}
+	}
+	if code, _, stderr := act(t, t.TempDir(), "run/T2/1/review", "", script); code != 65 || !strings.Contains(stderr, "no session for run/T2/1/review") {
+		t.Errorf("got exit status %d, %q", code, stderr)
+	}
+}
+
+func TestScriptSteps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := exec.Command("git", "init", "-q", dir).Run(); err != nil {
+		t.Skipf("needs git: %v", err)
+	}
+	code, stdout, stderr := act(t, dir, "run/T1/1", "please greet", `
+sessions:
+  T1:
+    - - expect: greet
+      - reject: previous attempts
+      - write: {path: sub/a.txt, text: "one\n"}
+      - append: {path: sub/a.txt, text: "two\n"}
+      - edit: {path: sub/a.txt, old: one, new: uno}
+      - write: {path: gone.txt, text: x}
+      - delete: gone.txt
+      - run: [git, config, user.name, Someone]
+      - commit: "T1: greet"
+      - sleep: 1ms
+      - flood: {bytes: 25, line: 10}
+      - fence: {status: success, summary: s}
+      - claim: {status: success, summary: s}
+      - exit: 3
+      - print: never
+`)
+	if code != 3 || stderr != "" {
+		t.Errorf("exit status %d, %q", code, stderr)
+	}
+	if want := "xxxxxxxxx\nxxxxxxxxx\nxxxxx```relay-result\n{\"status\":\"success\",\"summary\":\"s\"}\n```\n"; stdout != want {
+		t.Errorf("got stdout %q, want %q", stdout, want)
+	}
+	for name, want := range map[string]string{"sub/a.txt": "uno\ntwo\n", "result.json": `{"status":"success","summary":"s"}`} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
+		}
+	}
+	log, err := exec.Command("git", "-C", dir, "log", "--format=%s by %an", "--name-only").Output()
+	if want := "T1: greet by Scripted Agent\n\nsub/a.txt\n"; err != nil || string(log) != want {
+		t.Errorf("got log %q, %v; want %q", log, err, want)
+	}
+}
+
+func TestScriptFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		step   string
+		code   int
+		stderr string
+	}{
+		{`expect: something else`, 66, `expect "something else": not so`},
+		{`reject: prompt`, 66, `reject "prompt": not so`},
+		{`fail: on purpose`, 1, "on purpose"},
+		{`run: [sh, -c, exit 5]`, 5, "exit status 5"},
+		{`run: [no-such-program]`, 67, "s.yml:2: run:"},
+		{`edit: {path: none, old: a, new: b}`, 67, "s.yml:2: edit:"},
+		{`bogus: 1`, 64, "unknown step"},
+	} {
+		code, _, stderr := act(t, t.TempDir(), "run/T1/1", "the prompt", "sessions:\n  T1: [[{"+c.step+"}]]\n")
+		if code != c.code || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("%s: got exit status %d, %q; want %d, %q", c.step, code, stderr, c.code, c.stderr)
+		}
+	}
+}
