@@ -31,15 +31,10 @@ func encode(dst []byte, e Event) ([]byte, Event, error) {
 	from := len(dst)
 	dst = eventlog.Frame(dst, text)
 	var back Event
-	if err := decode(dst[from:len(dst)-1], &back); err != nil {
+	if err := new(decoder).decode(dst[from:len(dst)-1], &back); err != nil {
 		return dst[:from], e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
 	}
 	return dst, back, nil
-}
-
-// decode reads the text of one line.
-func decode(text []byte, e *Event) error {
-	return json.Unmarshal(text, e)
 }
 
 // finite replaces numbers that JSON cannot hold, which come from a division by zero somewhere else.

@@ -29,7 +29,9 @@ type history struct {
 	torn    []*logFile
 	faults  []Fault
 	notes   []string
-	tail    []Event // the last events, oldest first
+	tail    [tailEvents][]byte // texts of the last events
+	tailed  int
+	decoder decoder
 	each    func(*logFile, []byte)
 }
 
@@ -80,7 +82,7 @@ func (l *logFile) peek(fsys durable.FS) error {
 	_, err = eventlog.Scan(f, 0, func(line *eventlog.Line) error {
 		l.first = line.Seq
 		var e Event
-		if decode(line.Text, &e) == nil {
+		if new(decoder).decode(line.Text, &e) == nil {
 			l.based = e.Accepted != nil && e.Accepted.Base != nil && e.Accepted.Base.Part == 1
 		}
 		return errStop
@@ -111,7 +113,7 @@ func (h *history) begin() bool {
 // reset forgets what was read.
 func (h *history) reset(g *epic.Graph) {
 	h.fold = newFold(g, nil)
-	h.torn, h.faults, h.notes, h.tail, h.sum = nil, nil, nil, nil, 0
+	h.torn, h.faults, h.notes, h.tailed, h.sum = nil, nil, nil, 0, 0
 }
 
 // read folds every event in. Faults are collected; those that make the state wrong are in h.faults afterwards.
@@ -180,9 +182,21 @@ func (h *history) fault(l *logFile, line int, why, hint string) {
 
 const tailEvents = 32
 
+// lastEvents are the newest events but for snapshots, oldest first.
+func (h *history) lastEvents() []Event {
+	var out []Event
+	for i := max(0, h.tailed-tailEvents); i < h.tailed; i++ {
+		var e Event
+		if new(decoder).decode(h.tail[i%tailEvents], &e) == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 func (h *history) line(l *logFile, line *eventlog.Line) error {
 	var e Event
-	if err := decode(line.Text, &e); err != nil {
+	if err := h.decoder.decode(line.Text, &e); err != nil {
 		h.fault(l, line.Number, "not an event: "+err.Error(), "")
 		return nil
 	}
@@ -209,9 +223,8 @@ func (h *history) line(l *logFile, line *eventlog.Line) error {
 	h.fold.apply(&e)
 	if e.Written == nil {
 		h.dirty = e.Seq
-		if h.tail = append(h.tail, e); len(h.tail) > 2*tailEvents {
-			h.tail = append(h.tail[:0], h.tail[tailEvents:]...)
-		}
+		h.tail[h.tailed%tailEvents] = append(h.tail[h.tailed%tailEvents][:0], line.Text...)
+		h.tailed++
 	}
 	return nil
 }
@@ -222,5 +235,5 @@ func newHistory(fsys durable.FS, g *epic.Graph) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1}, nil
+	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1, decoder: decoder{reuse: true}}, nil
 }

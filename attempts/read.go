@@ -38,10 +38,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Running: held, Tail: c.tail}
-	if len(v.Tail) > tailEvents {
-		v.Tail = v.Tail[len(v.Tail)-tailEvents:]
-	}
+	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Running: held, Tail: c.lastEvents()}
 	if held || holder.PID != 0 {
 		v.Holder = &holder
 	}
@@ -82,7 +79,7 @@ func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
 	defer file.Close()
 	_, err = eventlog.Scan(file, 0, func(line *eventlog.Line) error {
 		var e Event
-		if decode(line.Text, &e) != nil {
+		if new(decoder).decode(line.Text, &e) != nil {
 			return nil
 		}
 		return f(e)
