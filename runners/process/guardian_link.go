@@ -98,16 +98,25 @@ func (l *link) answer(p *remote) (*remote, error) {
 	for {
 		select {
 		case r := <-p.started:
-			if r.Did == didFail {
-				return nil, r.err()
-			}
-			return p, nil
+			return p.begun(r)
 		case <-slow.C:
 			_ = l.proc.Kill()
-		case <-p.done: // lost; it may have run already
+		case <-p.done: // lost, or so short that its end came with its start
+			select {
+			case r := <-p.started:
+				return p.begun(r)
+			default:
+			}
 			return nil, fmt.Errorf("start %s: the guardian was lost: %w", p.cmd.name(), l.why())
 		}
 	}
+}
+
+func (p *remote) begun(r reply) (*remote, error) {
+	if r.Did == didFail {
+		return nil, r.err()
+	}
+	return p, nil
 }
 
 // send writes a request. A guardian that does not take it within the patience is killed; listen does the rest.
