@@ -23,14 +23,25 @@ var errSlow = errors.New("ask the git program")
 // thousand objects, that costs as much as asking the git program.
 const indexCap = 256 << 10
 
-// fast answers in the process, ten times quicker than a child, and keeps nothing open between two questions: packs
-// and references change under it.
-type fast struct{ gitDir, commonDir string }
+// Sizes beyond which a file is not what it should be: an agent can write anything into a git folder.
+const (
+	refFile    = 4 << 10
+	configFile = 256 << 10
+	packedFile = 1 << 20
+	objectFile = 16 << 10 // of one loose commit, compressed
+	commitSize = 64 << 10
+	fieldBytes = 4 << 10 // kept of a subject or an author
+)
 
-func newFast(gitDir, commonDir string) fast { return fast{gitDir: gitDir, commonDir: commonDir} }
+// fast answers in the process, ten times quicker than a child, and keeps nothing open between two questions: packs
+// and references change under it. It opens only regular files of a sensible size, for nothing here can be interrupted.
+type fast struct{ gitDir, commonDir string }
 
 // open fails for repositories go-git does not know: unknown extensions, other hashes, other reference stores.
 func (f fast) open() (*gogit.Repository, error) {
+	if !ordinaryFile(filepath.Join(f.commonDir, "config"), configFile) || !ordinaryFile(filepath.Join(f.commonDir, "packed-refs"), packedFile) {
+		return nil, errSlow
+	}
 	own := osfs.New(f.gitDir)
 	fs := dotgit.NewRepositoryFilesystem(own, nil)
 	if f.commonDir != f.gitDir {
@@ -39,55 +50,83 @@ func (f fast) open() (*gogit.Repository, error) {
 	return gogit.Open(filesystem.NewStorage(fs, cache.NewObjectLRU(cache.MiByte)), nil)
 }
 
-// ref resolves a reference. A name that is not there is left to git, which also knows the odd places to look.
-func (f fast) ref(name string) (string, error) {
-	if name == "HEAD" && !f.plainHead() {
-		return "", errSlow
+// ordinaryFile reports that there is a regular file of at most max bytes, or nothing. A symbolic link is neither: very
+// old git made HEAD one, and read through it looks detached.
+func ordinaryFile(path string, max int64) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
 	}
+	return info.Mode().IsRegular() && info.Size() <= max
+}
+
+// calm turns a panic of go-git over a damaged repository into a question for the git program.
+func calm(err *error) {
+	if recover() != nil {
+		*err = errSlow
+	}
+}
+
+// read returns one reference as it is stored.
+func (f fast) read(repo *gogit.Repository, name plumbing.ReferenceName) (*plumbing.Reference, error) {
+	path := filepath.FromSlash(name.String())
+	if !ordinaryFile(filepath.Join(f.gitDir, path), refFile) || !ordinaryFile(filepath.Join(f.commonDir, path), refFile) {
+		return nil, errSlow
+	}
+	ref, err := repo.Reference(name, false)
+	if err != nil {
+		return nil, err
+	}
+	if ref.Type() != plumbing.SymbolicReference && ref.Hash().IsZero() {
+		return nil, errSlow
+	}
+	return ref, nil
+}
+
+// ref resolves a reference. A name that is not there is left to git, which also knows the odd places to look.
+func (f fast) ref(name string) (hash string, err error) {
+	defer calm(&err)
 	repo, err := f.open()
 	if err != nil {
 		return "", err
 	}
-	ref, err := repo.Reference(plumbing.ReferenceName(name), true)
-	if err != nil {
-		return "", err
+	next := plumbing.ReferenceName(name)
+	for range 5 { // as git does
+		if checkRef(next.String()) != nil {
+			return "", errSlow
+		}
+		ref, err := f.read(repo, next)
+		if err != nil {
+			return "", err
+		}
+		if ref.Type() != plumbing.SymbolicReference {
+			return ref.Hash().String(), nil
+		}
+		next = ref.Target()
 	}
-	if ref.Hash().IsZero() {
-		return "", errSlow
-	}
-	return ref.Hash().String(), nil
+	return "", errSlow
 }
 
 // symbolic returns the name HEAD points to, or "" when it is a commit.
-func (f fast) symbolic(name string) (string, error) {
-	if !f.plainHead() {
-		return "", errSlow
-	}
+func (f fast) symbolic() (name string, err error) {
+	defer calm(&err)
 	repo, err := f.open()
 	if err != nil {
 		return "", err
 	}
-	ref, err := repo.Reference(plumbing.ReferenceName(name), false)
+	ref, err := f.read(repo, plumbing.HEAD)
 	if err != nil {
 		return "", err
 	}
 	if ref.Type() == plumbing.SymbolicReference {
 		return ref.Target().String(), nil
 	}
-	if ref.Hash().IsZero() {
-		return "", errSlow
-	}
 	return "", nil
 }
 
-// plainHead is false when HEAD is a symbolic link, as very old git made it: read through, it looks detached.
-func (f fast) plainHead() bool {
-	info, err := os.Lstat(filepath.Join(f.gitDir, "HEAD"))
-	return err == nil && info.Mode().IsRegular()
-}
-
 // log returns up to n commits from hash on, along a history without merges. With one, the order is git's business.
-func (f fast) log(hash string, n int) ([]Commit, error) {
+func (f fast) log(hash string, n int) (found []Commit, err error) {
+	defer calm(&err)
 	if !f.small() {
 		return nil, errSlow
 	}
@@ -95,22 +134,35 @@ func (f fast) log(hash string, n int) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []Commit
 	for next := plumbing.NewHash(hash); len(found) < n; {
-		c, err := repo.CommitObject(next)
+		c, err := f.commit(repo, next)
 		if err != nil {
 			return nil, err
 		}
-		if odd(c) {
-			return nil, errSlow
-		}
-		found = append(found, Commit{Hash: c.Hash.String(), Subject: subject(c.Message), Author: c.Author.Name, When: c.Committer.When.UTC()})
+		found = append(found, Commit{Hash: c.Hash.String(), Subject: clip(subject(c.Message), fieldBytes, false),
+			Author: clip(c.Author.Name, fieldBytes, false), When: c.Committer.When.UTC()})
 		if len(c.ParentHashes) == 0 {
 			break
 		}
 		next = c.ParentHashes[0]
 	}
 	return found, nil
+}
+
+// commit reads one commit if it is an ordinary one.
+func (f fast) commit(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit, error) {
+	name := hash.String()
+	if !ordinaryFile(filepath.Join(f.commonDir, "objects", name[:2], name[2:]), objectFile) {
+		return nil, errSlow
+	}
+	if size, err := repo.Storer.EncodedObjectSize(hash); err != nil || size > commitSize {
+		return nil, errSlow
+	}
+	c, err := repo.CommitObject(hash)
+	if err == nil && odd(c) {
+		return nil, errSlow
+	}
+	return c, err
 }
 
 // odd commits are ones that git shows in another way than they are stored, or that need their neighbours for it.
@@ -135,14 +187,13 @@ func (f fast) small() bool {
 	}
 	var size int64
 	for _, p := range packs {
-		if !strings.HasSuffix(p.Name(), ".idx") {
-			continue
-		}
 		info, err := p.Info()
-		if err != nil {
+		if err != nil || !info.Mode().IsRegular() {
 			return false
 		}
-		size += info.Size()
+		if strings.HasSuffix(p.Name(), ".idx") {
+			size += info.Size()
+		}
 	}
 	return size <= indexCap
 }

@@ -70,7 +70,7 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 		paths[i] = filepath.Clean(p)
 	}
 	g.gitDir, g.commonDir, g.root = paths[0], paths[1], paths[2]
-	g.fast = newFast(g.gitDir, g.commonDir)
+	g.fast = fast{gitDir: g.gitDir, commonDir: g.commonDir}
 	return g, nil
 }
 
@@ -149,7 +149,7 @@ func (g *Git) Ref(ctx context.Context, name string) (string, error) {
 // Branch returns the branch that is checked out, before its first commit too, or "" when HEAD is detached. A HEAD
 // outside refs/heads is returned by its full name.
 func (g *Git) Branch(ctx context.Context) (string, error) {
-	name, err := g.fast.symbolic("HEAD")
+	name, err := g.fast.symbolic()
 	if err == nil {
 		return strings.TrimPrefix(name, "refs/heads/"), nil
 	}

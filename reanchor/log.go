@@ -50,7 +50,7 @@ func (g *Git) slowLog(ctx context.Context, hash string, n int, paths ...string) 
 	args := []string{"log", "-n", strconv.Itoa(min(n, maxLog)), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
 		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--"}
 	scan := logScan{}
-	cut := records{take: scan.take}
+	cut := records{take: scan.take, clip: fieldBytes}
 	call := Call{Args: append(args, paths...), Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdout: &cut}
 	if _, err := g.Run(ctx, call); err != nil {
 		return nil, err

@@ -8,12 +8,13 @@ import (
 
 var (
 	errRecord = errors.New("git printed something relay does not understand")
-	errLong   = errors.New("git printed a longer name than relay is ready to hold")
+	errLong   = fmt.Errorf("%w: a name of more than %d bytes", ErrTooMuch, recordBytes)
 )
 
 // records cuts a stream at NUL bytes and hands each piece over. It holds one unfinished piece and nothing else.
 type records struct {
 	take func(record []byte) error // must not keep the slice
+	clip int                       // bytes kept of a longer piece; 0: a piece that is too long is an error
 	part []byte
 }
 
@@ -25,24 +26,31 @@ func (r *records) Write(p []byte) (int, error) {
 		if i < 0 {
 			break
 		}
-		record := p[:i]
-		if len(r.part) > 0 {
-			record = append(r.part, record...)
+		if err := r.hold(p[:i]); err != nil {
+			return 0, err
 		}
-		if len(record) > recordBytes {
-			return 0, errLong
-		}
-		if err := r.take(record); err != nil {
+		if err := r.take(r.part); err != nil {
 			return 0, err
 		}
 		r.part = r.part[:0]
 		p = p[i+1:]
 	}
+	if err := r.hold(p); err != nil {
+		return 0, err
+	}
+	return written, nil
+}
+
+// hold adds to the unfinished piece.
+func (r *records) hold(p []byte) error {
+	if r.clip > 0 {
+		p = p[:min(len(p), max(r.clip-len(r.part), 0))]
+	}
 	if len(r.part)+len(p) > recordBytes {
-		return 0, errLong
+		return errLong
 	}
 	r.part = append(r.part, p...)
-	return written, nil
+	return nil
 }
 
 // end reports whether the stream stopped in the middle of a piece.

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
 		panic(err)
 	}
+	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"} {
+		_ = os.Unsetenv(name)
+	}
 	for name, value := range map[string]string{
 		"HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_SYSTEM": os.DevNull,
 		"GIT_AUTHOR_DATE": "2026-01-11T17:30:00Z", "GIT_COMMITTER_DATE": "2026-01-11T17:30:00Z",
@@ -251,6 +254,12 @@ func unusual() []repo {
 		}},
 		{"odd names", true, true, oddNames},
 		{"odd messages", true, true, oddMessages},
+		{"long subject", true, false, func(t testing.TB) string {
+			dir := normal(t)
+			write(t, dir, "message", strings.Repeat("x", 200_000))
+			git(t, dir, "commit", "-q", "--allow-empty", "-F", "message")
+			return dir
+		}},
 		{"other encoding", true, false, func(t testing.TB) string {
 			dir := normal(t)
 			git(t, dir, "-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--allow-empty", "-m", "caf\xe9")
