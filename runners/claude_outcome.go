@@ -16,11 +16,6 @@ func (s *claudeStream) report(e end) Report {
 	var structured []byte
 	if s.final() {
 		r.FinalText, structured = clean(s.result.Result, maxFinal), s.result.Structured
-		for _, d := range s.result.Denials {
-			if s.denied[d.Tool] == 0 {
-				s.deny(d.Tool)
-			}
-		}
 	}
 	var claimErr error
 	if !s.req.Question {
@@ -42,7 +37,7 @@ func (s *claudeStream) report(e end) Report {
 	default:
 		r.Outcome, r.Detail = claimed(r.Result, claimErr)
 	}
-	r.Detail = oneLine(joinDetail(r.Detail, s.denials()), maxDetail)
+	r.Detail = oneLine(joinDetail(r.Detail, s.denials(), leftBehind(e.exit)), maxDetail)
 	return r
 }
 
@@ -169,12 +164,13 @@ func (s *claudeStream) usage() Usage {
 
 // denials names the tools the agent was not allowed to use: it ends in "success" all the same.
 func (s *claudeStream) denials() string {
+	if s.result != nil {
+		for _, d := range s.result.Denials {
+			s.deny(d.Tool)
+		}
+	}
 	if len(s.denied) == 0 {
 		return ""
 	}
 	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(s.denied)), ", ")
-}
-
-func joinDetail(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }

@@ -24,7 +24,7 @@ type claudeStream struct {
 	retry    *claudeEvent        // the provider's last fault that the CLI is waiting out
 	apiError string              // the CLI's word for the fault it gave up on
 	limit    *claudeRateLimit    // the usage limit that was hit
-	denied   map[string]int      // tool -> how often it was not allowed
+	denied   map[string]struct{} // tools it was not allowed to use
 	messages map[string]struct{} // ids whose usage is counted
 	spent    Usage               // counted from messages, for a run that ends without a result
 }
@@ -121,12 +121,11 @@ func (s *claudeStream) rateLimit(info *claudeRateLimit) {
 }
 
 func (s *claudeStream) deny(tool string) {
-	tool = oneLine(tool, maxKey)
 	if s.denied == nil {
-		s.denied = map[string]int{}
+		s.denied = map[string]struct{}{}
 	}
-	if _, known := s.denied[tool]; known || len(s.denied) < 20 {
-		s.denied[tool]++
+	if len(s.denied) < 20 {
+		s.denied[oneLine(tool, maxKey)] = struct{}{}
 	}
 }
 

@@ -1,10 +1,12 @@
 package runners
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"relay/runners/process"
@@ -62,7 +64,8 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	}
 	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits, mood: req.mood}
 	if req.Observe != nil {
-		w.read = func(line []byte) { req.observe(EventText, string(line[:min(len(line), 4*maxEvent)])) }
+		l := listener{req: req}
+		w.read, w.mood = l.line, l.tell
 	}
 	e, err := w.run(ctx)
 	if err != nil {
@@ -104,7 +107,28 @@ func (c *Command) report(r *Report, e end, req Request) error {
 	if r.Outcome == NoResult && c.Exit {
 		r.Outcome, r.Detail = Claimed, ""
 	}
+	r.Detail = joinDetail(r.Detail, leftBehind(e.exit))
 	return nil
+}
+
+// listener tells a watcher the last line of each look: a command may print faster than anyone can read.
+type listener struct {
+	req  Request
+	last []byte
+}
+
+func (l *listener) line(line []byte) {
+	if line = bytes.TrimSpace(line); len(line) > 0 {
+		l.last = append(l.last[:0], line[:min(len(line), 4*maxEvent)]...)
+	}
+}
+
+func (l *listener) tell() mood {
+	if len(l.last) > 0 {
+		l.req.observe(EventText, string(l.last))
+		l.last = l.last[:0]
+	}
+	return l.req.mood()
 }
 
 // mood is finished once the result file is there: a command has no other final message to tell.
@@ -151,6 +175,19 @@ func (r *Result) said() string {
 		return r.ErrorSummary
 	}
 	return r.Summary
+}
+
+// leftBehind tells of what an agent started and did not end: a claim made while work still ran is a weak one.
+func leftBehind(exit process.Exit) string {
+	if exit.Strays == 0 {
+		return ""
+	}
+	return fmt.Sprintf("it left %d processes running", exit.Strays)
+}
+
+func joinDetail(parts ...string) string {
+	joined := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+	return truncate(joined, maxDetail)
 }
 
 // exitDetail says how a process ended that was not well, with the last words it wrote to stderr.

@@ -29,26 +29,29 @@ func compactFile(path string, limit int64) error {
 	if err != nil || info.Size() <= limit {
 		return err
 	}
-	old, err := os.Open(path)
+	part := path + ".part"
+	_ = os.Remove(part) // whatever it is, it is not written through
+	if err := copyEnds(part, path, info.Size(), limit/2); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, path)
+}
+
+// copyEnds writes the first and the last half bytes of a file of the given size.
+func copyEnds(to, from string, size, half int64) error {
+	old, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer old.Close()
-	part := path + ".part"
-	cut, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	cut, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	half := limit / 2
-	dropped := info.Size() - 2*half
 	_, err = io.Copy(cut, io.MultiReader(
 		io.NewSectionReader(old, 0, half),
-		strings.NewReader(fmt.Sprintf("\n[relay: %d bytes dropped]\n", dropped)),
-		io.NewSectionReader(old, half+dropped, half),
+		strings.NewReader(fmt.Sprintf("\n[relay: %d bytes dropped]\n", size-2*half)),
+		io.NewSectionReader(old, size-half, half),
 	))
-	if err = errors.Join(err, cut.Close()); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	old.Close() // Windows renames onto no open file
-	return os.Rename(part, path)
+	return errors.Join(err, cut.Close())
 }

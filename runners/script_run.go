@@ -129,11 +129,8 @@ func (a *scriptedAgent) writeFile(name, text string, flags int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteString(text); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 func (a *scriptedAgent) edit(name, from, to string) error {

@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"relay/runners"
+	"relay/runners/process"
 )
 
 func TestScriptMistakes(t *testing.T) {
@@ -135,6 +137,31 @@ func TestScriptFailures(t *testing.T) {
 		code, _, stderr := act(t, t.TempDir(), "run/T1/1", "the prompt", "sessions:\n  T1: [[{"+c.step+"}]]\n")
 		if code != c.code || !strings.Contains(stderr, c.stderr) {
 			t.Errorf("%s: got exit status %d, %q; want %d, %q", c.step, code, stderr, c.code, c.stderr)
+		}
+	}
+}
+
+// TestLeftBehind fails when an agent's daemon outlives it, or nobody is told. It runs alone: beside others, whose an
+// unmarked process is can be in doubt.
+func TestLeftBehind(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what leaves its session is found on Linux")
+	}
+	for _, step := range []string{"daemon", "stray"} {
+		script := filepath.Join(t.TempDir(), "script.yml")
+		text := "sessions:\n  T1:\n    - - " + step + ": [sh, -c, \"touch up; exec sleep 60\"]\n      - sleep: 200ms\n      - print: on my way\n      - claim: {status: success, summary: s}\n"
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var heard []runners.Event
+		req := request(t)
+		req.Observe = func(e runners.Event) { heard = append(heard, e) }
+		r := run(t, runners.NewScripted(process.NewLocal(), runners.ScriptedOptions{Argv: []string{self(t), "__agent"}, Script: script}), req)
+		if r.Outcome != runners.Claimed || r.Exit.Strays != 1 || r.Detail != "it left 1 processes running" {
+			t.Errorf("%s: got %q (%s), %+v", step, r.Outcome, r.Detail, r.Exit)
+		}
+		if len(heard) != 1 || heard[0] != (runners.Event{Kind: runners.EventText, Text: "on my way"}) {
+			t.Errorf("%s: heard %+v", step, heard)
 		}
 	}
 }

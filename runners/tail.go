@@ -108,7 +108,7 @@ func (t *tail) finish(buf []byte) error {
 
 func (t *tail) close() {
 	if t.file != nil {
-		t.file.Close()
+		_ = t.file.Close() // it was only read
 	}
 }
 

@@ -45,7 +45,7 @@ type watch struct {
 	cmd    process.Command
 	limits Limits
 	read   func(line []byte) // sees each line of stdout as it comes; nil: nobody reads while it runs
-	mood   func() mood       // asked after each look; nil: always working
+	mood   func() mood       // asked after each look and at the end; nil: always working
 }
 
 // end is how a watched process ended.
@@ -193,6 +193,9 @@ func (l *look) grown() bool {
 func (l *look) last() {
 	if l.tail != nil {
 		_ = l.tail.finish(l.buffer()) // what cannot be read is missing from the outcome: no result, never a success
+	}
+	if l.mood != nil {
+		l.mood()
 	}
 }
 
