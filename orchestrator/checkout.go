@@ -17,13 +17,15 @@ import (
 
 // checkout is the engine that works in the user's own checkout, with child processes of this machine.
 type checkout struct {
-	o     *Options
-	facts *reanchor.Cached
-	repo  *reanchor.Git
-	tree  *worktree // nil with IsolationShared: changes then belong to no task
-	vault *vault
-	heard chan<- Heard
-	now   func() time.Time
+	o      *Options
+	facts  *reanchor.Cached
+	repo   *reanchor.Git
+	tree   *worktree // nil with IsolationShared: changes then belong to no task
+	vault  *vault
+	ledger interface{ Restore() ([]string, error) }
+	ignore []byte // relay's own .gitignore
+	heard  chan<- Heard
+	now    func() time.Time
 }
 
 // Prepare names the commit the attempt begins from.
@@ -48,8 +50,12 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		return Finding{}, err
 	}
 	f := judge(report)
+	if err := c.guard(ctx, &f); err != nil {
+		return f, err
+	}
 	if c.tree == nil {
-		return f, c.sideBySide(ctx, a, p, &f)
+		err := errors.Join(c.prove(ctx, a, p, &f), c.guard(ctx, &f))
+		return f, err
 	}
 	// The run may be stopping; what the agent left must be kept all the same.
 	settling, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
@@ -58,46 +64,26 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return f, err
 	}
-	if f.Outcome == attempts.Success {
-		c.weigh(a, names, &f)
-	}
-	if f.Outcome == attempts.Success {
-		if err := c.prove(ctx, a, p, &f); err != nil {
+	for _, step := range []func() error{
+		func() error { c.weigh(a, names, &f); return nil },
+		func() error { return c.prove(ctx, a, p, &f) },
+		func() error { return c.review(ctx, a, p, &f) },
+		func() error { return c.guard(ctx, &f) },
+	} {
+		if f.Outcome != attempts.Success {
+			break
+		}
+		if err := step(); err != nil {
 			return f, err
 		}
 	}
 	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, a, p, &f); err != nil {
-			return f, err
-		}
+		err = c.tree.restore(settling, f.Head)
+	} else {
+		err = c.setAside(settling, a, p, &f)
 	}
-	if f.Outcome == attempts.Success {
-		return f, errors.Join(c.tree.restore(settling, f.Head), c.vault.save())
-	}
-	return f, c.setAside(settling, a, p, &f)
+	return f, errors.Join(err, c.vault.save())
 }
-
-// sideBySide ends an attempt whose changes belong to no task in particular.
-func (c *checkout) sideBySide(ctx context.Context, a Assignment, p place, f *Finding) error {
-	if c.vault.gone() {
-		repaired, err := c.vault.mend(context.WithoutCancel(ctx), c.repo)
-		switch {
-		case err != nil:
-			return err
-		case repaired && c.o.Jobs == 1:
-			f.Gate = attempts.TamperedWith
-			f.fail(attempts.Tamper, attempts.Tampered, damaged)
-		case repaired:
-			f.note("tamper", damaged)
-		}
-	}
-	if f.Outcome == attempts.Success {
-		return c.prove(ctx, a, p, f)
-	}
-	return nil
-}
-
-const damaged = "the repository's .git folder was damaged or removed; relay put it back"
 
 // settleLimit bounds relay's own git work after an attempt.
 const settleLimit = 10 * time.Minute
@@ -161,15 +147,8 @@ func (c *checkout) env(a Assignment, result string) []string {
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
 func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
-	repaired, err := c.vault.mend(ctx, c.repo)
+	err := c.tree.unlock(c.repo.GitDir())
 	if err != nil {
-		return nil, err
-	}
-	if repaired {
-		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, damaged)
-	}
-	if err := c.tree.unlock(c.repo.GitDir()); err != nil {
 		return nil, err
 	}
 	if f.agentHead, err = c.tree.head(ctx); err != nil {
@@ -224,10 +203,13 @@ func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Findi
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.tree.restore(ctx, to), c.vault.save())
+	return c.tree.restore(ctx, to)
 }
 
 func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // an agent can remove its attempt's folder
+		return err
+	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type Options struct {
 	Tasks []string // run only these and what they depend on; empty: all
 	Root  string   // the checkout, absolute
 	Dir   string   // relay's folder, absolute
+	Vault string   // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id; "" : a new one
 	Isolation Isolation

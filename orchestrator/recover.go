@@ -94,6 +94,9 @@ func (c *checkout) settled(ctx context.Context) error {
 
 // begin takes note of what is the user's own before the first attempt.
 func (c *checkout) begin(ctx context.Context) error {
+	if err := c.keepIgnore(); err != nil {
+		return err
+	}
 	if c.tree == nil {
 		return c.vault.save()
 	}

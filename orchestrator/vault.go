@@ -31,7 +31,7 @@ func (v *vault) save() error {
 		return err
 	}
 	if !info.IsDir() {
-		return copyFile(v.gitDir, v.store+".file")
+		return errors.Join(os.MkdirAll(filepath.Dir(v.store), 0o700), copyFile(v.gitDir, v.store+".file"))
 	}
 	// All but the objects is copied afresh: a ref file that git has packed away since must not come back.
 	old, err := os.ReadDir(v.store)

@@ -42,6 +42,7 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
+	c.ledger = store
 	n := newNight(&o, store, c)
 	listener := make(chan struct{})
 	go func() {
@@ -206,7 +207,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkou
 	}
 	c := &checkout{o: o, repo: repo, heard: heard, now: time.Now}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: filepath.Join(o.Dir, "git-copy")}
+	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy"))}
 	if o.Isolation == IsolationShared {
 		if o.Review.Reviewer != "" {
 			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}

@@ -1,0 +1,74 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"relay/attempts"
+)
+
+// guard puts back what an attempt did to relay's own files and to .git, and fails the attempt for it. It is asked
+// whenever code that an agent had a hand in has run: after the agent itself, after the checks, after the review.
+func (c *checkout) guard(ctx context.Context, f *Finding) error {
+	touched, err := c.restoreOwn()
+	if err != nil {
+		return err
+	}
+	why := ""
+	for _, name := range touched {
+		f.note("tamper", name+" was changed during the attempt; relay put it back")
+		why = "relay's own files were changed during the attempt: " + touched[0]
+	}
+	if c.tree != nil || c.vault.gone() {
+		repaired, err := c.vault.mend(context.WithoutCancel(ctx), c.repo)
+		if err != nil {
+			return err
+		}
+		if repaired {
+			why = "the repository's .git folder was damaged or removed; relay put it back"
+			f.note("tamper", why)
+		}
+	}
+	// Side by side nobody can say whose doing it was: the note stands, and nobody is gated.
+	alone := c.tree != nil || c.o.Jobs == 1
+	if why != "" && alone && f.Outcome != attempts.Stopped {
+		f.Gate = attempts.TamperedWith
+		f.fail(attempts.Tamper, attempts.Tampered, why)
+	}
+	return nil
+}
+
+// restoreOwn restores the ledger's files, and the plan and .gitignore where they are gone. A plan that was edited may
+// be the user's doing: it is left as it is, and the run goes on with the one it began with.
+func (c *checkout) restoreOwn() ([]string, error) {
+	var touched []string
+	for _, own := range []struct {
+		name    string
+		content []byte
+	}{{"epic.yml", c.o.Plan}, {".gitignore", c.ignore}} {
+		path := filepath.Join(c.o.Dir, own.name)
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || own.content == nil {
+			continue
+		}
+		if err := errors.Join(os.MkdirAll(c.o.Dir, 0o755), os.WriteFile(path, own.content, 0o644)); err != nil {
+			return nil, err
+		}
+		touched = append(touched, own.name)
+	}
+	ledger, err := c.ledger.Restore()
+	return append(touched, ledger...), err
+}
+
+// keepIgnore remembers relay's own .gitignore, without which its folder would be committed with an agent's work.
+func (c *checkout) keepIgnore() (err error) {
+	path := filepath.Join(c.o.Dir, ".gitignore")
+	c.ignore, err = os.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	c.ignore = []byte("*\n")
+	return errors.Join(os.MkdirAll(c.o.Dir, 0o755), os.WriteFile(path, c.ignore, 0o644))
+}
