@@ -24,6 +24,7 @@ var errClosed = errors.New("the guardian is closed")
 type Guardian struct {
 	argv, env []string
 	log       *os.File
+	patience  time.Duration
 
 	mu     sync.Mutex
 	link   *link
@@ -34,7 +35,7 @@ type Guardian struct {
 // its standard input and output. Its errors go to log; nil: nowhere. Log is not a pipe, and stays the caller's, who
 // closes it after Close.
 func StartGuardian(argv, env []string, log *os.File) (*Guardian, error) {
-	g := &Guardian{argv: argv, env: env, log: log}
+	g := &Guardian{argv: argv, env: env, log: log, patience: patience}
 	l, err := g.dial()
 	if err != nil {
 		return nil, err

@@ -24,8 +24,9 @@ type link struct {
 	left  bool // it was told goodbye
 	grace time.Duration
 
-	ended chan struct{} // closed when its processes are gone too and every Wait has its answer
-	err   error         // how the guardian ended; set before ended is closed
+	patience time.Duration
+	ended    chan struct{} // closed when its processes are gone too and every Wait has its answer
+	err      error         // how the guardian ended; set before ended is closed
 }
 
 // dial starts a guardian process.
@@ -55,7 +56,7 @@ func (g *Guardian) dial() (*link, error) {
 		closeAll([]*os.File{inW, outR})
 		return nil, fmt.Errorf("start the guardian: %w", err)
 	}
-	l := &link{proc: proc, in: inW, out: outR, calls: map[uint64]*remote{}, ended: make(chan struct{})}
+	l := &link{proc: proc, in: inW, out: outR, calls: map[uint64]*remote{}, patience: g.patience, ended: make(chan struct{})}
 	go l.listen()
 	return l, nil
 }
@@ -82,7 +83,7 @@ func (l *link) start(cmd Command) (*remote, error) {
 	if cmd.End != "" {
 		_ = os.Remove(cmd.End) // should the guardian be lost, an old one would be taken for this one's
 	}
-	if err := l.send(request{Do: doStart, ID: p.id, Command: &cmd}); errors.Is(err, errTooLong) {
+	if err := l.send(request{Do: doStart, ID: p.id, Command: pack(cmd)}); errors.Is(err, errTooLong) {
 		l.mu.Lock()
 		delete(l.calls, p.id)
 		l.mu.Unlock()
@@ -93,7 +94,7 @@ func (l *link) start(cmd Command) (*remote, error) {
 
 // answer waits for what became of a start.
 func (l *link) answer(p *remote) (*remote, error) {
-	slow := time.NewTimer(patience)
+	slow := time.NewTimer(l.patience)
 	defer slow.Stop()
 	for {
 		select {
@@ -123,7 +124,7 @@ func (p *remote) begun(r reply) (*remote, error) {
 func (l *link) send(r request) error {
 	l.sending.Lock()
 	defer l.sending.Unlock()
-	_ = l.in.SetWriteDeadline(time.Now().Add(patience))
+	_ = l.in.SetWriteDeadline(time.Now().Add(l.patience))
 	err := send(l.in, r)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = l.proc.Kill()
@@ -136,7 +137,7 @@ func (l *link) close() error {
 	l.mu.Lock()
 	first := !l.left
 	l.left = true
-	limit := l.grace + held + patience
+	limit := l.grace + held + l.patience
 	l.mu.Unlock()
 	if first {
 		_ = l.send(request{Do: doLeave}) // the end of its input tells it too

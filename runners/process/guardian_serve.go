@@ -103,12 +103,17 @@ func (s *server) start(req request) {
 		s.tell(failed(req.ID, errors.New("no command")))
 		return
 	}
-	p, err := s.local.launch(*req.Command)
+	cmd, err := req.Command.command()
 	if err != nil {
 		s.tell(failed(req.ID, err))
 		return
 	}
-	s.marks[req.Command.Mark] = true
+	p, err := s.local.launch(cmd)
+	if err != nil {
+		s.tell(failed(req.ID, err))
+		return
+	}
+	s.marks[cmd.Mark] = true
 	s.mu.Lock()
 	s.running[req.ID] = p
 	s.mu.Unlock()

@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(0)
 		case "__relay":
-			os.Exit(beRelay(os.Args[2:]))
+			os.Exit(beRelay())
+		case "__sweep":
+			os.Exit(beSweeper(os.Args[2]))
 		}
 	}
 	os.Exit(m.Run())
@@ -131,7 +133,7 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
 		cmd := shell(t, `read line; echo "out $line $RELAY_ATTEMPT $X"; echo err >&2; pwd`)
-		cmd.Env = append(cmd.Env, "X=1", "RELAY_ATTEMPT=old")
+		cmd.Env = append(cmd.Env, "X=\xff<&", "RELAY_ATTEMPT=old")
 		cmd.Stdin = filepath.Join(cmd.Dir, "stdin")
 		for path, text := range map[string]string{cmd.Stdin: "in\n", cmd.Stdout: "before\n"} {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -139,7 +141,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 		run(t, s, cmd)
-		if got, want := read(t, cmd.Stdout), "before\nout in "+cmd.Mark+" 1\n"+cmd.Dir+"\n"; got != want {
+		if got, want := read(t, cmd.Stdout), "before\nout in "+cmd.Mark+" \xff<&\n"+cmd.Dir+"\n"; got != want {
 			t.Errorf("stdout: got %q, want %q", got, want)
 		}
 		if got := read(t, cmd.Stderr); got != "err\n" {

@@ -22,7 +22,7 @@ import (
 )
 
 // beRelay is a relay that starts the commands it reads from its standard input, says so, and then waits to be killed.
-func beRelay([]string) int {
+func beRelay() int {
 	self, err := os.Executable()
 	if err != nil {
 		return 1
@@ -43,6 +43,16 @@ func beRelay([]string) int {
 		}
 		fmt.Println("started")
 	}
+}
+
+// beSweeper sweeps for one mark and tells how many it ended.
+func beSweeper(mark string) int {
+	ended, err := Sweep(context.Background(), func(m string) bool { return m == mark }, 0)
+	fmt.Println("ended", ended)
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
 // pipe is a named pipe in the folder of a command, which its script opens as $F/name.

@@ -102,11 +102,6 @@ func (s *sweeper) living() int {
 	return n
 }
 
-func (m member) alive() bool {
-	now, ok := look(m.pid)
-	return ok && !now.zombie && now.start == m.start
-}
-
 // ancestors are the processes that this one runs below.
 func ancestors() map[int]bool {
 	above := map[int]bool{}

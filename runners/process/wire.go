@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
+	"time"
 )
 
 // maxMessage bounds one message between relay and its guardian. The largest holds an environment, which the system
@@ -16,9 +17,54 @@ const maxMessage = 16 << 20
 
 // request is one line from relay to the guardian.
 type request struct {
-	Do      verb     `json:"do"`
-	ID      uint64   `json:"id,omitempty"`
-	Command *Command `json:"command,omitempty"`
+	Do      verb    `json:"do"`
+	ID      uint64  `json:"id,omitempty"`
+	Command *packed `json:"command,omitempty"`
+}
+
+// packed is a Command as bytes: paths, arguments and variables need not be UTF-8, which JSON strings have to be.
+type packed struct {
+	Argv   [][]byte      `json:"argv"`
+	Env    [][]byte      `json:"env"`
+	Rest   [][]byte      `json:"rest"`
+	Signal string        `json:"signal"`
+	Grace  time.Duration `json:"grace"`
+}
+
+func pack(c Command) *packed {
+	return &packed{
+		Argv: bytesOf(c.Argv), Env: bytesOf(c.Env),
+		Rest:   bytesOf([]string{c.Dir, c.Stdin, c.Stdout, c.Stderr, c.End, c.Mark}),
+		Signal: c.StopSignal, Grace: c.StopGrace,
+	}
+}
+
+func (p *packed) command() (Command, error) {
+	rest := stringsOf(p.Rest)
+	if len(rest) != 6 {
+		return Command{}, fmt.Errorf("a command with %d fields", len(rest))
+	}
+	return Command{
+		Argv: stringsOf(p.Argv), Env: stringsOf(p.Env),
+		Dir: rest[0], Stdin: rest[1], Stdout: rest[2], Stderr: rest[3], End: rest[4], Mark: rest[5],
+		StopSignal: p.Signal, StopGrace: p.Grace,
+	}, nil
+}
+
+func bytesOf(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func stringsOf(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
 }
 
 // reply is one line from the guardian to relay.

@@ -1,0 +1,75 @@
+package process
+
+import (
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// flood runs a program that writes n bytes as lines of 64, with a last line of its own, and reads them as they come.
+func flood(t testing.TB, n string, limit int64) (lines int, last string, peak int64) {
+	t.Helper()
+	cmd := shell(t, `yes 012345678901234567890123456789012345678901234567890123456789012 | head -c `+n+`; echo result`)
+	p := start(t, NewLocal(), cmd)
+	gone := make(chan struct{})
+	go func() { p.Wait(); close(gone) }()
+	l, err := OpenLines(cmd.Stdout, LinesOptions{Gone: gone, Cap: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for ; ; lines++ {
+		line, err := l.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || line.Dropped > 0 {
+			t.Fatal(line.Dropped, err)
+		}
+		if lines%(1<<16) == 0 {
+			peak = max(peak, onDisk(t, cmd.Stdout))
+		}
+		last = string(line.Data)
+	}
+	if got := onDisk(t, cmd.Stdout); got > limit+2*holeStep {
+		t.Errorf("%d bytes on disk at the end, the limit is %d", got, limit)
+	}
+	if _, err := Compact(cmd.Stdout, limit); err != nil {
+		t.Error(err)
+	}
+	return lines, last, peak
+}
+
+func onDisk(t testing.TB, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Sys().(*syscall.Stat_t).Blocks * 512
+}
+
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	lines, last, _ := flood(t, "64M", 4<<20)
+	if lines != 1<<20+1 || last != "result" {
+		t.Errorf("%d lines, the last is %q", lines, last)
+	}
+}
+
+// BenchmarkFlood reads 1 GiB as it is written.
+func BenchmarkFlood(b *testing.B) {
+	b.SetBytes(1 << 30)
+	var peak int64
+	for b.Loop() {
+		_, _, now := flood(b, "1G", 32<<20)
+		peak = max(peak, now)
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	b.ReportMetric(float64(peak)/(1<<20), "MiB-disk-peak")
+	b.ReportMetric(float64(mem.HeapSys)/(1<<20), "MiB-heap")
+}

@@ -1,0 +1,35 @@
+package process
+
+import "os"
+
+const (
+	block    = 4096    // holes begin and end at blocks of the file system
+	holeStep = 1 << 20 // bytes worth a system call
+)
+
+// hole is the middle of a file, given back to the disk while the file grows.
+type hole struct {
+	keep int64 // bytes of the head, and of what was read last; 0: everything
+	end  int64 // punched up to here
+}
+
+func newHole(limit int64) hole {
+	if limit <= 0 {
+		return hole{}
+	}
+	keep := (limit/2 + block - 1) / block * block
+	return hole{keep: keep, end: keep}
+}
+
+// behind gives back what lies between the head and the last bytes before off.
+func (h *hole) behind(f *os.File, off int64) {
+	end := (off - h.keep) / block * block
+	if h.keep == 0 || end < h.end+holeStep {
+		return
+	}
+	if err := punch(f, h.end, end-h.end); err != nil {
+		h.keep = 0 // the file system cannot: the file is cut at the end only
+		return
+	}
+	h.end = end
+}

@@ -1,0 +1,13 @@
+package process
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func punch(f *os.File, off, n int64) error {
+	return retry(func() error {
+		return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
+	})
+}

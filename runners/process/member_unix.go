@@ -1,0 +1,86 @@
+//go:build unix
+
+package process
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"syscall"
+)
+
+// member is one process as the system shows it. Pid and start together are never used twice.
+type member struct {
+	pid, ppid, pgrp, sid int
+	zombie               bool
+	start                uint64
+}
+
+func (m member) identity() member { return member{pid: m.pid, start: m.start} }
+
+// signal sends sig to m and to nobody who got its pid since. It reports whether there was something to send it to.
+func (m member) signal(sig syscall.Signal) bool {
+	p, err := os.FindProcess(m.pid) // a pidfd where the system has them
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	now, ok := look(m.pid)
+	if !ok || now.zombie || now.start != m.start {
+		return false
+	}
+	return p.Signal(sig) == nil
+}
+
+func (m member) alive() bool {
+	now, ok := look(m.pid)
+	return ok && !now.zombie && now.start == m.start
+}
+
+// evidence says how a process's command was found out.
+type evidence int
+
+const (
+	unknown evidence = iota // it could be of several
+	byAge                   // what is older than a command is not its, and only one was left, or none
+	proven                  // by its session, group or mark
+)
+
+// whose returns the running command that m belongs to; nil, but not unknown: one that is over.
+func (k *kin) whose(m member) (owner *child, how evidence) {
+	if c := k.leaders[m.sid]; c != nil {
+		return c, proven
+	}
+	if c := k.leaders[m.pgrp]; c != nil {
+		return c, proven
+	}
+	candidates, how := k.bearers(markOf(m.pid)), proven
+	if len(candidates) == 0 && adopts {
+		candidates, how = slices.Collect(maps.Values(k.leaders)), byAge
+	}
+	n := 0
+	for _, c := range candidates {
+		if m.start >= c.seat.start {
+			owner = c
+			n++
+		}
+	}
+	switch {
+	case n == 1:
+		return owner, how
+	case n == 0 && adopts:
+		return nil, byAge
+	default:
+		return nil, unknown
+	}
+}
+
+// bearers are the running commands with a mark.
+func (k *kin) bearers(mark string) (found []*child) {
+	for _, c := range k.leaders {
+		if mark != "" && c.cmd.Mark == mark {
+			found = append(found, c)
+		}
+	}
+	return found
+}

@@ -1,0 +1,100 @@
+package process
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Processes of a run that is long over: one of them deaf, one without a mark below one that has it. Not parallel: they
+// become children of this process, which ends what no running command has when a command ends.
+func TestSweep(t *testing.T) {
+	cmd := shell(t, "")
+	cmd.pipes(t, "polite", "deaf", "below")
+	leave := exec.CommandContext(t.Context(), "setsid", "sh", "-c", `
+		(setsid sh -c 'trap "echo bye >$F/said; exit" TERM; sh -c "echo \$\$; exec sleep 1000" >"$F/polite"' &)
+		(trap "" TERM; setsid sh -c 'echo $$; exec sleep 1000' >"$F/deaf" &)
+		(setsid sh -c 'env -i PATH="$PATH" setsid sh -c "trap \"\" TERM; echo \$\$; exec sleep 1000" >"$F/below" & wait' &)`)
+	leave.Env = cmd.environ()
+	if err := leave.Run(); err != nil {
+		t.Fatal(err)
+	}
+	holders := []holder{hold(t, cmd.Dir+"/polite"), hold(t, cmd.Dir+"/deaf"), hold(t, cmd.Dir+"/below")}
+	match := func(mark string) bool { return mark == cmd.Mark }
+	ended, err := Sweep(t.Context(), match, 200*time.Millisecond)
+	if err != nil || ended < 3 {
+		t.Errorf("ended %d, %v", ended, err)
+	}
+	gone(t, holders...)
+	if got := read(t, cmd.Dir+"/said"); got != "bye\n" {
+		t.Errorf("the polite one was not asked: %q", got)
+	}
+	if ended, err := Sweep(t.Context(), match, time.Hour); ended != 0 || err != nil {
+		t.Errorf("again: %d, %v", ended, err)
+	}
+}
+
+// relay may run below an agent of another relay: it does not end itself, nor what it runs below.
+func TestSweepSparesItsOwn(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := shell(t, `sleep 1000 & "$SELF" __sweep "$RELAY_ATTEMPT"; echo alive`)
+	cmd.Env = append(cmd.Env, "SELF="+self)
+	exit := run(t, NewLocal(), cmd)
+	if got := read(t, cmd.Stdout); exit.Code != 0 || got != "ended 1\nalive\n" {
+		t.Errorf("got %+v, %q", exit, got)
+	}
+}
+
+// The guardian is killed, and what it leaves has no mark: relay inherits it.
+func TestGuardianKilledUnmarked(t *testing.T) {
+	t.Parallel()
+	cmd := shell(t, `(`+unmarked+` &); sh -c 'echo $$; exec sleep 1000' >"$F/self"`)
+	cmd.pipes(t, "up", "self")
+	cmd.StopGrace = time.Hour // all obey
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay := exec.CommandContext(t.Context(), self, "__relay")
+	in, err := relay.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay.Stderr = os.Stderr
+	out, err := relay.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := relay.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(in, cmd); err != nil {
+		t.Fatal(err)
+	}
+	holders := []holder{hold(t, cmd.Dir+"/up"), hold(t, cmd.Dir+"/self")}
+	for _, m := range descendants(relay.Process.Pid) {
+		if m.ppid == relay.Process.Pid && !m.signal(9) {
+			t.Errorf("the guardian could not be killed: %+v", m)
+		}
+	}
+	for _, h := range holders {
+		_ = h.f.SetReadDeadline(time.Now().Add(script))
+		if _, err := io.ReadAll(h.f); err != nil {
+			t.Errorf("%d: %v", h.pid, err)
+		}
+	}
+	_ = in.Close()
+	if said, err := io.ReadAll(out); err != nil || !strings.HasPrefix(string(said), "started\n") {
+		t.Errorf("relay said %q, %v", said, err)
+	}
+	if err := relay.Wait(); err != nil {
+		t.Error(err)
+	}
+}
