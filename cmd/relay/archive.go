@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/configs"
+)
+
+// epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
+var epicFiles = []string{"epic.yml", "attempt-ledger.yml", "runs", "deferred-findings.jsonl"}
+
+// clear makes room for a new epic: whatever is there of an old one goes to the archive. It refuses an epic that is
+// running, and without force one in progress. The answer is the archive's path from the root, or "".
+func (p *place) clear(opts initOptions, now time.Time) (string, error) {
+	var old []string
+	for _, name := range epicFiles {
+		if exists(p.file(name)) {
+			old = append(old, name)
+		}
+	}
+	if len(old) == 0 {
+		return "", nil
+	}
+	id := "unfinished"
+	if old[0] == "epic.yml" {
+		var err error
+		if id, err = p.replaceable(opts); err != nil {
+			return "", err
+		}
+	}
+	folder, err := p.archive(id, old, now)
+	if err != nil {
+		return "", fmt.Errorf("archive the old epic: %w", err)
+	}
+	return p.shown(folder), nil
+}
+
+// replaceable decides whether the epic that is there may go, and returns its id.
+func (p *place) replaceable(opts initOptions) (id string, err error) {
+	old, err := p.plan()
+	if err != nil {
+		if opts.force {
+			return "unreadable", nil
+		}
+		return "", &hinted{err: fmt.Errorf("the epic that is there cannot be read: %w", err), code: exitInvalid,
+			hint: "to archive it and begin anew: relay init --force " + opts.blueprint}
+	}
+	view, err := attempts.Read(p.dir, old.epic, old.graph)
+	switch {
+	case err != nil && opts.force:
+		return old.epic.ID, nil
+	case err != nil:
+		return "", &hinted{err: fmt.Errorf("the ledger of the epic that is there cannot be read: %w", err),
+			hint: "relay ledger validate tells what is wrong; relay init --force archives it and begins anew"}
+	case view.Running:
+		return "", &attempts.HeldError{Holder: *view.Holder}
+	}
+	done, tried := 0, false
+	for _, rec := range view.Ledger.Tasks {
+		tried = tried || len(rec.Attempts) > 0
+		if rec.Completed {
+			done++
+		}
+	}
+	if tried && done < len(old.epic.Tasks) && !opts.force {
+		return "", &hinted{
+			err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.epic.ID, done, count(len(old.epic.Tasks), "task")),
+			hint: "relay work continues it; relay init --force " + opts.blueprint + " archives it and begins anew",
+		}
+	}
+	return old.epic.ID, nil
+}
+
+// archive moves files out of the way into a folder of their own.
+func (p *place) archive(id string, names []string, now time.Time) (string, error) {
+	stamp := now.UTC().Format("20060102T150405Z")
+	folder := p.file("archive", id+"-"+stamp)
+	for n := 2; exists(folder); n++ {
+		folder = p.file("archive", fmt.Sprintf("%s-%s-%d", id, stamp, n))
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		err := os.Rename(p.file(name), filepath.Join(folder, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+// settings are the limits of a configuration as the ledger records them.
+func settings(c *configs.Config) attempts.Settings {
+	return attempts.Settings{
+		MaxAttemptsPerTask: c.Relay.MaxAttemptsPerTask,
+		TimeoutMinutes:     c.Relay.Timeout.Minutes(),
+		Review:             attempts.ReviewSettings{Enabled: c.Relay.Review.Enabled, Provider: c.Relay.Review.Provider},
+	}
+}
+
+// replaceFile puts a file in place whole: a reader, or a crash, sees the old one or the new one.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+type checkOptions struct {
+	app  *app
+	json bool
+}
+
+func newCheckCommand(a *app) *cobra.Command {
+	opts := checkOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look at everything that could fail at 03:00",
+		Long: `Look at everything that could fail at 03:00: repository, configuration, epic,
+ledger, runners, disk. Every line that is not ok says what to do about it.
+
+Exit code 0 when nothing fails; warnings do not count.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// The states of a point.
+const (
+	stateOK   = "ok"
+	stateWarn = "warn"
+	stateFail = "fail"
+)
+
+// point is one thing relay check looked at.
+type point struct {
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Message string `json:"message"`
+	Fix     string `json:"fix,omitempty"`
+	code    int
+}
+
+// checkAnswer is what relay check --json prints.
+type checkAnswer struct {
+	OK     bool    `json:"ok"`
+	Points []point `json:"points"`
+}
+
+func runCheck(ctx context.Context, opts checkOptions) error {
+	c := checkup{app: opts.app}
+	c.all(ctx)
+	code := exitOK
+	for _, p := range c.points {
+		if p.State == stateFail && code == exitOK {
+			code = p.code
+		}
+	}
+	if opts.json {
+		if err := opts.app.printJSON(checkAnswer{OK: code == exitOK, Points: c.points}); err != nil {
+			return err
+		}
+	} else {
+		tellPoints(opts.app.out, c.points)
+	}
+	if code != exitOK {
+		return ended(code)
+	}
+	return nil
+}
+
+func tellPoints(w io.Writer, points []point) {
+	counts, widest := map[string]int{}, 0
+	for _, p := range points {
+		widest = max(widest, len(p.Name))
+	}
+	for _, p := range points {
+		counts[p.State]++
+		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, pad(p.Name, widest), safe(p.Message))
+		if p.Fix != "" {
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), safe(p.Fix))
+		}
+	}
+	switch {
+	case counts[stateFail] > 0:
+		fmt.Fprintf(w, "\n%s to put right before relay work\n", count(counts[stateFail], "thing"))
+	case counts[stateWarn] > 0:
+		fmt.Fprintf(w, "\nready, with %s: relay work\n", count(counts[stateWarn], "warning"))
+	default:
+		fmt.Fprint(w, "\nready: relay work\n")
+	}
+}
+
+// checkup gathers the points, each step using what the one before found.
+type checkup struct {
+	app    *app
+	place  *place
+	plan   *plan
+	points []point
+}
+
+func (c *checkup) add(state, name, message, fix string) {
+	p := point{Name: name, State: state, Message: message, Fix: fix}
+	if state == stateFail {
+		p.code = exitFailure
+	}
+	c.points = append(c.points, p)
+}
+
+// fail turns an error into points, in the words every other command uses for it.
+func (c *checkup) fail(name string, err error) {
+	d := diagnose(err)
+	for _, m := range d.messages {
+		c.points = append(c.points, point{Name: name, State: stateFail, Message: m, code: d.code})
+	}
+	c.points[len(c.points)-1].Fix = d.hint
+}
+
+func (c *checkup) all(ctx context.Context) {
+	p, err := c.app.repository(ctx)
+	if err != nil {
+		c.fail("repository", err)
+		return
+	}
+	located, err := c.app.locate(ctx, nil)
+	if err != nil {
+		c.place = p
+		c.repository(ctx)
+		c.fail("configuration", err)
+		return
+	}
+	c.place = located
+	c.repository(ctx)
+	c.add(stateOK, "configuration", "read", "")
+	for _, w := range located.config.Warnings {
+		c.add(stateWarn, "configuration", w, "")
+	}
+	c.folder()
+	c.space()
+	if c.epic() {
+		c.ledger()
+	}
+	c.runners()
+	c.reviewer()
+	c.shell()
+}
+
+// epic reads the plan and says what in it nothing would prove.
+func (c *checkup) epic() bool {
+	plan, err := c.place.plan()
+	if err != nil {
+		c.fail("epic", err)
+		return false
+	}
+	c.plan = plan
+	c.add(stateOK, "epic", fmt.Sprintf("%s, %s", plan.epic.ID, count(len(plan.epic.Tasks), "task")), "")
+	for i, w := range unproved(plan.epic) {
+		if i == maxWarnings {
+			c.add(stateWarn, "epic", fmt.Sprintf("and %s more like this", count(len(unproved(plan.epic))-i, "task")), "")
+			break
+		}
+		c.add(stateWarn, "epic", w.Task+" "+w.Message, "write the commands that prove it under checks: in "+c.place.shown(c.place.file("epic.yml")))
+	}
+	return true
+}
+
+var errNotWritable = errors.New("cannot be written to")

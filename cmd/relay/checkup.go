@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"relay/configs"
+)
+
+// Free space below which a night is at risk, or cannot begin.
+const (
+	scarceSpace = 2 << 30
+	noSpace     = 100 << 20
+)
+
+func (c *checkup) repository(ctx context.Context) {
+	facts, err := c.place.git.Facts(ctx, 1)
+	switch {
+	case err != nil:
+		c.fail("repository", err)
+		return
+	case facts.Head == "":
+		c.add(stateFail, "repository", "there is no commit yet, so nothing to go back to", "git commit --allow-empty -m 'first commit'")
+		return
+	case facts.Branch == "":
+		c.add(stateFail, "repository", "HEAD is detached: the work would be on no branch", "git switch -c BRANCH")
+		return
+	case facts.Unmerged:
+		c.add(stateFail, "repository", "a merge or rebase is half done", "finish it, or git merge --abort or git rebase --abort")
+		return
+	}
+	c.add(stateOK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
+	var changed []string
+	for _, ch := range facts.Changes {
+		if ch.Code != "??" {
+			changed = append(changed, line(ch.Path, 60))
+		}
+	}
+	if len(changed) > 0 && (c.place.config == nil || c.place.config.Relay.Isolation == "none") {
+		c.add(stateFail, "repository", "uncommitted changes: "+some(changed, 3), "git commit or git stash them")
+	}
+}
+
+// folder tries to write where the ledger goes. Permission bits prove nothing: a disk may be read-only, the user root.
+func (c *checkup) folder() {
+	dir := c.place.dir
+	for !exists(dir) && dir != c.place.root {
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".relay-check-*")
+	if err == nil {
+		_, err = f.Write([]byte("relay"))
+		if closing := f.Close(); err == nil {
+			err = closing
+		}
+		_ = os.Remove(f.Name())
+	}
+	if err != nil {
+		c.fail("folder", fmt.Errorf("%s %w: %w", c.place.shown(dir), errNotWritable, err))
+		return
+	}
+	c.add(stateOK, "folder", c.place.shown(c.place.dir)+" can be written to", "")
+}
+
+func (c *checkup) space() {
+	free, err := freeSpace(c.place.root)
+	if err != nil {
+		c.add(stateWarn, "disk", "the free space is unknown: "+err.Error(), "")
+		return
+	}
+	text := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
+	switch {
+	case free < noSpace:
+		c.add(stateFail, "disk", text, "make room: a night writes transcripts, logs and commits")
+	case free < scarceSpace:
+		c.add(stateWarn, "disk", text, "make room: a night writes transcripts, logs and commits")
+	default:
+		c.add(stateOK, "disk", text, "")
+	}
+}
+
+func (c *checkup) ledger() {
+	view, err := c.place.view(c.plan)
+	if err != nil {
+		c.fail("ledger", err)
+		return
+	}
+	for _, w := range view.Warnings {
+		c.add(stateWarn, "ledger", w, "relay ledger validate")
+	}
+	switch {
+	case view.Edit != "":
+		c.add(stateFail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger validate --repair")
+		return
+	case view.Running:
+		c.add(stateWarn, "ledger", "a run is on: "+holderText(view.Holder), "relay status --watch")
+		return
+	}
+	counts := tally(view.Ledger, c.plan.graph)
+	text := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
+	if counts.Gated > 0 {
+		c.add(stateWarn, "ledger", fmt.Sprintf("%s, %d gated, %d blocked", text, counts.Gated, counts.Blocked), "relay status names them and says what to do")
+		return
+	}
+	c.add(stateOK, "ledger", text, "")
+}
+
+// runners looks for the program of every runner that would be asked.
+func (c *checkup) runners() {
+	names := slices.Clone(c.place.config.Relay.Runners)
+	if c.plan != nil {
+		for i := range c.plan.epic.Tasks {
+			if name := c.plan.epic.Tasks[i].Runner; name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		c.points = append(c.points, point{Name: "runner", State: stateFail, Message: "no runner is configured",
+			Fix: "set relay.runners in " + configs.SharedFile, code: exitNoRunner})
+	}
+	for _, name := range names {
+		c.runner("runner "+name, name)
+	}
+}
+
+func (c *checkup) runner(label, name string) {
+	program, err := c.place.program(c.app, name)
+	if err != nil {
+		d := diagnose(err)
+		c.points = append(c.points, point{Name: label, State: stateFail, Message: d.messages[0], Fix: d.hint, code: exitNoRunner})
+		return
+	}
+	c.add(stateOK, label, program, "")
+}
+
+func (c *checkup) reviewer() {
+	name, rest := reviewer(c.place.config)
+	if name == "" {
+		c.add(stateWarn, "review", "no reviewer is configured: checks alone decide", "set relay.review.provider in "+configs.SharedFile)
+		return
+	}
+	c.runner("review "+name, name)
+	if len(rest) > 0 {
+		c.add(stateWarn, "review", "only "+name+" is asked, not "+strings.Join(rest, ", "), "")
+	}
+}
+
+// shell is what acceptance commands run in.
+func (c *checkup) shell() {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		c.add(stateFail, "shell", "there is no sh to run acceptance commands", "put sh on the PATH")
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator"
+)
+
+// night is what relay work --json prints when it ends.
+type nightAnswer struct {
+	Version  int         `json:"version"`
+	Run      string      `json:"run"`
+	Reason   string      `json:"reason"`
+	ExitCode int         `json:"exit_code"`
+	Error    string      `json:"error,omitempty"`
+	Seconds  float64     `json:"seconds"`
+	Attempts int         `json:"attempts"` // that ended in this run
+	Left     int         `json:"left"`     // tasks of this run that are not completed
+	Counts   counts      `json:"counts"`
+	Usage    usage       `json:"usage"`           // of this run
+	Tasks    []taskState `json:"tasks,omitempty"` // those that are not completed, at most 100
+}
+
+// maxLeft bounds the tasks listed at the end of a run.
+const maxLeft = 100
+
+// closing tells how the night went, and returns its exit code as an error.
+func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code int) error {
+	if err != nil && s.Reason == "" { // it never began
+		return err
+	}
+	now, reading := p.standing(false)
+	if o.json {
+		answer := nightAnswer{
+			Version: 1, Run: s.Run, Reason: string(s.Reason), ExitCode: code, Seconds: s.Elapsed.Seconds(), Attempts: s.Ended, Left: s.Left,
+			Counts: counts{s.Counts.Total, s.Counts.Completed, s.Counts.InProgress, s.Counts.Pending, s.Counts.Blocked, s.Counts.Gated},
+			Usage:  usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD},
+		}
+		if err != nil {
+			answer.Error = message(err)
+		}
+		if reading == nil {
+			answer.Tasks = unfinished(now)
+		}
+		if err := o.app.printJSON(answer); err != nil {
+			return err
+		}
+	} else if reading == nil {
+		l := listing{now: o.app.now(), width: columns(o.app.out.w)}
+		l.night(o.app.out, s, now)
+	}
+	switch {
+	case err != nil:
+		return err
+	case reading != nil:
+		return reading
+	case code != exitOK:
+		return ended(code)
+	}
+	return nil
+}
+
+func unfinished(s *standing) []taskState {
+	var left []taskState
+	for i := range s.Tasks {
+		if s.Tasks[i].Status != attempts.Completed && len(left) < maxLeft {
+			left = append(left, s.Tasks[i])
+		}
+	}
+	return left
+}
+
+// night tells a sleepy person what happened, what needs them, and what to type.
+func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
+	c := s.Counts
+	fmt.Fprintf(w, "\n%s\n", headline(s))
+	fmt.Fprintf(w, "tasks  %s %s\n", bar(now.Counts, 20), countsText(now.Counts))
+	fmt.Fprintf(w, "time   %s, %s\n", span(s.Elapsed), count(s.Ended, "attempt"))
+	if u := (usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD}); u != (usage{}) {
+		fmt.Fprintf(w, "cost   %s\n", usageText(u))
+	}
+	widest, told := 0, 0
+	for i := range now.Tasks {
+		if now.Tasks[i].Status != attempts.Completed {
+			widest = max(widest, len(now.Tasks[i].ID))
+		}
+	}
+	for i := range now.Tasks {
+		t := &now.Tasks[i]
+		if t.Status == attempts.Completed || (len(now.Tasks) > shortEpic && !urgent(t)) {
+			continue
+		}
+		if told++; told == 1 {
+			fmt.Fprintln(w)
+		}
+		l.task(w, t, widest)
+	}
+	if now.Counts.Completed < now.Counts.Total {
+		l.needs(w, now)
+	}
+	if c.Completed > 0 && s.Ended > 0 {
+		fmt.Fprint(w, "\nthe work is on your branch, one or more commits for each task: git log\n")
+	}
+}
+
+func headline(s orchestrator.Summary) string {
+	switch s.Reason {
+	case orchestrator.EpicComplete:
+		return "done: every task is completed"
+	case orchestrator.Interrupted:
+		return "stopped before the end; nothing is lost, relay work continues"
+	case orchestrator.NoRunnableTasks:
+		if s.Left == 0 {
+			return "done: the tasks you named are completed"
+		}
+		return "finished what could be done; some tasks need you"
+	}
+	return "ended by an error (" + strings.ReplaceAll(string(s.Reason), "_", " ") + "); nothing recorded is lost"
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/configs"
+)
+
+type installOptions struct {
+	app    *app
+	agent  string
+	user   bool
+	force  bool
+	dryRun bool
+}
+
+func newCommandsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "commands",
+		Short: "Slash commands for agent CLIs",
+	}
+	cmd.AddCommand(newInstallCommand(a))
+	return cmd
+}
+
+func newInstallCommand(a *app) *cobra.Command {
+	opts := installOptions{app: a}
+	agents := configs.CommandAgents()
+	cmd := &cobra.Command{
+		Use:       "install AGENT",
+		Short:     "Write the slash commands init, work and status for an agent CLI",
+		Long:      "Write the slash commands init, work and status for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept unless --force is given.",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: agents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.agent = args[0]
+			return runInstall(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.user, "user", false, "for you, in every repository")
+	cmd.Flags().Bool("project", false, "in this repository (the default)")
+	cmd.Flags().BoolVar(&opts.force, "force", false, "replace files that differ")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "name the files and write nothing")
+	cmd.MarkFlagsMutuallyExclusive("user", "project")
+	return cmd
+}
+
+func runInstall(ctx context.Context, opts installOptions) error {
+	if !slices.Contains(configs.CommandAgents(), opts.agent) {
+		return &usageError{message: "there are no slash commands for " + quote(opts.agent), hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
+	}
+	scope, base := configs.ScopeProject, ""
+	if opts.user {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return err
+		}
+		scope, base = configs.ScopeUser, home
+	} else {
+		p, err := opts.app.repository(ctx)
+		if err != nil {
+			return err
+		}
+		base = p.root
+	}
+	files, err := configs.Commands(opts.agent, scope)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := opts.install(base, f); err != nil {
+			return err
+		}
+	}
+	var names []string
+	for _, f := range files {
+		if f.Invoke != "" {
+			names = append(names, f.Invoke)
+		}
+	}
+	fmt.Fprintf(opts.app.out, "in %s: %s\n", opts.agent, strings.Join(names, ", "))
+	return nil
+}
+
+func (opts installOptions) install(base string, f configs.CommandFile) error {
+	path := filepath.Join(base, filepath.FromSlash(f.Path))
+	old, err := readFile(path, maxScript)
+	switch {
+	case err == nil && bytes.Equal(old, f.Content):
+		fmt.Fprintf(opts.app.out, "unchanged  %s\n", path)
+		return nil
+	case err == nil && !opts.force:
+		return &hinted{err: fmt.Errorf("%s is there already and differs", path), hint: "look at it, then add --force to replace it"}
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	if opts.dryRun {
+		fmt.Fprintf(opts.app.out, "would write  %s\n", path)
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := replaceFile(path, f.Content); err != nil {
+		return err
+	}
+	fmt.Fprintf(opts.app.out, "written  %s\n", path)
+	return nil
+}

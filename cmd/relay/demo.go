@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"relay/attempts"
+	"relay/reanchor"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+type demoOptions struct {
+	app *app
+	dir string
+}
+
+func newDemoCommand(a *app) *cobra.Command {
+	opts := demoOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See a whole night in seconds, without key or network",
+		Long: `See a whole night in seconds: a scratch repository, five tasks and a scripted
+agent; no key, no network, nothing of yours is touched. One task fails and
+then succeeds, one cannot be done and is gated, one is blocked by it.
+
+Exit code 0 when the night went as scripted, else 1.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), opts) },
+	}
+	cmd.Flags().StringVar(&opts.dir, "dir", "", "make the scratch repository in `DIR` (default: a temporary folder)")
+	return cmd
+}
+
+func runDemo(ctx context.Context, opts demoOptions) error {
+	root, err := opts.scratch(ctx)
+	if err != nil {
+		return fmt.Errorf("make the scratch repository: %w", err)
+	}
+	a := opts.inside(root)
+	step := func(n int, what, command string) {
+		fmt.Fprintf(a.out, "\n--- %d. %s\n\n$ %s\n\n", n, what, command)
+	}
+	fmt.Fprintf(a.out, "A scratch repository with a blueprint of five tasks: %s\n", root)
+	step(1, "The blueprint becomes an epic of tasks with dependencies.", "relay init docs/plan.md")
+	if err := runInit(ctx, initOptions{app: a, blueprint: "docs/plan.md"}); err != nil {
+		return err
+	}
+	step(2, "What could fail at 03:00?", "relay check")
+	if err := runCheck(ctx, checkOptions{app: a}); err != nil {
+		return err
+	}
+	step(3, "The night. relay starts a fresh agent for each attempt and believes only its own checks.", "relay work")
+	err = runWork(ctx, workOptions{app: a}, pflag.NewFlagSet("demo", pflag.ContinueOnError))
+	var code ended
+	if err != nil && !errors.As(err, &code) {
+		return err
+	}
+	step(4, "The morning: what was tried on the task that needs a person.", "relay show T3")
+	if err := runShow(ctx, showOptions{app: a, task: "T3"}); err != nil {
+		return err
+	}
+	if err := asScripted(ctx, a, int(code)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, demoEnd, root)
+	return nil
+}
+
+const demoEnd = `
+--- The night went as scripted.
+
+T2 failed its check once, was told so, and succeeded; T3 failed twice with the
+same error and was gated; T4 is blocked by it; nothing else was held up.
+
+Look around:   cd %s
+  relay status --verbose        every attempt with its receipt
+  relay show T2 --brief         what the second agent of T2 was told
+  relay show T2 --attempt 1 --diff
+  git log --oneline             the work, on your branch
+  relay ungate T3               and relay work tries again
+Your own first night: relay init --help
+`
+
+// scratch makes the repository the demo plays in.
+func (o demoOptions) scratch(ctx context.Context) (root string, err error) {
+	if o.dir == "" {
+		root, err = os.MkdirTemp("", "relay-demo-")
+	} else {
+		root, err = filepath.Abs(o.app.path(o.dir))
+		if err == nil {
+			err = os.Mkdir(root, 0o755)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", err
+	}
+	files := map[string]string{
+		"demo/plan.md": "docs/plan.md", "demo/script.yml": ".agents-os/demo-script.yml", "demo/agents.yml": ".agents.yml",
+	}
+	for from, to := range files {
+		text, err := demoFiles.ReadFile(from)
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(root, filepath.FromSlash(to))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "README.md"), []byte("# Greetings\n"), 0o644); err != nil {
+		return "", err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"},
+		{"config", "user.name", "relay demo"},
+		{"config", "user.email", "demo@relay.invalid"},
+		{"add", "--all"},
+		{"-c", "commit.gpgSign=false", "commit", "--quiet", "--message=Begin"},
+	} {
+		if _, err := reanchor.Run(ctx, reanchor.Call{Dir: root, Args: args, Writes: true}); err != nil {
+			return "", err
+		}
+	}
+	return root, nil
+}
+
+// inside is the app as if started in the scratch repository by somebody without any configuration of their own.
+func (o demoOptions) inside(root string) *app {
+	a := *o.app
+	a.dir = root
+	a.environ = slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool {
+		return strings.HasPrefix(entry, "RELAY_") || strings.HasPrefix(entry, "XDG_CONFIG_HOME=")
+	})
+	a.environ = append(a.environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"))
+	return &a
+}
+
+// asScripted compares the ledger with what the script must lead to.
+func asScripted(ctx context.Context, a *app, code int) error {
+	p, err := a.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	s, err := p.standing(true)
+	if err != nil {
+		return err
+	}
+	want := []struct {
+		status   attempts.Status
+		attempts int
+		reason   attempts.Reason
+	}{
+		{status: attempts.Completed, attempts: 1},
+		{status: attempts.Completed, attempts: 2},
+		{status: attempts.Gated, attempts: 2, reason: attempts.RepeatedFailure},
+		{status: attempts.BlockedOn},
+		{status: attempts.Completed, attempts: 1},
+	}
+	if code != exitGated {
+		return fmt.Errorf("the night did not go as scripted: exit code %d, not %d; look into %s", code, exitGated, p.root)
+	}
+	for i, w := range want {
+		t := s.Tasks[i]
+		if t.Status != w.status || len(t.Attempts) != w.attempts || t.Reason != w.reason {
+			return fmt.Errorf("the night did not go as scripted: %s is %s after %s; look into %s",
+				t.ID, t.Status, count(len(t.Attempts), "attempt"), p.root)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// fakeClaude is a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does
+// what a file in $HOME/claude says. The file is the first of TASK.N, TASK, all.N and all, with ".review" behind TASK or
+// all for what is asked about an attempt. Its lines:
+//
+//	write PATH TEXT    delete PATH     commit MESSAGE
+//	say TEXT           a message of the agent
+//	out TEXT           err TEXT        a line as it is, on stdout or stderr
+//	result JSON        the final event, with JSON as the structured answer
+//	answer TEXT        the final event, with TEXT as the agent's last words
+//	fault STATUS       the final event of a run that failed with an HTTP status
+//	touch PATH         hang            run forever, ignoring nothing
+//	await PATH         wait until the file is there
+//	exit N
+func fakeClaude() {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil || len(prompt) == 0 {
+		fmt.Fprintln(os.Stderr, "Error: Input must be provided either through stdin or as a prompt argument when using --print")
+		os.Exit(1)
+	}
+	file, err := os.Open(scenario())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake claude:", err)
+		os.Exit(1)
+	}
+	defer file.Close()
+	emit(map[string]any{"type": "system", "subtype": "init", "session_id": fakeSession, "model": "claude-fake", "tools": []string{}})
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		name, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+		act(name, os.Expand(rest, os.Getenv))
+	}
+}
+
+const fakeSession = "c9fdff09-3dfc-4542-9a6a-7470c81c6227"
+
+// scenario finds the file for this attempt.
+func scenario() string {
+	parts := append(strings.SplitN(os.Getenv("RELAY_ATTEMPT"), "/", 4), "", "", "", "")
+	role := ""
+	if parts[3] != "" {
+		role = "." + parts[3]
+	}
+	dir := filepath.Join(os.Getenv("HOME"), "claude")
+	for _, who := range []string{parts[1], "all"} {
+		for _, which := range []string{role + "." + parts[2], role} {
+			if path := filepath.Join(dir, who+which); exists(path) {
+				return path
+			}
+		}
+	}
+	return filepath.Join(dir, parts[1])
+}
+
+func act(name, rest string) {
+	path, text, _ := strings.Cut(rest, " ")
+	switch name {
+	case "", "#":
+	case "write":
+		must(os.MkdirAll(filepath.Dir(path), 0o755))
+		must(os.WriteFile(path, []byte(text+"\n"), 0o644))
+	case "touch":
+		must(os.WriteFile(path, nil, 0o644))
+	case "delete":
+		must(os.RemoveAll(path))
+	case "commit":
+		must(exec.Command("git", "add", "-A").Run())
+		must(exec.Command("git", "commit", "-q", "-m", rest).Run())
+	case "say":
+		emit(spoken(rest))
+	case "out":
+		fmt.Println(rest)
+	case "err":
+		fmt.Fprintln(os.Stderr, rest)
+	case "result":
+		emit(final(map[string]any{"subtype": "success", "is_error": false, "result": rest, "structured_output": json.RawMessage(rest)}))
+	case "answer":
+		emit(spoken(rest))
+		emit(final(map[string]any{"subtype": "success", "is_error": false, "result": rest}))
+	case "fault":
+		emit(final(map[string]any{"subtype": "success", "is_error": true, "api_error_status": json.RawMessage(path), "result": text}))
+		os.Exit(1)
+	case "await":
+		for !exists(path) {
+			<-time.After(5 * time.Millisecond)
+		}
+	case "hang":
+		select {}
+	case "exit":
+		var code int
+		_, err := fmt.Sscan(rest, &code)
+		must(err)
+		os.Exit(code)
+	default:
+		must(fmt.Errorf("unknown line %q", name))
+	}
+}
+
+func spoken(text string) map[string]any {
+	return map[string]any{"type": "assistant", "session_id": fakeSession, "message": map[string]any{
+		"id": "msg_1", "role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}},
+		"usage": map[string]any{"input_tokens": 1000, "output_tokens": 50},
+	}}
+}
+
+func final(more map[string]any) map[string]any {
+	event := map[string]any{
+		"type": "result", "session_id": fakeSession, "num_turns": 1, "duration_ms": 1, "total_cost_usd": 0.01,
+		"usage": map[string]any{"input_tokens": 1000, "output_tokens": 50}, "permission_denials": []any{},
+	}
+	for k, v := range more {
+		event[k] = v
+	}
+	return event
+}
+
+func emit(event map[string]any) {
+	text, err := json.Marshal(event)
+	must(err)
+	fmt.Println(string(text))
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake claude:", err)
+		os.Exit(70)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// faultVariable names where a run is to be cut: POINT=kill, POINT=EIO or POINT=ENOSPC, with #N after the point for its
+// N-th occurrence. It is how relay's own tests look at every instant a crash can come.
+const faultVariable = "RELAY_FAULT"
+
+// faultPoints reads such a text; nil when nothing is to go wrong.
+func faultPoints(text string) func(string) error {
+	point, action, ok := strings.Cut(text, "=")
+	if !ok {
+		return nil
+	}
+	left := 1
+	if name, number, counted := strings.Cut(point, "#"); counted {
+		if n, err := strconv.Atoi(number); err == nil && n > 0 {
+			point, left = name, n
+		}
+	}
+	var mu sync.Mutex
+	return func(at string) error {
+		if at != point {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if left--; left != 0 {
+			return nil
+		}
+		return strike(action)
+	}
+}
+
+func strike(action string) error {
+	switch action {
+	case "kill":
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Kill()
+		}
+		select {} // dead in a moment
+	case "EIO":
+		return syscall.EIO
+	case "ENOSPC":
+		return syscall.ENOSPC
+	}
+	return fmt.Errorf("%s: unknown fault %q", faultVariable, action)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+type gateOptions struct {
+	app     *app
+	task    string
+	reason  string
+	cascade bool
+	json    bool
+}
+
+func newGateCommand(a *app) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "gate TASK",
+		Short:   "Keep a task from being tried",
+		Long:    "Keep a task from being tried until relay ungate says otherwise. What depends on\nit is blocked; its neighbours go on.",
+		Example: `  relay gate T5 --reason "waits for the new API key"`,
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), gateTask) },
+	}
+	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` kept with the gate")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func newUngateCommand(a *app) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "ungate TASK",
+		Short: "Let a gated task be tried again",
+		Long:  "Let a gated task be tried again. Attempts before this no longer count against it;\nthe next agent is still told of them.",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), ungateTask) },
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func newRetryCommand(a *app) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "retry TASK",
+		Short: "Make a task pending again, also a completed one",
+		Long: `Make a task pending again, gated or completed. What landed stays on the branch:
+the next agent begins from there.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), retryTask) },
+	}
+	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also everything that depends on it")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (o gateOptions) of(args []string) gateOptions {
+	o.task = args[0]
+	return o
+}
+
+// decision turns what a person wants into events, with what to tell them.
+type decision func(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error)
+
+// gateAnswer is what gate, ungate and retry print with --json.
+type gateAnswer struct {
+	Task    string   `json:"task"`
+	Changed []string `json:"changed"` // tasks whose state was changed
+	Message string   `json:"message"`
+}
+
+func runGate(ctx context.Context, opts gateOptions, decide decision) (err error) {
+	p, err := opts.app.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	pl, err := p.plan()
+	if err != nil {
+		return err
+	}
+	t, err := pl.task(opts.task)
+	if err != nil {
+		return err
+	}
+	store, err := p.open(opts.app, pl)
+	var held *attempts.HeldError
+	if errors.As(err, &held) {
+		return &hinted{err: errors.New(holderWords(held)), code: exitRunning, hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	var events []attempts.Event
+	var said string
+	store.View(func(l *attempts.Ledger) { events, said, err = decide(opts, pl, l, t) })
+	if err != nil {
+		return err
+	}
+	if err := store.Append(events...); err != nil {
+		return err
+	}
+	answer := gateAnswer{Task: t.ID, Changed: []string{}, Message: said}
+	for _, e := range events {
+		answer.Changed = append(answer.Changed, e.Task)
+	}
+	if opts.json {
+		return opts.app.printJSON(answer)
+	}
+	fmt.Fprintln(opts.app.out, said)
+	return nil
+}
+
+func gateTask(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	switch l.StatusOf(p.graph, t.ID) {
+	case attempts.Completed:
+		return nil, "", &hinted{err: fmt.Errorf("%s is completed", t.ID), hint: "relay retry " + t.ID + " makes it pending again; then it can be gated"}
+	case attempts.Gated:
+		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
+	}
+	said := t.ID + " is gated"
+	if n := waiting(p.graph, l, t.ID); n > 0 {
+		said += fmt.Sprintf(", and with it %s that %s for it", count(n, "task"), verb(n, "waits", "wait"))
+	}
+	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.reason, 500), At: o.app.now().UTC()}
+	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, said, nil
+}
+
+func ungateTask(_ gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	if status := l.StatusOf(p.graph, t.ID); status != attempts.Gated {
+		return nil, "", &hinted{err: fmt.Errorf("%s is not gated, but %s", t.ID, status), hint: "relay status shows what is"}
+	}
+	said := t.ID + " will be tried again: relay work"
+	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, said, nil
+}
+
+func retryTask(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID}}
+	if o.cascade {
+		for _, id := range downstream(p.graph, t.ID) {
+			if rec := l.Tasks[id]; rec != nil && (rec.Completed || rec.Gate != nil) {
+				events = append(events, attempts.Event{Type: attempts.TypeReset, Task: id})
+			}
+		}
+	}
+	said := t.ID + " is pending again"
+	if n := len(events) - 1; n > 0 {
+		said += fmt.Sprintf(", and so %s %s that depend on it", verb(n, "is", "are"), count(n, "task"))
+	}
+	return events, said + ": relay work", nil
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// downstream lists everything that depends on a task, directly or not, in file order.
+func downstream(g *epic.Graph, id string) []string {
+	start, ok := g.Index(id)
+	if !ok {
+		return nil
+	}
+	seen := make([]bool, g.Len())
+	for stack := []int{start}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, d := range g.Dependants(i) {
+			if !seen[d] {
+				seen[d] = true
+				stack = append(stack, d)
+			}
+		}
+	}
+	var ids []string
+	for i, found := range seen {
+		if found {
+			ids = append(ids, g.ID(i))
+		}
+	}
+	return ids
+}
+
+// waiting counts what depends on a task and is not completed.
+func waiting(g *epic.Graph, l *attempts.Ledger, id string) int {
+	n := 0
+	for _, d := range downstream(g, id) {
+		if rec := l.Tasks[d]; rec == nil || !rec.Completed {
+			n++
+		}
+	}
+	return n
+}

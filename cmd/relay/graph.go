@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var graphFormats = []string{"text", "mermaid", "dot"}
+
+type graphOptions struct {
+	app    *app
+	format string
+}
+
+func newGraphCommand(a *app) *cobra.Command {
+	opts := graphOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "graph",
+		Short: "Draw the task graph",
+		Long: `Draw the epic's task graph: what waits for what, and the critical path.
+
+The mermaid form can be pasted into a pull request, the dot form goes to
+Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGraph(cmd.Context(), opts) },
+	}
+	cmd.Flags().StringVar(&opts.format, "format", "text", "`FORM`: "+strings.Join(graphFormats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runGraph(ctx context.Context, opts graphOptions) error {
+	if !slices.Contains(graphFormats, opts.format) {
+		return &usageError{message: "there is no format " + quote(opts.format), hint: "use " + strings.Join(graphFormats, ", ")}
+	}
+	p, err := opts.app.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	plan, err := p.plan()
+	if err != nil {
+		return err
+	}
+	if err := plan.graph.Write(opts.app.out, plan.epic, opts.format); err != nil {
+		return fmt.Errorf("draw the graph: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// Commands relay starts itself with. They are no part of what a user may rely on.
+const (
+	guardianCommand = "__guardian"
+	agentCommand    = "__agent"
+)
+
+// maxScript bounds a scripted agent's script, in bytes.
+const maxScript = 1 << 20
+
+func newGuardianCommand(*app) *cobra.Command {
+	return &cobra.Command{
+		Use:    guardianCommand,
+		Short:  "Watch over the processes of a run",
+		Hidden: true,
+		RunE:   func(*cobra.Command, []string) error { return process.ServeGuardian(os.Stdin, os.Stdout) },
+	}
+}
+
+func newAgentCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    agentCommand + " SCRIPT",
+		Short:  "Be the scripted agent",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(cmd *cobra.Command, args []string) error { return runAgent(cmd.Context(), a, args[0]) },
+	}
+}
+
+func runAgent(ctx context.Context, a *app, path string) error {
+	script, err := readFile(path, maxScript)
+	if err != nil {
+		return fmt.Errorf("read the script: %w", err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	code := runners.RunScript(ctx, script, runners.ScriptEnv{
+		Name: path, Environ: a.environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	})
+	if code != 0 {
+		return ended(code)
+	}
+	return nil
+}

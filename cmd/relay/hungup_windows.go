@@ -1,0 +1,13 @@
+package main
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// isHungUp reports an error that means that nobody reads any more.
+func isHungUp(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, windows.ERROR_NO_DATA) || errors.Is(err, windows.ERROR_BROKEN_PIPE)
+}

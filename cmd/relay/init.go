@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/epic/blueprint"
+)
+
+type initOptions struct {
+	app       *app
+	blueprint string
+	force     bool
+	dryRun    bool
+	json      bool
+}
+
+func newInitCommand(a *app) *cobra.Command {
+	opts := initOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "init BLUEPRINT.md",
+		Short: "Make an epic from a blueprint",
+		Long: `Make an epic from a blueprint: a markdown document with a title and tasks.
+Without --force an epic in progress is not replaced; with it, the old epic,
+its ledger and its runs are moved to archive/, and nothing is lost.`,
+		Example: `  relay init docs/plan.md
+  relay init docs/plan.md --dry-run      # print epic.yml, write nothing`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.blueprint = args[0]
+			return runInit(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// initAnswer is what relay init --json prints.
+type initAnswer struct {
+	ID       string        `json:"id"`
+	Title    string        `json:"title"`
+	Path     string        `json:"path"`
+	Tasks    int           `json:"tasks"`
+	Archived string        `json:"archived,omitempty"`
+	DryRun   bool          `json:"dry_run,omitempty"`
+	Warnings []taskWarning `json:"warnings"`
+}
+
+// taskWarning says what a task lacks.
+type taskWarning struct {
+	Task    string `json:"task"`
+	Message string `json:"message"`
+}
+
+func runInit(ctx context.Context, opts initOptions) error {
+	a := opts.app
+	p, err := a.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	e, err := a.readBlueprint(p, opts.blueprint)
+	if err != nil {
+		return err
+	}
+	text, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	answer := initAnswer{
+		ID: e.ID, Title: e.Title, Path: p.shown(p.file("epic.yml")), Tasks: len(e.Tasks),
+		DryRun: opts.dryRun, Warnings: unproved(e),
+	}
+	if !opts.dryRun {
+		if answer.Archived, err = p.clear(opts, a.now()); err != nil {
+			return err
+		}
+		if err := p.create(e, text, a); err != nil {
+			return err
+		}
+	}
+	switch {
+	case opts.json:
+		return a.printJSON(answer)
+	case opts.dryRun:
+		_, err = a.out.Write(text)
+		tellWarnings(a.err, answer.Warnings)
+		return err
+	}
+	return tellInit(a.out, e, answer)
+}
+
+// readBlueprint parses the document the user named. The epic remembers it by its path from the root.
+func (a *app) readBlueprint(p *place, written string) (*epic.Epic, error) {
+	path := a.path(written)
+	src, err := readFile(path, maxPlan)
+	if err != nil {
+		return nil, fmt.Errorf("read the blueprint: %w", err)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = real
+	}
+	e, err := blueprint.Parse(written, src, a.now())
+	if err != nil {
+		return nil, err
+	}
+	e.Source = p.shown(absolute)
+	return e, nil
+}
+
+// create writes the new epic. The ledger comes first: an epic.yml means that everything else is there.
+func (p *place) create(e *epic.Epic, text []byte, a *app) error {
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return err
+	}
+	if err := replaceFile(p.file(".gitignore"), []byte("*\n")); err != nil {
+		return err
+	}
+	if err := attempts.Create(p.dir, e, settings(p.config), a.now()); err != nil {
+		return err
+	}
+	return replaceFile(p.file("epic.yml"), text)
+}
+
+// unproved lists the tasks whose work nothing would prove.
+func unproved(e *epic.Epic) []taskWarning {
+	warnings := []taskWarning{}
+	for i := range e.Tasks {
+		t := &e.Tasks[i]
+		var what string
+		switch {
+		case len(t.Criteria) == 0 && len(t.Checks) == 0:
+			what = "has no acceptance criteria and no checks"
+		case len(t.Checks) == 0:
+			what = "has no checks: only the agent's word and a reviewer would prove it"
+		case len(t.Criteria) == 0:
+			what = "has no acceptance criteria"
+		default:
+			continue
+		}
+		warnings = append(warnings, taskWarning{t.ID, what})
+	}
+	return warnings
+}
+
+// maxWarnings is how many warnings of one kind are told one by one.
+const maxWarnings = 10
+
+func tellWarnings(w io.Writer, warnings []taskWarning) {
+	for i, warning := range warnings {
+		if i == maxWarnings {
+			fmt.Fprintf(w, "relay: warning: and %s more\n", count(len(warnings)-i, "task"))
+			break
+		}
+		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
+	}
+	if len(warnings) > 0 {
+		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")
+	}
+}
+
+func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		return err
+	}
+	if answer.Archived != "" {
+		fmt.Fprintf(w, "the old epic is in %s\n", answer.Archived)
+	}
+	path := g.CriticalPath()
+	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, line(e.Title, 50), count(len(e.Tasks), "task"))
+	fmt.Fprintf(w, "longest path: %s", g.ID(path[0]))
+	for i, at := range path[1:] {
+		if i == 8 {
+			fmt.Fprintf(w, " > … (%s in all)", count(len(path), "task"))
+			break
+		}
+		fmt.Fprintf(w, " > %s", g.ID(at))
+	}
+	fmt.Fprintf(w, "\nwritten: %s\n", answer.Path)
+	tellWarnings(w, answer.Warnings)
+	fmt.Fprintf(w, "\nnext:  relay check    see what could fail\n       relay work     begin\n")
+	return nil
+}

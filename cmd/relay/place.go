@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/attempts"
+	"relay/configs"
+	"relay/epic"
+	"relay/reanchor"
+)
+
+// Folders below the root of a repository that hold an epic. The second one is of older programs.
+const (
+	standardDir = ".agents-os/relay"
+	olderDir    = ".agents/relay"
+)
+
+// maxPlan bounds epic.yml and blueprints, in bytes.
+const maxPlan = 16 << 20
+
+// place is the repository a command works in, and relay's folder in it.
+type place struct {
+	root   string // absolute
+	dir    string // relay's folder, absolute
+	git    *reanchor.Git
+	config *configs.Config
+}
+
+// locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
+// command line, by dotted key.
+func (a *app) locate(ctx context.Context, flags map[string]any) (*place, error) {
+	p, err := a.repository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.config, err = configs.Load(configs.Sources{UserFile: a.userFile(), Dir: p.root, Environ: a.environ, Flags: flags})
+	if err != nil {
+		return nil, nearer(p.root, err)
+	}
+	origin, _ := p.config.Lookup("relay.dir")
+	p.dir, err = relayFolder(p.root, p.config.Relay.Dir, origin.Origin == "default")
+	return p, err
+}
+
+// nearer gives mistakes in files of the repository the path a person would type.
+func nearer(root string, err error) error {
+	var problems configs.Problems
+	if errors.As(err, &problems) {
+		for i := range problems {
+			problems[i].File = below(root, problems[i].File)
+		}
+	}
+	return err
+}
+
+// repository finds the root of the repository, without its configuration.
+func (a *app) repository(ctx context.Context) (*place, error) {
+	dir, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	git, err := reanchor.OpenGit(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &place{root: git.Root(), git: git}, nil
+}
+
+// userFile is where the user's own configuration for all repositories is.
+func (a *app) userFile() string {
+	dir := a.lookup("XDG_CONFIG_HOME")
+	if dir == "" || !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "relay", "agents.yml")
+}
+
+// relayFolder is the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
+// written there at night would land where nobody looks.
+func relayFolder(root, dir string, byDefault bool) (string, error) {
+	if byDefault && !exists(filepath.Join(root, standardDir)) && exists(filepath.Join(root, olderDir, "epic.yml")) {
+		dir = olderDir
+	}
+	folder := filepath.Join(root, filepath.FromSlash(dir))
+	for at := folder; at != root && len(at) > len(root); at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		base, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			return "", err
+		}
+		if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
+			return "", &hinted{err: fmt.Errorf("%s leads out of the repository, to %s", below(root, at), real),
+				hint: "remove the link, or set relay.dir to a folder inside the repository"}
+		}
+		break
+	}
+	return folder, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// below is an absolute path as seen from root, with slashes; a path elsewhere stays as it is.
+func below(root, path string) string {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// file is the absolute path of a file in relay's folder.
+func (p *place) file(name ...string) string {
+	return filepath.Join(append([]string{p.dir}, name...)...)
+}
+
+// shown is a file's path as messages show it: from the root of the repository.
+func (p *place) shown(path string) string { return below(p.root, path) }
+
+// plan is an epic as it was read.
+type plan struct {
+	source []byte
+	epic   *epic.Epic
+	graph  *epic.Graph
+}
+
+// plan reads and validates the epic of this place.
+func (p *place) plan() (*plan, error) {
+	path := p.file("epic.yml")
+	src, err := readFile(path, maxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoEpic(p.shown(path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := epic.Read(p.shown(path), src)
+	if err != nil {
+		return nil, err
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		return nil, err
+	}
+	return &plan{source: src, epic: e, graph: g}, nil
+}
+
+// view reads what the ledger knows. An epic that was written by hand and never run has none yet.
+func (p *place) view(pl *plan) (*attempts.View, error) {
+	v, err := attempts.Read(p.dir, pl.epic, pl.graph)
+	if errors.Is(err, attempts.ErrNoLedger) {
+		return &attempts.View{Ledger: &attempts.Ledger{}}, nil
+	}
+	return v, err
+}
+
+// open takes the epic for a change by a person. An epic that was written by hand gets its ledger here.
+func (p *place) open(a *app, pl *plan) (*attempts.Store, error) {
+	if err := p.ensureLedger(a, pl); err != nil {
+		return nil, err
+	}
+	return attempts.Open(attempts.Options{
+		Dir: p.dir, Epic: pl.epic, Graph: pl.graph, Now: a.now,
+		Warn: func(text string) { fmt.Fprintf(a.err, "relay: warning: %s\n", text) },
+	})
+}
+
+func (p *place) ensureLedger(a *app, pl *plan) error {
+	if exists(p.file(attempts.LedgerFile)) || exists(p.file(attempts.RunsDir)) {
+		return nil
+	}
+	if !exists(p.file(".gitignore")) {
+		if err := replaceFile(p.file(".gitignore"), []byte("*\n")); err != nil {
+			return err
+		}
+	}
+	err := attempts.Create(p.dir, pl.epic, settings(p.config), a.now())
+	if errors.Is(err, attempts.ErrExists) { // somebody was faster
+		return nil
+	}
+	return err
+}
+
+// task finds a task by the id a user typed.
+func (p *plan) task(id string) (*epic.Task, error) {
+	if t, ok := p.epic.Task(id); ok {
+		return t, nil
+	}
+	for i := range p.epic.Tasks {
+		if strings.EqualFold(p.epic.Tasks[i].ID, id) {
+			return nil, &usageError{message: fmt.Sprintf("there is no task %s in this epic", quote(id)), hint: "did you mean " + p.epic.Tasks[i].ID + "?"}
+		}
+	}
+	return nil, &usageError{message: fmt.Sprintf("there is no task %s in this epic", quote(id)), hint: "relay status --verbose lists the tasks"}
+}
+
+// readFile reads a regular file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d relay reads", path, info.Size(), limit)
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"relay/attempts"
+)
+
+// tellAttempt writes one attempt with its receipt for a person.
+func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
+	head := fmt.Sprintf("attempt %d  %s", at.ID, moment(at.StartedAt, l.now))
+	if at.EndedAt.IsZero() {
+		head += "  running for " + span(l.now.Sub(at.StartedAt))
+	} else {
+		head += "  " + span(at.EndedAt.Sub(at.StartedAt))
+	}
+	if at.Runner != "" {
+		head += "  " + line(strings.TrimSpace(at.Runner+" "+at.Model), 40)
+	}
+	head += "  " + strings.ReplaceAll(string(at.Result), "_", " ")
+	if at.Result != attempts.ResultSuccess && at.Outcome != "" {
+		head += fmt.Sprintf(" (%s, %s)", at.Outcome, charge(at.Charged))
+	}
+	fmt.Fprintln(w, indent+head)
+	tellReceipt(w, &at.Receipt, l, indent+"  ")
+	if at.Usage != nil {
+		fmt.Fprintf(w, "%s  %s\n", indent, usageText(usage{at.Usage.InputTokens, at.Usage.OutputTokens, at.Usage.CostUSD}))
+	}
+}
+
+func charge(charged bool) string {
+	if charged {
+		return "charged"
+	}
+	return "not charged"
+}
+
+func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
+	say := func(label, text string) {
+		if strings.TrimSpace(text) != "" {
+			fmt.Fprintln(w, wrap(label+text, l.width, indent))
+		}
+	}
+	say("", r.Summary)
+	if r.ErrorSummary != r.Summary {
+		say(string(r.ErrorCategory)+": ", r.ErrorSummary)
+	}
+	say("changed: ", some(r.FilesChanged, 8))
+	for _, c := range r.Checks {
+		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, exitText(c.ExitCode), c.Seconds, c.Phase))
+	}
+	say("verdict: ", string(r.Verdict))
+	if r.Findings != "" {
+		for _, text := range strings.Split(safe(strings.TrimSpace(r.Findings)), "\n") {
+			fmt.Fprintln(w, indent+"| "+line(text, max(l.width-len(indent)-2, 20)))
+		}
+	}
+	say("suggestion: ", r.Suggestion)
+	say("learning: ", r.Learning)
+	say("kept: ", r.Salvage)
+}
+
+func exitText(code int) string {
+	switch {
+	case code == 0:
+		return "passed"
+	case code < 0:
+		return "killed"
+	}
+	return fmt.Sprintf("exit status %d", code)
+}

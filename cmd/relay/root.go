@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Groups of commands in the help.
+const (
+	groupNight  = "night"
+	groupLook   = "look"
+	groupDecide = "decide"
+	groupSetup  = "setup"
+)
+
+const rootLong = `relay runs AI agent CLIs over an epic's task graph, unattended, and can prove
+in the morning what it did.
+
+  relay init docs/plan.md    make an epic from a blueprint
+  relay check                see what could fail at 03:00
+  relay work                 run what is pending
+  relay status               see where it stands`
+
+const rootExits = `Exit codes:
+  0 all completed   1 error   2 usage   3 finished with gated or blocked tasks
+  10 invalid epic or configuration   11 already running   12 no usable runner
+  130 interrupted   143 terminated
+`
+
+// usageTemplate is cobra's, in fewer lines and never wider than 80 columns.
+const usageTemplate = `Usage: {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{$cmds := .Commands}}{{if and .HasAvailableSubCommands (eq (len .Groups) 0)}}
+
+Commands:{{range $cmds}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help"))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Everywhere:
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
+`
+
+// newRootCommand puts the commands together.
+func newRootCommand(a *app) *cobra.Command {
+	cobra.EnableCommandSorting = false // the order of the night, not of the alphabet
+	root := &cobra.Command{
+		Use:           "relay COMMAND",
+		Long:          rootLong,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetIn(a.in)
+	root.SetVersionTemplate("relay {{.Version}}\n")
+	root.PersistentFlags().StringVarP(&a.dir, "chdir", "C", "", "work as if started in `DIR`")
+	root.AddGroup(
+		&cobra.Group{ID: groupNight, Title: "The night:"},
+		&cobra.Group{ID: groupLook, Title: "Looking:"},
+		&cobra.Group{ID: groupDecide, Title: "Deciding:"},
+		&cobra.Group{ID: groupSetup, Title: "Setting up:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupNight, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a))
+	add(groupLook, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a))
+	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
+	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
+	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
+	root.SetHelpCommandGroupID(groupSetup)
+	root.SetCompletionCommandGroupID(groupSetup)
+	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
+	})
+	root.SuggestionsMinimumDistance = 2
+	tidy(root)
+	helpOf := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		helpOf(cmd, args)
+		if cmd == root {
+			fmt.Fprintf(a.out, "\n%s", rootExits)
+		}
+	})
+	return root
+}
+
+// tidy makes every command complain of its arguments in relay's own words, and of an unknown subcommand too.
+func tidy(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		tidy(c)
+		check := c.Args
+		if check == nil {
+			check = cobra.NoArgs
+		}
+		if c.HasSubCommands() {
+			c.SuggestionsMinimumDistance = 2
+			c.Args = cobra.ArbitraryArgs
+			if c.RunE == nil {
+				c.RunE = cmd.RunE
+			}
+			continue
+		}
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return &usageError{message: cmd.CommandPath() + " " + err.Error(), hint: "type " + cmd.UseLine()}
+			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return &usageError{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
+			}
+			return nil
+		}
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	e := &usageError{
+		message: fmt.Sprintf("%s has no command %s", cmd.CommandPath(), quote(name)),
+		hint:    cmd.CommandPath() + " --help lists the commands",
+	}
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		e.hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), strings.Join(near, " or "))
+	}
+	return e
+}

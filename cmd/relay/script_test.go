@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what relay prints into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"relay":  main,
+		"claude": fakeClaude,
+	})
+}
+
+// TestScript runs relay as a user does: every file below testdata/script is one claim about it.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Setup:               setUp,
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"plain":  plain,
+			"repo":   repo,
+			"signal": signalAll,
+			"ended":  endedWith,
+			"await":  await,
+			"big":    big,
+		},
+	})
+}
+
+// setUp gives every script a home, an identity for git and no configuration of the machine's.
+func setUp(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
+		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),
+		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
+		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+	} {
+		env.Setenv(name, value)
+	}
+	env.Values[backgroundKey] = &background{}
+	return nil
+}
+
+// exits runs a command and compares its exit code: exits 3 relay work.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// repo makes the current folder a repository with everything in it committed.
+func repo(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", "Begin"}} {
+		ts.Check(ts.Exec("git", args...))
+	}
+}
+
+// fleeting is what differs from run to run in relay's output.
+var fleeting = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`\d{8}T\d{6}Z-[0-9a-f]{4}`), "RUN"},
+	{regexp.MustCompile(`\d{8}T\d{6}Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?`), "TIME"},
+	{regexp.MustCompile(`\b\d\d:\d\d(:\d\d)?\b`), "TIME"},
+	{regexp.MustCompile(`\b\d{8}-`), "DATE-"},
+	{regexp.MustCompile(`\b[0-9a-f]{12,40}\b`), "HASH"},
+	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)? ?s\b`), "SPAN"},
+	{regexp.MustCompile(`process \d+ on \S+`), "process PID on HOST"},
+	{regexp.MustCompile(`process \d+`), "process PID"},
+	{regexp.MustCompile(`\d+\.\d GiB free`), "N GiB free"},
+	{regexp.MustCompile(`"(seconds|pid)": [0-9.e-]+`), `"$1": N`},
+	{regexp.MustCompile(`"host": "[^"]*"`), `"host": "HOST"`},
+}
+
+// plain writes an output without what differs from run to run to a file: plain stdout got.
+func plain(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	text = strings.ReplaceAll(text, ts.Getenv("WORK"), "$WORK")
+	for _, f := range fleeting {
+		text = f.pattern.ReplaceAllString(text, f.name)
+	}
+	text = regexp.MustCompile(`\S*/testscript-main\d+`).ReplaceAllString(text, "TESTBIN")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
+}
+
+type backgroundName struct{}
+
+var backgroundKey backgroundName
+
+// background remembers the commands a script has sent a signal, to ask for their exit codes later.
+type background struct{ commands []*exec.Cmd }
+
+// signalAll sends a signal to the commands in the background: signal TERM.
+func signalAll(ts *testscript.TestScript, _ bool, args []string) {
+	b := ts.Value(backgroundKey).(*background)
+	b.commands = ts.BackgroundCmds()
+	if len(b.commands) == 0 {
+		ts.Fatalf("nothing runs in the background")
+	}
+	for _, c := range b.commands {
+		ts.Check(c.Process.Signal(signalNamed(ts, args[0])))
+	}
+}
+
+// endedWith compares the exit code of the command that was sent a signal, after wait: ended 143.
+func endedWith(ts *testscript.TestScript, _ bool, args []string) {
+	for _, c := range ts.Value(backgroundKey).(*background).commands {
+		if got := strconv.Itoa(c.ProcessState.ExitCode()); got != args[0] {
+			ts.Fatalf("exit code %s, want %s", got, args[0])
+		}
+	}
+}
+
+const patience = 30 * time.Second
+
+// await waits until a file holds what a pattern describes: await PATTERN FILE. A glob names the first file it matches.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	pattern := regexp.MustCompile(args[0])
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for {
+		names, err := filepath.Glob(ts.MkAbs(args[1]))
+		ts.Check(err)
+		for _, name := range names {
+			if data, err := os.ReadFile(name); err == nil && pattern.Match(data) {
+				return
+			}
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("%s never matched %s", args[1], args[0])
+		case <-tick.C:
+		}
+	}
+}
+
+// big writes an epic: big epic TASKS FILE, or one task with a long description: big description BYTES FILE.
+func big(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var text strings.Builder
+	text.WriteString("version: 2\nid: 20260101-big\ntitle: Big\ntasks:\n")
+	if args[0] == "description" {
+		fmt.Fprintf(&text, "  T1:\n    title: Long\n    description: %q\n", strings.Repeat("All work and no play. ", n/22+1))
+	} else {
+		for i := range n {
+			fmt.Fprintf(&text, "  T%d:\n    title: Task %d\n", i, i)
+		}
+	}
+	path := ts.MkAbs(args[2])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	ts.Check(os.WriteFile(path, []byte(text.String()), 0o644))
+}

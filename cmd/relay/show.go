@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+type showOptions struct {
+	app                      *app
+	task                     string
+	attempt                  int
+	brief, log, diff, checks bool
+	json                     bool
+}
+
+func newShowCommand(a *app) *cobra.Command {
+	opts := showOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "show TASK",
+		Short: "Show a task, its attempts and what they left",
+		Long: `Show a task: what was asked, every attempt with its receipt, and the gate.
+The flags show what one attempt left behind; --attempt picks which, the last
+one otherwise. Into a file or pipe they go unchanged.`,
+		Example: `  relay show T5
+  relay show T5 --attempt 2 --log | less
+  relay show T5 --diff | git apply`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.task = args[0]
+			return runShow(cmd.Context(), opts)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&opts.attempt, "attempt", 0, "attempt number `N`")
+	f.BoolVar(&opts.brief, "brief", false, "what the agent was told")
+	f.BoolVar(&opts.log, "log", false, "what the agent printed")
+	f.BoolVar(&opts.diff, "diff", false, "what the attempt changed")
+	f.BoolVar(&opts.checks, "checks", false, "the output of its acceptance commands")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "json")
+	return cmd
+}
+
+// shown is what relay show --json prints.
+type shown struct {
+	ID          string             `json:"id"`
+	Title       string             `json:"title"`
+	Description string             `json:"description,omitempty"`
+	Status      attempts.Status    `json:"status"`
+	Files       []string           `json:"files,omitempty"`
+	DependsOn   []string           `json:"depends_on,omitempty"`
+	Criteria    []string           `json:"acceptance_criteria,omitempty"`
+	Checks      []string           `json:"checks,omitempty"`
+	Gate        *attempts.Gate     `json:"gate,omitempty"`
+	RootCauses  []string           `json:"root_causes,omitempty"`
+	Attempts    []attempts.Attempt `json:"attempts"`
+}
+
+func runShow(ctx context.Context, opts showOptions) error {
+	p, err := opts.app.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	pl, err := p.plan()
+	if err != nil {
+		return err
+	}
+	t, err := pl.task(opts.task)
+	if err != nil {
+		return err
+	}
+	view, err := p.view(pl)
+	if err != nil {
+		return err
+	}
+	rec := view.Ledger.Tasks[t.ID]
+	if rec == nil {
+		rec = &attempts.TaskRecord{}
+	}
+	if opts.brief || opts.log || opts.diff || opts.checks {
+		at, err := pick(t.ID, rec, opts.attempt)
+		if err != nil {
+			return err
+		}
+		return opts.file(ctx, p, t.ID, at)
+	}
+	s := describe(t, rec, view.Ledger, pl.graph)
+	if opts.attempt != 0 {
+		at, err := pick(t.ID, rec, opts.attempt)
+		if err != nil {
+			return err
+		}
+		s.Attempts = []attempts.Attempt{*at}
+	}
+	if opts.json {
+		return opts.app.printJSON(s)
+	}
+	tellTask(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w)})
+	return nil
+}
+
+func describe(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *shown {
+	s := &shown{
+		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
+		Gate: rec.Gate, RootCauses: attempts.RootCauses(l, g, t.ID), Attempts: append([]attempts.Attempt{}, rec.Attempts...),
+	}
+	if i, ok := g.Index(t.ID); ok {
+		for _, d := range g.Deps(i) {
+			s.DependsOn = append(s.DependsOn, g.ID(d))
+		}
+	}
+	for _, c := range t.Criteria {
+		s.Criteria = append(s.Criteria, c.Text)
+	}
+	for _, c := range t.Checks {
+		s.Checks = append(s.Checks, c.Run)
+	}
+	return s
+}
+
+// pick finds an attempt by its number, or the last one.
+func pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt, error) {
+	if len(rec.Attempts) == 0 {
+		return nil, &hinted{err: fmt.Errorf("%s has not been tried yet", task), hint: "relay work runs what is pending"}
+	}
+	if number == 0 {
+		return &rec.Attempts[len(rec.Attempts)-1], nil
+	}
+	for i := range rec.Attempts {
+		if rec.Attempts[i].ID == number {
+			return &rec.Attempts[i], nil
+		}
+	}
+	return nil, &usageError{message: fmt.Sprintf("%s has no attempt %d", task, number), hint: "relay show " + task + " lists its attempts"}
+}
+
+func tellTask(w io.Writer, s *shown, l listing) {
+	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, strings.ReplaceAll(string(s.Status), "_", " "), line(s.Title, 200))
+	if s.Gate != nil {
+		fmt.Fprintln(w, wrap(fmt.Sprintf("gated %s: %s: %s", moment(s.Gate.At, l.now), s.Gate.Reason, s.Gate.Detail), l.width, "  "))
+		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
+	}
+	if len(s.RootCauses) > 0 && s.Status == attempts.BlockedOn {
+		fmt.Fprintf(w, "  blocked by %s (gated)\n", some(s.RootCauses, 8))
+	}
+	if s.Description != "" {
+		fmt.Fprintf(w, "\n%s\n", wrap(s.Description, l.width, "  "))
+	}
+	tellList(w, "files", s.Files, l)
+	tellList(w, "depends on", s.DependsOn, l)
+	tellList(w, "acceptance criteria", s.Criteria, l)
+	tellList(w, "checks", s.Checks, l)
+	for i := range s.Attempts {
+		fmt.Fprintln(w)
+		tellAttempt(w, &s.Attempts[i], l, "")
+	}
+	if len(s.Attempts) > 0 {
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff or --checks\n", s.ID)
+	}
+}
+
+func tellList(w io.Writer, label string, items []string, l listing) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n", label)
+	for _, item := range items {
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(wrap(item, l.width, "    "), "    "))
+	}
+}
+
+// file shows what an attempt left behind.
+func (opts showOptions) file(ctx context.Context, p *place, task string, at *attempts.Attempt) error {
+	out := opts.app.raw()
+	folder := p.file("runs", at.Run, task, fmt.Sprint(at.ID))
+	switch {
+	case opts.brief:
+		return copyFile(out, filepath.Join(folder, "brief.md"))
+	case opts.log:
+		return copyFile(out, filepath.Join(folder, "transcript.jsonl"))
+	case opts.diff:
+		if at.Base == "" || at.Head == "" || at.Base == at.Head {
+			return &hinted{err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), hint: "relay show " + task}
+		}
+		return p.git.Patch(ctx, at.Base, at.Head, out)
+	}
+	for _, c := range at.Receipt.Checks {
+		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, exitText(c.ExitCode), c.Seconds, c.Phase)
+		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
+			continue
+		}
+		if err := copyFile(out, p.file(filepath.FromSlash(c.Log))); err != nil {
+			return err
+		}
+	}
+	if len(at.Receipt.Checks) == 0 {
+		return &hinted{err: fmt.Errorf("attempt %d of %s ran no checks", at.ID, task), hint: "relay show " + task}
+	}
+	return nil
+}
+
+// raw is the output for what agents and commands wrote: unchanged for files and pipes, harmless for a terminal.
+func (a *app) raw() io.Writer {
+	if isTerminal(a.out.w) {
+		return a.out
+	}
+	return a.out.w
+}
+
+func copyFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &hinted{err: fmt.Errorf("there is no %s", path), hint: "the attempt ended before it was written, or somebody removed it"}
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"relay/orchestrator"
+)
+
+// stopper turns INT and TERM into the end of a run: the first asks everything to stop, the second kills the agents, the
+// third ends relay at once.
+type stopper struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	kill   func()
+	tell   func(string)
+	first  atomic.Value // os.Signal
+	ch     chan os.Signal
+	done   sync.WaitGroup
+}
+
+// listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
+// comes back as an error of the write that nobody reads. (Ignoring them instead would make every agent ignore them.)
+func listen(ctx context.Context, kill func(), tell func(string)) *stopper {
+	s := &stopper{kill: kill, tell: tell, ch: make(chan os.Signal, 4)}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	s.done.Go(s.serve)
+	return s
+}
+
+func (s *stopper) serve() {
+	count := 0
+	for sig := range s.ch {
+		if sig != syscall.SIGINT && sig != syscall.SIGTERM {
+			continue
+		}
+		switch count++; count {
+		case 1:
+			s.first.Store(sig)
+			s.tell("stopping: asking what runs to end; once more kills it")
+			s.cancel(stopCause(sig))
+		case 2:
+			s.tell("killing what runs; once more ends relay at once")
+			s.kill()
+		default:
+			os.Exit(signalCode(s.signal()))
+		}
+	}
+}
+
+// signal is the first INT or TERM that came, or nil.
+func (s *stopper) signal() os.Signal {
+	sig, _ := s.first.Load().(os.Signal)
+	return sig
+}
+
+// release gives the signals back.
+func (s *stopper) release() {
+	signal.Stop(s.ch)
+	close(s.ch)
+	s.done.Wait()
+	s.cancel(nil)
+}
+
+func stopCause(sig os.Signal) error {
+	if sig == syscall.SIGTERM {
+		return errTerminated
+	}
+	return orchestrator.ErrInterrupted
+}
+
+// signalCode is the exit code of a run that a signal ended.
+func signalCode(sig os.Signal) int {
+	if sig == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
+}
+
+// exitCode is what relay work exits with.
+func exitCode(s orchestrator.Summary, err error, sig os.Signal) int {
+	switch {
+	case err != nil:
+		return diagnose(err).code
+	case s.Reason == orchestrator.Interrupted:
+		return signalCode(sig)
+	case s.Left > 0:
+		return exitGated
+	}
+	return exitOK
+}

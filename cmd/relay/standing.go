@@ -1,0 +1,243 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// standing is how an epic stands: what relay status --json prints, and what its text is made of. The schema of it is
+// status.schema.json.
+type standing struct {
+	Version  int         `json:"version"`
+	Epic     epicName    `json:"epic"`
+	Run      runState    `json:"run"`
+	Counts   counts      `json:"counts"`
+	Usage    usage       `json:"usage"`
+	Tasks    []taskState `json:"tasks"`
+	Edited   bool        `json:"edited"` // somebody else changed attempt-ledger.yml
+	Warnings []string    `json:"warnings"`
+}
+
+type epicName struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Source string `json:"source,omitempty"`
+}
+
+// runState is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
+// saying so.
+type runState struct {
+	ID        string     `json:"id,omitempty"`
+	State     string     `json:"state"`
+	PID       int        `json:"pid,omitempty"`
+	Host      string     `json:"host,omitempty"`
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	StoppedAt *time.Time `json:"stopped_at,omitempty"`
+	ExitCode  *int       `json:"exit_code,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+}
+
+// The words of runState.State.
+const (
+	runNever   = "never"
+	runOn      = "running"
+	runStopped = "stopped"
+	runCrashed = "crashed"
+)
+
+type counts struct {
+	Total      int `json:"total"`
+	Completed  int `json:"completed"`
+	InProgress int `json:"in_progress"`
+	Pending    int `json:"pending"`
+	Blocked    int `json:"blocked"`
+	Gated      int `json:"gated"`
+}
+
+type usage struct {
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+}
+
+// taskState is one task of a standing. Attempt counts the charged attempts, and the running one if there is one.
+type taskState struct {
+	ID          string             `json:"id"`
+	Title       string             `json:"title"`
+	Status      attempts.Status    `json:"status"`
+	Attempt     int                `json:"attempt"`
+	MaxAttempts int                `json:"max_attempts"`
+	Tries       int                `json:"tries"` // every attempt there ever was
+	Runner      string             `json:"runner,omitempty"`
+	StartedAt   *time.Time         `json:"started_at,omitempty"` // of the running attempt
+	Reason      attempts.Reason    `json:"reason,omitempty"`     // why it is gated
+	Detail      string             `json:"detail,omitempty"`
+	LastError   string             `json:"last_error,omitempty"`
+	WaitsFor    []string           `json:"waits_for,omitempty"`   // dependencies that are not completed
+	RootCauses  []string           `json:"root_causes,omitempty"` // gated tasks that keep it from running, at most 3
+	Unverified  bool               `json:"unverified,omitempty"`  // completed, but neither check nor reviewer proved it
+	Attempts    []attempts.Attempt `json:"attempts,omitempty"`    // with --verbose
+}
+
+// stand puts an epic and its ledger together.
+func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
+	s := &standing{
+		Version: 1, Epic: epicName{p.epic.ID, p.epic.Title, p.epic.Source}, Run: runOf(v),
+		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Warnings: append([]string{}, v.Warnings...),
+	}
+	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
+		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
+	}
+	causes := rootCauses(v.Ledger, p.graph)
+	for i := range p.epic.Tasks {
+		t := &p.epic.Tasks[i]
+		rec := v.Ledger.Tasks[t.ID]
+		if rec == nil {
+			rec = &attempts.TaskRecord{}
+		}
+		state := taskOf(t, rec, maxAttempts)
+		state.Status = v.Ledger.StatusOf(p.graph, t.ID)
+		if state.Status == attempts.BlockedOn {
+			state.RootCauses = causes[i]
+			state.WaitsFor = missing(v.Ledger, p.graph, t.ID)
+		}
+		if verbose {
+			state.Attempts = rec.Attempts
+		}
+		s.Tasks[i] = state
+		s.Counts.add(state.Status)
+		s.Usage.add(rec)
+	}
+	return s
+}
+
+func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) taskState {
+	state := taskState{ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts)}
+	if t.MaxAttempts > 0 {
+		state.MaxAttempts = t.MaxAttempts
+	}
+	if running := rec.Running(); running != nil {
+		state.Attempt++
+		state.Runner, state.StartedAt = running.Runner, &running.StartedAt
+	}
+	if rec.Gate != nil {
+		state.Reason, state.Detail = rec.Gate.Reason, rec.Gate.Detail
+	}
+	for i := range rec.Attempts {
+		last := &rec.Attempts[i]
+		if last.Result == attempts.ResultInProgress {
+			continue
+		}
+		state.LastError = ""
+		if last.Result != attempts.ResultSuccess {
+			state.LastError = last.Receipt.ErrorSummary
+		} else if rec.Completed {
+			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""
+		}
+	}
+	return state
+}
+
+func runOf(v *attempts.View) runState {
+	status := v.Ledger.Status
+	r := runState{ID: v.Ledger.Folded.Run, State: runStopped, PID: status.PID, Reason: status.LastExitReason}
+	if !status.StartedAt.IsZero() {
+		r.StartedAt = &status.StartedAt
+	}
+	switch {
+	case v.Running:
+		r.State, r.Reason = runOn, ""
+		if h := v.Holder; h != nil {
+			r.PID, r.Host, r.StartedAt = h.PID, h.Host, &h.Since
+		}
+	case status.State == "":
+		return runState{State: runNever}
+	case status.State == "running":
+		r.State, r.Reason = runCrashed, "crashed"
+	default:
+		r.StoppedAt, r.ExitCode = &status.StoppedAt, &status.LastExitCode
+	}
+	return r
+}
+
+func (c *counts) add(s attempts.Status) {
+	c.Total++
+	switch s {
+	case attempts.Completed:
+		c.Completed++
+	case attempts.InProgress:
+		c.InProgress++
+	case attempts.BlockedOn:
+		c.Blocked++
+	case attempts.Gated:
+		c.Gated++
+	default:
+		c.Pending++
+	}
+}
+
+func (u *usage) add(rec *attempts.TaskRecord) {
+	for i := range rec.Attempts {
+		if spent := rec.Attempts[i].Usage; spent != nil {
+			u.InputTokens += spent.InputTokens
+			u.OutputTokens += spent.OutputTokens
+			u.CostUSD += spent.CostUSD
+		}
+	}
+}
+
+// tally counts the tasks of an epic by state.
+func tally(l *attempts.Ledger, g *epic.Graph) counts {
+	var c counts
+	for i := range g.Len() {
+		c.add(l.StatusOf(g, g.ID(i)))
+	}
+	return c
+}
+
+// missing lists the dependencies of a task that are not completed.
+func missing(l *attempts.Ledger, g *epic.Graph, id string) []string {
+	i, ok := g.Index(id)
+	if !ok {
+		return nil
+	}
+	var ids []string
+	for _, d := range g.Deps(i) {
+		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
+			ids = append(ids, g.ID(d))
+		}
+	}
+	return ids
+}
+
+// maxCauses bounds the root causes told of one task: the first ones must be put right first.
+const maxCauses = 3
+
+// rootCauses finds for every task the gated tasks that keep it from running, in one walk over the graph.
+func rootCauses(l *attempts.Ledger, g *epic.Graph) [][]string {
+	found := make([][]int, g.Len())
+	names := make([][]string, g.Len())
+	for _, i := range g.Order() {
+		var causes []int
+		for _, d := range g.Deps(i) {
+			rec := l.Tasks[g.ID(d)]
+			switch {
+			case rec != nil && rec.Completed:
+			case rec != nil && rec.Gate != nil:
+				causes = append(causes, d)
+			default:
+				causes = append(causes, found[d]...)
+			}
+		}
+		slices.Sort(causes)
+		causes = slices.Compact(causes)
+		found[i] = causes[:min(len(causes), maxCauses)]
+		for _, c := range found[i] {
+			names[i] = append(names[i], g.ID(c))
+		}
+	}
+	return names
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+)
+
+type statusOptions struct {
+	app     *app
+	verbose bool
+	json    bool
+	watch   bool
+}
+
+func newStatusCommand(a *app) *cobra.Command {
+	opts := statusOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the epic stands and what needs you",
+		Long: `Show how the epic stands: what is done, what runs, what is gated and why, and
+what a blocked task waits for. It writes nothing, and works during a run.
+Of an epic with more than 50 tasks only those that run or need a person are
+listed; --verbose lists all, with the receipt of every attempt.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
+	}
+	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "every task, with the receipts of its attempts")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "follow until the run ends")
+	cmd.MarkFlagsMutuallyExclusive("json", "watch")
+	return cmd
+}
+
+func runStatus(ctx context.Context, opts statusOptions) error {
+	p, err := opts.app.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if opts.watch {
+		return watch(ctx, opts, p)
+	}
+	s, err := p.standing(opts.verbose)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return opts.app.printJSON(s)
+	}
+	tellStanding(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w), verbose: opts.verbose})
+	return nil
+}
+
+// standing reads how the epic of this place stands, and writes nothing. Plan and ledger are read side by side: of an
+// epic of ten thousand tasks each takes its time.
+func (p *place) standing(verbose bool) (*standing, error) {
+	var view *attempts.View
+	var reading error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		view, reading = attempts.Read(p.dir, nil, nil)
+	}()
+	pl, err := p.plan()
+	<-done
+	if err != nil {
+		return nil, err
+	}
+	if errors.Is(reading, attempts.ErrNoLedger) {
+		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
+	}
+	if reading != nil {
+		return nil, reading
+	}
+	if have := view.Ledger.EpicID; have != "" && have != pl.epic.ID {
+		return nil, &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: pl.epic.ID}
+	}
+	return stand(pl, view, p.config.Relay.MaxAttemptsPerTask, verbose), nil
+}
+
+// watchEvery is how often a watched status is read anew.
+const watchEvery = time.Second
+
+// watch shows the status again and again, until the run is over.
+func watch(ctx context.Context, opts statusOptions, p *place) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	live := isTerminal(opts.app.out.w)
+	for {
+		s, err := p.standing(opts.verbose)
+		if err != nil {
+			return err
+		}
+		if live {
+			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
+			_, _ = opts.app.out.w.Write([]byte("\x1b[H\x1b[2J"))
+		}
+		tellStanding(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w), verbose: opts.verbose})
+		if s.Run.State != runOn || opts.app.out.err != nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}

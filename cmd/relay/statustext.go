@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"relay/attempts"
+)
+
+// listing says how a standing is told.
+type listing struct {
+	now     time.Time
+	width   int
+	verbose bool
+}
+
+// shortEpic is how many tasks are listed whole without being asked for.
+const shortEpic = 50
+
+// tellStanding writes a standing for a person.
+func tellStanding(w io.Writer, s *standing, l listing) {
+	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, line(s.Epic.Title, max(l.width-len(s.Epic.ID)-9, 20)))
+	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.now))
+	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), countsText(s.Counts))
+	if s.Usage != (usage{}) {
+		fmt.Fprintf(w, "cost   %s\n", usageText(s.Usage))
+	}
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(w, "note   %s\n", line(warning, l.width-7))
+	}
+	if n := unverified(s); n > 0 {
+		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", count(n, "task"))
+	}
+	if s.Edited {
+		fmt.Fprint(w, "note   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
+	}
+	fmt.Fprintln(w)
+	l.tasks(w, s)
+	l.needs(w, s)
+}
+
+// tasks lists the tasks, or of a long epic those that run or need a person.
+func (l listing) tasks(w io.Writer, s *standing) {
+	all := l.verbose || len(s.Tasks) <= shortEpic
+	widest := 0
+	for i := range s.Tasks {
+		if all || urgent(&s.Tasks[i]) {
+			widest = max(widest, len(s.Tasks[i].ID))
+		}
+	}
+	left := 0
+	for i := range s.Tasks {
+		if !all && !urgent(&s.Tasks[i]) {
+			left++
+			continue
+		}
+		l.task(w, &s.Tasks[i], widest)
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", count(left, "task"))
+	}
+}
+
+func unverified(s *standing) int {
+	n := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].Unverified {
+			n++
+		}
+	}
+	return n
+}
+
+// urgent is what is worth a line in a long list.
+func urgent(t *taskState) bool {
+	return t.Status == attempts.Gated || t.Status == attempts.InProgress
+}
+
+func (l listing) task(w io.Writer, t *taskState, widest int) {
+	tries := ""
+	if t.Attempt > 0 && t.Status != attempts.Completed {
+		tries = fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts)
+	}
+	head := fmt.Sprintf("  %s  %-11s %4s  ", pad(t.ID, widest), strings.ReplaceAll(string(t.Status), "_", " "), tries)
+	tail := ""
+	switch {
+	case t.StartedAt != nil:
+		tail = fmt.Sprintf("  (%s, %s)", line(t.Runner, 20), span(l.now.Sub(*t.StartedAt)))
+	case t.Unverified:
+		tail = "  (unverified)"
+	}
+	room := max(l.width-ansi.StringWidth(head)-ansi.StringWidth(tail), 20)
+	fmt.Fprintf(w, "%s%s%s\n", head, line(t.Title, room), tail)
+	indent := strings.Repeat(" ", widest+4)
+	if why := l.why(t); why != "" {
+		fmt.Fprintln(w, wrap(why, l.width, indent))
+	}
+	if l.verbose {
+		for i := range t.Attempts {
+			tellAttempt(w, &t.Attempts[i], l, indent)
+		}
+	}
+}
+
+// maxWhy bounds what is said of one task, in columns.
+const maxWhy = 300
+
+// why says why a task is not done, if there is anything to say.
+func (l listing) why(t *taskState) string {
+	switch {
+	case t.Status == attempts.Gated && t.Detail != "":
+		return line(string(t.Reason)+": "+t.Detail, maxWhy)
+	case t.Status == attempts.Gated:
+		return string(t.Reason)
+	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
+		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
+	case t.Status == attempts.BlockedOn:
+		return "waits for " + some(t.WaitsFor, 5)
+	case t.Status == attempts.Pending && t.LastError != "":
+		return line("last time: "+t.LastError, maxWhy)
+	}
+	return ""
+}
+
+// needs says what a person should type, and for what.
+func (l listing) needs(w io.Writer, s *standing) {
+	const most = 10
+	told := 0
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if t.Status != attempts.Gated {
+			continue
+		}
+		switch told++; {
+		case told == 1:
+			fmt.Fprint(w, "\nneeds you:\n")
+		case told > most:
+			continue
+		}
+		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", t.ID, t.ID)
+	}
+	if told > most {
+		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)
+	}
+	c := s.Counts
+	switch {
+	case s.Run.State == runOn:
+	case c.Completed == c.Total:
+		fmt.Fprint(w, "\nall tasks are completed\n")
+	case c.Pending+c.InProgress > 0:
+		fmt.Fprint(w, "\nnext:  relay work\n")
+	}
+}
+
+func runText(r runState, now time.Time) string {
+	switch r.State {
+	case runNever:
+		return "none yet"
+	case runOn:
+		text := "running"
+		if r.StartedAt != nil {
+			text += fmt.Sprintf(" since %s (%s)", moment(*r.StartedAt, now), span(now.Sub(*r.StartedAt)))
+		}
+		return fmt.Sprintf("%s, process %d on %s", text, r.PID, r.Host)
+	case runCrashed:
+		return fmt.Sprintf("the last one (process %d) died without a word; relay work continues", r.PID)
+	}
+	text := fmt.Sprintf("stopped %s: %s", moment(*r.StoppedAt, now), strings.ReplaceAll(r.Reason, "_", " "))
+	if *r.ExitCode != 0 {
+		text += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
+	}
+	return text
+}
+
+// moment shows a time as near as needed: today's by the clock, others with their date.
+func moment(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format("15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+func bar(c counts, width int) string {
+	done := 0
+	if c.Total > 0 {
+		done = c.Completed * width / c.Total
+	}
+	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
+}
+
+func countsText(c counts) string {
+	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.InProgress, "running"}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.word)
+		}
+	}
+	return text
+}
+
+func usageText(u usage) string {
+	text := fmt.Sprintf("%s tokens in, %s out", amount(u.InputTokens), amount(u.OutputTokens))
+	if u.CostUSD > 0 {
+		text = fmt.Sprintf("%.2f USD, %s", u.CostUSD, text)
+	}
+	return text
+}
+
+// some joins the first few names of a list.
+func some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

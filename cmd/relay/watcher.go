@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/orchestrator"
+)
+
+// display shows what happens during a run. Its methods are called from one goroutine.
+type display interface {
+	show(u orchestrator.Update)
+	say(text string)
+	close()
+}
+
+// watcher stands between a run and its display: a terminal that stands still (Ctrl-S, a stopped pager) must not hold up
+// the night, so what it does not take in time is dropped, and it is told how much.
+type watcher struct {
+	display display
+	queue   chan any // orchestrator.Update or string
+	done    chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	dropped int
+}
+
+const (
+	maxQueue  = 1024
+	closeWait = 2 * time.Second
+)
+
+// newWatcher shows a run on stderr: live on a terminal, line by line elsewhere.
+func newWatcher(a *app) *watcher {
+	var d display = &lines{w: a.err}
+	if isTerminal(a.err.w) && a.lookup("TERM") != "dumb" {
+		d = newLive(a)
+	}
+	w := &watcher{display: d, queue: make(chan any, maxQueue), done: make(chan struct{})}
+	go w.serve()
+	return w
+}
+
+func (w *watcher) serve() {
+	defer close(w.done)
+	for item := range w.queue {
+		w.mu.Lock()
+		dropped := w.dropped
+		w.dropped = 0
+		w.mu.Unlock()
+		if dropped > 0 {
+			w.display.say(fmt.Sprintf("%s not shown: the terminal was too slow", count(dropped, "message")))
+		}
+		switch item := item.(type) {
+		case orchestrator.Update:
+			w.display.show(item)
+		case string:
+			w.display.say(item)
+		}
+	}
+	w.display.close()
+}
+
+func (w *watcher) update(u orchestrator.Update) { w.put(u) }
+func (w *watcher) say(text string)              { w.put(text) }
+
+func (w *watcher) put(item any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	select {
+	case w.queue <- item:
+	default:
+		w.dropped++
+	}
+}
+
+// close waits until everything is shown, but not for ever.
+func (w *watcher) close() {
+	w.mu.Lock()
+	w.closed = true
+	close(w.queue)
+	w.mu.Unlock()
+	select {
+	case <-w.done:
+	case <-time.After(closeWait):
+	}
+}
+
+// lines shows one line for each change of state.
+type lines struct{ w *scrubber }
+
+func (l *lines) show(u orchestrator.Update) {
+	if text := updateText(u); text != "" {
+		fmt.Fprintf(l.w, "%s %s\n", u.At.Local().Format(time.TimeOnly), text)
+	}
+}
+
+func (l *lines) say(text string) { fmt.Fprintf(l.w, "relay: %s\n", text) }
+func (l *lines) close()          {}
+
+// maxLine bounds one message, in columns.
+const maxLine = 300
+
+// updateText is a change of state in words, or "" when it is none.
+func updateText(u orchestrator.Update) string {
+	text := ""
+	switch u.Kind {
+	case orchestrator.UpdateRun:
+		text = fmt.Sprintf("run %s: %d of %d completed", u.Text, u.Counts.Completed, u.Counts.Total)
+	case orchestrator.UpdateStarted:
+		text = fmt.Sprintf("%s attempt %d/%d started (%s): %s", u.Task, u.Try, u.Max, u.Runner, u.Title)
+	case orchestrator.UpdateChecking:
+		text = fmt.Sprintf("%s checking: %s", u.Task, u.Text)
+	case orchestrator.UpdateReviewing:
+		text = fmt.Sprintf("%s in review%s", u.Task, after(": ", u.Text))
+	case orchestrator.UpdateCompleted:
+		text = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, span(u.Elapsed), u.Counts.Completed, u.Counts.Total, after(": ", u.Text))
+	case orchestrator.UpdateFailed:
+		text = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, span(u.Elapsed), after(": ", u.Text))
+	case orchestrator.UpdateRetry:
+		text = fmt.Sprintf("%s ended uncharged, will be tried again%s", u.Task, after(": ", u.Text))
+	case orchestrator.UpdateGated:
+		text = fmt.Sprintf("%s gated%s", u.Task, after(": ", u.Text))
+	case orchestrator.UpdateWaiting:
+		text = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, after(": ", u.Text))
+	case orchestrator.UpdateNote:
+		text = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
+	case orchestrator.UpdateStopping:
+		text = "stopping" + after(": ", u.Text)
+	}
+	return line(text, maxLine)
+}
+
+// after is text behind a separator, or nothing.
+func after(separator, text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return separator + text
+}

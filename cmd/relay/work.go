@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"relay/orchestrator"
+	"relay/review"
+	"relay/runners/process"
+)
+
+type workOptions struct {
+	app         *app
+	tasks       []string
+	jobs        int
+	runners     []string
+	model       string
+	maxAttempts int
+	timeout     string
+	review      bool
+	noReview    bool
+	isolation   string
+	dryRun      bool
+	json        bool
+}
+
+func newWorkCommand(a *app) *cobra.Command {
+	opts := workOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "work [TASK…]",
+		Short: "Run what is pending, unattended",
+		Long: `Run what is pending, unattended, until nothing is left that could be done. With
+TASK only these tasks run, and what they depend on.
+
+Ctrl-C once stops cleanly, twice kills the agents, three times ends relay at
+once. Whatever happens, the next relay work continues. A lost terminal does not
+end the night.`,
+		Example: `  relay work
+  relay work T4 --runner claude --max-attempts 5
+  relay work > /dev/null 2> night.log &`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.tasks = args
+			return runWork(cmd.Context(), opts, cmd.Flags())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&opts.jobs, "jobs", "j", 0, "`N` tasks at a time")
+	f.StringSliceVar(&opts.runners, "runner", nil, "`NAME`s of the agents to use, in order of preference")
+	f.StringVar(&opts.model, "model", "", "`MODEL` for tasks that name none")
+	f.IntVar(&opts.maxAttempts, "max-attempts", 0, "charged attempts before a task is gated: `N`")
+	f.StringVar(&opts.timeout, "timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
+	f.BoolVar(&opts.review, "review", false, "have each change reviewed")
+	f.BoolVar(&opts.noReview, "no-review", false, "have no change reviewed")
+	f.StringVar(&opts.isolation, "isolation", "", "where tasks work: none or shared (`HOW`)")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would run, and run nothing")
+	f.BoolVar(&opts.json, "json", false, "print one JSON object at the end")
+	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
+	return cmd
+}
+
+// settings are the flags that were given, by the key of the setting they replace.
+func (o *workOptions) settings(given *pflag.FlagSet) (map[string]any, error) {
+	flags := map[string]any{}
+	set := func(flag, key string, value any) {
+		if given.Changed(flag) {
+			flags[key] = value
+		}
+	}
+	set("jobs", "relay.jobs", o.jobs)
+	set("runner", "relay.runners", o.runners)
+	set("model", "relay.model", o.model)
+	set("max-attempts", "relay.max_attempts_per_task", o.maxAttempts)
+	set("review", "relay.review.enabled", o.review)
+	set("no-review", "relay.review.enabled", !o.noReview)
+	set("isolation", "relay.isolation", o.isolation)
+	if given.Changed("timeout") {
+		wall, err := minutes(o.timeout)
+		if err != nil {
+			return nil, err
+		}
+		flags["relay.timeout_minutes"] = wall
+	}
+	return flags, nil
+}
+
+// minutes reads a duration; a bare number means minutes, as in the configuration.
+func minutes(text string) (time.Duration, error) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return time.Duration(n * float64(time.Minute)), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, &usageError{message: quote(text) + " is no time", hint: "write 45m, 1h30m, or a number of minutes"}
+	}
+	return d, nil
+}
+
+func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error {
+	flags, err := opts.settings(given)
+	if err != nil {
+		return err
+	}
+	p, err := opts.app.locate(ctx, flags)
+	if err != nil {
+		return err
+	}
+	pl, err := p.plan()
+	if err != nil {
+		return err
+	}
+	for i, id := range opts.tasks {
+		t, err := pl.task(id)
+		if err != nil {
+			return err
+		}
+		opts.tasks[i] = t.ID
+	}
+	if opts.dryRun {
+		return opts.rehearse(p, pl)
+	}
+	for _, w := range p.config.Warnings {
+		fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
+	}
+	if err := opts.equipped(p, pl); err != nil {
+		return err
+	}
+	return opts.night(ctx, p, pl)
+}
+
+// equipped makes sure before the night that every agent it will need is there. Of the runners to choose from, one is
+// enough.
+func (o *workOptions) equipped(p *place, pl *plan) error {
+	var missing error
+	usable := false
+	for _, name := range p.config.Relay.Runners {
+		if _, err := p.program(o.app, name); err != nil {
+			fmt.Fprintf(o.app.err, "relay: warning: runner %s: %v\n", name, err)
+			missing = err
+			continue
+		}
+		usable = true
+	}
+	if !usable && missing == nil {
+		return orchestrator.ErrNoRunner
+	}
+	if !usable {
+		return noRunner("none of the runners can be used: ", missing)
+	}
+	for i := range pl.epic.Tasks {
+		t := &pl.epic.Tasks[i]
+		if t.Runner == "" {
+			continue
+		}
+		if _, err := p.program(o.app, t.Runner); err != nil {
+			return noRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
+		}
+	}
+	if name, _ := reviewer(p.config); name != "" {
+		if _, err := p.program(o.app, name); err != nil {
+			return noRunner("reviewer "+name+": ", err)
+		}
+	}
+	return nil
+}
+
+func noRunner(where string, err error) error {
+	hint := "relay check tells what each runner lacks"
+	var known *hinted
+	if errors.As(err, &known) {
+		hint = known.hint
+	}
+	return &hinted{err: fmt.Errorf("%s%w", where, err), hint: hint, code: exitNoRunner}
+}
+
+// night runs the epic with a guardian, signals and somebody watching.
+func (o *workOptions) night(ctx context.Context, p *place, pl *plan) (err error) {
+	if err := p.ensureLedger(o.app, pl); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	guardian, err := process.StartGuardian([]string{self, guardianCommand}, o.app.environ, nil)
+	if err != nil {
+		return fmt.Errorf("start the guardian: %w", err)
+	}
+	watcher := newWatcher(o.app)
+	stop := listen(ctx, guardian.Kill, watcher.say)
+	defer stop.release()
+	options := o.options(p, pl)
+	options.Supervisor = guardian
+	options.Notify = watcher.update
+	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, stop.signal()) }
+	s, err := orchestrator.Work(stop.ctx, options)
+	if closing := guardian.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("close the guardian: %w", closing)
+	}
+	watcher.close()
+	return o.closing(p, s, err, exitCode(s, err, stop.signal()))
+}
+
+// options turns the configuration into what the orchestrator needs.
+func (o *workOptions) options(p *place, pl *plan) orchestrator.Options {
+	c := &p.config.Relay
+	judge, _ := reviewer(p.config)
+	return orchestrator.Options{
+		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Dir: p.dir, Vault: o.app.vault(p.root),
+		Isolation: orchestrator.Isolation(c.Isolation), Jobs: c.Jobs,
+		Runners: c.Runners, NewRunner: p.newRunner, Model: c.Model, Env: agentEnvironment(o.app.environ, c.Env),
+		Limits: orchestrator.Limits{
+			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, Linger: c.Linger,
+			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
+			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
+		},
+		Review:   orchestrator.Review{Reviewer: judge, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout},
+		Settings: settings(p.config),
+		Fault:    faultPoints(o.app.lookup(faultVariable)),
+	}
+}
