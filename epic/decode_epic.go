@@ -243,7 +243,7 @@ func (r *reader) priority(t *Task, n *yaml.Node) {
 func (r *reader) paths(n *yaml.Node, what string, at *[]Place) []string {
 	paths := r.texts(n, what, at)
 	for k := range paths {
-		paths[k] = cleanPath(paths[k])
+		paths[k] = CleanPath(paths[k])
 	}
 	return paths
 }

@@ -94,8 +94,8 @@ func strayBackslash(p string) bool {
 	return false
 }
 
-// cleanPath drops a leading ./ so that one file has one spelling.
-func cleanPath(p string) string {
+// CleanPath drops a leading ./ so that one file has one spelling.
+func CleanPath(p string) string {
 	for strings.HasPrefix(p, "./") {
 		p = cmp.Or(strings.TrimLeft(p[2:], "/"), ".")
 	}

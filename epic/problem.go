@@ -93,13 +93,24 @@ func (l *problemList) err() error {
 
 // didYouMean returns a hint with the candidate nearest to got, or fallback when none is near.
 func (l *problemList) didYouMean(got string, candidates []string, fallback string) string {
-	if len(got) > 100 || l.suggest+len(candidates) > maxSuggestWork {
+	if l.suggest+len(candidates) > maxSuggestWork {
 		return fallback
 	}
 	l.suggest += len(candidates)
+	if near, found := Nearest(got, candidates); found {
+		return fmt.Sprintf("did you mean %s?", plain(near))
+	}
+	return fallback
+}
+
+// Nearest finds the candidate that got is most likely a misspelling of, whatever the case of letters.
+func Nearest(got string, candidates []string) (near string, found bool) {
+	if len(got) > 100 {
+		return "", false
+	}
 	got = strings.ToLower(got)
 	// Short names are all near each other: T9 is one letter from T1, and saying so helps nobody.
-	best, limit := "", len(got)/3
+	limit := len(got) / 3
 	for _, c := range candidates {
 		if d := len(c) - len(got); d > limit || -d > limit {
 			continue
@@ -109,16 +120,10 @@ func (l *problemList) didYouMean(got string, candidates []string, fallback strin
 			d = 1 // two letters in the wrong order are one slip
 		}
 		if d <= limit {
-			best, limit = c, d-1
-		}
-		if limit < 0 {
-			break
+			near, found, limit = c, true, d-1
 		}
 	}
-	if best == "" {
-		return fallback
-	}
-	return fmt.Sprintf("did you mean %s?", plain(best))
+	return near, found
 }
 
 func sameLetters(a, b string) bool {

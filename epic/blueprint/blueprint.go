@@ -1,0 +1,179 @@
+// Package blueprint makes an epic from a plan written in markdown.
+//
+// What is recognised: a title (# …) and the text before the first section, which becomes the epic's description; tasks as
+// headings of any level (##### T1: Title) with lines such as - **Priority:** p1 | **Points:** 2 below them; a table with
+// the columns Group, Tasks and Blocked By; and plain checklists (- [ ] title) under ## Tasks. Text in a task that is none
+// of its fields is its description. Sections beside the tasks stay in the document, which the epic names as its source.
+package blueprint
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"relay/epic"
+)
+
+// MaxSize is the size, in bytes, of the largest blueprint that is read.
+const MaxSize = 4 << 20
+
+// Form is an example of what Parse understands.
+const Form = `## Implementation Tasks
+
+##### T1: Title of the task
+- **Priority:** p1 | **Points:** 2
+- **Files:** src/a.go, src/b.go
+- **Depends on:** —
+- **Checks:** ` + "`go test ./...`" + `
+
+What is to be done.
+
+**Acceptance Criteria:**
+- [ ] something that can be checked`
+
+// Parse reads a blueprint. The epic's id is made from the day of now and the title, and it has passed the validation of
+// any epic. The error is epic.Problems, with the lines of the blueprint.
+func Parse(name string, src []byte, now time.Time) (*epic.Epic, error) {
+	p := &parser{file: name, epic: &epic.Epic{Version: 2, Source: name, CreatedAt: now.UTC().Format(time.RFC3339)}}
+	src, ok := p.prepare(src)
+	if !ok {
+		return nil, p.problems
+	}
+	p.document(blocks(src))
+	p.title(now)
+	p.links()
+	var found epic.Problems
+	if err := epic.Validate(name, p.epic, p.place); err != nil && !errors.As(err, &found) {
+		return nil, err
+	}
+	p.problems = append(p.problems, found...)
+	if len(p.problems) == 0 {
+		return p.epic, nil
+	}
+	slices.SortStableFunc(p.problems, func(a, b epic.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return nil, p.problems
+}
+
+// prepare refuses what is no text, and takes out what markdown has no word for: carriage returns and front matter, whose
+// lines become empty so that the numbers of the others stay.
+func (p *parser) prepare(src []byte) ([]byte, bool) {
+	at := func(i int) epic.Place {
+		begin := bytes.LastIndexByte(src[:i], '\n') + 1
+		return epic.Place{Line: bytes.Count(src[:i], []byte("\n")) + 1, Column: utf8.RuneCount(src[begin:i]) + 1}
+	}
+	if len(src) > MaxSize {
+		p.add(epic.Place{Line: 1, Column: 1}, "split it into several blueprints", "the blueprint is larger than %d MiB", MaxSize>>20)
+		return nil, false
+	}
+	if i := bytes.IndexByte(src, 0); i >= 0 {
+		p.add(at(i), "save it as UTF-8 text", "the blueprint contains a NUL byte")
+		return nil, false
+	}
+	if i := invalid(src); i >= 0 {
+		p.add(at(i), "save it as UTF-8", "the blueprint is not valid UTF-8")
+		return nil, false
+	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	if i := tooDeep(src); i >= 0 {
+		p.add(at(i), "take some of the list or quote marks out", "the line is nested too deeply")
+		return nil, false
+	}
+	return p.frontMatter(src), true
+}
+
+// maxNesting bounds the list and quote marks at the beginning of one line: the time to parse them grows with the square.
+const maxNesting = 100
+
+// tooDeep returns the offset of a line with too many marks, or -1.
+func tooDeep(src []byte) int {
+	offset := 0
+	for line := range bytes.Lines(src) {
+		if marks(line) > maxNesting {
+			return offset
+		}
+		offset += len(line)
+	}
+	return -1
+}
+
+// marks counts what may open a list or a quote at the beginning of a line.
+func marks(line []byte) int {
+	n := 0
+	for i, c := range line {
+		spaced := i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t' || line[i+1] == '\n'
+		switch {
+		case c == '>', spaced && (c == '-' || c == '+' || c == '*' || c == '.' || c == ')'):
+			n++
+		case c != ' ' && c != '\t' && (c < '0' || c > '9'):
+			return n
+		}
+	}
+	return n
+}
+
+// invalid returns the offset of the first byte that is not UTF-8, or -1.
+func invalid(src []byte) int {
+	for i := 0; i < len(src); {
+		r, size := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// frontMatter blanks the lines between --- and --- at the top, after looking for a title there.
+func (p *parser) frontMatter(src []byte) []byte {
+	rest, found := bytes.CutPrefix(src, []byte("---\n"))
+	if !found {
+		return src
+	}
+	matter, _, found := bytes.Cut(rest, []byte("\n---\n"))
+	if !found || bytes.HasPrefix(matter, []byte("\n")) {
+		return src
+	}
+	for line := range bytes.Lines(matter) {
+		if title, found := strings.CutPrefix(string(line), "title:"); found {
+			p.epic.Title = strings.Trim(strings.TrimSpace(title), `"'`)
+		}
+	}
+	end := len("---\n") + len(matter) + len("\n---\n")
+	return append(bytes.Repeat([]byte("\n"), bytes.Count(src[:end], []byte("\n"))), src[end:]...)
+}
+
+// title settles the epic's title and id.
+func (p *parser) title(now time.Time) {
+	p.epic.Title = strings.TrimSpace(p.epic.Title)
+	if p.epic.Title == "" {
+		p.add(epic.Place{Line: 1, Column: 1}, "begin with # and a few words", "the blueprint has no title")
+		p.epic.Title = unreadable
+	}
+	p.epic.ID = ID(p.epic.Title, now)
+}
+
+// ID makes the id of an epic: the day in UTC, and as much of the title as fits.
+func ID(title string, now time.Time) string {
+	const most = 64
+	var b strings.Builder
+	b.WriteString(now.UTC().Format("20060102"))
+	for word := range strings.FieldsFuncSeq(strings.ToLower(title), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
+		if b.Len()+1+len(word) > most {
+			break
+		}
+		b.WriteString("-" + word)
+	}
+	if b.Len() == len("20060102") {
+		b.WriteString("-epic")
+	}
+	return b.String()
+}

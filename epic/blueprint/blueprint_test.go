@@ -1,0 +1,217 @@
+package blueprint
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/epic"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func day() time.Time { return time.Date(2026, 1, 11, 23, 30, 0, 0, time.FixedZone("", -3600)) }
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no blueprints: %v", err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := Parse(filepath.Base(file), src, day())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := e.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := strings.TrimSuffix(file, ".md") + ".yml"
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+			crlf := bytes.ReplaceAll(src, []byte("\n"), []byte("\r\n"))
+			if again, err := Parse(filepath.Base(file), crlf, day()); err != nil || !reflect.DeepEqual(again, e) {
+				t.Errorf("with CR LF: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+// top begins a blueprint; what follows starts on line 3.
+const top = "# X\n\n"
+
+var mistakes = []struct{ name, src, want string }{
+	{"empty", "", "1:1: the blueprint has no task that relay recognises\n1:1: the blueprint has no title"},
+	{"no task", top + "## Tasks\n\n- a bullet\n1. a number\n", "3:1: the blueprint has no task that relay recognises"},
+	{"unknown field", top + "## T1: a\n- **Prioritty:** p1\n- **Owner:** me\n", `4:3: unknown field "Prioritty" in task T1 (did you mean **Priority:**?)
+5:3: unknown field "Owner" in task T1 (the fields are ` + strings.Join(fieldNames, ", ") + "; without the colon it is description)"},
+	{"unknown field after a bar", top + "## T1: a\n- **Points:** 1 | **Sprint:** 3\n", `4:19: unknown field "Sprint" in task T1 (the fields are ` + strings.Join(fieldNames, ", ") + "; without the colon it is description)"},
+	{"values", top + "## T1: a\n- **Priority:** high | **Points:** many\n- **Kind:** bug\n- **Timeout:** 9999999\n- **Max attempts:** 1.5\n- **Allow no change:** perhaps\n- **Points:** 3\n",
+		`4:17: priority cannot be "high" (use p0, p1, p2 or p3)
+4:36: points cannot be "many" (use a number from 0 up, such as 2)
+5:13: kind "bug" is not known (use feature, bugfix, review or chore)
+6:16: timeout cannot be "9999999" (write minutes, such as 30)
+7:21: max attempts cannot be "1.5" (write a whole number, such as 3)
+8:24: allow no change cannot be "perhaps" (write yes or no)
+9:3: Points of task T1 is given twice (take one of the two out)`},
+	{"no title", top + "## T1:\n", "3:1: task T1 has no title (write ## T1: and a few words)"},
+	{"same id", top + "## T1: a\n## T1: b\n## t1: c\n", `4:1: task "T1" is defined twice, first on line 3 (give each task an id of its own)
+5:1: task ids "T1" and "t1" differ only in upper and lower case (choose ids that differ by more than case: they become folder names)`},
+	{"dependencies", top + "## T1: a\n- **Depends on:** T1, T9\n", `4:19: task T1 depends on itself (take the entry out)
+4:23: task T1 depends on T9, which does not exist (the tasks are T1)`},
+	{"cycle", top + "## T1: a\n- **Depends on:** T2\n## T2: b\n- **Depends on:** T1\n", "4:19: dependency cycle: T1 -> T2 -> T1 (take one of these dependencies out)"},
+	{"paths", top + "## T1: a\n- **Files:** /etc/passwd, `../x`\n", `4:14: path "/etc/passwd" is absolute (write it relative to the root of the repository)
+4:27: path "../x" leaves the repository (take the .. out)`},
+	{"matrix", top + "## T1: a\n\n| Group | Tasks | Blocked By |\n|--|--|--|\n| A | T1, T2 | Z |\n| B | | | x |\n", `7:11: group "A" names task T2, which does not exist (the tasks are T1)
+7:16: group "A" is blocked by "Z", which does not exist (the groups are A)
+8:1: the row has more cells than the table has columns (write \| for a bar inside a cell)`},
+	{"block of checks", top + "## T1: a\n- **Checks:**\n  ```\n  make\n  make lint\n  ```\n", "5:1: the checks of task T1 are a block of several lines (write one command in backticks for each check)"},
+	{"NUL", "# a\x00", "1:4: the blueprint contains a NUL byte (save it as UTF-8 text)"},
+	{"bytes", "# \ufffd\n\xff", "2:1: the blueprint is not valid UTF-8 (save it as UTF-8)"},
+	{"nesting", "\n" + strings.Repeat("> ", 101), "2:1: the line is nested too deeply (take some of the list or quote marks out)"},
+	{"size", strings.Repeat("a", MaxSize+1), "1:1: the blueprint is larger than 4 MiB (split it into several blueprints)"},
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for _, test := range mistakes {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse("plan.md", []byte(test.src), day())
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.ReplaceAll(err.Error(), "plan.md:", "")
+			got = strings.ReplaceAll(got, " (begin with # and a few words)", "")
+			got = strings.ReplaceAll(got, " (write tasks like this:\n"+Form+")", "")
+			if got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestForm checks that what the error shows is what is understood.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	e, err := Parse("plan.md", []byte("# X\n\n"+Form), day())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := epic.Task{
+		ID: "T1", Title: "Title of the task", Description: "What is to be done.", Kind: epic.KindFeature, Priority: 1, Points: 2,
+		Files: []string{"src/a.go", "src/b.go"}, Line: 5,
+		Checks:   []epic.Check{{Name: "go test ./...", Run: "go test ./...", Expect: epic.ExpectPass}},
+		Criteria: []epic.Criterion{{Text: "something that can be checked"}},
+	}
+	if len(e.Tasks) != 1 || !reflect.DeepEqual(e.Tasks[0], want) {
+		t.Errorf("got %+v, want %+v", e.Tasks, want)
+	}
+}
+
+func TestID(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ title, want string }{
+		{"User accounts", "20260112-user-accounts"},
+		{"  Ünïcode: what's *new*?", "20260112-n-code-what-s-new"},
+		{"日本語", "20260112-epic"},
+		{strings.Repeat("word ", 30), "20260112-" + strings.TrimSuffix(strings.Repeat("word-", 11), "-")},
+		{strings.Repeat("x", 80), "20260112-epic"},
+	} {
+		if got := ID(test.title, day()); got != test.want {
+			t.Errorf("ID(%q) = %s, want %s", test.title, got, test.want)
+		}
+	}
+}
+
+// FuzzParse holds what is true of any blueprint: no panic, problems have a place, and an epic can be written and read.
+func FuzzParse(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.md")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(src)
+	}
+	for _, m := range mistakes {
+		if len(m.src) < 4096 { // the fuzzer spends its time on copying larger ones
+			f.Add([]byte(m.src))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		e, err := Parse("plan.md", src, day())
+		if err != nil {
+			var problems epic.Problems
+			if !errors.As(err, &problems) {
+				t.Fatalf("error is %T, want Problems", err)
+			}
+			lines := max(bytes.Count(src, []byte("\n"))+1, 1)
+			for _, p := range problems {
+				if p.File != "plan.md" || p.Line < 1 || p.Line > lines || p.Column < 1 || p.Message == "" {
+					t.Errorf("problem without a place: %+v", p)
+				}
+			}
+			return
+		}
+		text, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := epic.Read("epic.yml", text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if got, want := withoutLines(back), withoutLines(e); !reflect.DeepEqual(got, want) {
+			t.Errorf("read back:\n%+v\nwant:\n%+v\nfrom:\n%s", got, want, text)
+		}
+	})
+}
+
+func withoutLines(e *epic.Epic) *epic.Epic {
+	bare := *e
+	bare.Tasks = slices.Clone(e.Tasks)
+	for i := range bare.Tasks {
+		bare.Tasks[i].Line = 0
+	}
+	return &bare
+}
+
+func BenchmarkParse(b *testing.B) {
+	src := []byte("# X\n\n" + strings.Repeat(strings.Replace(Form, "## Implementation Tasks", "", 1)+"\n", 1000))
+	for i := range 1000 {
+		src = bytes.Replace(src, []byte("##### T1:"), []byte("##### A"+strings.Repeat("a", i%7)+string(rune('a'+i%26))+"-"+string(rune('0'+i%10))+":"), 1)
+	}
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = Parse("plan.md", src, day())
+	}
+}

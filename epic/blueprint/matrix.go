@@ -1,0 +1,177 @@
+package blueprint
+
+import (
+	"regexp"
+	"strings"
+
+	"relay/epic"
+)
+
+// delimiter is the line below the header of a table.
+var delimiter = regexp.MustCompile(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
+
+// groupAt is a row of the matrix: where it stands, and what it names before the names are looked up.
+type groupAt struct {
+	whole              epic.Place
+	members, blockedBy []epic.Place
+	blockers           []string
+	cells              []line // with ids of tasks and perhaps their titles
+}
+
+func (g *groupAt) place(ref epic.Ref) epic.Place {
+	if ref.Field == epic.FieldMembers && ref.Item < len(g.members) {
+		return g.members[ref.Item]
+	}
+	if ref.Field == epic.FieldBlockedBy && ref.Item < len(g.blockedBy) {
+		return g.blockedBy[ref.Item]
+	}
+	return g.whole
+}
+
+// columns says which cells of a row hold what.
+type columns struct{ group, tasks, blockedBy, count int }
+
+// matrix reads the parallelization matrix: a table with the columns Group and Tasks, wherever it stands. It reports false
+// when the paragraph is no such table.
+func (p *parser) matrix(b *block) bool {
+	lines := b.split()
+	for k := 0; k+1 < len(lines); k++ {
+		if !strings.Contains(lines[k].text, "|") || !delimiter.MatchString(lines[k+1].text) {
+			continue
+		}
+		cols, ok := header(cells(lines[k]))
+		if !ok {
+			return false
+		}
+		if k > 0 {
+			p.content(&block{kind: paragraph, line: b.line, raw: strings.Join(strings.Split(b.raw, "\n")[:k], "\n")})
+		}
+		for _, row := range lines[k+2:] {
+			p.row(row, cols)
+		}
+		return true
+	}
+	return false
+}
+
+func header(names []line) (columns, bool) {
+	c := columns{group: -1, tasks: -1, blockedBy: -1, count: len(names)}
+	for i, name := range names {
+		switch text := strings.ToLower(plain(name.text)); {
+		case strings.HasPrefix(text, "group"):
+			c.group = i
+		case strings.HasPrefix(text, "task"):
+			c.tasks = i
+		case strings.HasPrefix(text, "block"), strings.HasPrefix(text, "depend"), strings.HasPrefix(text, "after"):
+			c.blockedBy = i
+		}
+	}
+	return c, c.group >= 0 && c.tasks >= 0
+}
+
+func (p *parser) row(row line, c columns) {
+	found := cells(row)
+	if len(found) > c.count {
+		p.add(row.place(), `write \| for a bar inside a cell`, "the row has more cells than the table has columns")
+		return
+	}
+	cell := func(i int) line {
+		if i < 0 || i >= len(found) {
+			return line{"", row.line, row.column}
+		}
+		return found[i]
+	}
+	g := groupAt{whole: cell(c.group).place(), cells: refs(cell(c.tasks))}
+	for _, ref := range refs(cell(c.blockedBy)) {
+		if name := plain(ref.text); !nothing(name) {
+			g.blockers = append(g.blockers, name)
+			g.blockedBy = append(g.blockedBy, ref.place())
+		}
+	}
+	p.groups = append(p.groups, g)
+	p.epic.Groups = append(p.epic.Groups, epic.Group{Name: plain(cell(c.group).text)})
+}
+
+// refs splits a cell into what it lists.
+func refs(cell line) []line {
+	for _, br := range []string{"<br>", "<br/>", "<br />", " & ", " + "} {
+		cell.text = strings.ReplaceAll(cell.text, br, ", ")
+	}
+	return pieces(cell)
+}
+
+// cells splits a row at its bars. An escaped bar is text.
+func cells(row line) []line {
+	text := row.text
+	var list []line
+	begin := 0
+	if strings.HasPrefix(text, "|") {
+		begin = 1
+	}
+	add := func(to int) {
+		cell := text[begin:to]
+		indent := len(cell) - len(strings.TrimLeft(cell, " \t"))
+		list = append(list, line{
+			strings.ReplaceAll(strings.TrimSpace(cell), `\|`, "|"), row.line,
+			row.column + len([]rune(text[:begin+indent])),
+		})
+		begin = to + 1
+	}
+	for i := begin; i < len(text); i++ {
+		if text[i] == '|' && (i == 0 || text[i-1] != '\\') {
+			add(i)
+		}
+	}
+	if begin < len(text) {
+		add(len(text))
+	}
+	return list
+}
+
+// links looks up the names in the matrix, now that all tasks and groups are known.
+func (p *parser) links() {
+	tasks := make(map[string]bool, len(p.epic.Tasks))
+	for i := range p.epic.Tasks {
+		tasks[p.epic.Tasks[i].ID] = true
+	}
+	names := map[string]string{}
+	for _, g := range p.epic.Groups {
+		names[groupKey(g.Name)] = g.Name
+	}
+	for _, g := range p.epic.Groups { // a name as it is written comes before one like it
+		names[g.Name] = g.Name
+	}
+	for k := range p.groups {
+		at, g := &p.groups[k], &p.epic.Groups[k]
+		for _, name := range at.blockers {
+			if written, found := names[name]; found {
+				name = written
+			} else if written, found := names[groupKey(name)]; found {
+				name = written
+			}
+			g.BlockedBy = append(g.BlockedBy, name)
+		}
+		titled := false
+		for _, ref := range at.cells {
+			id := leadingID(ref.text)
+			if nothing(id) {
+				continue
+			}
+			if !tasks[id] && titled && !strings.ContainsAny(ref.text, ":") {
+				continue // the title before had a comma in it
+			}
+			titled = id != plain(ref.text)
+			g.Tasks = append(g.Tasks, id)
+			at.members = append(at.members, ref.place())
+		}
+	}
+}
+
+// groupKey makes "Group A", "A" and "group a" one name.
+func groupKey(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if rest, found := strings.CutPrefix(name, "group "); found {
+		return strings.TrimSpace(rest)
+	}
+	return name
+}

@@ -1,0 +1,268 @@
+package blueprint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"relay/epic"
+)
+
+// parser goes through the blocks of a document once, from the top.
+type parser struct {
+	file     string
+	problems epic.Problems
+	epic     *epic.Epic
+	drafts   []*draft
+	groups   []groupAt
+
+	cur      *draft
+	titled   bool
+	preamble bool // before the first section
+	sections bool // the document has a section of tasks
+	section  int  // the level of the section of tasks we are in, or 0
+	between  string
+	sectAt   epic.Place
+	epicDesc []string
+	done     []string
+}
+
+func (p *parser) add(at epic.Place, hint, format string, args ...any) {
+	p.problems = append(p.problems, epic.Problem{File: p.file, Line: max(at.Line, 1), Column: max(at.Column, 1), Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+var (
+	// taskHead is T1: Title, with or without the word Task; a bare number needs the word.
+	taskHead = regexp.MustCompile(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
+	taskNumb = regexp.MustCompile(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
+	numbered = regexp.MustCompile(`^[0-9.]+[.)]?[ \t]+`)
+	sections = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
+)
+
+// isSection tells the heading of the section with the tasks.
+func isSection(text string) bool {
+	return sections[strings.ToLower(strings.TrimRight(numbered.ReplaceAllString(plain(text), ""), ": "))]
+}
+
+// head reads a task's id and title from a heading.
+func head(text string) (id, title string, ok bool) {
+	text = plain(text)
+	if m := taskNumb.FindStringSubmatch(text); m != nil {
+		return "T" + m[1], plain(m[2]), true
+	}
+	if m := taskHead.FindStringSubmatch(text); m != nil {
+		return m[1], plain(m[2]), true
+	}
+	return "", "", false
+}
+
+func (p *parser) document(blocks []block) {
+	p.preamble = true
+	for _, b := range blocks {
+		p.sections = p.sections || b.kind == heading && isSection(b.text)
+	}
+	for k := range blocks {
+		b := &blocks[k]
+		if b.kind == heading {
+			p.heading(b, blocks[k+1:])
+		} else {
+			p.content(b)
+		}
+	}
+	p.close()
+	if len(p.done) > 0 {
+		p.epicDesc = append(p.epicDesc, "Done before this epic:\n"+strings.Join(p.done, "\n"))
+	}
+	p.epic.Description = strings.Join(p.epicDesc, "\n\n")
+	p.finish()
+}
+
+func (p *parser) heading(b *block, rest []block) {
+	at := epic.Place{Line: b.line, Column: 1}
+	if id, title, ok := p.task(b, rest); ok {
+		p.close()
+		p.preamble = false
+		if title == "" {
+			p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
+			title = unreadable
+		}
+		p.cur = newDraft(id, title, b.level, at)
+		return
+	}
+	switch {
+	case isSection(b.text):
+		p.close()
+		p.section, p.preamble, p.sectAt = b.level, false, at
+	case p.cur != nil && b.level > p.cur.level:
+		p.cur.block(p, b)
+	case b.level == 1 && !p.titled && p.section == 0:
+		p.close()
+		p.titled = true
+		p.epic.Title = plain(b.text)
+	default:
+		p.close()
+		p.preamble = p.preamble && b.level == 1
+		if p.section > 0 && b.level <= p.section {
+			p.section = 0
+		}
+		p.between = b.raw
+	}
+}
+
+// task tells whether a heading begins a task. In the section of tasks, and in a document without one, T1: is enough; any
+// other word before a colon, and any heading elsewhere, has to be followed by a task's fields.
+func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
+	id, title, ok = head(b.text)
+	if !ok {
+		return "", "", false
+	}
+	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
+	if here && strings.ContainsAny(id, "0123456789") {
+		return id, title, true
+	}
+	return id, title, hasFields(rest)
+}
+
+// hasFields looks for a task's fields before the next heading.
+func hasFields(rest []block) bool {
+	for k := range rest {
+		b := &rest[k]
+		switch b.kind {
+		case heading:
+			return false
+		case paragraph:
+			for _, l := range b.split() {
+				if found := pairs(l); len(found) > 0 && found[0].known {
+					return true
+				}
+			}
+		case list:
+			for _, i := range b.items {
+				if len(i.lines) == 0 {
+					continue
+				}
+				if found := pairs(i.lines[0]); len(found) > 0 && found[0].known {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// content reads a block that is no heading.
+func (p *parser) content(b *block) {
+	if b.kind == paragraph && p.matrix(b) {
+		return
+	}
+	switch {
+	case p.cur != nil:
+		p.cur.block(p, b)
+	case p.section > 0 && b.kind == list && p.checklist(b):
+	case p.section > 0:
+		if p.between != "" {
+			p.epicDesc = append(p.epicDesc, p.between)
+			p.between = ""
+		}
+		p.epicDesc = append(p.epicDesc, b.raw)
+	case p.preamble:
+		p.epicDesc = append(p.epicDesc, b.raw)
+	}
+}
+
+// checklist makes a task of every open box. It reports false when the list has no boxes.
+func (p *parser) checklist(b *block) bool {
+	found := false
+	for _, i := range b.items {
+		if len(i.lines) > 0 {
+			_, _, boxed := checkbox(i.lines[0].text)
+			found = found || boxed
+		}
+	}
+	if !found {
+		return false
+	}
+	for k := range b.items {
+		p.checklistItem(&b.items[k])
+	}
+	return true
+}
+
+func (p *parser) checklistItem(i *item) {
+	if len(i.lines) == 0 {
+		return
+	}
+	text, checked, boxed := checkbox(i.lines[0].text)
+	at := i.lines[0].place()
+	if !boxed || checked {
+		list := &p.done
+		if !boxed {
+			list = &p.epicDesc
+		}
+		*list = append(*list, strings.TrimLeft(i.raw, "\n"))
+		return
+	}
+	more := i.lines[1:]
+	for len(more) > 0 && len(pairs(more[0])) == 0 {
+		text, more = text+" "+more[0].text, more[1:]
+	}
+	id, title, ok := head(text)
+	if !ok || !strings.ContainsAny(id, "0123456789") {
+		id, title = "", plain(text)
+	}
+	if title == "" {
+		p.add(at, "write - [ ] and a few words", "the task has no title")
+		title = unreadable
+	}
+	p.cur = newDraft(id, title, 7, at)
+	p.cur.lines(p, more, nil)
+	for k := range i.children {
+		p.cur.block(p, &i.children[k])
+	}
+	p.close()
+}
+
+func (p *parser) close() {
+	if p.cur != nil {
+		p.drafts = append(p.drafts, p.cur)
+	}
+	p.cur, p.between = nil, ""
+}
+
+// finish gives ids to the tasks without, and hands all to the epic.
+func (p *parser) finish() {
+	if len(p.drafts) == 0 {
+		p.add(p.sectAt, "write tasks like this:\n"+Form, "the blueprint has no task that relay recognises")
+		p.drafts = append(p.drafts, newDraft("T1", unreadable, 1, p.sectAt))
+		p.groups, p.epic.Groups = nil, nil
+	}
+	taken := map[string]bool{}
+	for _, d := range p.drafts {
+		taken[strings.ToUpper(d.task.ID)] = true
+	}
+	next := 0
+	for _, d := range p.drafts {
+		for d.task.ID == "" {
+			next++
+			if id := fmt.Sprintf("T%d", next); !taken[id] {
+				d.task.ID = id
+			}
+		}
+		p.epic.Tasks = append(p.epic.Tasks, d.finish())
+	}
+}
+
+// place answers validation.
+func (p *parser) place(ref epic.Ref) epic.Place {
+	switch ref.Part {
+	case epic.TaskPart:
+		d := p.drafts[ref.N]
+		if places := d.at[ref.Field]; ref.Item < len(places) {
+			return places[ref.Item]
+		}
+		return d.whole
+	case epic.GroupPart:
+		return p.groups[ref.N].place(ref)
+	}
+	return epic.Place{Line: 1, Column: 1}
+}
