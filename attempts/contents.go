@@ -18,12 +18,13 @@ import (
 // contents is everything the relay folder says about the epic's attempts, read without changing anything.
 type contents struct {
 	*history
-	edit  *EditedError          // somebody else changed the ledger
-	taken map[string]TaskRecord // what accepting the edit would change
-	base  []Event               // what the next log has to begin with, because earlier logs are missing
-	sum   string                // of attempt-ledger.yml
-	stamp durable.Stamp         // of attempt-ledger.yml
-	saved uint64                // events in attempt-ledger.yml, if it is ours
+	edit       *EditedError          // somebody else changed the ledger
+	unreadable error                 // the edit is no ledger
+	taken      map[string]TaskRecord // what accepting the edit would change
+	base       []Event               // what the next log has to begin with, because earlier logs are missing
+	sum        string                // of attempt-ledger.yml
+	stamp      durable.Stamp         // of attempt-ledger.yml
+	saved      uint64                // events in attempt-ledger.yml, if it is ours
 }
 
 // load reads the logs and checks the ledger against them.
@@ -58,9 +59,6 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []by
 	if err != nil {
 		return nil, err
 	}
-	if len(c.faults) > 0 {
-		return c, &DamageError{Faults: c.faults}
-	}
 	if have := c.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
 		return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
 	}
@@ -94,7 +92,12 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	}
 	p, err := file.parse()
 	if err != nil {
-		return &DamageError{Faults: []Fault{{File: LedgerFile, Message: err.Error(), Hint: "correct it, or relay ledger repair"}}}
+		var newer *VersionError
+		if errors.As(err, &newer) {
+			return err
+		}
+		c.faults = append(c.faults, Fault{File: LedgerFile, Message: "it cannot be read: " + err.Error(), Hint: "correct it; the event logs do not go back to the beginning"})
+		return nil
 	}
 	c.reset(g)
 	c.fold = newFold(g, p.ledger)
@@ -158,7 +161,7 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 		}
 	}
 	diff := ours.diff(text)
-	if err != nil {
+	if c.unreadable = err; err != nil {
 		diff = "(it cannot be read: " + err.Error() + ")\n" + diff
 	}
 	c.edit = &EditedError{Path: LedgerFile, Diff: diff}

@@ -2,7 +2,6 @@ package attempts
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -22,6 +21,10 @@ func Create(dir string, e *epic.Epic, s Settings, now time.Time) error {
 		return err
 	}
 	defer disk.Close()
+	return create(disk, e, s, now)
+}
+
+func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	g, err := epic.NewGraph(e)
 	if err != nil {
 		return err
@@ -31,21 +34,18 @@ func Create(dir string, e *epic.Epic, s Settings, now time.Time) error {
 		return err
 	}
 	defer lock.Release()
-	if _, err := disk.Lstat(LedgerFile); !errors.Is(err, fs.ErrNotExist) {
-		return existing(dir, err)
+	if _, err := disk.Lstat(LedgerFile); err == nil {
+		return ErrExists
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	if logs, err := findLogs(disk); err != nil || len(logs) > 0 {
-		return existing(dir, err)
+	if logs, err := findLogs(disk); err != nil {
+		return err
+	} else if len(logs) > 0 {
+		return ErrExists
 	}
 	f := newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
 	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: f.render})
-}
-
-func existing(dir string, err error) error {
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("%w in %s", ErrExists, dir)
 }
 
 // holder describes this process in the lock.

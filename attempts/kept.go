@@ -14,32 +14,38 @@ import (
 type kept struct {
 	name  string
 	buf   bytes.Buffer
-	w     *flate.Writer
+	w     *flate.Writer // nil while the log is small: a compressor is larger than most logs
 	size  int64
 	sum   uint32
 	stamp durable.Stamp // of the file, for the log of an earlier run
 }
 
-func newKept(name string) *kept {
-	k := &kept{name: name}
-	k.w, _ = flate.NewWriter(&k.buf, flate.BestSpeed) // the level is valid, and a buffer takes every write
-	return k
-}
+// smallLog is from where on a copy is compressed.
+const smallLog = 128 << 10
+
+func newKept(name string) *kept { return &kept{name: name} }
 
 func (k *kept) add(p []byte) {
-	if k.w == nil {
-		return
-	}
-	_, _ = k.w.Write(p)
 	k.size += int64(len(p))
 	k.sum = eventlog.Sum(k.sum, p)
+	if k.w == nil && k.size <= smallLog {
+		k.buf.Write(p)
+		return
+	}
+	if k.w == nil {
+		small := k.buf
+		k.buf = bytes.Buffer{}
+		k.w, _ = flate.NewWriter(&k.buf, flate.BestSpeed) // the level is valid, and a buffer takes every write
+		_, _ = k.w.Write(small.Bytes())
+	}
+	_, _ = k.w.Write(p)
 }
 
 // settle ends the copy of a log that is not written any more.
 func (k *kept) settle(fsys durable.FS) error {
 	if k.w != nil {
 		_ = k.w.Close()
-		k.w = nil // it is larger than most logs
+		k.w = nil
 	}
 	return k.restamp(fsys)
 }
@@ -55,6 +61,10 @@ func (k *kept) restamp(fsys durable.FS) error {
 
 // writeTo writes the log as it was.
 func (k *kept) writeTo(w io.Writer) error {
+	if k.size <= smallLog {
+		_, err := w.Write(k.buf.Bytes())
+		return err
+	}
 	if k.w != nil {
 		_ = k.w.Flush()
 	}

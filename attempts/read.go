@@ -38,6 +38,9 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(c.faults) > 0 {
+		return nil, &DamageError{Faults: c.faults}
+	}
 	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Running: held, Tail: c.lastEvents()}
 	if held || holder.PID != 0 {
 		v.Holder = &holder

@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,11 +79,34 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(o, disk, false)
+	return open(o, disk, refuseEdit)
 }
 
-// open goes on with any file system; accept takes in a foreign edit instead of refusing it.
-func open(o Options, fsys durable.FS, accept bool) (*Store, error) {
+// policy decides what becomes of a foreign edit and of damage before the store is opened on what was read.
+type policy func(*Store, *contents) error
+
+func refuseEdit(_ *Store, c *contents) error {
+	if len(c.faults) > 0 {
+		return &DamageError{Faults: c.faults}
+	}
+	if c.edit != nil {
+		return c.edit
+	}
+	return nil
+}
+
+func takeEdit(_ *Store, c *contents) error {
+	if len(c.faults) > 0 {
+		return &DamageError{Faults: c.faults}
+	}
+	if c.edit != nil && c.unreadable != nil {
+		return fmt.Errorf("%s: %w", LedgerFile, c.unreadable)
+	}
+	return nil
+}
+
+// open goes on with any file system.
+func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -95,7 +117,7 @@ func open(o Options, fsys durable.FS, accept bool) (*Store, error) {
 		opts: o, run: o.Run, fsys: fsys,
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := s.start(accept); err != nil {
+	if err := s.start(decide); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -114,7 +136,7 @@ func (s *Store) release() {
 	s.fsys.Close()
 }
 
-func (s *Store) start(accept bool) error {
+func (s *Store) start(decide policy) error {
 	s.me = holder(s.opts.Epic.ID, s.opts.Now())
 	var err error
 	if s.lock, err = durable.Acquire(s.fsys, LockFile, s.me); err != nil {
@@ -133,13 +155,13 @@ func (s *Store) start(accept bool) error {
 	for _, note := range c.notes {
 		s.opts.Warn(note)
 	}
-	if c.edit != nil && !accept {
-		return c.edit
+	if err := decide(s, c); err != nil {
+		return err
 	}
 	if err := s.begin(c); err != nil {
 		return err
 	}
-	if c.edit != nil {
+	if c.edit != nil && len(c.base) == 0 {
 		return s.Append(Event{Type: TypeAccepted, Accepted: c.accepted()})
 	}
 	return nil
@@ -225,7 +247,7 @@ func (s *Store) chooseRun(c *contents) error {
 		s.run = newest
 	}
 	if s.run == "" {
-		s.run = NewRunID(s.opts.Now(), rand.Reader)
+		s.run = s.newRun()
 	}
 	return nil
 }

@@ -24,19 +24,8 @@ func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
 
 func validate(fsys durable.FS, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
 	c, err := load(fsys, e, g, nil)
-	var damage *DamageError
-	if errors.As(err, &damage) {
-		return damage.Faults, nil
-	}
 	if err != nil {
 		return nil, err
 	}
-	var faults []Fault
-	for _, l := range c.torn {
-		faults = append(faults, Fault{File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes), Hint: "nothing is lost: the next relay work cuts them off"})
-	}
-	if c.edit != nil {
-		faults = append(faults, Fault{File: LedgerFile, Message: "it was changed by somebody else\n" + c.edit.Diff, Hint: "relay ledger accept takes the change in; relay ledger rebuild undoes it"})
-	}
-	return faults, nil
+	return c.everyFault(), nil
 }

@@ -125,7 +125,7 @@ type Tail struct {
 // Scan reads lines and hands the whole ones to f. A bad line is part of the tail when no later line says that it had been durable;
 // otherwise bad is called with it, and reading goes on if that returns nil. next is the number of the first event expected, 0 if not known.
 func Scan(r io.Reader, next uint64, f func(*Line) error, bad func(*BadLine) error) (Tail, error) {
-	s := scanner{r: bufio.NewReaderSize(r, 256<<10), next: next, f: f, bad: bad}
+	s := scanner{r: bufio.NewReaderSize(r, 32<<10), next: next, f: f, bad: bad}
 	for {
 		text, whole, err := s.read()
 		if err != nil && err != io.EOF {

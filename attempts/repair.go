@@ -1,0 +1,145 @@
+package attempts
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"relay/attempts/internal/durable"
+	"relay/epic"
+)
+
+// Accept takes in what somebody else has changed in attempt-ledger.yml. Attempts made since that ledger was written stay.
+func Accept(dir string, e *epic.Epic, g *epic.Graph, now time.Time) error {
+	disk, err := durable.OpenDisk(dir)
+	if err != nil {
+		return err
+	}
+	s, err := open(Options{Dir: dir, Epic: e, Graph: g, Now: func() time.Time { return now }}, disk, takeEdit)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// Repaired says what Repair found and did.
+type Repaired struct {
+	Faults []Fault // what was wrong; nothing was done when it is empty
+	Copy   string  // folder below the relay folder that holds the files as they were
+}
+
+// Repair makes an epic's memory readable again from what is left of it. The files as they were are kept in a folder of
+// their own. An edited ledger is written anew from the log, unless the logs are what is damaged.
+func Repair(dir string, e *epic.Epic, g *epic.Graph, now time.Time) (Repaired, error) {
+	disk, err := durable.OpenDisk(dir)
+	if err != nil {
+		return Repaired{}, err
+	}
+	return repair(Options{Dir: dir, Epic: e, Graph: g, Now: func() time.Time { return now }}, disk)
+}
+
+func repair(o Options, disk durable.FS) (Repaired, error) {
+	r := Repaired{Copy: "damaged-" + o.Now().UTC().Format("20060102T150405Z")}
+	s, err := open(o, disk, func(s *Store, c *contents) error {
+		r.Faults = c.everyFault()
+		if len(r.Faults) == 0 {
+			return nil
+		}
+		if err := c.keepCopy(r.Copy); err != nil {
+			return err
+		}
+		if len(c.faults) > 0 {
+			return c.salvage(s.opts)
+		}
+		c.edit, c.saved = nil, 0
+		return nil
+	})
+	if err != nil {
+		return Repaired{}, err
+	}
+	if len(r.Faults) == 0 {
+		return Repaired{}, s.Close()
+	}
+	note := Event{Type: TypeNote, Note: &Note{Kind: "repair", Text: fmt.Sprintf("%d faults repaired; the files as they were are in %s", len(r.Faults), r.Copy)}}
+	return r, errors.Join(s.Append(note), s.Close())
+}
+
+// everyFault lists what is wrong, a torn tail and an edit included.
+func (c *contents) everyFault() []Fault {
+	faults := c.faults
+	for _, l := range c.torn {
+		faults = append(faults, Fault{File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes),
+			Hint: "nothing is lost: they were never acknowledged, and the next relay work cuts them off"})
+	}
+	if c.edit != nil {
+		faults = append(faults, Fault{File: LedgerFile, Message: "it was changed by somebody else\n" + c.edit.Diff,
+			Hint: "relay ledger accept takes the change in; relay ledger repair undoes it"})
+	}
+	return faults
+}
+
+// keepCopy copies the ledger and the logs into a folder of their own.
+func (c *contents) keepCopy(dir string) error {
+	if err := durable.MkdirAll(c.fsys, dir); err != nil {
+		return err
+	}
+	names := map[string]string{LedgerFile: path.Join(dir, LedgerFile)}
+	for _, l := range c.logs[c.start:] {
+		names[l.name()] = path.Join(dir, l.run+"-"+EventsFile)
+	}
+	for from, to := range names {
+		f, err := durable.Regular(c.fsys, from, os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = durable.Replace(c.fsys, to, nil, durable.Content{Write: func(w io.Writer) error {
+			_, err := io.Copy(w, f)
+			return err
+		}})
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// salvage makes the best state there is and has the next log begin with it, so that nothing before it is read again.
+func (c *contents) salvage(o Options) error {
+	var base *parsed
+	if file, err := openLedger(c.fsys); err == nil && file != nil {
+		p, perr := file.parse()
+		_, ours := c.fold.written.find(file.sum())
+		if perr == nil && (ours || c.fold.written.next == 0) {
+			base = p
+		}
+		file.close()
+	}
+	next := c.next
+	c.reset(o.Graph)
+	if base != nil {
+		c.fold = newFold(o.Graph, base.ledger)
+		c.fold.extra = base.extra
+		c.known = base.ledger.Folded.Seq
+		next = max(next, c.known+1)
+	}
+	c.next = 0 // whatever comes
+	if err := c.read(); err != nil {
+		return err
+	}
+	c.next = max(next, c.next)
+	c.fold.base, c.fold.bases = 0, 0
+	c.base, c.edit, c.torn, c.faults = c.fold.asBase(), nil, nil, nil
+	return nil
+}
+
+// newRun is a run for events that no run of relay work made.
+func (s *Store) newRun() string { return NewRunID(s.opts.Now(), rand.Reader) }
