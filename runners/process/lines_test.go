@@ -219,10 +219,11 @@ func TestCutUnderneath(t *testing.T) {
 
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	numbered := ""
+	var text strings.Builder
 	for i := range 20_000 {
-		numbered += fmt.Sprintf("line %d\n", i)
+		fmt.Fprintf(&text, "line %d\n", i)
 	}
+	numbered := text.String()
 	tests := []struct {
 		name, text string
 		limit      int64

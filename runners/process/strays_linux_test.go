@@ -50,7 +50,7 @@ func TestStrays(t *testing.T) {
 func TestStrayRaces(t *testing.T) {
 	t.Parallel()
 	g := startGuardian(t)
-	for range 50 {
+	for range 20 {
 		cmd := shell(t, `for i in 1 2 3; do (setsid sh -c 'setsid sleep 1000 & sleep 1000' &); done`)
 		run(t, g, cmd)
 		if left := marked(cmd.Mark); len(left) > 0 {

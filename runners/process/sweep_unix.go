@@ -19,7 +19,8 @@ func (k *kin) sweep(match func(string) bool, grace time.Duration, done <-chan st
 		s.skip[pid] = true
 	}
 	k.mu.Unlock()
-	if s.round(unix.SIGTERM) == 0 {
+	s.round(unix.SIGTERM)
+	if len(s.targets) == 0 {
 		return 0
 	}
 	s.repeat(0, grace)
@@ -40,7 +41,7 @@ type sweeper struct {
 func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	until := time.Now().Add(limit)
 	for pause := time.Millisecond; time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
-		if s.round(sig) == 0 {
+		if !s.round(sig) {
 			return
 		}
 		s.kin.reapAdopted()
@@ -52,20 +53,17 @@ func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	}
 }
 
-// round looks for processes, sends sig to all found so far, and returns how many of them live. New ones get TERM if sig
-// is 0.
-func (s *sweeper) round(sig syscall.Signal) int {
+// round looks for processes and sends sig to all found so far; if it is 0, TERM to new ones. It reports whether another
+// round is needed: something lives, or is new and may have started more.
+func (s *sweeper) round(sig syscall.Signal) (again bool) {
+	before := len(s.targets)
 	s.find(sig)
-	living := 0
 	for _, m := range s.targets {
 		if sig != 0 && m.signal(sig) {
 			m.signal(unix.SIGCONT)
 		}
-		if m.alive() {
-			living++
-		}
 	}
-	return living
+	return len(s.targets) > before || s.living() > 0
 }
 
 func (s *sweeper) find(sig syscall.Signal) {
