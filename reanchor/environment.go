@@ -17,7 +17,7 @@ var foreign = map[string]bool{
 	"GIT_CONFIG": true, "GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true,
 	"GIT_LITERAL_PATHSPECS": true, "GIT_GLOB_PATHSPECS": true, "GIT_NOGLOB_PATHSPECS": true, "GIT_ICASE_PATHSPECS": true,
 	"GIT_EXTERNAL_DIFF": true, "GIT_DIFF_OPTS": true, "GIT_PAGER": true, "GIT_PAGER_IN_USE": true,
-	"GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_ASKPASS": true, "SSH_ASKPASS": true, "GIT_TERMINAL_PROMPT": true,
+	"GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_ASKPASS": true, "SSH_ASKPASS": true, "SSH_ASKPASS_REQUIRE": true, "GIT_TERMINAL_PROMPT": true,
 	"GIT_OPTIONAL_LOCKS": true, "GIT_AUTHOR_DATE": true, "GIT_COMMITTER_DATE": true, "LC_ALL": true, "LANGUAGE": true,
 }
 
@@ -35,6 +35,7 @@ func environment(base []string, c Call) []string {
 	}
 	env = append(env,
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", // an empty one is none at all
+		"SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force", // ssh asks that program, which says no, and never the terminal
 		"GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no",
 		"GIT_NO_REPLACE_OBJECTS=1", // else refs/replace, or a graft, could show a reviewer another commit than the one that lands
 		"GIT_GRAFT_FILE="+os.DevNull+"/none",

@@ -90,7 +90,7 @@ func lastWords(stderr string) string {
 // variables that point git elsewhere or inject configuration are removed. Clean and smudge filters stay on, because
 // without them a repository with large-file storage reads wrongly. The ownership check (safe.directory) stays git's.
 //
-// git runs in a session of its own. When ctx is cancelled or Wall has passed it is asked to stop, and killed with
+// git runs in a process group of its own. When ctx is cancelled or Wall has passed it is asked to stop, and killed with
 // everything in its group two seconds later.
 func Run(ctx context.Context, c Call) ([]byte, error) {
 	wall := c.Wall
@@ -115,7 +115,7 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 	cmd.Stdout = &out
 	var complaint trailing
 	cmd.Stderr = &complaint
-	settled := isolate(cmd)
+	settled := isolate(cmd, !c.Hooks) // a hook may read /dev/tty, and would wait there for ever
 	cmd.WaitDelay = callPipes
 	err := cmd.Run()
 	settled()
