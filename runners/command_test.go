@@ -181,6 +181,49 @@ func TestShellStopped(t *testing.T) {
 	}
 }
 
+// guardian starts one for the test.
+func guardian(t testing.TB) *process.Guardian {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := process.StartGuardian([]string{exe, "__guardian"}, []string{"PATH=" + os.Getenv("PATH")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Errorf("close the guardian: %v", err)
+		}
+	})
+	return g
+}
+
+// TestUnderGuardian sees that what the guardian tells of starts, stops and ends is what the adapters go by.
+func TestUnderGuardian(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	g := guardian(t)
+	for _, c := range []struct {
+		argv   []string
+		limits runners.Limits
+		want   runners.Outcome
+	}{
+		{[]string{"sh", "-c", `echo '{"status":"success","summary":"s"}' > $RELAY_RESULT`}, runners.Limits{}, runners.Claimed},
+		{[]string{"sh", "-c", "exit 3"}, runners.Limits{}, runners.Failed},
+		{[]string{"no-such-program-here"}, runners.Limits{}, runners.CannotStart},
+		{[]string{"sleep", "60"}, runners.Limits{Wall: 200 * time.Millisecond, StopGrace: time.Second}, runners.WallLimit},
+		{[]string{"sleep", "60"}, runners.Limits{Silence: 200 * time.Millisecond, StopGrace: time.Second}, runners.SilenceLimit},
+	} {
+		req := request(t)
+		req.Limits = c.limits
+		if r := run(t, runners.NewCommand(g, runners.CommandOptions{Argv: c.argv}), req); r.Outcome != c.want {
+			t.Errorf("%q: got %q (%s), want %q", c.argv, r.Outcome, r.Detail, c.want)
+		}
+	}
+}
+
 // BenchmarkCommand measures an attempt of an agent that does nothing, with (run) and without (overhead) a process.
 func BenchmarkCommand(b *testing.B) {
 	for _, c := range []struct {
@@ -189,6 +232,7 @@ func BenchmarkCommand(b *testing.B) {
 	}{
 		{"overhead", process.Ended(process.Exit{})},
 		{"run", process.NewLocal()},
+		{"guardian", guardian(b)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			req := request(b)

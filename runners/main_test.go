@@ -38,6 +38,12 @@ func TestMain(m *testing.M) {
 			Name: filepath.Base(os.Args[2]), Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		}))
 	}
+	if len(os.Args) == 2 && os.Args[1] == "__guardian" {
+		if err := process.ServeGuardian(os.Stdin, os.Stdout); err != nil {
+			os.Exit(97)
+		}
+		os.Exit(0)
+	}
 	os.Setenv(runnertest.LeakVariable, "1")
 	os.Exit(m.Run())
 }

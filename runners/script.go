@@ -44,7 +44,10 @@ type step struct {
 	line int
 }
 
-const maxScript = 1 << 20
+const (
+	maxScript    = 1 << 20
+	maxFloodLine = 64 << 20
+)
 
 // stepArgs says for every step what its argument looks like.
 var stepArgs = map[string]func(*yaml.Node) error{
@@ -205,7 +208,7 @@ func isFlood(n *yaml.Node) error {
 	if err := fieldsOf("bytes", "line", "to")(n); err != nil {
 		return err
 	}
-	if n.Decode(&f) != nil || f.Bytes <= 0 || f.Line < 0 {
+	if n.Decode(&f) != nil || f.Bytes <= 0 || f.Line < 0 || f.Line > maxFloodLine {
 		return errors.New("a number of bytes is wanted")
 	}
 	return nil

@@ -150,9 +150,9 @@ func (a *scriptedAgent) flood(st step) error {
 		to = a.Stderr
 	}
 	w := bufio.NewWriterSize(to, 1<<20)
-	line := strings.Repeat("x", int(min(max(f.Line-1, 1), 1<<16)))
+	line := strings.Repeat("x", 64<<10)
 	if f.Line > 0 {
-		line += "\n"
+		line = strings.Repeat("x", int(f.Line-1)) + "\n"
 	}
 	for left := f.Bytes; left > 0; left -= int64(len(line)) {
 		if _, err := io.WriteString(w, line[:min(int64(len(line)), left)]); err != nil {

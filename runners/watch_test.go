@@ -178,7 +178,7 @@ func TestTail(t *testing.T) {
 	var got []string
 	tl := tail{path: path, line: func(l []byte) { got = append(got, string(l)) }}
 	defer tl.close()
-	buf := make([]byte, 7)
+	buf := make([]byte, 32)
 	step := func(text string) {
 		t.Helper()
 		write(process.Command{Stdout: path}, text)
