@@ -19,6 +19,12 @@ const (
 	defaultMaxUncharged = 10
 )
 
+// maxCostly is how often a task may end for a reason that waiting does not mend: each such attempt is an agent's full
+// work, paid for and thrown away.
+const maxCostly = 3
+
+func costly(o Outcome) bool { return o == Environment || o == Conflict }
+
 // GateAfter decides whether an attempt that has just ended gates its task; ended is not yet in rec. It returns nil for
 // a task that may be tried again. When several rules hold, the first of these is given as the reason: tampered,
 // quality_gate_blocked, max_attempts_exceeded, repeated_failure, infrastructure. (Attempt ledger, "Gating Rules".)
@@ -40,7 +46,8 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 		if ended.Outcome == Stopped || ended.Result == ResultInterrupted {
 			return nil
 		}
-		if n := rec.Uncharged() + 1; n >= mostUncharged {
+		n := rec.Uncharged() + 1
+		if n >= mostUncharged || costly(ended.Outcome) && rec.endedAs(ended.Outcome)+1 >= maxCostly {
 			return &Gate{Reason: Infrastructure, Detail: fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(ended.Receipt))}
 		}
 		return nil

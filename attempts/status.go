@@ -87,6 +87,17 @@ func (rec TaskRecord) Uncharged() int {
 	return n
 }
 
+// endedAs is the number of attempts with this outcome since the last ungate or retry.
+func (rec TaskRecord) endedAs(o Outcome) int {
+	n := 0
+	for i := range rec.counted() {
+		if rec.counted()[i].Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
 // counted are the attempts since the last ungate or retry.
 func (rec TaskRecord) counted() []Attempt {
 	return rec.Attempts[min(max(rec.CountFrom, 0), len(rec.Attempts)):]

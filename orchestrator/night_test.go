@@ -197,3 +197,14 @@ func TestUnchargedRetriesEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestFaultsThatWaitingDoesNotMendEndSoon(t *testing.T) {
+	t.Parallel()
+	lost := step{outcome: attempts.Environment, why: "the reviewer gave no verdict"}
+	simulate(t, threeInARow, Options{}, map[string][]step{"A": {lost, lost, lost, lost}}, func(s *simulated, store *attempts.Store, err error) {
+		task := store.Task("A")
+		if err != nil || task.Gate == nil || task.Gate.Reason != attempts.Infrastructure || len(task.Attempts) != 3 {
+			t.Errorf("got gate %+v after %d attempts (%v), want %s after 3", task.Gate, len(task.Attempts), err, attempts.Infrastructure)
+		}
+	})
+}
