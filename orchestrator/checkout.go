@@ -164,7 +164,11 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	}
 	c.strayed(ctx, a, f)
 	names, err := c.repo.Names(ctx, a.Base, head)
-	if err != nil {
+	var many *reanchor.TooManyError
+	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
+		// What cannot be listed cannot be held against the protected paths.
+		f.fail(attempts.Agent, attempts.CodeError, "the change is too large to be looked at: "+err.Error())
+	} else if err != nil {
 		return nil, err
 	}
 	f.Receipt.DiffStat, err = c.repo.Stat(ctx, a.Base, head)

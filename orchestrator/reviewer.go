@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/attempts"
 	"relay/review"
@@ -104,7 +103,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		return "", &reviewerError{o.Review.Reviewer, attempts.Environment, attempts.CLIError, err.Error()}
 	}
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: r.a.Mark(), Dir: o.Root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
+		Mark: r.a.Mark() + "/review", Question: true, Dir: o.Root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
 		Schema: review.Schema(), Model: o.Review.Model, Env: r.c.env(r.a, ""),
 		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
 	})
@@ -115,30 +114,16 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 	r.usage.OutputTokens += report.Usage.OutputTokens
 	r.usage.CostUSD += report.Usage.CostUSD
 	switch report.Outcome {
-	case runners.Claimed, runners.NoResult, runners.BadResult, runners.Failed:
-		// A verdict is not a result of work, so the adapter may not know what to make of it; the answer is what counts.
-		return answer(report, in("result.json")), nil
+	case runners.Claimed:
+		return report.FinalText, nil
+	case runners.NoResult, runners.BadResult:
+		return "", nil // asked once more, and then no verdict: never an approval
 	case runners.Stopped:
 		return "", &reviewerError{o.Review.Reviewer, attempts.Stopped, attempts.Interrupted, report.Detail}
 	case runners.Quota, runners.RateLimited, runners.Provider:
 		return "", &reviewerError{o.Review.Reviewer, attempts.Environment, attempts.ProviderError, report.Detail}
 	}
 	return "", &reviewerError{o.Review.Reviewer, attempts.Environment, attempts.CLIError, report.Detail}
-}
-
-// answer is the reviewer's final text, or what it wrote to its result file.
-func answer(r runners.Report, resultFile string) string {
-	if r.Outcome == runners.Failed {
-		return "" // an agent that fails has not judged, whatever it printed before
-	}
-	if strings.TrimSpace(r.FinalText) != "" {
-		return r.FinalText
-	}
-	data, err := runners.ReadResultFile(resultFile)
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }
 
 // reviewerError means that the reviewer could not be asked.

@@ -227,7 +227,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkou
 	case branch == "":
 		return nil, &RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
 	}
-	c.tree = &worktree{root: repo.Root(), branch: "refs/heads/" + branch}
+	c.tree = &worktree{repo: repo, branch: "refs/heads/" + branch}
 	return c, nil
 }
 

@@ -18,15 +18,15 @@ import (
 // worktree is the checkout tasks work in, and the only code that writes with git. Every command runs without the
 // repository's hooks and without asking for a signature: an agent may have put hooks there, and nobody is awake to type.
 type worktree struct {
-	root   string
+	repo   *reanchor.Git
 	branch string          // full ref name the run works on
 	mine   map[string]bool // untracked files that were there before the run: never committed, never removed
 }
 
 func (w *worktree) git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	call := reanchor.Call{Dir: w.root, Stdin: stdin, Args: append([]string{"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "advice.detachedHead=false"}, args...)}
+	call := reanchor.Call{Stdin: stdin, Writes: true, Args: append([]string{"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "advice.detachedHead=false"}, args...)}
 	call.Env = []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}
-	return reanchor.Run(ctx, call)
+	return w.repo.Run(ctx, call)
 }
 
 // remember takes note of the user's own untracked files.
@@ -135,7 +135,7 @@ func (w *worktree) removeFresh(ctx context.Context) error {
 	if err != nil || len(fresh) == 0 {
 		return err
 	}
-	root, err := os.OpenRoot(w.root)
+	root, err := os.OpenRoot(w.repo.Root())
 	if err != nil {
 		return err
 	}
