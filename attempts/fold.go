@@ -84,6 +84,10 @@ func (rec *TaskRecord) status(waiting bool) Status {
 // apply folds one event in. Events must come in the order of their sequence numbers.
 func (f *fold) apply(e *Event) {
 	l := f.ledger
+	if e.Written != nil { // it tells of a snapshot and is in none
+		f.written.add(*e.Written)
+		return
+	}
 	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
 	switch {
 	case e.RunStarted != nil:
@@ -95,8 +99,6 @@ func (f *fold) apply(e *Event) {
 	case e.RunStopped != nil:
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
-	case e.Written != nil:
-		f.written.add(*e.Written)
 	case e.Accepted != nil:
 		f.accept(e)
 	case e.Task != "":

@@ -102,13 +102,19 @@ func parseLedger(src []byte) (*parsed, error) {
 	var y ledgerYAML
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	p := &parsed{}
+	var root yaml.Node
+	if err := dec.Decode(&root); err == io.EOF {
+		return nil, errors.New("it is empty")
+	} else if err != nil {
+		return nil, err
+	}
+	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("it is not a map")
+	}
 	var odd *yaml.TypeError
-	if err := dec.Decode(&y); errors.As(err, &odd) {
+	if err := root.Decode(&y); errors.As(err, &odd) {
 		p.odd = odd.Errors
 	} else if err != nil {
-		if err == io.EOF {
-			err = errors.New("it is empty")
-		}
 		return nil, err
 	}
 	if y.Version > LedgerVersion {
