@@ -7,7 +7,7 @@ import (
 )
 
 // maxImplied bounds the dependencies that groups may imply, counted once for each group.
-const maxImplied = 20_000_000
+const maxImplied = 10_000_000
 
 // buildGraph resolves every name in the epic, reports what does not fit to v, and returns the graph, or nil when it is cyclic.
 func buildGraph(v *validator) *Graph {

@@ -208,7 +208,7 @@ func (r *reader) syntax(src []byte, err error) {
 }
 
 // maxExact is the largest file that is parsed again to find the line of a mistake.
-const maxExact = 1 << 20
+const maxExact = 256 << 10
 
 // exactLine finds the first line with which the parser makes its complaint. What it reports itself is often where the
 // enclosing mapping began, which can be far away.

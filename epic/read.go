@@ -45,7 +45,7 @@ func readRegular(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("epic: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close()
 	src := make([]byte, min(info.Size(), MaxSize)+1)
 	n, err := io.ReadFull(f, src)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -204,14 +206,68 @@ func withoutLines(e *epic.Epic) *epic.Epic {
 	return &bare
 }
 
-func BenchmarkParse(b *testing.B) {
-	src := []byte("# X\n\n" + strings.Repeat(strings.Replace(Form, "## Implementation Tasks", "", 1)+"\n", 1000))
-	for i := range 1000 {
-		src = bytes.Replace(src, []byte("##### T1:"), []byte("##### A"+strings.Repeat("a", i%7)+string(rune('a'+i%26))+"-"+string(rune('0'+i%10))+":"), 1)
+// TestHostile parses what could make time grow with the square of the length.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 18
+	deep := func() string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			b.WriteString(strings.Repeat("  ", i) + "- [ ] a\n")
+		}
+		return b.String()
 	}
-	b.SetBytes(int64(len(src)))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = Parse("plan.md", src, day())
+	ticks := func() string {
+		var b strings.Builder
+		for i := 1; b.Len() < size; i++ {
+			b.WriteString(strings.Repeat("`", i) + " ")
+		}
+		return b.String()
+	}
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for name, src := range map[string]string{
+		"bars":        "## T1: a\n- **Points:** 1 " + fill("| **Points:** 1 "),
+		"keys":        "## T1: a\n- " + fill("**Points:** 1 "),
+		"commas":      "## T1: a\n- **Files:** a" + fill(", a"),
+		"lines":       "## T1: a\n- **Files:** a" + fill(",\n  a"),
+		"cells":       "| Group | Tasks |\n|--|--|\n" + fill("| a"),
+		"columns":     fill("| Group") + "\n" + fill("|--"),
+		"deep list":   "## T1: a\n" + deep(),
+		"deep tasks":  "## Tasks\n" + deep(),
+		"ticks":       "## T1: a\n- **Checks:** " + ticks(),
+		"headings":    fill("## a: b\n"),
+		"tasks":       fill("## T1: b\n"),
+		"quotes":      fill("> a\n"),
+		"boxes":       "## Tasks\n" + fill("- [ ] a\n  b\n"),
+		"definitions": fill("[a]: b\n"),
+		"blank":       "- a" + fill("\n") + "b",
+	} {
+		begin := time.Now()
+		_, _ = Parse("plan.md", []byte("# X\n\n"+src), day())
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("%s: %v", name, took)
+		} else {
+			t.Logf("%s: %v", name, took)
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			var src strings.Builder
+			src.WriteString("# X\n")
+			form := strings.TrimPrefix(Form, "## Implementation Tasks")
+			for i := range n {
+				src.WriteString(strings.Replace(form, "T1", fmt.Sprintf("T%d", i), 1) + "\n")
+			}
+			b.SetBytes(int64(src.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Parse("plan.md", []byte(src.String()), day()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -46,13 +46,14 @@ type line struct {
 // document is the source with an index of its lines.
 type document struct {
 	src   []byte
-	begin []int // offset of each line
+	text  string // the same, for pieces that need no copy: what is nested would be copied at every level
+	begin []int  // offset of each line
 }
 
 // blocks parses markdown into its parts. Only the structure of blocks is goldmark's: what stands inside a paragraph is
 // data for relay, so it is read as it is written.
 func blocks(src []byte) []block {
-	d := document{src: src, begin: []int{0}}
+	d := document{src: src, text: string(src), begin: []int{0}}
 	for i, c := range src {
 		if c == '\n' {
 			d.begin = append(d.begin, i+1)
@@ -81,7 +82,7 @@ func (d *document) children(parent ast.Node, from, to int) []block {
 
 func (d *document) block(n ast.Node, from, to int) block {
 	start := max(d.lineStart(max(n.Pos(), from)), from) // what lies before is blank
-	b := block{raw: strings.TrimRight(string(d.src[start:max(start, to)]), " \t\n"), line: d.lineOf(start)}
+	b := block{raw: strings.TrimRight(d.text[start:max(start, to)], " \t\n"), line: d.lineOf(start)}
 	switch n := n.(type) {
 	case *ast.Heading:
 		b.kind, b.level = heading, n.Level
@@ -104,7 +105,7 @@ func (d *document) items(b *block, n *ast.List, from, to int) {
 		if next := entry.NextSibling(); next != nil {
 			end = max(d.lineStart(next.Pos()), from)
 		}
-		i := item{raw: strings.TrimRight(string(d.src[from:end]), "\n")}
+		i := item{raw: strings.TrimRight(d.text[from:end], "\n")}
 		first := entry.FirstChild()
 		if first != nil && (first.Kind() == ast.KindTextBlock || first.Kind() == ast.KindParagraph) {
 			i.lines = d.lines(first)
@@ -126,7 +127,7 @@ func (d *document) lines(n ast.Node) []line {
 		s := n.Lines().At(i)
 		at := d.lineOf(s.Start)
 		all = append(all, line{
-			text: strings.TrimSpace(string(d.src[s.Start:s.Stop])),
+			text: strings.TrimSpace(d.text[s.Start:s.Stop]),
 			line: at, column: utf8.RuneCount(d.src[d.begin[at-1]:s.Start]) + 1,
 		})
 	}

@@ -104,17 +104,15 @@ func refs(cell line) []line {
 func cells(row line) []line {
 	text := row.text
 	var list []line
+	r := ruler{line: row}
 	begin := 0
 	if strings.HasPrefix(text, "|") {
 		begin = 1
 	}
 	add := func(to int) {
-		cell := text[begin:to]
-		indent := len(cell) - len(strings.TrimLeft(cell, " \t"))
-		list = append(list, line{
-			strings.ReplaceAll(strings.TrimSpace(cell), `\|`, "|"), row.line,
-			row.column + len([]rune(text[:begin+indent])),
-		})
+		cell := r.part(begin, to)
+		cell.text = strings.ReplaceAll(cell.text, `\|`, "|")
+		list = append(list, cell)
 		begin = to + 1
 	}
 	for i := begin; i < len(text); i++ {

@@ -202,10 +202,11 @@ func (p *parser) checklistItem(i *item) {
 		*list = append(*list, strings.TrimLeft(i.raw, "\n"))
 		return
 	}
-	more := i.lines[1:]
+	more, words := i.lines[1:], []string{text}
 	for len(more) > 0 && len(pairs(more[0])) == 0 {
-		text, more = text+" "+more[0].text, more[1:]
+		words, more = append(words, more[0].text), more[1:]
 	}
+	text = strings.Join(words, " ")
 	id, title, ok := head(text)
 	if !ok || !strings.ContainsAny(id, "0123456789") {
 		id, title = "", plain(text)

@@ -78,7 +78,7 @@ func (d *draft) lines(p *parser, lines []line, found []pair) {
 	flush := func() {
 		d.pairs(p, found)
 		if len(text) > 0 {
-			d.text(p, text)
+			d.text(text)
 			d.open = ""
 		}
 		found, text = nil, nil
@@ -99,7 +99,7 @@ func (d *draft) lines(p *parser, lines []line, found []pair) {
 }
 
 // text stores lines without a field.
-func (d *draft) text(p *parser, lines []line) {
+func (d *draft) text(lines []line) {
 	words := make([]string, len(lines))
 	for k, l := range lines {
 		words[k] = l.text
@@ -108,12 +108,13 @@ func (d *draft) text(p *parser, lines []line) {
 		d.describe(strings.Join(words, "\n"))
 		return
 	}
-	d.value(p, d.open, line{strings.Join(words, " "), lines[0].line, lines[0].column}, strings.Join(words, "\n"))
+	d.value(d.open, line{strings.Join(words, " "), lines[0].line, lines[0].column}, strings.Join(words, "\n"))
 }
 
 // pairs stores the fields of one line.
 func (d *draft) pairs(p *parser, found []pair) {
 	for _, f := range found {
+		f.join()
 		if f.known {
 			d.set(p, f)
 			continue
@@ -122,7 +123,7 @@ func (d *draft) pairs(p *parser, found []pair) {
 		if near, ok := epic.Nearest(f.key, fieldNames); ok {
 			hint = fmt.Sprintf("did you mean **%s:**?", near)
 		}
-		p.add(f.at.place(), hint, "unknown field %s in task %s", short(f.key), d.task.ID)
+		p.add(f.at, hint, "unknown field %s in task %s", short(f.key), d.task.ID)
 	}
 }
 
@@ -151,7 +152,7 @@ func (d *draft) entry(p *parser, i *item) bool {
 	case boxed:
 		lines := append([]line{{rest, first.line, first.column}}, i.lines[1:]...)
 		d.values(p, "criteria", lines, i.children)
-	case len(found) > 0 && (found[0].known || d.open != "criteria" && found[0].strict()):
+	case len(found) > 0 && (found[0].known || d.open != "criteria" && found[0].strict):
 		d.lines(p, i.lines[1:], found)
 		d.children(p, i.children, found[len(found)-1])
 	case d.open != "":
@@ -178,21 +179,23 @@ func (d *draft) children(p *parser, children []block, last pair) {
 // values stores the lines of an entry as one value of a field. What is nested below a criterion belongs to it.
 func (d *draft) values(p *parser, name string, lines []line, children []block) {
 	own, was := lines[0], d.open
+	words := []string{own.text}
 	k := 1
 	for ; k < len(lines); k++ {
 		if more := pairs(lines[k]); len(more) > 0 && more[0].known {
 			break // markdown takes a line right below a list for a part of its last entry
 		}
-		own.text += " " + lines[k].text
+		words = append(words, lines[k].text)
 	}
+	words = []string{strings.Join(words, " ")}
 	if name == "criteria" {
 		for _, c := range children {
-			own.text += "\n" + c.raw
+			words = append(words, c.raw)
 		}
 		children = nil
 	}
-	if own.text = strings.TrimSpace(own.text); own.text != "" {
-		d.value(p, name, own, own.text)
+	if own.text = strings.TrimSpace(strings.Join(words, "\n")); own.text != "" {
+		d.value(name, own, own.text)
 	}
 	for c := range children {
 		d.open = name

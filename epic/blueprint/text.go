@@ -3,6 +3,9 @@ package blueprint
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
+
+	"relay/epic"
 )
 
 var (
@@ -55,24 +58,23 @@ type span struct {
 // of the same length, and without one it is text.
 func spans(s string) []span {
 	var list []span
+	runs := ticks(s)
 	begin := 0
-	for i := 0; i < len(s); {
-		if s[i] != '`' {
-			i++
-			continue
+	for k := 0; k < len(runs); k++ {
+		end := k + 1
+		for end < len(runs) && runs[end].size != runs[k].size {
+			end++
 		}
-		run := ticks(s[i:])
-		end := closing(s, i+run, run)
-		if end < 0 {
-			i += run
-			continue
+		if end == len(runs) {
+			continue // and no later run has this size, so there are few such searches
 		}
-		if i > begin {
-			list = append(list, span{s[begin:i], false, begin})
+		if runs[k].at > begin {
+			list = append(list, span{s[begin:runs[k].at], false, begin})
 		}
-		list = append(list, span{strings.TrimSpace(s[i+run : end]), true, i + run})
-		i = end + run
-		begin = i
+		from := runs[k].at + runs[k].size
+		list = append(list, span{strings.TrimSpace(s[from:runs[end].at]), true, from})
+		begin = runs[end].at + runs[end].size
+		k = end
 	}
 	if begin < len(s) {
 		list = append(list, span{s[begin:], false, begin})
@@ -80,55 +82,71 @@ func spans(s string) []span {
 	return list
 }
 
-func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+// run is one or more backticks.
+type run struct{ at, size int }
 
-// closing finds the run of backticks that ends code, or -1.
-func closing(s string, from, run int) int {
-	for i := from; i < len(s); {
+func ticks(s string) []run {
+	var runs []run
+	for i := 0; i < len(s); {
 		next := strings.IndexByte(s[i:], '`')
 		if next < 0 {
-			return -1
+			break
 		}
 		i += next
-		n := ticks(s[i:])
-		if n == run {
-			return i
-		}
-		i += n
+		size := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		runs = append(runs, run{i, size})
+		i += size
 	}
-	return -1
+	return runs
+}
+
+// ruler turns offsets in a line into columns, as long as they do not go back.
+type ruler struct {
+	line
+	offset int
+}
+
+func (r *ruler) at(offset int) epic.Place {
+	if offset > r.offset {
+		r.column += utf8.RuneCountInString(r.text[r.offset:offset])
+		r.offset = offset
+	}
+	return r.place()
+}
+
+// part is a piece of a line, without the space around it.
+func (r *ruler) part(from, to int) line {
+	text := r.text[from:to]
+	at := r.at(from + len(text) - len(strings.TrimLeft(text, " \t")))
+	return line{strings.TrimSpace(text), at.Line, at.Column}
 }
 
 // pieces splits a value at commas that stand neither in code nor in the braces of a glob. Empty pieces are left out.
 func pieces(l line) []line {
 	var list []line
-	depth := 0
-	add := func(from, to int) {
-		text := l.text[from:to]
-		if trimmed := strings.TrimSpace(text); trimmed != "" {
-			indent := len(text) - len(strings.TrimLeft(text, " \t"))
-			list = append(list, line{trimmed, l.line, l.column + len([]rune(l.text[:from+indent]))})
+	depth, begin := 0, 0
+	r := ruler{line: l}
+	add := func(to int) {
+		if strings.TrimSpace(l.text[begin:to]) != "" {
+			list = append(list, r.part(begin, to))
 		}
+		begin = to + 1
 	}
-	begin := 0
 	for _, s := range spans(l.text) {
 		if s.code {
 			continue
 		}
 		for i, c := range s.text {
-			switch c {
-			case '{':
+			switch {
+			case c == '{':
 				depth++
-			case '}':
+			case c == '}':
 				depth = max(depth-1, 0)
-			case ',', ';':
-				if depth == 0 {
-					add(begin, s.at+i)
-					begin = s.at + i + 1
-				}
+			case (c == ',' || c == ';') && depth == 0:
+				add(s.at + i)
 			}
 		}
 	}
-	add(begin, len(l.text))
+	add(len(l.text))
 	return list
 }

@@ -1,0 +1,181 @@
+package epic
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "epic.yml")
+	if err := os.WriteFile(path, []byte(sample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Load(path)
+	if err != nil || len(e.Tasks) != 2 || e.Tasks[1].Line != 15 {
+		t.Fatalf("Load: %+v, %v", e, err)
+	}
+	if _, err := Load(filepath.Join(dir, "none.yml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("folder: %v", err)
+	}
+	big := filepath.Join(dir, "big.yml")
+	if err := os.WriteFile(big, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(big, 1<<40); err != nil {
+		t.Skipf("no sparse files: %v", err)
+	}
+	var problems Problems
+	if _, err := Load(big); !errors.As(err, &problems) || problems[0].File != big {
+		t.Errorf("1 TiB: %v", err)
+	}
+}
+
+func TestLoadLinks(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("links need privileges")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "real.yml"), []byte(sample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"ok.yml": "real.yml", "device.yml": os.DevNull, "loop.yml": "loop.yml", "folder.yml": "."} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(filepath.Join(dir, name)); (err == nil) != (name == "ok.yml") {
+			t.Errorf("%s -> %s: %v", name, target, err)
+		}
+	}
+}
+
+// TestSplitDoesWork keeps the usual forms of a file on the path that saves memory.
+func TestSplitDoesWork(t *testing.T) {
+	t.Parallel()
+	plain := string(generate(40, "layers"))
+	for name, src := range map[string]string{
+		"plain":         plain,
+		"marker":        "---\n" + plain,
+		"CR LF":         strings.ReplaceAll(plain, "\n", "\r\n"),
+		"after tasks":   plain + "description: x\nbead: y\n",
+		"comments":      strings.ReplaceAll(plain, "  T3:", "# note\n\n  # note\n  T3: # note"),
+		"four spaces":   strings.ReplaceAll(plain, "  ", "    "),
+		"no last break": strings.TrimSpace(plain),
+		"block text":    strings.ReplaceAll(plain, "    points: 3\n", "    points: 3\n    description: |\n      T1: *x\n\n      --- \n"),
+	} {
+		parts, ok := split([]byte(src), 100)
+		if !ok || len(parts.body) < 10 || parts.count != 40 {
+			t.Errorf("%s: not split: %v, %d pieces, %d tasks", name, ok, len(parts.body), parts.count)
+			continue
+		}
+		if r := newReader("epic.yml"); !r.fragments(parts) {
+			t.Errorf("%s: the pieces do not hold", name)
+		}
+	}
+}
+
+func TestManyProblems(t *testing.T) {
+	t.Parallel()
+	var src strings.Builder
+	src.WriteString(head)
+	for i := range maxProblems + 500 {
+		fmt.Fprintf(&src, "  T%d: {title: a, depends_on: [Nope]}\n", i)
+	}
+	_, err := Read("epic.yml", []byte(src.String()))
+	var problems Problems
+	if !errors.As(err, &problems) || len(problems) != maxProblems+1 {
+		t.Fatalf("%d problems, want %d", len(problems), maxProblems+1)
+	}
+	if got, want := problems[maxProblems].Message, "and 500 more problems"; got != want {
+		t.Errorf("last: %q, want %q", got, want)
+	}
+}
+
+// TestHuge reads what is far beyond any real epic: nothing may recurse on the length of a chain.
+func TestHuge(t *testing.T) {
+	t.Parallel()
+	for shape := range shapes {
+		e, err := Read("epic.yml", generate(20_000, shape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGraph(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shape == "chain" && len(g.CriticalPath()) != g.Len() {
+			t.Errorf("critical path of a chain has %d of %d tasks", len(g.CriticalPath()), g.Len())
+		}
+	}
+	ring := strings.Replace(string(generate(20_000, "chain")), "depends_on: []", "depends_on: [T19999]", 1)
+	_, err := Read("epic.yml", []byte(ring))
+	if err == nil || !strings.Contains(err.Error(), "dependency cycle: T0 -> T19999 -> T19998 -> ") || !strings.Contains(err.Error(), " -> T1 -> T0 (") {
+		t.Errorf("ring: %.100v", err)
+	}
+}
+
+// grouped is an epic of groups, each of the same size.
+func grouped(groups, size int, blockedBy func(k int) []int) *Epic {
+	e := &Epic{}
+	for k := range groups {
+		g := Group{Name: fmt.Sprint(k)}
+		for i := range size {
+			id := fmt.Sprintf("T%d-%d", k, i)
+			e.Tasks = append(e.Tasks, Task{ID: id})
+			g.Tasks = append(g.Tasks, id)
+		}
+		for _, b := range blockedBy(k) {
+			g.BlockedBy = append(g.BlockedBy, fmt.Sprint(b))
+		}
+		e.Groups = append(e.Groups, g)
+	}
+	return e
+}
+
+// TestGroups checks that groups cost what their tasks do, not the product of them.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	const size = 5000
+	e := grouped(2, size, func(k int) []int { return slices.Repeat([]int{0}, k) })
+	g, err := NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{size, 2*size - 1} {
+		if deps := g.Deps(i); len(deps) != size || deps[0] != 0 || deps[size-1] != size-1 {
+			t.Errorf("task %d waits for %d tasks, want %d", i, len(deps), size)
+		}
+		if g.Level(i) != 1 {
+			t.Errorf("level %d, want 1", g.Level(i))
+		}
+	}
+	if got := g.Dependants(0); len(got) != size {
+		t.Errorf("%d dependants, want %d", len(got), size)
+	}
+	if &g.Deps(size)[0] != &g.Deps(size + 1)[0] {
+		t.Error("the tasks of a group do not share what they wait for")
+	}
+}
+
+func TestGroupsImplyTooMuch(t *testing.T) {
+	t.Parallel()
+	all := make([]int, 600)
+	for k := range all {
+		all[k] = k
+	}
+	_, err := NewGraph(grouped(len(all), 60, func(k int) []int { return all[:k] }))
+	if err == nil || !strings.Contains(err.Error(), "the groups imply more than") {
+		t.Errorf("got %.200v", err)
+	}
+}
