@@ -1,0 +1,204 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"relay/attempts"
+)
+
+// full asks for every case: go test ./cmd/relay -run KillMatrix -args -full. Without it each point is cut once or twice
+// in each isolation, so that the whole package stays below a minute.
+var full = flag.Bool("full", false, "run every case of the kill matrix and the large floods")
+
+// One task proved by a check, one that fails once and then succeeds, one that is gated, and one that waits for it.
+const matrixPlan = `version: 2
+id: 20260101-faults
+title: Survive
+tasks:
+  T1: {title: One, checks: ["test -f T1.txt"]}
+  T2: {title: Two, depends_on: [T1]}
+  T3: {title: Three, max_attempts: 2}
+  T4: {title: Four, depends_on: [T3]}
+`
+
+// The agent decides by what it is told of earlier attempts, so that a repeated attempt decides as the first did.
+const matrixAgent = `
+case $RELAY_TASK in
+T2) told 'the disk is full of eels' || { echo junk > junk.txt; bad 'the disk is full of eels'; exit 0; } ;;
+T3) if told 'gone to lunch'; then bad 'never to be seen again'; else bad 'gone to lunch'; fi; exit 0 ;;
+esac
+echo "$RELAY_TASK" > "$RELAY_TASK.txt"
+ok
+`
+
+// outcome is what must be the same at the end, whatever happened on the way.
+type outcome struct {
+	status  map[string]string
+	charged map[string][]string
+	gates   map[string]string
+	tree    string
+	log     []string
+}
+
+func (l *lab) outcome(isolation string) outcome {
+	l.t.Helper()
+	f := l.ledger()
+	o := outcome{status: f.TaskStatus, charged: map[string][]string{}, gates: map[string]string{}}
+	for id, list := range f.Attempts {
+		for _, a := range list {
+			switch {
+			case a.Charged:
+				o.charged[id] = append(o.charged[id], a.Outcome+": "+a.Receipt.ErrorSummary)
+			case a.Result == "success":
+				o.charged[id] = append(o.charged[id], "success")
+			case a.Result != "interrupted" || a.Outcome != "stopped":
+				l.t.Errorf("%s attempt %d is %s (%s), want it interrupted: %s", id, a.ID, a.Result, a.Outcome, a.Receipt.ErrorSummary)
+			}
+		}
+	}
+	for id, g := range f.Gated {
+		o.gates[id] = g.Reason
+	}
+	if isolation == "none" {
+		o.tree = l.git("rev-parse", "HEAD^{tree}")
+	}
+	o.log = strings.Split(l.git("log", "--format=%s"), "\n")
+	slices.Sort(o.log)
+	return o
+}
+
+// matrixLab is a lab in one of the two isolations.
+func matrixLab(t *testing.T, isolation string) *lab {
+	l := newLab(t, matrixPlan, matrixAgent)
+	l.env = append(l.env, "RELAY_ISOLATION="+isolation, "RELAY_JOBS=2")
+	return l
+}
+
+// undisturbed are the outcomes of runs that nothing happened to.
+type undisturbed struct {
+	once sync.Once
+	text string
+}
+
+func (u *undisturbed) outcome(t *testing.T, isolation string) string {
+	u.once.Do(func() {
+		l := matrixLab(t, isolation)
+		l.work(exitGated)
+		u.text = fmt.Sprintf("%+v", l.outcome(isolation))
+		want := "status:map[T1:completed T2:completed T3:gated T4:blocked] charged:map[T1:[success] T2:[agent: the disk is full of eels success] T3:[agent: gone to lunch agent: never to be seen again]] gates:map[T3:max_attempts_exceeded]"
+		if !strings.Contains(u.text, want) {
+			t.Errorf("undisturbed: %s\nwant %s", u.text, want)
+		}
+	})
+	return u.text
+}
+
+// cut is one case of the matrix.
+type cut struct {
+	point, action, isolation string
+	nth                      int
+}
+
+func (c cut) name() string { return fmt.Sprintf("%s/%s/%d/%s", c.isolation, c.point, c.nth, c.action) }
+
+func (c cut) fault() string {
+	return fmt.Sprintf("%s=%s#%d=%s", faultVariable, c.point, c.nth, c.action)
+}
+
+// cuts are the cases of this run. Whatever is not run with -full, every point is cut by each action.
+func cuts() []cut {
+	var list []cut
+	for p, point := range attempts.FaultPoints() {
+		for a, action := range []string{"kill", "EIO", "ENOSPC"} {
+			for i, isolation := range []string{"none", "shared"} {
+				last := 1 // a run replaces the ledger once at least
+				if strings.HasPrefix(point, "append.") {
+					last = 12
+				}
+				if *full {
+					for n := 1; n <= last+3; n++ {
+						list = append(list, cut{point, action, isolation, n})
+					}
+					continue
+				}
+				if action == "kill" || (p+a+i)%2 == 0 {
+					list = append(list, cut{point, action, isolation, 1 + (5*p+3*a+2*i)%last})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// TestKillMatrix cuts a run at every point at which a crash or a failing disk can: the next run comes to the same end.
+func TestKillMatrix(t *testing.T) {
+	t.Parallel()
+	calm := map[string]*undisturbed{"none": {}, "shared": {}}
+	for _, c := range cuts() {
+		t.Run(c.name(), func(t *testing.T) {
+			t.Parallel()
+			l := matrixLab(t, c.isolation)
+			r := l.begin(l.prepared([]string{c.fault()}, "work"))
+			l.end(r)
+			c.struck(t, r)
+			l.ledger()
+			if c.nth%2 == 1 { // else the next run begins while the guardian still ends the agents of this one
+				l.quiet()
+				l.looks()
+			}
+			again := l.work(exitGated)
+			l.quiet()
+			if got, want := fmt.Sprintf("%+v", l.outcome(c.isolation)), calm[c.isolation].outcome(t, c.isolation); got != want {
+				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())
+			}
+			if c.isolation == "none" {
+				l.clean()
+			}
+			l.accounted()
+		})
+	}
+}
+
+// struck wants that the fault hit, and that relay said so if it lived.
+func (c cut) struck(t *testing.T, r *running) {
+	t.Helper()
+	if c.nth > 12 || c.nth > 1 && !strings.HasPrefix(c.point, "append.") {
+		if r.code() == exitGated {
+			return // there was no such occurrence
+		}
+	}
+	switch c.action {
+	case "kill":
+		r.wants(t, -1)
+	case "ENOSPC":
+		r.wants(t, exitFailure)
+		r.says(t, "no space left on device")
+		r.says(t, "relay: hint: make room")
+	default:
+		r.wants(t, exitFailure)
+		r.says(t, "input/output error")
+	}
+}
+
+// accounted wants that every agent that was ever started is in the ledger, and was started once.
+func (l *lab) accounted() {
+	l.t.Helper()
+	known := map[string]bool{}
+	for id, list := range l.ledger().Attempts {
+		for _, a := range list {
+			known[fmt.Sprintf("%s/%s/%d", a.Run, id, a.ID)] = true
+		}
+	}
+	seen := map[string]bool{}
+	for _, mark := range l.starts() {
+		if !known[mark] || seen[mark] {
+			l.t.Errorf("agent %s: in the ledger %v, started before %v", mark, known[mark], seen[mark])
+		}
+		seen[mark] = true
+	}
+}
