@@ -75,6 +75,7 @@ func pairs(l line) []pair {
 // keyStarts finds where the keys of a line begin: at its beginning, any after a bar, and those that are known.
 func keyStarts(s string) []int {
 	starts := []int{0}
+	value := len(boldKey.FindString(s)) // where the value of the last key begins
 	for _, part := range spans(s) {
 		for i := 0; !part.code; {
 			next := strings.Index(part.text[i:], "**")
@@ -84,12 +85,13 @@ func keyStarts(s string) []int {
 			at := part.at + i + next
 			i += next + 2
 			m := boldKey.FindStringSubmatch(s[at:])
-			if at == 0 || m == nil {
+			if at < value || m == nil {
 				continue
 			}
 			_, known := fieldName(m[1])
-			if known || strings.HasSuffix(strings.TrimRight(s[starts[len(starts)-1]:at], " \t"), "|") {
+			if known || strings.HasSuffix(strings.TrimRight(s[value:at], " \t"), "|") {
 				starts = append(starts, at)
+				value = at + len(m[0])
 			}
 		}
 	}
@@ -184,8 +186,7 @@ func (d *draft) scalar(p *parser, name string, f pair) {
 		t.MaxAttempts, ok = n, err == nil && n > 0 && n <= 1000
 	case "allow no change":
 		hint = "write yes or no"
-		t.AllowNoChange = strings.EqualFold(value, "yes") || strings.EqualFold(value, "true")
-		ok = t.AllowNoChange || nothing(value) || strings.EqualFold(value, "false")
+		t.AllowNoChange, ok = yes(value)
 	default:
 		d.words(name, f)
 		ok = true
@@ -207,6 +208,11 @@ func (d *draft) words(name string, f pair) {
 	case "model":
 		d.task.Model = value
 	}
+}
+
+func yes(value string) (claim, ok bool) {
+	claim = strings.EqualFold(value, "yes") || strings.EqualFold(value, "true")
+	return claim, claim || nothing(value) || strings.EqualFold(value, "false")
 }
 
 // maxAmount is more than any number of points, minutes of a year or dollars that makes sense.

@@ -10,7 +10,7 @@ import (
 
 var (
 	// boldKey is **Key:** or **Key**: at the beginning of a text.
-	boldKey = regexp.MustCompile(`^\*\*([^*:]{1,40})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
+	boldKey = regexp.MustCompile(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
 	box     = regexp.MustCompile(`^\[([ xX])\](?:[ \t]+|$)`)
 	escape  = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
 	note    = regexp.MustCompile(`[ \t]*\([^()]*\)$`)
