@@ -49,12 +49,9 @@ func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
 // assign says what the engine must know to carry the next attempt of a task out.
 func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner string) Assignment {
 	model := firstOf(task.Model, n.o.Model)
-	wall := n.o.Limits.Wall
-	if task.Timeout > 0 {
-		wall = task.Timeout
-	}
+	wall := n.o.Limits.wall(task)
 	a := Assignment{Run: n.o.Run, Task: *task, Attempt: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
-	a.Known = n.known(task, record, wall)
+	a.Known = known(n.o, n.store, task, wall)
 	return a
 }
 
@@ -127,7 +124,7 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e atte
 	if f.Gate != "" {
 		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
 	}
-	lim := attempts.Limits{MaxAttempts: n.maxAttempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
+	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
 	if gate != nil && gate.At.IsZero() {
 		gate.At = n.now().UTC()
@@ -159,16 +156,9 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	}
 }
 
-func (n *night) maxAttempts(t *epic.Task) int {
-	if t.MaxAttempts > 0 {
-		return t.MaxAttempts
-	}
-	return n.o.Limits.MaxAttempts
-}
-
 // about fills in which attempt of which task an update is about.
 func (n *night) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
-	u.Task, u.Title, u.Max = t.ID, t.Title, n.maxAttempts(t)
+	u.Task, u.Title, u.Max = t.ID, t.Title, n.o.Limits.attempts(t)
 	u.Try = record.Charges()
 	if u.Kind == UpdateStarted {
 		u.Try++

@@ -128,7 +128,7 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 		return err
 	}
 	in := a.Known
-	in.Facts = facts
+	in.Facts, in.Base = facts, a.Base
 	if err := os.MkdirAll(p.folder, 0o700); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -9,32 +10,51 @@ import (
 	"relay/reanchor"
 )
 
-// known gathers what a brief says besides the state of the checkout.
-func (n *night) known(task *epic.Task, record attempts.TaskRecord, wall time.Duration) reanchor.Input {
-	in := reanchor.Input{
-		Epic:     reanchor.About{ID: n.o.Epic.ID, Title: n.o.Epic.Title, Description: n.o.Epic.Description, Source: n.o.Epic.Source, Bead: n.o.Epic.Bead},
-		Progress: n.progress(),
-		Task:     *task, EpicChecks: n.o.Epic.Checks, Protected: n.o.Epic.Protected,
-		Record:      record,
-		MaxAttempts: n.maxAttempts(task), Wall: wall, BudgetUSD: task.BudgetUSD,
-		NoCommits: n.o.Isolation == IsolationShared, MaxBytes: n.o.Limits.BriefBytes,
+// memory is what a brief needs of the ledger: an open one, or one that is only read.
+type memory interface {
+	Task(id string) attempts.TaskRecord
+	Counts() map[attempts.Status]int
+}
+
+// NextBrief is what an agent would be told if the task's next attempt began now.
+func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.Task) ([]byte, error) {
+	repo, err := reanchor.OpenGit(ctx, o.Root)
+	if err != nil {
+		return nil, err
 	}
-	if rel, err := filepath.Rel(n.o.Root, n.o.Dir); err == nil {
+	facts, err := repo.Facts(ctx, recentCommits)
+	if err != nil {
+		return nil, err
+	}
+	in := known(&o, still{view}, task, o.Limits.wall(task))
+	in.Facts, in.Base = facts, facts.Head
+	return reanchor.Brief(in), nil
+}
+
+// known gathers what a brief says besides the state of the checkout.
+func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.Input {
+	in := reanchor.Input{
+		Epic:     reanchor.About{ID: o.Epic.ID, Title: o.Epic.Title, Description: o.Epic.Description, Source: o.Epic.Source, Bead: o.Epic.Bead},
+		Progress: progress(countsOf(m)),
+		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
+		Record:      m.Task(task.ID),
+		MaxAttempts: o.Limits.attempts(task), Wall: wall, BudgetUSD: task.BudgetUSD,
+		NoCommits: o.Isolation == IsolationShared, MaxBytes: o.Limits.BriefBytes,
+	}
+	if rel, err := filepath.Rel(o.Root, o.Dir); err == nil {
 		in.Dir = filepath.ToSlash(rel)
 	}
-	at, _ := n.o.Graph.Index(task.ID)
-	for _, d := range n.o.Graph.Deps(at) {
-		in.Dependencies = append(in.Dependencies, n.dependency(d))
+	at, _ := o.Graph.Index(task.ID)
+	for _, d := range o.Graph.Deps(at) {
+		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
 	}
 	return in
 }
 
-// dependency is a completed task with the receipt of the attempt that completed it.
-func (n *night) dependency(i int) reanchor.Dependency {
-	id := n.o.Graph.ID(i)
-	d := reanchor.Dependency{ID: id, Title: n.plan.tasks[i].Title}
-	record := n.store.Task(id)
-	for _, a := range record.Attempts {
+// dependency is a task with the receipt of the attempt that completed it.
+func dependency(t *epic.Task, m memory) reanchor.Dependency {
+	d := reanchor.Dependency{ID: t.ID, Title: t.Title}
+	for _, a := range m.Task(t.ID).Attempts {
 		if a.Result == attempts.ResultSuccess {
 			d.Head, d.Receipt = a.Head, a.Receipt
 		}
@@ -42,8 +62,41 @@ func (n *night) dependency(i int) reanchor.Dependency {
 	return d
 }
 
-// progress counts the epic's tasks and names those that are under way.
-func (n *night) progress() reanchor.Progress {
-	c := n.counts()
+func progress(c Counts) reanchor.Progress {
 	return reanchor.Progress{Total: c.Total, Done: c.Completed, Running: c.InProgress, Left: c.Pending + c.Blocked, Gated: c.Gated}
+}
+
+func countsOf(m memory) Counts {
+	by := m.Counts()
+	c := Counts{Completed: by[attempts.Completed], InProgress: by[attempts.InProgress], Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated]}
+	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
+	return c
+}
+
+// attempts is how many charged attempts a task has.
+func (l Limits) attempts(t *epic.Task) int {
+	if t.MaxAttempts > 0 {
+		return t.MaxAttempts
+	}
+	return l.MaxAttempts
+}
+
+// wall is how long one attempt at a task may take.
+func (l Limits) wall(t *epic.Task) time.Duration {
+	if t.Timeout > 0 {
+		return t.Timeout
+	}
+	return l.Wall
+}
+
+// still is a ledger that is only read.
+type still struct{ *attempts.View }
+
+func (s still) Counts() map[attempts.Status]int { return s.View.Counts }
+
+func (s still) Task(id string) attempts.TaskRecord {
+	if rec := s.Ledger.Tasks[id]; rec != nil {
+		return *rec
+	}
+	return attempts.TaskRecord{}
 }

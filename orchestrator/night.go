@@ -160,9 +160,4 @@ func (n *night) tell(u Update) {
 	n.o.Notify(u)
 }
 
-func (n *night) counts() Counts {
-	by := n.store.Counts()
-	c := Counts{Completed: by[attempts.Completed], InProgress: by[attempts.InProgress], Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated]}
-	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
-	return c
-}
+func (n *night) counts() Counts { return countsOf(n.store) }

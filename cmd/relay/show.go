@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator"
 )
 
 type showOptions struct {
@@ -31,7 +32,7 @@ func newShowCommand(a *app) *cobra.Command {
 		Short: "Show a task, its attempts and what they left",
 		Long: `Show a task: what was asked, every attempt with its receipt, and the gate.
 The flags show what one attempt left behind; --attempt picks which, the last
-one otherwise. Into a file or pipe they go unchanged.`,
+one otherwise; --brief alone shows what the next one would be told. Into a file or pipe they go unchanged.`,
 		Example: `  relay show T5
   relay show T5 --attempt 2 --log | less
   relay show T5 --diff | git apply`,
@@ -43,7 +44,7 @@ one otherwise. Into a file or pipe they go unchanged.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.attempt, "attempt", 0, "attempt number `N`")
-	f.BoolVar(&opts.brief, "brief", false, "what the agent was told")
+	f.BoolVar(&opts.brief, "brief", false, "what the next attempt would be told, or that of --attempt was")
 	f.BoolVar(&opts.log, "log", false, "what the agent printed")
 	f.BoolVar(&opts.diff, "diff", false, "what the attempt changed")
 	f.BoolVar(&opts.checks, "checks", false, "the output of its acceptance commands")
@@ -87,6 +88,9 @@ func runShow(ctx context.Context, opts showOptions) error {
 	rec := view.Ledger.Tasks[t.ID]
 	if rec == nil {
 		rec = &attempts.TaskRecord{}
+	}
+	if opts.brief && opts.attempt == 0 && !rec.Completed {
+		return opts.nextBrief(ctx, p, pl, view, t)
 	}
 	if opts.brief || opts.log || opts.diff || opts.checks {
 		at, err := pick(t.ID, rec, opts.attempt)
@@ -178,6 +182,17 @@ func tellList(w io.Writer, label string, items []string, l listing) {
 	for _, item := range items {
 		fmt.Fprintln(w, "  - "+strings.TrimPrefix(wrap(item, l.width, "    "), "    "))
 	}
+}
+
+// nextBrief shows what the next attempt would be told now.
+func (opts showOptions) nextBrief(ctx context.Context, p *place, pl *plan, view *attempts.View, t *epic.Task) error {
+	work := workOptions{app: opts.app}
+	brief, err := orchestrator.NextBrief(ctx, work.options(p, pl), view, t)
+	if err != nil {
+		return err
+	}
+	_, err = opts.app.raw().Write(brief)
+	return err
 }
 
 // file shows what an attempt left behind.
