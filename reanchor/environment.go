@@ -62,11 +62,22 @@ var differs = map[string]bool{"diff": true, "diff-tree": true, "diff-index": tru
 // without a name.
 func arguments(c Call) []string {
 	args := settings(c)
-	if len(c.Args) == 0 || !differs[c.Args[0]] {
+	at := subcommand(c.Args)
+	if at >= len(c.Args) || !differs[c.Args[at]] {
 		return append(args, c.Args...)
 	}
-	args = append(args, c.Args[0], "--no-ext-diff", "--no-textconv")
-	return append(args, c.Args[1:]...)
+	args = append(args, c.Args[:at+1]...)
+	args = append(args, "--no-ext-diff", "--no-textconv")
+	return append(args, c.Args[at+1:]...)
+}
+
+// subcommand is where the builtin stands, behind the settings a caller adds.
+func subcommand(args []string) int {
+	at := 0
+	for at+1 < len(args) && args[at] == "-c" {
+		at += 2
+	}
+	return at
 }
 
 // settings are the options before the subcommand. They reach git's own children (submodules) too.

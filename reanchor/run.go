@@ -32,7 +32,7 @@ type Call struct {
 	Dir    string
 	Env    []string  // added last: it wins over everything Run removes or sets (GIT_INDEX_FILE, GIT_AUTHOR_NAME, …)
 	Stdin  io.Reader // nil: empty
-	Args   []string  // a builtin and its arguments; put -- before paths
+	Args   []string  // a builtin and its arguments, after any -c NAME=VALUE; put -- before paths
 	Stdout io.Writer // nil: what git prints is returned, at most Limit bytes
 
 	GitDir   string        // with WorkTree: the repository to use, whatever Dir looks like; "" : git searches from Dir upwards
@@ -55,8 +55,8 @@ type GitError struct {
 // Error names the subcommand and gives git's last words.
 func (e *GitError) Error() string {
 	name := "git"
-	if len(e.Args) > 0 {
-		name += " " + e.Args[0]
+	if at := subcommand(e.Args); at < len(e.Args) {
+		name += " " + e.Args[at]
 	}
 	words := lastWords(e.Stderr)
 	switch {

@@ -166,6 +166,26 @@ func TestRunBoundsOutput(t *testing.T) {
 	}
 }
 
+// A caller's own settings stand before the subcommand; they hide it neither from messages nor from what keeps the
+// repository's diff programs out.
+func TestRunWithSettings(t *testing.T) {
+	t.Parallel()
+	dir := normal(t)
+	trap := filepath.Join(t.TempDir(), "trap")
+	git(t, dir, "config", "diff.external", "touch "+trap+"; false")
+	out, err := Run(t.Context(), Call{Dir: dir, Args: []string{"-c", "advice.detachedHead=false", "diff", "HEAD~1", "HEAD"}})
+	if err != nil || !strings.Contains(string(out), "diff --git") {
+		t.Errorf("Run = %q, %v, want a diff of git's own", out, err)
+	}
+	if _, err := os.Stat(trap); err == nil {
+		t.Error("the repository's diff program ran")
+	}
+	_, err = Run(t.Context(), Call{Dir: dir, Args: []string{"-c", "gc.auto=0", "-c", "core.bare=false", "rev-parse", "--verify", "nothing"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "git rev-parse: ") {
+		t.Errorf("Run = %v, want the subcommand named", err)
+	}
+}
+
 func TestManyChangesAreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
