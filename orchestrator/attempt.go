@@ -126,10 +126,26 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e atte
 	}
 	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
+	if gate == nil && e.Result != attempts.ResultSuccess && a.Task.BudgetUSD > 0 {
+		if spent := spent(record) + f.Usage.CostUSD; spent >= a.Task.BudgetUSD {
+			gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: fmt.Sprintf("%.2f USD of %.2f spent", spent, a.Task.BudgetUSD)}
+		}
+	}
 	if gate != nil && gate.At.IsZero() {
 		gate.At = n.now().UTC()
 	}
 	return gate
+}
+
+// spent is what a task has cost so far, in USD.
+func spent(record attempts.TaskRecord) float64 {
+	sum := 0.0
+	for i := range record.Attempts {
+		if u := record.Attempts[i].Usage; u != nil {
+			sum += u.CostUSD
+		}
+	}
+	return sum
 }
 
 // consequences moves the task and its runner on. The caller holds mu.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"relay/attempts"
@@ -24,8 +25,10 @@ type checkout struct {
 	vault  *vault
 	ledger interface{ Restore() ([]string, error) }
 	ignore []byte // relay's own .gitignore
-	heard  chan<- Heard
-	now    func() time.Time
+
+	planSeen atomic.Pointer[planState]
+	heard    chan<- Heard
+	now      func() time.Time
 }
 
 // Prepare names the commit the attempt begins from.
@@ -171,7 +174,8 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	} else if err != nil {
 		return nil, err
 	}
-	f.Receipt.DiffStat, err = c.repo.Stat(ctx, a.Base, head)
+	stat, err := c.repo.Stat(ctx, a.Base, head)
+	f.Receipt.DiffStat = strings.TrimSpace(stat)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}

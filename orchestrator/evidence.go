@@ -50,29 +50,58 @@ func protectedHit(globs []string, names []reanchor.Change) string {
 	return ""
 }
 
-// prove runs the task's acceptance commands and fails the finding with the first that does not pass.
+// prove runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
+// does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
 func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
 	for i, check := range a.Task.Checks {
-		run, timedOut, err := c.check(ctx, a, p, i, "task")
-		if ctx.Err() != nil {
-			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
-			return nil
-		}
-		if err != nil {
+		if err := c.passes(ctx, a, p, f, numbered{check, i, phaseTask}); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
-		f.Receipt.Checks = append(f.Receipt.Checks, run)
-		switch {
-		case timedOut:
-			f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, c.checkWall(check)))
-			return nil
-		case run.ExitCode != 0:
-			f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s: exit status %d", check.Name, run.ExitCode))
-			return nil
+	}
+	if c.tree == nil {
+		return nil
+	}
+	for i, check := range c.o.Epic.Checks {
+		if err := c.passes(ctx, a, p, f, numbered{check, i, phaseMerged}); err != nil || f.Outcome != attempts.Success {
+			return err
 		}
+	}
+	return nil
+}
+
+// numbered is a check with its place in its list and the occasion it is run on.
+type numbered struct {
+	epic.Check
+	index int
+	phase string
+}
+
+// Occasions a check is run on, as written in receipts.
+const (
+	phaseBaseline = "baseline"
+	phaseTask     = "task"
+	phaseMerged   = "merged"
+)
+
+// passes runs one check and fails the finding when it does not pass.
+func (c *checkout) passes(ctx context.Context, a Assignment, p place, f *Finding, check numbered) error {
+	run, timedOut, err := c.check(ctx, a, p, check)
+	if ctx.Err() != nil {
+		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.Receipt.Checks = append(f.Receipt.Checks, run)
+	switch {
+	case timedOut:
+		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, c.checkWall(check.Check)))
+	case run.ExitCode != 0:
+		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s: exit status %d", check.Name, run.ExitCode))
 	}
 	return nil
 }
@@ -84,7 +113,7 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (Finding, b
 		if check.Expect != epic.ExpectRedThenGreen {
 			continue
 		}
-		run, _, err := c.check(ctx, a, p, i, "baseline")
+		run, _, err := c.check(ctx, a, p, numbered{check, i, phaseBaseline})
 		if err != nil {
 			return f, false, err
 		}
@@ -99,23 +128,22 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (Finding, b
 }
 
 // check runs one acceptance command, the user's own text, in the checkout.
-func (c *checkout) check(ctx context.Context, a Assignment, p place, i int, phase string) (attempts.CheckRun, bool, error) {
-	check := a.Task.Checks[i]
+func (c *checkout) check(ctx context.Context, a Assignment, p place, check numbered) (attempts.CheckRun, bool, error) {
 	c.tell(Heard{Task: a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
 	if err := os.MkdirAll(p.checks, 0o700); err != nil {
 		return attempts.CheckRun{}, false, err
 	}
-	log := filepath.Join(p.checks, fmt.Sprintf("%d-%s.log", i+1, phase))
+	log := filepath.Join(p.checks, fmt.Sprintf("%d-%s.log", check.index+1, check.phase))
 	start := c.now()
 	report, err := runners.Shell(ctx, c.o.Supervisor, runners.ShellRequest{
 		Mark: a.Mark(), Dir: c.o.Root, Run: check.Run, Log: log, Env: c.env(a, ""),
-		Wall: c.checkWall(check), StopGrace: c.o.Limits.StopGrace, Cap: c.o.Limits.OutputCap,
+		Wall: c.checkWall(check.Check), StopGrace: c.o.Limits.StopGrace, Cap: c.o.Limits.OutputCap,
 	})
 	if err != nil {
 		return attempts.CheckRun{}, false, err
 	}
 	rel, err := filepath.Rel(c.o.Dir, log)
-	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(c.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: phase}
+	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(c.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: check.phase}
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
 	}

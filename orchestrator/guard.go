@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -15,6 +16,9 @@ import (
 func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	touched, err := c.restoreOwn()
 	if err != nil {
+		return err
+	}
+	if err := c.comparePlan(f); err != nil {
 		return err
 	}
 	why := ""
@@ -60,6 +64,38 @@ func (c *checkout) restoreOwn() ([]string, error) {
 	}
 	ledger, err := c.ledger.Restore()
 	return append(touched, ledger...), err
+}
+
+// planState is epic.yml as it was last looked at.
+type planState struct {
+	info    fs.FileInfo
+	content []byte
+}
+
+// comparePlan tells once of an epic.yml that is not the plan this run began with any more.
+func (c *checkout) comparePlan(f *Finding) error {
+	path := filepath.Join(c.o.Dir, "epic.yml")
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	seen := c.planSeen.Load()
+	if seen != nil && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {
+		return nil
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	known := c.o.Plan
+	if seen != nil {
+		known = seen.content
+	}
+	c.planSeen.Store(&planState{info, now})
+	if !bytes.Equal(now, known) {
+		f.note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+c.o.Run+"/epic.yml")
+	}
+	return nil
 }
 
 // keepIgnore remembers relay's own .gitignore, without which its folder would be committed with an agent's work.
