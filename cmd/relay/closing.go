@@ -32,6 +32,7 @@ func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code 
 	if err != nil && s.Reason == "" { // it never began
 		return err
 	}
+	o.app.out.lost = true // the exit code tells of the night, not of the output
 	now, reading := p.standing(false)
 	if o.json {
 		answer := nightAnswer{
@@ -45,9 +46,7 @@ func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code 
 		if reading == nil {
 			answer.Tasks = unfinished(now)
 		}
-		if err := o.app.printJSON(answer); err != nil {
-			return err
-		}
+		_ = o.app.printJSON(answer)
 	} else if reading == nil {
 		l := listing{now: o.app.now(), width: columns(o.app.out.w)}
 		l.night(o.app.out, s, now)

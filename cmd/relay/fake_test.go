@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -22,7 +24,7 @@ import (
 //	result JSON        the final event, with JSON as the structured answer
 //	answer TEXT        the final event, with TEXT as the agent's last words
 //	fault STATUS       the final event of a run that failed with an HTTP status
-//	touch PATH         hang            run forever, ignoring nothing
+//	hang               run forever     stubborn PATH: the same, ignoring INT and TERM, with PATH written
 //	await PATH         wait until the file is there
 //	exit N
 func fakeClaude() {
@@ -31,7 +33,7 @@ func fakeClaude() {
 		fmt.Fprintln(os.Stderr, "Error: Input must be provided either through stdin or as a prompt argument when using --print")
 		os.Exit(1)
 	}
-	file, err := os.Open(scenario())
+	file, err := os.Open(scenario(string(prompt)))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fake claude:", err)
 		os.Exit(1)
@@ -47,12 +49,12 @@ func fakeClaude() {
 
 const fakeSession = "c9fdff09-3dfc-4542-9a6a-7470c81c6227"
 
-// scenario finds the file for this attempt.
-func scenario() string {
-	parts := append(strings.SplitN(os.Getenv("RELAY_ATTEMPT"), "/", 4), "", "", "", "")
+// scenario finds the file for this attempt. Who is asked for a verdict is told so in the first line.
+func scenario(prompt string) string {
+	parts := append(strings.SplitN(os.Getenv("RELAY_ATTEMPT"), "/", 4), "", "", "")
 	role := ""
-	if parts[3] != "" {
-		role = "." + parts[3]
+	if strings.HasPrefix(prompt, "# Review of") {
+		role = ".review"
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
 	for _, who := range []string{parts[1], "all"} {
@@ -72,8 +74,6 @@ func act(name, rest string) {
 	case "write":
 		must(os.MkdirAll(filepath.Dir(path), 0o755))
 		must(os.WriteFile(path, []byte(text+"\n"), 0o644))
-	case "touch":
-		must(os.WriteFile(path, nil, 0o644))
 	case "delete":
 		must(os.RemoveAll(path))
 	case "commit":
@@ -97,6 +97,10 @@ func act(name, rest string) {
 		for !exists(path) {
 			<-time.After(5 * time.Millisecond)
 		}
+	case "stubborn":
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+		must(os.WriteFile(path, []byte("yes\n"), 0o644))
+		select {}
 	case "hang":
 		select {}
 	case "exit":

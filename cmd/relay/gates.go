@@ -41,7 +41,9 @@ func newUngateCommand(a *app) *cobra.Command {
 		Short: "Let a gated task be tried again",
 		Long:  "Let a gated task be tried again. Attempts before this no longer count against it;\nthe next agent is still told of them.",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), ungateTask) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), ungateTask)
+		},
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd

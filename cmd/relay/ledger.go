@@ -49,7 +49,9 @@ func newLedgerAcceptCommand(a *app) *cobra.Command {
 		Use:   "accept",
 		Short: "Take in an edit of attempt-ledger.yml",
 		Long:  "Take in what somebody changed in attempt-ledger.yml, as an event like any other.",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerAccept(cmd.Context(), ledgerOptions{app: a}) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runLedgerAccept(cmd.Context(), ledgerOptions{app: a})
+		},
 	}
 }
 

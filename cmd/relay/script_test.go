@@ -82,11 +82,15 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// excluded are a script's own files, which are no part of its repository.
+const excluded = "/home/\n/want*\n/got*\n/.tmp/\n/.agents-os/\n"
+
 // repo makes the current folder a repository with everything in it committed.
 func repo(ts *testscript.TestScript, _ bool, _ []string) {
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", "Begin"}} {
-		ts.Check(ts.Exec("git", args...))
-	}
+	ts.Check(ts.Exec("git", "init", "-q", "-b", "main"))
+	ts.Check(os.WriteFile(ts.MkAbs(".git/info/exclude"), []byte(excluded), 0o644))
+	ts.Check(ts.Exec("git", "add", "-A"))
+	ts.Check(ts.Exec("git", "commit", "-q", "--allow-empty", "-m", "Begin"))
 }
 
 // fleeting is what differs from run to run in relay's output.

@@ -17,6 +17,7 @@ type scrubber struct {
 	w    io.Writer
 	tail []byte // begin of a character whose end has not been written yet
 	err  error
+	lost bool // nobody minds when what is written gets lost
 }
 
 func newScrubber(w io.Writer) *scrubber { return &scrubber{w: w} }
@@ -41,7 +42,7 @@ func (s *scrubber) Write(p []byte) (int, error) {
 
 // failure is the first error of writing, unless it only says that nobody reads any more.
 func (s *scrubber) failure() error {
-	if s.err == nil || isHungUp(s.err) {
+	if s.err == nil || s.lost || isHungUp(s.err) {
 		return nil
 	}
 	return fmt.Errorf("write the output: %w", s.err)

@@ -138,21 +138,20 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 // equipped makes sure before the night that every agent it will need is there. Of the runners to choose from, one is
 // enough.
 func (o *workOptions) equipped(p *place, pl *plan) error {
-	var missing error
-	usable := false
+	var missing []error
 	for _, name := range p.config.Relay.Runners {
 		if _, err := p.program(o.app, name); err != nil {
-			fmt.Fprintf(o.app.err, "relay: warning: runner %s: %v\n", name, err)
-			missing = err
-			continue
+			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
 		}
-		usable = true
 	}
-	if !usable && missing == nil {
+	switch n := len(p.config.Relay.Runners); {
+	case n == 0:
 		return orchestrator.ErrNoRunner
+	case len(missing) == n:
+		return noRunner("", errors.Join(missing...))
 	}
-	if !usable {
-		return noRunner("none of the runners can be used: ", missing)
+	for _, err := range missing {
+		fmt.Fprintf(o.app.err, "relay: warning: %v\n", err)
 	}
 	for i := range pl.epic.Tasks {
 		t := &pl.epic.Tasks[i]
