@@ -78,7 +78,8 @@ func (f *Finding) claim(r *runners.Result) {
 	f.Receipt.Learning = r.Learning
 	f.Receipt.PatternTags = r.PatternTags
 	f.claimedFiles = r.FilesChanged
-	if f.Outcome != attempts.Agent {
+	// An agent that failed though it claims success says nothing of its failure: how it ended does.
+	if f.Outcome != attempts.Agent || r.Status != runners.StatusFailure {
 		return
 	}
 	f.Receipt.ErrorSummary = firstOf(r.ErrorSummary, r.Summary, f.Receipt.ErrorSummary)
