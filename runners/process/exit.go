@@ -29,23 +29,18 @@ func ReadExit(path string) (Exit, error) {
 	return exit, nil
 }
 
-// writeExit writes an end file so that a reader sees all of it or none. It is not synced: after a power cut nobody
-// saw the end, which is what a missing file says.
+// writeExit writes an end file with one write. It is not synced, nor renamed into place, which would cost as much as
+// starting a small process: after a power cut nobody saw the end, which is what a missing or torn file says too.
 func writeExit(path string, exit Exit) error {
 	data, err := json.Marshal(exit)
 	if err != nil {
 		return err
 	}
-	part := path + ".part"
-	_ = os.Remove(part)
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	_ = os.Remove(path) // whatever an agent put there, it is not written through
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(data, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(part)
-		return err
-	}
-	return os.Rename(part, path)
+	return errors.Join(err, f.Close())
 }
