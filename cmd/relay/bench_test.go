@@ -1,0 +1,163 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// BenchmarkNight measures whole nights of no-op tasks, two at a time, with the durable ledger, as a ratio to a bare
+// loop of fork/exec and to make -j2 over the same graph, all in one run: machines are noisy, ratios are not.
+// Run it with -benchtime 1x.
+func BenchmarkNight(b *testing.B) {
+	relay := buildRelay(b)
+	for _, shape := range []string{"flat", "chained", "layered"} {
+		for _, n := range []int{100, 1000, 10000} {
+			b.Run(fmt.Sprintf("%s-%d", shape, n), func(b *testing.B) { benchNight(b, relay, shape, n) })
+		}
+	}
+}
+
+func benchNight(b *testing.B, relay, shape string, n int) {
+	for b.Loop() {
+		dir := nightRepo(b, shape, n)
+		night, rss := timed(b, dir, relay, "work", "--jobs", "2")
+		status, _ := timed(b, dir, relay, "status")
+		floor := forkLoop(b, n, width(shape))
+		write(b, filepath.Join(dir, "Makefile"), makefile(shape, n))
+		made, _ := timed(b, dir, "make", "-s", "-j2", "all")
+		b.ReportMetric(night.Seconds(), "night-s")
+		b.ReportMetric(night.Seconds()/floor.Seconds(), "x-floor")
+		b.ReportMetric(night.Seconds()/made.Seconds(), "x-make")
+		b.ReportMetric(float64(status.Milliseconds()), "status-ms")
+		b.ReportMetric(float64(rss)/1024, "rss-MiB")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// width is how many tasks of a shape can run at once on two slots.
+func width(shape string) int {
+	if shape == "chained" {
+		return 1
+	}
+	return 2
+}
+
+// needs returns the tasks that task i waits for.
+func needs(shape string, i int) []int {
+	switch {
+	case shape == "chained" && i > 0:
+		return []int{i - 1}
+	case shape == "layered" && i >= 10:
+		layer := i / 10 * 10
+		return []int{layer - 10 + i%10, layer - 10 + (i+3)%10}
+	}
+	return nil
+}
+
+func nightRepo(b *testing.B, shape string, n int) string {
+	b.Helper()
+	dir := b.TempDir()
+	run(b, dir, "git", "init", "-q")
+	run(b, dir, "git", "-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-q", "--allow-empty", "-m", "first")
+	write(b, filepath.Join(dir, ".agents.yml"), "relay:\n  isolation: shared\n  runners: [noop]\n  agents:\n    noop: {type: command, argv: [\"true\"], result: exit}\n")
+	var text strings.Builder
+	text.WriteString("version: 2\nid: 20260101-bench\ntitle: bench\ntasks:\n")
+	for i := range n {
+		fmt.Fprintf(&text, "  T%d:\n    title: task %d\n", i, i)
+		var ids []string
+		for _, d := range needs(shape, i) {
+			ids = append(ids, fmt.Sprintf("T%d", d))
+		}
+		if ids != nil {
+			fmt.Fprintf(&text, "    depends_on: [%s]\n", strings.Join(ids, ", "))
+		}
+	}
+	folder := filepath.Join(dir, ".agents-os", "relay")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	write(b, filepath.Join(folder, ".gitignore"), "*\n")
+	write(b, filepath.Join(folder, "epic.yml"), text.String())
+	return dir
+}
+
+func makefile(shape string, n int) string {
+	var text strings.Builder
+	text.WriteString("all:")
+	for i := range n {
+		fmt.Fprintf(&text, " T%d", i)
+	}
+	text.WriteString("\n")
+	for i := range n {
+		fmt.Fprintf(&text, "T%d:", i)
+		for _, d := range needs(shape, i) {
+			fmt.Fprintf(&text, " T%d", d)
+		}
+		text.WriteString("\n\t@/bin/true\n")
+	}
+	return text.String()
+}
+
+// forkLoop is the floor: nothing but starting and waiting.
+func forkLoop(b *testing.B, n, jobs int) time.Duration {
+	b.Helper()
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range jobs {
+		wg.Go(func() {
+			for range n / jobs {
+				if err := exec.Command("/bin/true").Run(); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+func buildRelay(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "relay")
+	run(b, ".", "go", "build", "-o", path, ".")
+	return path
+}
+
+func run(b *testing.B, dir, name string, args ...string) {
+	b.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+}
+
+// timed runs a command and returns its wall time and peak memory in KiB.
+func timed(b *testing.B, dir, name string, args ...string) (time.Duration, int64) {
+	b.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		b.Fatalf("%s %v: %v\n%s", name, args, err, stderr.String())
+	}
+	return time.Since(start), peakKiB(cmd.ProcessState)
+}
+
+func write(b *testing.B, path, text string) {
+	b.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
