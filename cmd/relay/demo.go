@@ -65,8 +65,8 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err != nil && !errors.As(err, &code) {
 		return err
 	}
-	step(4, "The morning: what was tried on the task that needs a person.", "relay show T3")
-	if err := runShow(ctx, showOptions{app: a, task: "T3"}); err != nil {
+	step(4, "The morning: where it stands, with the receipt of every attempt.", "relay status --verbose")
+	if err := runStatus(ctx, statusOptions{app: a, verbose: true}); err != nil {
 		return err
 	}
 	if err := asScripted(ctx, a, int(code)); err != nil {
@@ -83,11 +83,11 @@ T2 failed its check once, was told so, and succeeded; T3 failed twice with the
 same error and was gated; T4 is blocked by it; nothing else was held up.
 
 Look around:   cd %s
-  relay status --verbose        every attempt with its receipt
-  relay show T2 --brief         what the second agent of T2 was told
-  relay show T2 --attempt 1 --diff
-  git log --oneline             the work, on your branch
-  relay ungate T3               and relay work tries again
+  relay show T2 --attempt 2 --brief     what the second agent of T2 was told
+  relay show T2 --attempt 1 --diff      what the first one had done
+  relay show T3                         why T3 needs a person
+  git log --oneline                     the work, on the branch main
+  relay ungate T3                       then relay work tries again
 Your own first night: relay init --help
 `
 

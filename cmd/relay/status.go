@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -15,7 +17,11 @@ type statusOptions struct {
 	verbose bool
 	json    bool
 	watch   bool
+	schema  bool
 }
+
+//go:embed status.schema.json
+var statusSchema []byte
 
 func newStatusCommand(a *app) *cobra.Command {
 	opts := statusOptions{app: a}
@@ -31,11 +37,15 @@ listed; --verbose lists all, with the receipt of every attempt.`,
 	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "every task, with the receipts of its attempts")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "follow until the run ends")
-	cmd.MarkFlagsMutuallyExclusive("json", "watch")
+	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
+	cmd.MarkFlagsMutuallyExclusive("json", "watch", "schema")
 	return cmd
 }
 
 func runStatus(ctx context.Context, opts statusOptions) error {
+	if opts.schema {
+		return opts.app.printJSON(json.RawMessage(statusSchema))
+	}
 	p, err := opts.app.locate(ctx, nil)
 	if err != nil {
 		return err
