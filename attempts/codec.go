@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"relay/attempts/internal/eventlog"
@@ -19,7 +20,7 @@ const (
 // encode appends the line of an event to dst and gives back the event as a reader of that line will see it, so that
 // the memory of a running relay and what a later one reads cannot differ.
 func encode(dst []byte, e Event) ([]byte, Event, error) {
-	finite(&e)
+	canonical(&e)
 	text, err := json.Marshal(e)
 	if err == nil && len(text) > bigEvent && e.Accepted == nil {
 		bound(&e)
@@ -37,30 +38,39 @@ func encode(dst []byte, e Event) ([]byte, Event, error) {
 	return dst, back, nil
 }
 
-// finite replaces numbers that JSON cannot hold, which come from a division by zero somewhere else.
-func finite(e *Event) {
+// canonical replaces what the ledger has no words for: categories of an agent's own, and numbers that JSON does not
+// know, which come from a division by zero somewhere else.
+func canonical(e *Event) {
+	if e.RunStarted != nil {
+		rs := *e.RunStarted
+		rs.Settings.TimeoutMinutes = finite(rs.Settings.TimeoutMinutes)
+		e.RunStarted = &rs
+	}
 	if e.Ended == nil {
 		return
 	}
-	bad := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
-	if u := e.Ended.Usage; u != nil && bad(u.CostUSD) {
-		ended, usage := *e.Ended, *u
-		usage.CostUSD = 0
-		ended.Usage, e.Ended = &usage, &ended
+	ended := *e.Ended
+	ended.Receipt.categorise()
+	if ended.Outcome == "" {
+		ended.Outcome = outcomeOf(ended.Result, &ended.Receipt)
 	}
-	for _, c := range e.Ended.Receipt.Checks {
-		if bad(c.Seconds) {
-			ended := *e.Ended
-			ended.Receipt.Checks = append([]CheckRun(nil), ended.Receipt.Checks...)
-			for i := range ended.Receipt.Checks {
-				if bad(ended.Receipt.Checks[i].Seconds) {
-					ended.Receipt.Checks[i].Seconds = 0
-				}
-			}
-			e.Ended = &ended
-			return
-		}
+	if u := ended.Usage; u != nil {
+		usage := *u
+		usage.CostUSD = finite(usage.CostUSD)
+		ended.Usage = &usage
 	}
+	ended.Receipt.Checks = slices.Clone(ended.Receipt.Checks)
+	for i := range ended.Receipt.Checks {
+		ended.Receipt.Checks[i].Seconds = finite(ended.Receipt.Checks[i].Seconds)
+	}
+	e.Ended = &ended
+}
+
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
 
 // bound cuts every text of an oversized event.

@@ -77,6 +77,9 @@ func (c *contents) readWhole(g *epic.Graph) (bool, error) {
 		if c.fold.base == c.fold.bases {
 			return c.next > 1, nil
 		}
+		if !c.logs[c.start].based {
+			return false, nil
+		}
 		// The crash came while the base was written; nothing was built on it.
 		c.logs[c.start].based = false
 		c.reset(g)
@@ -87,7 +90,7 @@ func (c *contents) readWhole(g *epic.Graph) (bool, error) {
 // readOnto folds the logs onto what the ledger says.
 func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	if file == nil {
-		c.fault(c.logs[0], 1, fmt.Sprintf("events 1 to %d are missing, and there is no %s to stand in for them", c.logs[0].first-1, LedgerFile), "put the files back, or relay ledger repair")
+		c.fault(c.logs[0], 1, "what comes before is missing, and there is no "+LedgerFile+" to stand in for it", "put the files back, or relay ledger repair")
 		return nil
 	}
 	p, err := file.parse()

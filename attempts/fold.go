@@ -160,7 +160,7 @@ func (rec *TaskRecord) end(e *Event) {
 	if in.Model != "" {
 		a.Model = in.Model
 	}
-	if in.Gate != nil {
+	if in.Gate != nil && !rec.Completed { // what is done stays done
 		rec.Gate = gateOf(in.Gate, e.At)
 	}
 	if in.Result == ResultSuccess {
@@ -191,6 +191,10 @@ func gateOf(g *Gate, at time.Time) *Gate {
 
 func (f *fold) accept(e *Event) {
 	for id, rec := range e.Accepted.Tasks {
+		if rec.Completed {
+			rec.Gate = nil
+		}
+		rec.CountFrom = min(max(rec.CountFrom, 0), len(rec.Attempts))
 		*f.record(id) = rec
 		f.update(id, e.At)
 	}

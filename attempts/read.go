@@ -16,6 +16,7 @@ type View struct {
 	Ledger   *Ledger
 	Counts   map[Status]int
 	Warnings []string
+	Faults   []Fault // damage that keeps a run from starting; the Ledger is what could be read. They are among the Warnings
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
 	Holder   *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
 	Running  bool    // the holder lives
@@ -38,10 +39,10 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.faults) > 0 {
-		return nil, &DamageError{Faults: c.faults}
+	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Tail: c.lastEvents()}
+	for _, f := range c.faults {
+		v.Warnings = append(v.Warnings, f.Error())
 	}
-	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Running: held, Tail: c.lastEvents()}
 	if held || holder.PID != 0 {
 		v.Holder = &holder
 	}

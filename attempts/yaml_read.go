@@ -156,6 +156,7 @@ func (y *ledgerYAML) ledger() *Ledger {
 			LastExitCode: y.Relay.LastExitCode, LastExitReason: y.Relay.LastExitReason,
 		},
 	}
+	l.Settings.TimeoutMinutes = finite(l.Settings.TimeoutMinutes)
 	record := func(id string) *TaskRecord {
 		if l.Tasks[id] == nil {
 			l.Tasks[id] = &TaskRecord{}
@@ -205,12 +206,12 @@ func (a *attemptYAML) attempt(i int) Attempt {
 		out.ID = i + 1
 	}
 	r := &out.Receipt
-	if r.ErrorCategory != "" && !known(r.ErrorCategory) {
-		text := string(r.ErrorCategory)
-		if r.ErrorSummary != "" && r.ErrorSummary != text {
-			text += ": " + r.ErrorSummary
-		}
-		r.ErrorCategory, r.ErrorSummary = CodeError, text
+	r.categorise()
+	if out.Usage != nil {
+		out.Usage.CostUSD = finite(out.Usage.CostUSD)
+	}
+	for i := range r.Checks {
+		r.Checks[i].Seconds = finite(r.Checks[i].Seconds)
 	}
 	switch out.Result {
 	case ResultSuccess, ResultFailure, ResultInProgress, ResultInterrupted:
@@ -233,6 +234,18 @@ func (a *attemptYAML) attempt(i int) Attempt {
 		out.Charged = *a.Charged
 	}
 	return out
+}
+
+// categorise makes a code_error of a category that is an agent's own words, and keeps the words.
+func (r *Receipt) categorise() {
+	if r.ErrorCategory == "" || known(r.ErrorCategory) {
+		return
+	}
+	text := string(r.ErrorCategory)
+	if r.ErrorSummary != "" && r.ErrorSummary != text {
+		text += ": " + r.ErrorSummary
+	}
+	r.ErrorCategory, r.ErrorSummary = CodeError, text
 }
 
 // outcomeOf says who is to blame for an attempt of a program that did not record it.

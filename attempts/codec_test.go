@@ -1,0 +1,182 @@
+package attempts
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"relay/attempts/internal/eventlog"
+)
+
+// The fast reader and encoding/json read the same.
+func TestDecodeIsJSON(t *testing.T) {
+	t.Parallel()
+	e, _ := plan(t, 6)
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		ev := anyEvent(rng, e)
+		ev.Seq, ev.At, ev.Run = seed, clock()(), run1
+		line, _, err := encode(nil, ev)
+		must(t, err)
+		sameDecoding(t, line[:len(line)-1])
+	}
+}
+
+func sameDecoding(t *testing.T, text []byte) {
+	t.Helper()
+	var want, got Event
+	werr := json.Unmarshal(text, &want)
+	d := &decoder{reuse: true}
+	gerr := d.decode(text, &got)
+	if (werr == nil) != (gerr == nil) || werr == nil && !reflect.DeepEqual(got, want) {
+		t.Errorf("%q:\ngot  %+v, %v\nwant %+v, %v", text, got, gerr, want, werr)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	e := failed("T1", 1, "é\u2028\x00\"")
+	e.Seq, e.At, e.Run = 7, clock()(), run1
+	e.Ended.Usage = &Usage{CostUSD: 1e-9, InputTokens: -5}
+	e.Ended.Gate = &Gate{Reason: MaxAttempts}
+	line, _, err := encode(nil, e)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(line))
+	for _, s := range []string{"{}", "", "null", `{"seq":01}`, `{"SEQ":1}`, `{"seq":1,"seq":2}`, `{"task":"\ud83d\ude00"}`, `{"ended":{"usage":null}}`,
+		`{"ended":{"receipt":{"checks":[{}],"checks":[]}}}`, `{"attempt":1.0}`, `{"at":"2026-01-11T22:00:00+01:00"}`, `{"started":{"runner":"a"}}x`, `{"seq":1,}`, `{"ended":{"receipt":{"files_changed":[]}}}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { sameDecoding(t, []byte(s)) })
+}
+
+func TestEncodeMakesDo(t *testing.T) {
+	t.Parallel()
+	e := failed("T1", 1, strings.Repeat("x", 1<<20))
+	e.Ended.Usage = &Usage{CostUSD: math.NaN()}
+	e.Ended.Receipt.Checks = []CheckRun{{Name: "\xff", Seconds: math.Inf(1), Tail: strings.Repeat("y", 1<<20)}}
+	e.Ended.Receipt.ErrorCategory = `"]; rm -rf /`
+	for range 1000 {
+		e.Ended.Receipt.FilesChanged = append(e.Ended.Receipt.FilesChanged, strings.Repeat("z", 1000))
+	}
+	line, back, err := encode(nil, e)
+	must(t, err)
+	r := back.Ended.Receipt
+	if len(line) > bigEvent || len(r.FilesChanged) != bigList+1 || r.Checks[0].Seconds != 0 || back.Ended.Usage.CostUSD != 0 {
+		t.Errorf("got %d bytes, %d files, %+v", len(line), len(r.FilesChanged), back.Ended.Usage)
+	}
+	if r.ErrorCategory != CodeError || !strings.HasPrefix(r.ErrorSummary, `"]; rm -rf /: xxx`) {
+		t.Errorf("got %q, %.40q", r.ErrorCategory, r.ErrorSummary)
+	}
+	if !math.IsNaN(e.Ended.Usage.CostUSD) || e.Ended.Receipt.ErrorCategory == CodeError {
+		t.Error("the caller's event was changed")
+	}
+}
+
+// FuzzReplay reads any bytes as a log: it never fails in a way that is not an error, and what it makes of them it makes again.
+func FuzzReplay(f *testing.F) {
+	line := func(e Event) string {
+		text, _, err := encode(nil, e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		return string(text)
+	}
+	one, two := started("T1", 1), succeeded("T1", 1)
+	one.Seq, two.Seq = 1, 2
+	f.Add(line(one) + line(two))
+	f.Add(line(one) + line(two)[:40])
+	f.Add(line(two))
+	f.Add(line(one) + "\x00\x00\n" + line(two))
+	f.Add(line(Event{Seq: 1, Type: TypeAccepted, Accepted: &Accepted{Base: &Base{Part: 1, Parts: 2}}}))
+	f.Add(line(Event{Seq: 1, Type: "later"}) + "{}\n")
+	f.Add(`{"crc":"00000000",}` + "\n")
+	e, g := plan(f, 3)
+	f.Fuzz(func(t *testing.T, text string) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, EventsPath(run1))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
+		before, err := Read(dir, e, g)
+		if err != nil || len(before.Faults) > 0 {
+			if _, err := Validate(dir, e, g); err != nil {
+				return
+			}
+			if _, err := Repair(dir, e, g, clock()()); err != nil {
+				t.Errorf("repair: %v", err)
+			}
+			if after, err := Read(dir, e, g); err != nil || len(after.Faults) > 0 {
+				t.Errorf("after repair: %+v, %v", after, err)
+			}
+			return
+		}
+		s, err := Open(Options{Dir: dir, Epic: e, Graph: g, Run: run2, Now: clock()})
+		must(t, err)
+		must(t, s.Close())
+		after, err := Read(dir, e, g)
+		must(t, err)
+		for id, rec := range before.Ledger.Tasks {
+			if !sameJSON(rec, after.Ledger.Tasks[id]) {
+				t.Errorf("task %s: got %+v, want %+v", id, after.Ledger.Tasks[id], rec)
+			}
+		}
+	})
+}
+
+// FuzzLedger reads any bytes as a ledger: what is understood of them is written and read again as it is.
+func FuzzLedger(f *testing.F) {
+	f.Add(version1)
+	f.Add("version: 2\ntask_status: {T1: gated}\nattempts: {T1: [{result: null, receipt: {summary: \"\\0\"}}]}\n")
+	f.Add("attempts: {T1: [{id: -1, started_at: 2026-01-11, usage: {cost_usd: .nan}}]}\ngated_tasks: {T1: }\ncount_from: {T1: 99}")
+	f.Add("a: &a {x: 1}\nb: *a\n? [1]\n: 2\n")
+	e, g := plan(f, 3)
+	b := newBench(f, 3)
+	s := b.open(f, run1)
+	must(f, s.Append(started("T1", 1), failed("T1", 1, "no\nno")))
+	must(f, s.Close())
+	text, err := os.ReadFile(filepath.Join(b.dir, LedgerFile))
+	must(f, err)
+	f.Add(string(text))
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := parseLedger([]byte(text))
+		if err != nil {
+			return
+		}
+		one := newFold(g, p.ledger)
+		one.extra = p.extra
+		first, err := rendered(one)
+		must(t, err)
+		q, err := parseLedger([]byte(first))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, first)
+		}
+		two := newFold(g, q.ledger)
+		two.extra = q.extra
+		second, err := rendered(two)
+		if err != nil || first != second {
+			t.Errorf("%v: got\n%s\nwant\n%s", err, second, first)
+		}
+		for _, ev := range one.asBase() {
+			line, back, err := encode(nil, ev)
+			must(t, err)
+			if len(line) > 2*bigEvent+len(text)*8 || !bytes.HasSuffix(line, []byte("\n")) || back.Accepted == nil {
+				t.Errorf("got %q", line)
+			}
+		}
+		_ = e
+	})
+}
+
+func TestFrame(t *testing.T) {
+	t.Parallel()
+	got := string(eventlog.Frame(nil, []byte(`{"seq":1}`)))
+	if want := "{\"crc\":\"2edba99c\",\"seq\":1}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

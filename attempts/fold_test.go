@@ -1,0 +1,202 @@
+package attempts
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"relay/epic"
+)
+
+// anyEvent makes an event that may come next, sense or not.
+func anyEvent(rng *rand.Rand, e *epic.Epic) Event {
+	task := e.Tasks[rng.IntN(len(e.Tasks))].ID
+	n := rng.IntN(3) + 1
+	switch rng.IntN(10) {
+	case 0:
+		return Event{Type: TypeGated, Task: task, Gate: &Gate{Reason: UserBlocked}}
+	case 1:
+		return Event{Type: TypeUngated, Task: task}
+	case 2:
+		return Event{Type: TypeReset, Task: task}
+	case 3:
+		return Event{Type: TypeAccepted, Accepted: &Accepted{Tasks: map[string]TaskRecord{task: {Completed: rng.IntN(2) == 0}}}}
+	case 4, 5:
+		return started(task, n)
+	case 6:
+		ended := failed(task, n, anyText(rng))
+		ended.Ended.Gate = &Gate{Reason: MaxAttempts, Detail: anyText(rng)}
+		return ended
+	case 7:
+		return Event{Type: "from the future", Task: task}
+	}
+	return succeeded(task, n)
+}
+
+// anyText is what an agent may say.
+func anyText(rng *rand.Rand) string {
+	parts := []string{"a", "\n", " ", ": ", "- ", "#", "\t", "'", "\"", "\\", "é", "😀", "\u2028", "\u0085", "\ufeff", "{", "|", ">", "%", "---\n", "\r\n", "null", "~", "0x1f", "1e3", "2026-01-11", "\x00", "\x1b[31m", "<<", "&a", "*a", "!!x", "yes", "\ufffd", "\ufffe", "\U000fffff"}
+	text := ""
+	for range rng.IntN(6) {
+		text += parts[rng.IntN(len(parts))]
+	}
+	return text
+}
+
+// What is kept up to date event by event is what one would compute from the records.
+func TestFoldKeepsCountsRight(t *testing.T) {
+	t.Parallel()
+	e, _ := plan(t, 12)
+	e.Groups = []epic.Group{{Name: "a", Tasks: []string{"T1", "T2"}}, {Name: "b", Tasks: []string{"T10", "T11"}, BlockedBy: []string{"a"}}, {Name: "c", Tasks: []string{"T12"}, BlockedBy: []string{"b"}}}
+	g, err := epic.NewGraph(e)
+	must(t, err)
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		f := newFold(g, nil)
+		for seq := range uint64(200) {
+			ev := anyEvent(rng, e)
+			ev.Seq = seq + 1
+			f.apply(&ev)
+			want := map[Status]int{}
+			for i := range g.Len() {
+				s := f.ledger.StatusOf(g, g.ID(i))
+				want[s]++
+				if f.states[i] != s {
+					t.Fatalf("seed %d, event %d: task %s: got %s, want %s", seed, seq, g.ID(i), f.states[i], s)
+				}
+			}
+			if !maps.Equal(f.counts, want) {
+				t.Fatalf("seed %d, event %d: got %v, want %v", seed, seq, f.counts, want)
+			}
+		}
+	}
+}
+
+// The ledger file holds everything the fold does, whatever the texts are.
+func TestLedgerRoundTrip(t *testing.T) {
+	t.Parallel()
+	e, g := plan(t, 6)
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		f := newFold(g, nil)
+		for seq := range uint64(25) {
+			ev := anyEvent(rng, e)
+			if ev.Ended != nil {
+				ev.Ended.Receipt.Summary, ev.Ended.Receipt.Findings = anyText(rng), anyText(rng)
+				ev.Ended.Receipt.FilesChanged = []string{anyText(rng), anyText(rng)}
+				ev.Ended.Receipt.Checks = append(ev.Ended.Receipt.Checks, CheckRun{Name: anyText(rng), Tail: anyText(rng), Seconds: rng.Float64() * 1e-7})
+				ev.Ended.Session = anyText(rng)
+			}
+			ev.Seq, ev.At, ev.Run = seq+1, clock()(), run1
+			_, back, err := encode(nil, ev)
+			must(t, err)
+			f.apply(&back)
+		}
+		f.ledger.EpicID = anyText(rng)
+		if err := roundTrip(f, g); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func roundTrip(f *fold, g *epic.Graph) error {
+	text, err := rendered(f)
+	if err != nil {
+		return err
+	}
+	p, err := parseLedger([]byte(text))
+	if err != nil {
+		return fmt.Errorf("%w in\n%s", err, text)
+	}
+	if len(p.odd) > 0 {
+		return fmt.Errorf("%q in\n%s", p.odd, text)
+	}
+	for id, rec := range f.ledger.Tasks {
+		if !sameJSON(rec, p.ledger.Tasks[id]) {
+			return fmt.Errorf("task %s: got %+v, want %+v in\n%s", id, p.ledger.Tasks[id], rec, text)
+		}
+	}
+	next := newFold(g, p.ledger)
+	next.extra = p.extra
+	again, err := rendered(next)
+	if err != nil || again != text {
+		return fmt.Errorf("%v: got\n%s\nwant\n%s", err, again, text)
+	}
+	return nil
+}
+
+func rendered(f *fold) (string, error) {
+	var b writerBuffer
+	err := f.render(&b)
+	return string(b), err
+}
+
+type writerBuffer []byte
+
+func (b *writerBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}
+
+func TestRootCauses(t *testing.T) {
+	t.Parallel()
+	e := &epic.Epic{Version: 2, ID: "20260111-plan", Title: "Plan"}
+	for id, deps := range map[string][]string{"A": nil, "B": {"A"}, "C": nil, "D": {"B", "C"}, "E": {"D"}, "F": {"C"}} {
+		e.Tasks = append(e.Tasks, epic.Task{ID: id, Title: id, Priority: 2, Kind: epic.KindFeature, DependsOn: deps, Criteria: []epic.Criterion{{Text: "x"}}})
+	}
+	slices.SortFunc(e.Tasks, func(a, b epic.Task) int { return int(a.ID[0]) - int(b.ID[0]) })
+	g, err := epic.NewGraph(e)
+	must(t, err)
+	gate := &Gate{Reason: UserBlocked}
+	l := &Ledger{Tasks: map[string]*TaskRecord{"A": {Gate: gate}, "C": {Completed: true}, "D": {Gate: gate}}}
+	for id, want := range map[string][]string{"A": nil, "B": {"A"}, "C": nil, "D": {"A"}, "E": {"A", "D"}, "F": nil, "X": nil} {
+		if got := RootCauses(l, g, id); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", id, got, want)
+		}
+	}
+}
+
+// A chain of 10,000 tasks is no deeper than any other.
+func TestRootCausesOfALongChain(t *testing.T) {
+	t.Parallel()
+	e := &epic.Epic{Version: 2, ID: "20260111-plan", Title: "Plan"}
+	for i := range 10000 {
+		task := epic.Task{ID: fmt.Sprintf("T%d", i), Title: "x", Priority: 2, Kind: epic.KindFeature, Criteria: []epic.Criterion{{Text: "x"}}}
+		if i > 0 {
+			task.DependsOn = []string{fmt.Sprintf("T%d", i-1)}
+		}
+		e.Tasks = append(e.Tasks, task)
+	}
+	g, err := epic.NewGraph(e)
+	must(t, err)
+	l := &Ledger{Tasks: map[string]*TaskRecord{"T0": {Gate: &Gate{Reason: UserBlocked}}}}
+	if got := RootCauses(l, g, "T9999"); !slices.Equal(got, []string{"T0"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// The time the last task was completed is when the epic ended, until it is not complete any more.
+func TestEndedAt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	s := b.open(t, run1)
+	ended := func() (zero bool) {
+		s.View(func(l *Ledger) { zero = l.EndedAt.IsZero() })
+		return !zero
+	}
+	must(t, s.Append(succeeded("T1", 1)))
+	if ended() {
+		t.Error("ended with a task left")
+	}
+	must(t, s.Append(succeeded("T2", 1)))
+	if !ended() {
+		t.Error("not ended")
+	}
+	must(t, s.Append(Event{Type: TypeReset, Task: "T1"}))
+	if ended() {
+		t.Error("still ended")
+	}
+	must(t, s.Close())
+}

@@ -1,0 +1,117 @@
+package attempts
+
+import (
+	"strings"
+	"testing"
+
+	"relay/review"
+)
+
+func TestGateAfter(t *testing.T) {
+	t.Parallel()
+	fail := func(o Outcome, text string) Ended {
+		return Ended{Result: ResultFailure, Outcome: o, Charged: o.Charged(), Receipt: Receipt{ErrorCategory: CodeError, ErrorSummary: text}}
+	}
+	blocked := fail(Review, "wrong approach")
+	blocked.Receipt.Verdict = review.Blocked
+	tampered := blocked
+	tampered.Outcome = Tamper
+	told := fail(Agent, "x")
+	told.Gate = &Gate{Reason: BudgetExhausted}
+	done := Ended{Result: ResultSuccess, Outcome: Success}
+	past := func(list ...Ended) TaskRecord {
+		var rec TaskRecord
+		for i, e := range list {
+			rec.Attempts = append(rec.Attempts, Attempt{ID: i + 1, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged, Receipt: e.Receipt, EndedAt: clock()()})
+		}
+		return rec
+	}
+	since := func(n int, rec TaskRecord) TaskRecord {
+		rec.CountFrom = n
+		return rec
+	}
+	stopped := Ended{Result: ResultInterrupted, Outcome: Stopped}
+	for _, tc := range []struct {
+		name  string
+		rec   TaskRecord
+		ended Ended
+		lim   Limits
+		want  Reason
+	}{
+		{"success", past(fail(Agent, "a"), fail(Agent, "b")), done, Limits{1, 1}, ""},
+		{"first failure", past(), fail(Agent, "a"), Limits{3, 5}, ""},
+		{"second, other error", past(fail(Agent, "a")), fail(Check, "b"), Limits{3, 5}, ""},
+		{"third", past(fail(Agent, "a"), fail(Check, "b")), fail(Timeout, "c"), Limits{3, 5}, MaxAttempts},
+		{"limit of one", past(), fail(Agent, "a"), Limits{1, 5}, MaxAttempts},
+		{"no limit means the default", past(fail(Agent, "a"), fail(Check, "b")), fail(Timeout, "c"), Limits{}, MaxAttempts},
+		{"same error twice", past(fail(Agent, "exit 1 at 10:31:07 in /tmp/a1b2c3/x.go:17")), fail(Agent, "Exit 2 at 11:02:44 in /tmp/ffee00/y.go:3"), Limits{5, 5}, RepeatedFailure},
+		{"same error, not in a row", past(fail(Agent, "a"), fail(Agent, "b")), fail(Agent, "a"), Limits{5, 5}, ""},
+		{"same error, uncharged between", past(fail(Agent, "a"), fail(Provider, "529"), stopped), fail(Agent, "a"), Limits{5, 5}, RepeatedFailure},
+		{"same error, other category", past(Ended{Result: ResultFailure, Outcome: Check, Charged: true, Receipt: Receipt{ErrorCategory: TestFailure, ErrorSummary: "a"}}), fail(Agent, "a"), Limits{5, 5}, ""},
+		{"no text is no same error", past(fail(Agent, "")), fail(Agent, ""), Limits{5, 5}, ""},
+		{"same error at the limit", past(fail(Agent, "a")), fail(Agent, "a"), Limits{2, 5}, MaxAttempts},
+		{"blocked", past(), blocked, Limits{3, 5}, QualityGateBlocked},
+		{"blocked at the limit", past(fail(Agent, "a"), fail(Agent, "b")), blocked, Limits{3, 5}, QualityGateBlocked},
+		{"tampered and blocked at the limit", past(fail(Agent, "a"), fail(Agent, "b")), tampered, Limits{3, 5}, TamperedWith},
+		{"told to gate", past(), told, Limits{3, 5}, BudgetExhausted},
+		{"after an ungate", since(2, past(fail(Agent, "a"), fail(Agent, "b"))), fail(Agent, "b"), Limits{3, 5}, ""},
+		{"stopped, any number of times", past(stopped, stopped, stopped, stopped), stopped, Limits{1, 1}, ""},
+		{"provider, first", past(), fail(Provider, "529"), Limits{1, 3}, ""},
+		{"provider, at the cap", past(fail(Provider, "529"), fail(Conflict, "x")), fail(Quota, "limit"), Limits{1, 3}, Infrastructure},
+		{"stops do not count for the cap", past(fail(Provider, "529"), stopped), fail(Provider, "529"), Limits{1, 3}, ""},
+		{"charged do not count for the cap", past(fail(Provider, "529"), fail(Agent, "a")), fail(Provider, "529"), Limits{3, 3}, ""},
+		{"uncharged do not count for the limit", past(fail(Provider, "a"), fail(Provider, "b")), fail(Agent, "c"), Limits{3, 9}, ""},
+	} {
+		got := Reason("")
+		if g := GateAfter(tc.rec, tc.ended, tc.lim); g != nil {
+			got = g.Reason
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+// Other tests failing than the last time is progress, also when the summary is the same.
+func TestRepeatedFailureLooksAtTheOutput(t *testing.T) {
+	t.Parallel()
+	fail := func(tail string) Ended {
+		return Ended{Result: ResultFailure, Outcome: Check, Charged: true, Receipt: Receipt{
+			ErrorCategory: TestFailure, ErrorSummary: "go test failed: exit status 1",
+			Checks: []CheckRun{{Name: "go test", ExitCode: 1, Tail: tail, Phase: "task"}, {Name: "vet", ExitCode: 1, Tail: tail + tail, Phase: "baseline"}},
+		}}
+	}
+	first := fail("--- FAIL: TestA (0.01s)")
+	rec := TaskRecord{Attempts: []Attempt{{ID: 1, Charged: true, Result: ResultFailure, Receipt: first.Receipt}}}
+	if g := GateAfter(rec, fail("--- FAIL: TestA (0.37s)"), Limits{5, 5}); g == nil || g.Reason != RepeatedFailure {
+		t.Errorf("got %+v", g)
+	}
+	if g := GateAfter(rec, fail("--- FAIL: TestB (0.01s)"), Limits{5, 5}); g != nil {
+		t.Errorf("got %+v", g)
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                      "",
+		"  Exit   Status 1\n":   "exit status <n>",
+		"panic at 0xc000123abc": "panic at <hex>",
+		"commit 3f2a91c failed": "commit <hex> failed",
+		"see /tmp/go-build12/x_test.go:17:4: undefined: Foo": "see <path>:<n>:<n>: undefined: foo",
+		`C:\Users\me\x.go broke`:                             "<path> broke",
+		"2026-01-11T22:00:01.5Z: no":                         "<time>: no",
+		"took 1.32s, then 350 ms":                            "took <time>, then <time>",
+		"at 22:01:07 it broke":                               "at <time> it broke",
+		"dead beef faced a facade":                           "dead beef faced a facade",
+		"id 123e4567-e89b-12d3-a456-426614174000":            "id <hex>",
+		"got 3 of 12.5":                                      "got <n> of <n>",
+	} {
+		if got := Normalise(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	if got := Normalise(strings.Repeat("x y ", 1<<20)); len(got) > maxNormalised {
+		t.Errorf("got %d bytes", len(got))
+	}
+}
