@@ -3,6 +3,7 @@ package attempts
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"relay/attempts/internal/durable"
 	"relay/attempts/internal/eventlog"
+	"relay/attempts/internal/simdisk"
 )
 
 // The fast reader and encoding/json read the same.
@@ -79,54 +82,69 @@ func TestEncodeMakesDo(t *testing.T) {
 	}
 }
 
-// FuzzReplay reads any bytes as a log: it never fails in a way that is not an error, and what it makes of them it makes again.
+// FuzzReplay reads any lines as a log, those that are JSON with a good checksum: it never fails in a way that is not an
+// error, what it makes of them it makes again, and what it cannot read can be repaired.
 func FuzzReplay(f *testing.F) {
-	line := func(e Event) string {
-		text, _, err := encode(nil, e)
+	object := func(e Event) string {
+		text, err := json.Marshal(e)
 		if err != nil {
 			f.Fatal(err)
 		}
-		return string(text)
+		return string(text) + "\n"
 	}
 	one, two := started("T1", 1), succeeded("T1", 1)
 	one.Seq, two.Seq = 1, 2
-	f.Add(line(one) + line(two))
-	f.Add(line(one) + line(two)[:40])
-	f.Add(line(two))
-	f.Add(line(one) + "\x00\x00\n" + line(two))
-	f.Add(line(Event{Seq: 1, Type: TypeAccepted, Accepted: &Accepted{Base: &Base{Part: 1, Parts: 2}}}))
-	f.Add(line(Event{Seq: 1, Type: "later"}) + "{}\n")
-	f.Add(`{"crc":"00000000",}` + "\n")
+	written := Event{Seq: 3, Type: TypeWritten, Written: &Written{SHA256: "00"}}
+	f.Add(object(one) + object(two) + object(written))
+	f.Add(object(one) + "junk\n" + object(two))
+	f.Add(object(two) + object(one))
+	f.Add(object(one) + object(one) + "junk")
+	f.Add(object(Event{Seq: 1, Type: TypeAccepted, Accepted: &Accepted{Base: &Base{Part: 1, Parts: 2}}}))
+	f.Add(object(Event{Seq: 4, Type: TypeAccepted, Accepted: &Accepted{Base: &Base{Part: 1, Parts: 1}, Tasks: map[string]TaskRecord{"T1": {Completed: true, CountFrom: -1}}}}))
+	f.Add(`{"seq":1,"type":"later","task":"T1"}` + "\n" + `{"seq":18446744073709551615}` + "\n")
 	e, g := plan(f, 3)
 	f.Fuzz(func(t *testing.T, text string) {
-		dir := t.TempDir()
-		path := filepath.Join(dir, EventsPath(run1))
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o644))
-		before, err := Read(dir, e, g)
-		if err != nil || len(before.Faults) > 0 {
-			if _, err := Validate(dir, e, g); err != nil {
-				return
-			}
-			if _, err := Repair(dir, e, g, clock()()); err != nil {
-				t.Errorf("repair: %v", err)
-			}
-			if after, err := Read(dir, e, g); err != nil || len(after.Faults) > 0 {
-				t.Errorf("after repair: %+v, %v", after, err)
-			}
-			return
-		}
-		s, err := Open(Options{Dir: dir, Epic: e, Graph: g, Run: run2, Now: clock()})
-		must(t, err)
-		must(t, s.Close())
-		after, err := Read(dir, e, g)
-		must(t, err)
-		for id, rec := range before.Ledger.Tasks {
-			if !sameJSON(rec, after.Ledger.Tasks[id]) {
-				t.Errorf("task %s: got %+v, want %+v", id, after.Ledger.Tasks[id], rec)
+		var log []byte
+		for line := range strings.Lines(text) {
+			if object, whole := strings.CutSuffix(line, "\n"); whole && strings.HasPrefix(object, "{") && len(object) > 1 {
+				log = eventlog.Frame(log, []byte(object))
+			} else {
+				log = append(log, line...)
 			}
 		}
+		disk := simdisk.New()
+		must(t, durable.MkdirAll(disk, "runs/"+run1))
+		must(t, durable.Replace(disk, EventsPath(run1), nil, durable.Content{Write: func(w io.Writer) error {
+			_, err := w.Write(log)
+			return err
+		}}))
+		replayed(t, disk, Options{Epic: e, Graph: g, Run: run2, Now: clock()})
 	})
+}
+
+func replayed(t *testing.T, disk durable.FS, o Options) {
+	before, err := load(disk, o.Epic, o.Graph, nil)
+	if err != nil {
+		return // it says that it belongs to another epic or version
+	}
+	if len(before.faults) > 0 {
+		r, err := repair(Options{Epic: o.Epic, Graph: o.Graph, Now: o.Now}, disk)
+		if err != nil || len(r.Faults) == 0 {
+			t.Errorf("repair: %+v, %v", r, err)
+		}
+	}
+	s, err := open(o, disk, refuseEdit)
+	must(t, err)
+	must(t, s.Close())
+	after, err := load(disk, o.Epic, o.Graph, nil)
+	if err != nil || len(after.faults) > 0 || after.edit != nil {
+		t.Fatalf("got %v, %v, %v", err, after.faults, after.edit)
+	}
+	for id, rec := range before.fold.ledger.Tasks {
+		if got := after.fold.record(id); !sameJSON(rec, got) {
+			t.Errorf("task %s: got %+v, want %+v", id, got, rec)
+		}
+	}
 }
 
 // FuzzLedger reads any bytes as a ledger: what is understood of them is written and read again as it is.

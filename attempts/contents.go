@@ -91,7 +91,8 @@ func (c *contents) readWhole(g *epic.Graph) (bool, error) {
 func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	if file == nil {
 		c.fault(c.logs[0], 1, "what comes before is missing, and there is no "+LedgerFile+" to stand in for it", "put the files back, or relay ledger repair")
-		return nil
+		c.next, c.start = 0, 0
+		return c.read()
 	}
 	p, err := file.parse()
 	if err != nil {

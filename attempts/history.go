@@ -25,6 +25,7 @@ type history struct {
 	next    uint64 // sequence number of the next event; 0: whatever comes
 	known   uint64 // events up to here are in the ledger that folding began with
 	dirty   uint64 // last event that changed the ledger
+	high    uint64 // highest number seen, also where it does not belong
 	sum     uint32 // of the last line
 	torn    []*logFile
 	faults  []Fault
@@ -195,6 +196,7 @@ func (h *history) lastEvents() []Event {
 }
 
 func (h *history) line(l *logFile, line *eventlog.Line) error {
+	h.high = max(h.high, line.Seq)
 	var e Event
 	if err := h.decoder.decode(line.Text, &e); err != nil {
 		h.fault(l, line.Number, "not an event: "+err.Error(), "")

@@ -135,7 +135,10 @@ func (c *contents) salvage(o Options) error {
 	if err := c.read(); err != nil {
 		return err
 	}
-	c.next = max(next, c.next)
+	for _, l := range c.logs { // what was not read counts too: the new log has to come last
+		c.high = max(c.high, l.first)
+	}
+	c.next = max(next, c.next, c.high+1)
 	c.fold.base, c.fold.bases = 0, 0
 	c.base, c.edit, c.torn, c.faults = c.fold.asBase(), nil, nil, nil
 	return nil

@@ -139,6 +139,9 @@ func extraKeys(rest map[string]yaml.Node) string {
 	for _, name := range names {
 		node := rest[name]
 		text, err := yaml.Marshal(map[string]*yaml.Node{name: &node})
+		if err == nil { // an alias of something elsewhere in the file cannot be kept
+			err = yaml.Unmarshal(text, &yaml.Node{})
+		}
 		if err == nil && b.Len()+len(text) <= bigText {
 			b.Write(text)
 		}

@@ -123,7 +123,7 @@ func (y *yamlWriter) attempt(a *Attempt) {
 	y.time(6, "ended_at", a.EndedAt)
 	y.text(6, "result", string(a.Result))
 	y.text(6, "outcome", string(a.Outcome))
-	if !a.EndedAt.IsZero() || a.Charged {
+	if a.Result != ResultInProgress || a.Charged {
 		y.line(6, "charged: ", strconv.FormatBool(a.Charged))
 	}
 	y.text(6, "run", a.Run)

@@ -19,6 +19,7 @@ const (
 	head    = `{"crc":"`
 	restAt  = len(head) + 8 + len(`",`)
 	MaxLine = 16 << 20 // a longer line is not ours
+	maxSeq  = 1 << 53  // what every reader of JSON can hold
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -60,14 +61,16 @@ func check(text []byte, l *Line) error {
 		return errors.New("its checksum does not match")
 	}
 	l.Text = text
-	if quick(text[restAt:], l) {
-		return nil
+	if !quick(text[restAt:], l) {
+		var nums struct{ Seq, Synced uint64 }
+		if err := json.Unmarshal(text, &nums); err != nil {
+			return errors.New("not JSON")
+		}
+		l.number(nums.Seq, nums.Synced)
 	}
-	var nums struct{ Seq, Synced uint64 }
-	if err := json.Unmarshal(text, &nums); err != nil {
-		return errors.New("not JSON")
+	if l.Seq == 0 || l.Seq > maxSeq {
+		return fmt.Errorf("%d is no event's number", l.Seq)
 	}
-	l.number(nums.Seq, nums.Synced)
 	return nil
 }
 
