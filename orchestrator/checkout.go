@@ -65,7 +65,9 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	defer cancel()
 	names, err := c.collect(settling, a, &f)
 	if err != nil {
-		return f, err
+		if names, err = c.recollect(settling, a, &f, err); err != nil {
+			return f, err
+		}
 	}
 	for _, step := range []func() error{
 		func() error { c.weigh(a, names, &f); return nil },
@@ -150,7 +152,10 @@ func (c *checkout) env(a Assignment, result string) []string {
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
 func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
-	err := c.tree.unlock(c.repo.GitDir())
+	if err := c.tree.unlock(); err != nil {
+		return nil, err
+	}
+	err := c.finished(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +187,22 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	return names, err
 }
 
+// finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
+func (c *checkout) finished(ctx context.Context, f *Finding) error {
+	if f.Outcome != attempts.Success {
+		return nil
+	}
+	if half := c.tree.halfway(); half != "" {
+		f.fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
+		return nil
+	}
+	path, err := c.tree.unmerged(ctx)
+	if path != "" {
+		f.fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
+	}
+	return err
+}
+
 // strayed fails an attempt that left the branch or rewrote what was there before it.
 func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) {
 	if f.Outcome != attempts.Success {
@@ -199,10 +220,11 @@ func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) {
 func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Finding) error {
 	if f.Head != "" && f.Head != a.Base {
 		ref := fmt.Sprintf("refs/relay/%s/%s/%d", c.o.Epic.ID, a.Task.ID, a.Attempt)
-		if err := c.tree.keep(ctx, ref, f.Head); err != nil {
-			return err
+		if err := c.tree.keep(ctx, ref, f.Head); err == nil {
+			f.Receipt.Salvage = ref
+		} else { // an agent can stand in the way of a name; the patch has the work too
+			f.note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
 		}
-		f.Receipt.Salvage = ref
 		if err := c.writePatch(ctx, a.Base, f.Head, p.patch); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/reanchor"
 )
 
 // guard puts back what an attempt did to relay's own files and to .git, and fails the attempt for it. It is asked
@@ -21,6 +22,9 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if err := c.comparePlan(f); err != nil {
 		return err
 	}
+	if err := unblock(c.repo); err != nil {
+		return err
+	}
 	why := ""
 	for _, name := range touched {
 		f.note("tamper", name+" was changed during the attempt; relay put it back")
@@ -31,24 +35,51 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 		if err != nil {
 			return err
 		}
-		if repaired {
-			why = "the repository's .git folder was damaged or removed; relay put it back"
+		if repaired != "" {
+			why = repaired
 			f.note("tamper", why)
 		}
 	}
-	// Side by side nobody can say whose doing it was: the note stands, and nobody is gated.
-	alone := c.tree != nil || c.o.Jobs == 1
-	if why != "" && alone && f.Outcome != attempts.Stopped {
-		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, why)
+	if why != "" {
+		c.blame(f, why)
 	}
 	return nil
 }
 
-// restoreOwn restores the ledger's files, and the plan and .gitignore where they are gone. A plan that was edited may
-// be the user's doing: it is left as it is, and the run goes on with the one it began with.
+// blame fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
+// note stands, and nobody is gated.
+func (c *checkout) blame(f *Finding, why string) {
+	alone := c.tree != nil || c.o.Jobs == 1
+	if alone && f.Outcome != attempts.Stopped {
+		f.Gate = attempts.TamperedWith
+		f.fail(attempts.Tamper, attempts.Tampered, why)
+	}
+}
+
+// recollect puts .git back when git could not collect an attempt's work because of what the attempt has done to it,
+// and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
+func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, cause error) ([]reanchor.Change, error) {
+	var said *reanchor.GitError
+	if !errors.As(cause, &said) || ctx.Err() != nil || c.tree.readable(ctx, a.Base) {
+		return nil, cause
+	}
+	why, err := c.vault.putBack()
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	f.note("tamper", why)
+	c.blame(f, why)
+	return c.collect(ctx, a, f)
+}
+
+// restoreOwn restores the ledger's files, and the plan and .gitignore where they are gone: in this order, for the
+// folder itself may have to be put back first. A plan that was edited may be the user's doing: it is left as it is, and
+// the run goes on with the one it began with.
 func (c *checkout) restoreOwn() ([]string, error) {
-	var touched []string
+	touched, err := c.ledger.Restore()
+	if err != nil {
+		return nil, err
+	}
 	for _, own := range []struct {
 		name    string
 		content []byte
@@ -62,8 +93,7 @@ func (c *checkout) restoreOwn() ([]string, error) {
 		}
 		touched = append(touched, own.name)
 	}
-	ledger, err := c.ledger.Restore()
-	return append(touched, ledger...), err
+	return touched, nil
 }
 
 // planState is epic.yml as it was last looked at.

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,8 @@ import (
 type vault struct {
 	mu     sync.Mutex
 	gitDir string // .git of the checkout: a folder, or the file of a linked worktree
-	store  string // below relay's own folder, on the same file system
+	store  string // where the copy is; on the same file system it costs little
+	aside  string // in relay's folder, where a damaged .git is moved; names after the first get a number
 }
 
 // save brings the copy up to date.
@@ -46,34 +48,106 @@ func (v *vault) save() error {
 			return err
 		}
 	}
-	if err := mirror(v.gitDir, v.store); err != nil {
+	err = mirror(v.gitDir, v.store)
+	if err != nil { // what stands there now may be of another kind than what was copied before
+		err = errors.Join(os.RemoveAll(v.store), mirror(v.gitDir, v.store))
+	}
+	if err != nil {
 		return fmt.Errorf("copy of .git: %w", err)
 	}
 	return nil
 }
 
-// mend puts .git back when git can no longer read HEAD, and says whether it had to. What was left of the damaged one
-// is moved aside, not deleted.
-func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (bool, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// mend puts back what git needs and can no longer read, and says in words what that was; "" when all is well.
+func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (string, error) {
+	configured, err := v.mendConfig(ctx, repo)
+	if err != nil {
+		return "", err
+	}
 	if _, err := os.Lstat(v.gitDir); err == nil {
 		if head, err := repo.Head(ctx); err == nil && head != "" {
-			return false, nil
+			return configured, nil
 		}
 	}
-	if _, err := os.Lstat(v.gitDir); err == nil {
-		if err := os.Rename(v.gitDir, v.store+".damaged"); err != nil {
-			return false, err
+	return v.putBack()
+}
+
+// mendConfig puts the repository's configuration back when it keeps git from working in this checkout: the user would
+// find it so in the morning. Other changes of it may be somebody's work.
+func (v *vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if info, err := os.Lstat(v.gitDir); err != nil || !info.IsDir() {
+		return "", nil // a linked worktree shares its configuration with others; there is no copy of it
+	}
+	changed := false
+	for _, name := range configFiles {
+		changed = changed || !sameContent(filepath.Join(v.store, name), filepath.Join(v.gitDir, name))
+	}
+	if _, err := os.Stat(filepath.Join(v.store, "HEAD")); err != nil || !changed {
+		return "", nil
+	}
+	if info, err := os.Lstat(filepath.Join(v.gitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
+		found, err := reanchor.OpenGit(ctx, repo.Root())
+		if err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir() || ctx.Err() != nil {
+			return "", nil
 		}
+	}
+	for _, name := range configFiles {
+		to := filepath.Join(v.gitDir, name)
+		if err := os.RemoveAll(to); err != nil {
+			return "", err
+		}
+		if err := copyFile(filepath.Join(v.store, name), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return "the configuration of the repository in .git was damaged during the attempt; relay put it back", nil
+}
+
+// configFiles are the files of .git that say how git reads it.
+var configFiles = []string{"config", "config.worktree"}
+
+// sameContent compares two files; two that are not there are the same. The second one is an agent's to write: it is
+// read only when it is a plain file as long as the first.
+func sameContent(ours, theirs string) bool {
+	one, errOne := os.ReadFile(ours)
+	info, errTwo := os.Lstat(theirs)
+	if errOne != nil || errTwo != nil {
+		return errors.Is(errOne, fs.ErrNotExist) && errors.Is(errTwo, fs.ErrNotExist)
+	}
+	if !info.Mode().IsRegular() || info.Size() != int64(len(one)) {
+		return false
+	}
+	two, err := os.ReadFile(theirs)
+	return err == nil && bytes.Equal(one, two)
+}
+
+// putBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted.
+func (v *vault) putBack() (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	why := "the repository's .git folder was damaged or removed during the attempt; relay put it back"
+	if _, err := os.Lstat(v.gitDir); err == nil {
+		aside := v.aside
+		for n := 2; ; n++ {
+			if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			aside = fmt.Sprintf("%s-%d", v.aside, n)
+		}
+		if err := os.Rename(v.gitDir, aside); err != nil {
+			return "", err
+		}
+		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
 	}
 	if _, err := os.Stat(v.store + ".file"); err == nil {
-		return true, copyFile(v.store+".file", v.gitDir)
+		return why, copyFile(v.store+".file", v.gitDir)
 	}
 	if err := mirror(v.store, v.gitDir); err != nil {
-		return false, fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
+		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
 	}
-	return true, nil
+	return why, nil
 }
 
 // gone reports whether .git is no longer there at all.

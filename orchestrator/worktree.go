@@ -3,10 +3,8 @@ package orchestrator
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -101,6 +99,15 @@ func (w *worktree) contains(ctx context.Context, base, head string) bool {
 	return err == nil
 }
 
+// readable reports whether git can read the index and knows the commit the attempt began from.
+func (w *worktree) readable(ctx context.Context, base string) bool {
+	_, err := w.git(ctx, nil, "cat-file", "-e", base+"^{commit}")
+	if err == nil {
+		_, err = w.repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
+	}
+	return err == nil
+}
+
 // onBranch reports whether HEAD is still the branch the run works on.
 func (w *worktree) onBranch(ctx context.Context) bool {
 	out, err := w.git(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
@@ -115,8 +122,8 @@ func (w *worktree) keep(ctx context.Context, ref, commit string) error {
 
 // restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *worktree) restore(ctx context.Context, commit string) error {
-	for _, half := range []string{"rebase", "merge", "cherry-pick", "revert", "am"} {
-		_, _ = w.git(ctx, nil, half, "--abort") // fails unless one is half done: the usual case
+	if err := w.forget(); err != nil {
+		return err
 	}
 	if !w.onBranch(ctx) {
 		if _, err := w.git(ctx, nil, "symbolic-ref", "HEAD", w.branch); err != nil {
@@ -148,17 +155,6 @@ func (w *worktree) removeFresh(ctx context.Context) error {
 			if root.Remove(filepath.FromSlash(dir)) != nil {
 				break // not empty
 			}
-		}
-	}
-	return nil
-}
-
-// unlock removes lock files that a killed git of the attempt left behind. Call it only when the attempt's processes
-// are gone.
-func (w *worktree) unlock(gitDir string) error {
-	for _, name := range []string{"index.lock", "HEAD.lock", "config.lock"} {
-		if err := os.Remove(filepath.Join(gitDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
 		}
 	}
 	return nil

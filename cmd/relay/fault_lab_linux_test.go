@@ -111,7 +111,7 @@ func (l *lab) read(name string) string {
 
 func (l *lab) git(args ...string) string {
 	l.t.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.Command("git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)...)
 	cmd.Dir, cmd.Env = l.root, l.env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
