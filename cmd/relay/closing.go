@@ -37,7 +37,7 @@ func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code 
 	if o.json {
 		answer := nightAnswer{
 			Version: 1, Run: s.Run, Reason: string(s.Reason), ExitCode: code, Seconds: s.Elapsed.Seconds(), Attempts: s.Ended, Left: s.Left,
-			Counts: counts{s.Counts.Total, s.Counts.Completed, s.Counts.InProgress, s.Counts.Pending, s.Counts.Blocked, s.Counts.Gated},
+			Counts: countsOf(s.Counts),
 			Usage:  usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD},
 		}
 		if err != nil {

@@ -7,62 +7,62 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"relay/orchestrator"
 )
 
-// live shows a run on a terminal: messages scroll away above a few lines that say how it stands. It takes neither keys
-// nor signals.
+// live shows a run on a terminal: messages scroll away above a few lines that say how it stands. It asks the terminal
+// nothing, takes no keys and keeps no state there, so it does no harm in the background or after the terminal is gone.
 type live struct {
-	program *tea.Program
-	done    chan struct{}
+	w     io.Writer // the terminal itself; what goes there has been made safe by line
+	now   func() time.Time
+	panel panel
+	rows  int // lines of the panel on the screen
 }
 
-// liveRate is how often the few lines are drawn at most, for each second.
-const liveRate = 10
+func newLive(a *app) *live { return &live{w: a.err.w, now: a.now} }
 
-func newLive(a *app) *live {
-	p := tea.NewProgram(panel{now: a.now, width: columns(a.err.w)},
-		tea.WithInput(nil), tea.WithOutput(terminalOf(a.err)), tea.WithoutSignalHandler(), tea.WithFPS(liveRate))
-	l := &live{program: p, done: make(chan struct{})}
-	go func() {
-		defer close(l.done)
-		_, _ = p.Run() // a terminal that cannot be drawn on is no reason to end the night
-	}()
-	return l
-}
-
-// terminalOf is the terminal behind a scrubber; what goes there has been made safe by line and updateText.
-func terminalOf(s *scrubber) io.Writer { return s.w }
+// quiet are changes that the panel shows and that need no line of their own.
+var quiet = []orchestrator.UpdateKind{orchestrator.UpdateActivity, orchestrator.UpdateChecking, orchestrator.UpdateReviewing}
 
 func (l *live) show(u orchestrator.Update) {
-	l.program.Send(u)
-	if text := updateText(u); text != "" && u.Kind != orchestrator.UpdateChecking && u.Kind != orchestrator.UpdateReviewing {
-		l.program.Println(u.At.Local().Format(time.TimeOnly) + " " + text)
+	l.panel.take(u)
+	if slices.Contains(quiet, u.Kind) {
+		return // the next tick draws it
 	}
+	l.print(u.At.Local().Format(time.TimeOnly) + " " + updateText(u))
 }
 
-func (l *live) say(text string) { l.program.Println("relay: " + safe(text)) }
+func (l *live) say(text string) { l.print("relay: " + line(text, maxLine)) }
+func (l *live) tick()           { l.print("") }
 
-func (l *live) close() {
-	l.program.Send(over{})
-	<-l.done
+func (l *live) close() { _, _ = io.WriteString(l.w, l.erase()) }
+
+// print writes a message where the panel was, and the panel below it, in one piece: a terminal never shows half of it.
+func (l *live) print(message string) {
+	text := l.erase()
+	if message != "" {
+		text += message + "\n"
+	}
+	rows := l.panel.view(l.now(), columns(l.w)-1) // a full line would wrap on some terminals
+	l.rows = len(rows)
+	_, _ = io.WriteString(l.w, text+strings.Join(rows, "\n")+"\n")
 }
 
-type (
-	over struct{}
-	tick struct{}
-)
+// erase moves to the first line of the panel and clears all below.
+func (l *live) erase() string {
+	if l.rows == 0 {
+		return ""
+	}
+	up := l.rows
+	l.rows = 0
+	return fmt.Sprintf("\x1b[%dA\r\x1b[J", up)
+}
 
 // panel is what the few lines show.
 type panel struct {
-	now     func() time.Time
-	width   int
-	counts  orchestrator.Counts
+	counts  counts
 	running []runningTask
 	waiting string
-	over    bool
 }
 
 type runningTask struct {
@@ -70,30 +70,9 @@ type runningTask struct {
 	since           time.Time
 }
 
-// Init starts the clock.
-func (p panel) Init() tea.Cmd { return again() }
-
-func again() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
-
-// Update takes in one message.
-func (p panel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		p.width = max(msg.Width, 20)
-	case tick:
-		return p, again()
-	case over:
-		p.over = true
-		return p, tea.Quit
-	case orchestrator.Update:
-		p.take(msg)
-	}
-	return p, nil
-}
-
 func (p *panel) take(u orchestrator.Update) {
 	if u.Counts.Total > 0 {
-		p.counts = u.Counts
+		p.counts = countsOf(u.Counts)
 	}
 	at := slices.IndexFunc(p.running, func(r runningTask) bool { return r.id == u.Task })
 	switch u.Kind {
@@ -101,18 +80,17 @@ func (p *panel) take(u orchestrator.Update) {
 		p.waiting = ""
 		r := runningTask{id: u.Task, head: fmt.Sprintf("%s %d/%d %s", u.Task, u.Try, u.Max, u.Runner), doing: u.Title, since: u.At}
 		if at < 0 {
-			p.running = append(slices.Clone(p.running), r)
+			p.running = append(p.running, r)
 		} else {
 			p.running[at] = r
 		}
 	case orchestrator.UpdateActivity, orchestrator.UpdateChecking, orchestrator.UpdateReviewing:
 		if at >= 0 {
-			p.running = slices.Clone(p.running)
 			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
 		}
 	case orchestrator.UpdateCompleted, orchestrator.UpdateFailed, orchestrator.UpdateRetry, orchestrator.UpdateGated:
 		if at >= 0 {
-			p.running = slices.Delete(slices.Clone(p.running), at, at+1)
+			p.running = slices.Delete(p.running, at, at+1)
 		}
 	case orchestrator.UpdateWaiting:
 		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
@@ -122,22 +100,19 @@ func (p *panel) take(u orchestrator.Update) {
 // maxRunning is how many running tasks are shown: the panel must stay smaller than the window.
 const maxRunning = 8
 
-// View draws the panel, and nothing when it is over.
-func (p panel) View() string {
-	if p.over {
-		return ""
-	}
-	c := counts{p.counts.Total, p.counts.Completed, p.counts.InProgress, p.counts.Pending, p.counts.Blocked, p.counts.Gated}
-	rows := []string{line(bar(c, 20)+" "+countsText(c), p.width)}
+// view draws the panel, one string for each line.
+func (p *panel) view(now time.Time, width int) []string {
+	rows := []string{line(bar(p.counts, 20)+" "+countsText(p.counts), width)}
+	add := func(text string) { rows = append(rows, "  "+line(text, width-2)) }
 	for i, r := range p.running {
 		if i == maxRunning {
-			rows = append(rows, fmt.Sprintf("  and %d more", len(p.running)-i))
+			add(fmt.Sprintf("and %d more", len(p.running)-i))
 			break
 		}
-		rows = append(rows, line(fmt.Sprintf("  %s %s  %s", r.head, span(p.now().Sub(r.since)), r.doing), p.width))
+		add(fmt.Sprintf("%s, %s: %s", r.head, span(now.Sub(r.since)), r.doing))
 	}
 	if p.waiting != "" {
-		rows = append(rows, line("  "+p.waiting, p.width))
+		add(p.waiting)
 	}
-	return strings.Join(rows, "\n") + "\n"
+	return rows
 }

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator"
 )
 
 // standing is how an epic stands: what relay status --json prints, and what its text is made of. The schema of it is
@@ -177,6 +178,11 @@ func (c *counts) add(s attempts.Status) {
 	default:
 		c.Pending++
 	}
+}
+
+// countsOf takes over the counts of a run.
+func countsOf(c orchestrator.Counts) counts {
+	return counts{c.Total, c.Completed, c.InProgress, c.Pending, c.Blocked, c.Gated}
 }
 
 func (u *usage) add(rec *attempts.TaskRecord) {

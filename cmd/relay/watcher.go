@@ -13,6 +13,7 @@ import (
 type display interface {
 	show(u orchestrator.Update)
 	say(text string)
+	tick() // time has passed
 	close()
 }
 
@@ -39,29 +40,51 @@ func newWatcher(a *app) *watcher {
 	if isTerminal(a.err.w) && a.lookup("TERM") != "dumb" {
 		d = newLive(a)
 	}
+	return watching(d)
+}
+
+func watching(d display) *watcher {
 	w := &watcher{display: d, queue: make(chan any, maxQueue), done: make(chan struct{})}
 	go w.serve()
 	return w
 }
 
+// drawEvery is how often what has no line of its own is shown.
+const drawEvery = 250 * time.Millisecond
+
 func (w *watcher) serve() {
 	defer close(w.done)
-	for item := range w.queue {
-		w.mu.Lock()
-		dropped := w.dropped
-		w.dropped = 0
-		w.mu.Unlock()
-		if dropped > 0 {
-			w.display.say(fmt.Sprintf("%s not shown: the terminal was too slow", count(dropped, "message")))
-		}
-		switch item := item.(type) {
-		case orchestrator.Update:
-			w.display.show(item)
-		case string:
-			w.display.say(item)
+	clock := time.NewTicker(drawEvery)
+	defer clock.Stop()
+	for {
+		select {
+		case item, open := <-w.queue:
+			if !open {
+				w.display.close()
+				return
+			}
+			w.pass(item)
+		case <-clock.C:
+			w.display.tick()
 		}
 	}
-	w.display.close()
+}
+
+// pass hands one item to the display, after telling what had to be dropped before it.
+func (w *watcher) pass(item any) {
+	w.mu.Lock()
+	dropped := w.dropped
+	w.dropped = 0
+	w.mu.Unlock()
+	if dropped > 0 {
+		w.display.say(fmt.Sprintf("%s not shown: the terminal was too slow", count(dropped, "message")))
+	}
+	switch item := item.(type) {
+	case orchestrator.Update:
+		w.display.show(item)
+	case string:
+		w.display.say(item)
+	}
 }
 
 func (w *watcher) update(u orchestrator.Update) { w.put(u) }
@@ -102,6 +125,7 @@ func (l *lines) show(u orchestrator.Update) {
 }
 
 func (l *lines) say(text string) { fmt.Fprintf(l.w, "relay: %s\n", text) }
+func (l *lines) tick()           {}
 func (l *lines) close()          {}
 
 // maxLine bounds one message, in columns.
