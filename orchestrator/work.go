@@ -182,8 +182,8 @@ func (n *night) finish(ctx context.Context, c *checkout, wanted []bool, start ti
 	if closing := n.store.Close(); err == nil {
 		err = closing
 	}
-	if closing := c.close(); err == nil {
-		err = closing
+	if err == nil { // else the next run may need the copy of .git
+		err = c.close()
 	}
 	return s, err
 }
@@ -207,7 +207,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkou
 	}
 	c := &checkout{o: o, repo: repo, heard: heard, now: time.Now}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy"))}
+	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy")), aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {
 		if o.Review.Reviewer != "" {
 			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
