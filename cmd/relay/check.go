@@ -164,7 +164,11 @@ func (c *checkup) epic() bool {
 			c.add(stateWarn, "epic", fmt.Sprintf("and %s more like this", count(len(unproved(plan.epic))-i, "task")), "")
 			break
 		}
-		c.add(stateWarn, "epic", w.Task+" "+w.Message, "write the commands that prove it under checks: in "+c.place.shown(c.place.file("epic.yml")))
+		fix := "write the commands that prove it under checks: in "
+		if t, ok := plan.epic.Task(w.Task); ok && len(t.Checks) > 0 {
+			fix = "say what must be true under acceptance_criteria: in "
+		}
+		c.add(stateWarn, "epic", w.Task+" "+w.Message, fix+c.place.shown(c.place.file("epic.yml")))
 	}
 	return true
 }

@@ -111,33 +111,44 @@ func (c *checkup) ledger() {
 	c.add(stateOK, "ledger", text, "")
 }
 
-// runners looks for the program of every runner that would be asked.
+// runners looks for the program of every runner that would be asked. Of those to choose from one is enough.
 func (c *checkup) runners() {
-	names := slices.Clone(c.place.config.Relay.Runners)
-	if c.plan != nil {
-		for i := range c.plan.epic.Tasks {
-			if name := c.plan.epic.Tasks[i].Runner; name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
+	names := c.place.config.Relay.Runners
 	if len(names) == 0 {
 		c.points = append(c.points, point{Name: "runner", State: stateFail, Message: "no runner is configured",
 			Fix: "set relay.runners in " + configs.SharedFile, code: exitNoRunner})
 	}
+	usable := slices.ContainsFunc(names, func(name string) bool {
+		_, err := c.place.program(c.app, name)
+		return err == nil
+	})
 	for _, name := range names {
-		c.runner("runner "+name, name)
+		if !c.runner("runner "+name, name) && usable {
+			c.points[len(c.points)-1].State = stateWarn
+		}
+	}
+	if c.plan == nil {
+		return
+	}
+	wanted := map[string]bool{}
+	for i := range c.plan.epic.Tasks {
+		name := c.plan.epic.Tasks[i].Runner
+		if name != "" && !wanted[name] && !slices.Contains(names, name) {
+			c.runner("runner "+name, name)
+		}
+		wanted[name] = true
 	}
 }
 
-func (c *checkup) runner(label, name string) {
+func (c *checkup) runner(label, name string) bool {
 	program, err := c.place.program(c.app, name)
 	if err != nil {
 		d := diagnose(err)
 		c.points = append(c.points, point{Name: label, State: stateFail, Message: d.messages[0], Fix: d.hint, code: exitNoRunner})
-		return
+		return false
 	}
 	c.add(stateOK, label, program, "")
+	return true
 }
 
 func (c *checkup) reviewer() {

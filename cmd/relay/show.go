@@ -68,42 +68,57 @@ type shown struct {
 	Attempts    []attempts.Attempt `json:"attempts"`
 }
 
-func runShow(ctx context.Context, opts showOptions) error {
+// tried is a task with its place, its plan and what the ledger knows of it.
+type tried struct {
+	place *place
+	plan  *plan
+	view  *attempts.View
+	task  *epic.Task
+	rec   *attempts.TaskRecord
+}
+
+// find looks up the task the user named.
+func (opts showOptions) find(ctx context.Context) (*tried, error) {
 	p, err := opts.app.locate(ctx, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pl, err := p.plan()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, err := pl.task(opts.task)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	view, err := p.view(pl)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rec := view.Ledger.Tasks[t.ID]
 	if rec == nil {
 		rec = &attempts.TaskRecord{}
 	}
-	if opts.brief && opts.attempt == 0 && !rec.Completed {
-		return opts.nextBrief(ctx, p, pl, view, t)
+	return &tried{place: p, plan: pl, view: view, task: t, rec: rec}, nil
+}
+
+func runShow(ctx context.Context, opts showOptions) error {
+	f, err := opts.find(ctx)
+	if err != nil {
+		return err
 	}
-	if opts.brief || opts.log || opts.diff || opts.checks {
-		at, err := pick(t.ID, rec, opts.attempt)
+	if opts.brief && opts.attempt == 0 && !f.rec.Completed {
+		return opts.nextBrief(ctx, f.place, f.plan, f.view, f.task)
+	}
+	one := opts.brief || opts.log || opts.diff || opts.checks
+	s := describe(f.task, f.rec, f.view.Ledger, f.plan.graph)
+	if one || opts.attempt != 0 {
+		at, err := pick(f.task.ID, f.rec, opts.attempt)
 		if err != nil {
 			return err
 		}
-		return opts.file(ctx, p, t.ID, at)
-	}
-	s := describe(t, rec, view.Ledger, pl.graph)
-	if opts.attempt != 0 {
-		at, err := pick(t.ID, rec, opts.attempt)
-		if err != nil {
-			return err
+		if one {
+			return opts.file(ctx, f.place, f.task.ID, at)
 		}
 		s.Attempts = []attempts.Attempt{*at}
 	}
