@@ -58,14 +58,14 @@ func (s *Store) write(events []Event) (last uint64, err error) {
 	for i, e := range events {
 		seq++
 		s.stamp(&e, seq, synced)
-		if s.buf, back[i], err = encode(s.buf, e); err != nil {
+		if s.buf, back[i], err = encode(s.buf, e, &s.decoder); err != nil {
 			return 0, err
 		}
 	}
 	if err := s.log.Write(seq, s.buf); err != nil {
 		return 0, s.failLocked(err)
 	}
-	s.copy.add(s.buf)
+	s.copy.Add(s.buf)
 	if cap(s.buf) > bigEvent {
 		s.buf = nil
 	}
@@ -102,7 +102,9 @@ func (s *Store) foldIn() {
 		n++
 	}
 	ready := s.queue[:n:n]
-	s.queue = s.queue[n:]
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
 	s.writing.Unlock()
 	for i := range ready {
 		s.fold.apply(&ready[i])
@@ -144,7 +146,7 @@ func (s *Store) lastWords() error {
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 1, Reason: "error"}},
 	} {
 		s.stamp(&e, s.seq+1+uint64(i), s.log.Synced())
-		if lines, _, err = encode(lines, e); err != nil {
+		if lines, _, err = encode(lines, e, &s.decoder); err != nil {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ func TestLedgerRoundTrip(t *testing.T) {
 				ev.Ended.Session = anyText(rng)
 			}
 			ev.Seq, ev.At, ev.Run = seq+1, clock()(), run1
-			_, back, err := encode(nil, ev)
+			_, back, err := encode(nil, ev, new(decoder))
 			must(t, err)
 			f.apply(&back)
 		}

@@ -161,10 +161,18 @@ func (h *history) readLog(l *logFile) error {
 	}
 	l.tail = tail
 	if tail.Bytes > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), tail.Bytes, tail.Line))
 		h.torn = append(h.torn, l)
 	}
 	return nil
+}
+
+// tornNotes tells of the ends that a crash has left.
+func (h *history) tornNotes() []string {
+	var notes []string
+	for _, l := range h.torn {
+		notes = append(notes, fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), l.tail.Bytes, l.tail.Line))
+	}
+	return notes
 }
 
 type eachWriter struct {

@@ -43,6 +43,9 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	for _, f := range c.faults {
 		v.Warnings = append(v.Warnings, f.Error())
 	}
+	if !held { // a log that is being written may end anywhere
+		v.Warnings = append(v.Warnings, c.tornNotes()...)
+	}
 	if held || holder.PID != 0 {
 		v.Holder = &holder
 	}

@@ -1,7 +1,6 @@
 package attempts
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +142,3 @@ func (c *contents) salvage(o Options) error {
 	c.base, c.edit, c.torn, c.faults = c.fold.asBase(), nil, nil, nil
 	return nil
 }
-
-// newRun is a run for events that no run of relay work made.
-func (s *Store) newRun() string { return NewRunID(s.opts.Now(), rand.Reader) }

@@ -70,11 +70,11 @@ func (s *Store) restoreFiles() (names []string, err error) {
 	changed, ferr := s.restoreLock()
 	note(LockFile, changed, ferr)
 	for _, k := range s.older {
-		changed, ferr = k.restore(s.fsys)
-		note(k.name, changed, ferr)
+		changed, ferr = k.PutBack(s.fsys)
+		note(k.Name(), changed, ferr)
 	}
 	changed, ferr = s.restoreLog()
-	note(s.copy.name, changed, ferr)
+	note(s.copy.Name(), changed, ferr)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +103,13 @@ func (s *Store) restoreLog() (bool, error) {
 	if s.log.Intact(s.fsys) {
 		return false, nil
 	}
-	if s.copy.same(s.fsys) {
+	if s.copy.Same(s.fsys) {
 		return false, s.log.Reopen(s.fsys, nil)
 	}
-	if err := durable.Clear(s.fsys, s.copy.name); err != nil {
+	if err := durable.Clear(s.fsys, s.copy.Name()); err != nil {
 		return true, err
 	}
-	return true, s.log.Reopen(s.fsys, s.copy.writeTo)
+	return true, s.log.Reopen(s.fsys, s.copy.Emit)
 }
 
 func (s *Store) restoreLedger() (bool, error) {
@@ -143,25 +143,6 @@ func sumOf(fsys durable.FS, name string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// restore puts the log of an earlier run back.
-func (k *kept) restore(fsys durable.FS) (bool, error) {
-	info, err := fsys.Lstat(k.name)
-	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(k.stamp) {
-		return false, nil
-	}
-	if err == nil && k.same(fsys) {
-		k.stamp = durable.StampOf(info)
-		return false, nil
-	}
-	if err := durable.Clear(fsys, k.name); err != nil {
-		return true, err
-	}
-	if err := durable.Replace(fsys, k.name, nil, durable.Content{Write: k.writeTo}); err != nil {
-		return true, err
-	}
-	return true, k.restamp(fsys)
-}
-
 // restoreDeep also reads the log, because a change in the same instant as our own write leaves no trace in its times.
 func (s *Store) restoreDeep() ([]string, error) {
 	names, err := s.restore()
@@ -170,13 +151,13 @@ func (s *Store) restoreDeep() ([]string, error) {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.copy.same(s.fsys) {
+	if s.copy.Same(s.fsys) {
 		return names, nil
 	}
-	if err := s.log.Reopen(s.fsys, s.copy.writeTo); err != nil {
+	if err := s.log.Reopen(s.fsys, s.copy.Emit); err != nil {
 		return nil, s.failLocked(err)
 	}
-	return addName(names, s.copy.name), nil
+	return addName(names, s.copy.Name()), nil
 }
 
 // cut removes what a crash has left at the end of a log, and keeps it beside the log.
@@ -208,7 +189,7 @@ func (s *Store) cut(l *logFile) error {
 // recopy makes the memory's copy of a log again after the log was cut.
 func (s *Store) recopy(name string) error {
 	for i, k := range s.older {
-		if k.name != name {
+		if k.Name() != name {
 			continue
 		}
 		f, err := durable.Regular(s.fsys, name, os.O_RDONLY)
@@ -216,8 +197,8 @@ func (s *Store) recopy(name string) error {
 			return err
 		}
 		defer f.Close()
-		s.older[i] = newKept(name)
-		_, err = io.Copy(writerFunc(s.older[i].add), f)
+		s.older[i] = durable.NewCopy(name)
+		_, err = io.Copy(writerFunc(s.older[i].Add), f)
 		return err
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"sync"
 	"time"
 
@@ -42,11 +41,11 @@ type Store struct {
 	lock      *durable.Lock
 	ledger    durable.Stamp // of attempt-ledger.yml as last left by us
 	ledgerSum string
-	older     []*kept       // logs of earlier runs
-	tampered  []string      // what Append had to restore, until Restore tells
-	cost      time.Duration // of the last snapshot
-	ended     time.Time     // when the last snapshot was done
-	saved     uint64        // events in the last snapshot
+	older     []*durable.Copy // logs of earlier runs
+	tampered  []string        // what Append had to restore, until Restore tells
+	cost      time.Duration   // of the last snapshot
+	ended     time.Time       // when the last snapshot was done
+	saved     uint64          // events in the last snapshot
 
 	folding sync.RWMutex
 	fold    *fold
@@ -54,10 +53,11 @@ type Store struct {
 
 	writing sync.Mutex
 	log     *durable.Log
-	copy    *kept // of the log
+	copy    *durable.Copy // of the log
 	seq     uint64
 	queue   []Event // written, not yet folded
 	buf     []byte
+	decoder decoder
 	err     error // the first failure; nothing is written after it
 
 	wake, quit, done chan struct{}
@@ -80,196 +80,6 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	return open(o, disk, refuseEdit)
-}
-
-// policy decides what becomes of a foreign edit and of damage before the store is opened on what was read.
-type policy func(*Store, *contents) error
-
-func refuseEdit(_ *Store, c *contents) error {
-	if len(c.faults) > 0 {
-		return &DamageError{Faults: c.faults}
-	}
-	if c.edit != nil {
-		return c.edit
-	}
-	return nil
-}
-
-func takeEdit(_ *Store, c *contents) error {
-	if len(c.faults) > 0 {
-		return &DamageError{Faults: c.faults}
-	}
-	if c.edit != nil && c.unreadable != nil {
-		return fmt.Errorf("%s: %w", LedgerFile, c.unreadable)
-	}
-	return nil
-}
-
-// open goes on with any file system.
-func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Warn == nil {
-		o.Warn = func(string) {}
-	}
-	s := &Store{
-		opts: o, run: o.Run, fsys: fsys,
-		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
-	}
-	if err := s.start(decide); err != nil {
-		s.release()
-		return nil, err
-	}
-	go s.snapshots()
-	return s, nil
-}
-
-// release gives back what a failed start has taken.
-func (s *Store) release() {
-	if s.log != nil {
-		s.log.Close()
-	}
-	if s.lock != nil {
-		s.lock.Release()
-	}
-	s.fsys.Close()
-}
-
-func (s *Store) start(decide policy) error {
-	s.me = holder(s.opts.Epic.ID, s.opts.Now())
-	var err error
-	if s.lock, err = durable.Acquire(s.fsys, LockFile, s.me); err != nil {
-		return err
-	}
-	if err := durable.Reserve(s.fsys, reserveFile); err != nil {
-		return fmt.Errorf("reserve %d bytes in %s: %w", durable.ReserveSize, s.opts.Dir, err)
-	}
-	if err := s.sweep(); err != nil {
-		return err
-	}
-	c, err := s.load()
-	if err != nil {
-		return err
-	}
-	for _, note := range c.notes {
-		s.opts.Warn(note)
-	}
-	if err := decide(s, c); err != nil {
-		return err
-	}
-	if err := s.begin(c); err != nil {
-		return err
-	}
-	if c.edit != nil && len(c.base) == 0 {
-		return s.Append(Event{Type: TypeAccepted, Accepted: c.accepted()})
-	}
-	return nil
-}
-
-// sweep removes what replacements that were cut off have left.
-func (s *Store) sweep() error {
-	if err := durable.RemoveTemps(s.fsys, "."); err != nil {
-		return err
-	}
-	runs, err := runNames(s.fsys)
-	if err != nil {
-		return err
-	}
-	for _, run := range runs {
-		if err := durable.RemoveTemps(s.fsys, path.Join(RunsDir, run)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// load reads everything and keeps a copy of each log.
-func (s *Store) load() (*contents, error) {
-	copies := map[*logFile]*kept{}
-	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, func(l *logFile, p []byte) {
-		if copies[l] == nil {
-			copies[l] = newKept(l.name())
-		}
-		copies[l].add(p)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range c.logs {
-		if k := copies[l]; k != nil {
-			s.older = append(s.older, k)
-		}
-	}
-	return c, nil
-}
-
-// begin opens the run's log behind everything that was read.
-func (s *Store) begin(c *contents) error {
-	s.fold, s.seq = c.fold, c.next-1
-	for _, l := range c.torn {
-		if err := s.cut(l); err != nil {
-			return err
-		}
-	}
-	if err := s.chooseRun(c); err != nil {
-		return err
-	}
-	if err := durable.MkdirAll(s.fsys, path.Join(RunsDir, s.run)); err != nil {
-		return err
-	}
-	var err error
-	if s.log, err = durable.OpenLog(s.fsys, EventsPath(s.run), s.opts.Fault); err != nil {
-		return err
-	}
-	s.log.Start(s.seq)
-	if err := s.keepLogs(); err != nil {
-		return err
-	}
-	s.ledger, s.ledgerSum = c.stamp, c.sum
-	s.dirty, s.saved = c.dirty, c.saved
-	if len(c.base) > 0 {
-		return s.Append(c.base...)
-	}
-	return nil
-}
-
-// chooseRun decides whose log is written. Sequence numbers only grow, so it can be the newest or a new one.
-func (s *Store) chooseRun(c *contents) error {
-	newest := ""
-	for _, l := range c.logs {
-		newest = l.run
-		if l.run == s.run && l.first > 0 && (l != c.logs[len(c.logs)-1] || len(c.base) > 0) {
-			return fmt.Errorf("run %s is over", s.run)
-		}
-	}
-	if s.run == "" && len(c.base) == 0 {
-		s.run = newest
-	}
-	if s.run == "" {
-		s.run = s.newRun()
-	}
-	return nil
-}
-
-// keepLogs sorts the copies made while reading into the current log's and the older ones.
-func (s *Store) keepLogs() error {
-	older := s.older
-	s.older = nil
-	for _, k := range older {
-		if k.name == EventsPath(s.run) {
-			s.copy = k
-			continue
-		}
-		if err := k.settle(s.fsys); err != nil {
-			return err
-		}
-		s.older = append(s.older, k)
-	}
-	if s.copy == nil {
-		s.copy = newKept(EventsPath(s.run))
-	}
-	return nil
 }
 
 // Run is the id of the run whose log is written.

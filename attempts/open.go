@@ -1,0 +1,203 @@
+package attempts
+
+import (
+	"crypto/rand"
+	"fmt"
+	"path"
+	"time"
+
+	"relay/attempts/internal/durable"
+)
+
+// policy decides what becomes of a foreign edit and of damage before the store is opened on what was read.
+type policy func(*Store, *contents) error
+
+func refuseEdit(_ *Store, c *contents) error {
+	if len(c.faults) > 0 {
+		return &DamageError{Faults: c.faults}
+	}
+	if c.edit != nil {
+		return c.edit
+	}
+	return nil
+}
+
+func takeEdit(_ *Store, c *contents) error {
+	if len(c.faults) > 0 {
+		return &DamageError{Faults: c.faults}
+	}
+	if c.edit != nil && c.unreadable != nil {
+		return fmt.Errorf("%s: %w", LedgerFile, c.unreadable)
+	}
+	return nil
+}
+
+// open goes on with any file system.
+func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	s := &Store{
+		opts: o, run: o.Run, fsys: fsys,
+		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := s.start(decide); err != nil {
+		s.release()
+		return nil, err
+	}
+	go s.snapshots()
+	return s, nil
+}
+
+// release gives back what a failed start has taken.
+func (s *Store) release() {
+	if s.log != nil {
+		s.log.Close()
+	}
+	if s.lock != nil {
+		s.lock.Release()
+	}
+	s.fsys.Close()
+}
+
+func (s *Store) start(decide policy) error {
+	s.me = holder(s.opts.Epic.ID, s.opts.Now())
+	var err error
+	if s.lock, err = durable.Acquire(s.fsys, LockFile, s.me); err != nil {
+		return err
+	}
+	if err := durable.Reserve(s.fsys, reserveFile); err != nil {
+		return fmt.Errorf("reserve %d bytes in %s: %w", durable.ReserveSize, s.opts.Dir, err)
+	}
+	if err := s.sweep(); err != nil {
+		return err
+	}
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	for _, note := range append(c.notes, c.tornNotes()...) {
+		s.opts.Warn(note)
+	}
+	if err := decide(s, c); err != nil {
+		return err
+	}
+	if err := s.begin(c); err != nil {
+		return err
+	}
+	if c.edit != nil && len(c.base) == 0 {
+		return s.Append(Event{Type: TypeAccepted, Accepted: c.accepted()})
+	}
+	return nil
+}
+
+// sweep removes what replacements that were cut off have left.
+func (s *Store) sweep() error {
+	if err := durable.RemoveTemps(s.fsys, "."); err != nil {
+		return err
+	}
+	runs, err := runNames(s.fsys)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := durable.RemoveTemps(s.fsys, path.Join(RunsDir, run)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads everything and keeps a copy of each log.
+func (s *Store) load() (*contents, error) {
+	copies := map[*logFile]*durable.Copy{}
+	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, func(l *logFile, p []byte) {
+		if copies[l] == nil {
+			copies[l] = durable.NewCopy(l.name())
+		}
+		copies[l].Add(p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range c.logs {
+		if k := copies[l]; k != nil {
+			s.older = append(s.older, k)
+		}
+	}
+	return c, nil
+}
+
+// begin opens the run's log behind everything that was read.
+func (s *Store) begin(c *contents) error {
+	s.fold, s.seq = c.fold, c.next-1
+	for _, l := range c.torn {
+		if err := s.cut(l); err != nil {
+			return err
+		}
+	}
+	if err := s.chooseRun(c); err != nil {
+		return err
+	}
+	if err := durable.MkdirAll(s.fsys, path.Join(RunsDir, s.run)); err != nil {
+		return err
+	}
+	var err error
+	if s.log, err = durable.OpenLog(s.fsys, EventsPath(s.run), s.opts.Fault); err != nil {
+		return err
+	}
+	s.log.Start(s.seq)
+	if err := s.keepLogs(); err != nil {
+		return err
+	}
+	s.ledger, s.ledgerSum = c.stamp, c.sum
+	s.dirty, s.saved = c.dirty, c.saved
+	if len(c.base) > 0 {
+		return s.Append(c.base...)
+	}
+	return nil
+}
+
+// chooseRun decides whose log is written. Sequence numbers only grow, so it can be the newest or a new one.
+func (s *Store) chooseRun(c *contents) error {
+	newest := ""
+	for _, l := range c.logs {
+		newest = l.run
+		if l.run == s.run && l.first > 0 && (l != c.logs[len(c.logs)-1] || len(c.base) > 0) {
+			return fmt.Errorf("run %s is over", s.run)
+		}
+	}
+	if s.run == "" && len(c.base) == 0 {
+		s.run = newest
+	}
+	if s.run == "" {
+		s.run = s.newRun()
+	}
+	return nil
+}
+
+// keepLogs sorts the copies made while reading into the current log's and the older ones.
+func (s *Store) keepLogs() error {
+	older := s.older
+	s.older = nil
+	for _, k := range older {
+		if k.Name() == EventsPath(s.run) {
+			s.copy = k
+			continue
+		}
+		if err := k.Settle(s.fsys); err != nil {
+			return err
+		}
+		s.older = append(s.older, k)
+	}
+	if s.copy == nil {
+		s.copy = durable.NewCopy(EventsPath(s.run))
+	}
+	return nil
+}
+
+// newRun is a run for events that no run of relay work made.
+func (s *Store) newRun() string { return NewRunID(s.opts.Now(), rand.Reader) }
