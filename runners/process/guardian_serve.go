@@ -26,6 +26,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 	defer signal.Stop(drop)
 
 	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
+	s.local.kin.beGuardian()
 	tending := make(chan struct{})
 	var tender sync.WaitGroup
 	tender.Go(func() { s.tend(tending) })

@@ -18,6 +18,9 @@ const adopts = true
 // bootTick is the unit of start times in /proc: USER_HZ is 100 on every Linux that Go runs on.
 const bootTick = 10_000_000
 
+// kernelThread is PF_KTHREAD in the flags of a process.
+const kernelThread = 0x200000
+
 // maxEnviron bounds what is read of one process's environment to find its mark.
 const maxEnviron = 4 << 20
 
@@ -49,10 +52,10 @@ func (k *kin) adopted() []member {
 	}
 	var found []member
 	for _, pid := range pids {
-		if k.leaders[pid] != nil {
+		if k.leaders[pid] != nil || k.guardians[pid] {
 			continue
 		}
-		if m, ok := look(pid); ok && m.sid != k.session {
+		if m, ok := look(pid); ok && (k.alone || m.sid != k.session) {
 			found = append(found, m)
 		}
 	}
@@ -182,7 +185,7 @@ func look(pid int) (member, bool) {
 	state := fields[0][0]
 	return member{
 		pid: pid, ppid: number(1), pgrp: number(2), sid: number(3),
-		zombie: state == 'Z' || state == 'X', start: start,
+		zombie: state == 'Z' || state == 'X', kernel: number(6)&kernelThread != 0, start: start,
 	}, true
 }
 
@@ -193,6 +196,12 @@ func markOf(pid int) string {
 		return ""
 	}
 	return findMark(data)
+}
+
+// executing reports whether a process shows no arguments: it has cut them off, or is between two programs.
+func executing(pid int) bool {
+	data, err := readProc("/proc/"+strconv.Itoa(pid)+"/cmdline", 1)
+	return err == nil && len(data) == 0
 }
 
 // readProc reads a file of /proc with bare system calls: it is on the path of every process that ends.

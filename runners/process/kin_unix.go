@@ -37,8 +37,10 @@ type kin struct {
 	leaders   map[int]*child
 	condemned map[int]*child  // what we killed, until we reap it
 	doubtful  map[member]bool // could have been of several commands when first seen: blamed on none
-	guardians map[int]bool    // living guardian processes that we started
-	session   int             // ours: whatever lives in it is not an agent's
+	unseen    unseen
+	guardians map[int]bool // living guardian processes that we started
+	session   int          // ours: unless alone, whatever lives in it is not an agent's
+	alone     bool         // this process is a guardian: all its children are commands or come from them
 }
 
 // theKin is the one table of this process: the subreaper attribute, waiting and the list of children are shared by
@@ -48,15 +50,17 @@ var theKin = sync.OnceValue(func() *kin {
 	session, _ := unix.Getsid(0)
 	return &kin{
 		leaders: map[int]*child{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
-		guardians: map[int]bool{}, session: session,
+		unseen: unseen{}, guardians: map[int]bool{}, session: session,
 	}
 })
 
 // launch starts the program of c.
 func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
-	attr.Sys = &syscall.SysProcAttr{Setsid: true}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	// A guardian has a session without a terminal already, and a group is enough for its commands. One more session
+	// each would be scheduled as one more user: on a busy Linux that doubles the time of a short command.
+	attr.Sys = &syscall.SysProcAttr{Setsid: !k.alone, Setpgid: k.alone}
 	c.seat.start, c.began = startClock(), time.Now()
 	proc, err := os.StartProcess(path, c.cmd.Argv, attr)
 	if err != nil {
@@ -67,10 +71,17 @@ func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
 	return nil
 }
 
-// launchGuardian starts a guardian in a group of its own, which Ctrl-C does not reach, but in our session: there it is
-// safe from being taken for an agent's.
+// beGuardian says that nobody else in this process starts children.
+func (k *kin) beGuardian() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.alone = true
+}
+
+// launchGuardian starts a guardian in a session of its own, so that neither Ctrl-C nor the end of the terminal reaches
+// it or its commands, and those have no terminal to ask questions on.
 func (k *kin) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
-	attr.Sys = &syscall.SysProcAttr{Setpgid: true}
+	attr.Sys = &syscall.SysProcAttr{Setsid: true}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	proc, err := os.StartProcess(argv[0], argv, attr)
@@ -146,6 +157,7 @@ func (k *kin) bury(c *child) (Exit, int) {
 	maps.DeleteFunc(k.condemned, func(_ int, owner *child) bool { return owner == c })
 	if len(k.leaders) == 0 {
 		clear(k.doubtful)
+		clear(k.unseen)
 	}
 	state, err := c.proc.Wait()
 	if err != nil { // somebody else waited for our child
@@ -165,49 +177,54 @@ func exitOf(state *os.ProcessState) Exit {
 // cullAll culls until nothing new turns up: what dies hands its children to us.
 func (k *kin) cullAll(c *child) {
 	limit := time.Now().Add(held)
-	pause := 50 * time.Microsecond
-	for {
-		alive, again := k.cull(c)
-		if alive == 0 && !again {
+	for pause := 50 * time.Microsecond; ; {
+		did := k.cull(c)
+		wait := did.waiting > 0 && time.Now().Before(limit)
+		if !did.again && !wait {
 			return
 		}
-		if alive > 0 {
-			if time.Now().After(limit) {
-				return
-			}
+		if wait {
 			time.Sleep(pause)
 			pause = min(2*pause, 5*time.Millisecond)
 		}
 	}
 }
 
-// cull kills what came to us from c and from commands that are over, and reaps what is dead. It returns how many
-// live, and whether the list has to be read again: a process that died meanwhile may have left children.
-func (k *kin) cull(c *child) (alive int, again bool) {
+// culled is what one cull came to.
+type culled struct {
+	waiting int  // killed and not dead yet, or not to be seen yet whose they are
+	again   bool // one died meanwhile and may have left children that the list did not hold
+}
+
+// cull kills what came to us from c and from commands that are over, and reaps what is dead.
+func (k *kin) cull(c *child) (did culled) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
 		if m.zombie {
-			again = k.reap(m) || again
+			did.again = k.reap(m) || did.again
 			continue
 		}
 		owner, how := k.whose(m)
-		if how == unknown {
+		switch {
+		case how == notYet:
+			did.waiting++
+			continue
+		case how == unknown:
 			k.doubtful[m.identity()] = true
-		}
-		if how == unknown || owner != nil && owner != c {
+			continue
+		case owner != nil && owner != c:
+			continue
+		case !m.signal(unix.SIGKILL):
+			did.again = did.again || !m.alive() // else it is another user's
 			continue
 		}
-		if !m.signal(unix.SIGKILL) {
-			again = again || !m.alive() // else it is another user's
-			continue
-		}
-		alive++
+		did.waiting++
 		if how == proven || !k.doubtful[m.identity()] {
 			k.condemn(m, owner)
 		}
 	}
-	return alive, again
+	return did
 }
 
 // condemn notes whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;

@@ -118,6 +118,8 @@ func (k *kin) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, err
 
 func (k *kin) guardianGone(int) {}
 
+func (k *kin) beGuardian() {}
+
 func (c *child) awaitDeath() {
 	_, _ = windows.WaitForSingleObject(c.seat.process, windows.INFINITE)
 }

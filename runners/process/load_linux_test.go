@@ -44,11 +44,11 @@ func TestMany(t *testing.T) {
 func TestGuardianHangs(t *testing.T) {
 	t.Parallel()
 	g := startGuardian(t)
-	g.link.patience = 50 * time.Millisecond
 	cmd := shell(t, stays)
 	up := pipe(t, cmd, "up")
 	p := start(t, g, cmd)
 	h := hold(t, up)
+	g.link.patience = 50 * time.Millisecond
 	if err := unix.Kill(g.link.proc.Pid, unix.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,12 @@ import (
 const markVariable = "RELAY_ATTEMPT"
 
 // Local starts processes as children of this process. Every command gets a session, and so a process group, of its
-// own: it has no terminal to ask questions on, Ctrl-C does not reach it, and what it starts is told apart by it.
+// own: it has no terminal to ask questions on, Ctrl-C does not reach it, and what it starts is told apart by it. (In a
+// guardian, which has such a session itself, it gets a group.)
 //
 // On Linux a Local makes this process a subreaper, so that what escapes its group comes back here and is ended. What
-// lives in this process's own session is never touched.
+// lives in this process's own session is not touched: git commands that relay runs, say. Who else starts children in
+// sessions of their own next to a Local loses them at the end of the Local's commands.
 type Local struct {
 	kin *kin
 

@@ -7,12 +7,13 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // member is one process as the system shows it. Pid and start together are never used twice.
 type member struct {
 	pid, ppid, pgrp, sid int
-	zombie               bool
+	zombie, kernel       bool // dead and not reaped; a thread of the kernel
 	start                uint64
 }
 
@@ -37,16 +38,34 @@ func (m member) alive() bool {
 	return ok && !now.zombie && now.start == m.start
 }
 
+// unseen holds since when processes, by identity, have shown neither arguments nor environment. Most are just between
+// their old program and their new one.
+type unseen map[member]time.Time
+
+// appears reports whether m may yet show its mark. One that hides it for good is believed to have none after the limit.
+func (u unseen) appears(m member, limit time.Duration) bool {
+	if m.kernel || !executing(m.pid) {
+		return false
+	}
+	since, ok := u[m.identity()]
+	if !ok {
+		since = time.Now()
+		u[m.identity()] = since
+	}
+	return time.Since(since) < limit
+}
+
 // evidence says how a process's command was found out.
 type evidence int
 
 const (
 	unknown evidence = iota // it could be of several
+	notYet                  // it is just being executed and its environment cannot be seen
 	byAge                   // what is older than a command is not its, and only one was left, or none
 	proven                  // by its session, group or mark
 )
 
-// whose returns the running command that m belongs to; nil, but not unknown: one that is over.
+// whose returns the running command that m belongs to; nil by age: one that is over.
 func (k *kin) whose(m member) (owner *child, how evidence) {
 	if c := k.leaders[m.sid]; c != nil {
 		return c, proven
@@ -54,7 +73,11 @@ func (k *kin) whose(m member) (owner *child, how evidence) {
 	if c := k.leaders[m.pgrp]; c != nil {
 		return c, proven
 	}
-	candidates, how := k.bearers(markOf(m.pid)), proven
+	mark := markOf(m.pid)
+	if mark == "" && k.unseen.appears(m, time.Second) {
+		return nil, notYet
+	}
+	candidates, how := k.bearers(mark), proven
 	if len(candidates) == 0 && adopts {
 		candidates, how = slices.Collect(maps.Values(k.leaders)), byAge
 	}

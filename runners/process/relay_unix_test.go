@@ -73,9 +73,19 @@ type holder struct {
 
 const script = 20 * time.Second
 
+// giveUp opens the other end of a pipe, when nobody else has for too long.
+func giveUp(path string, flag int) *time.Timer {
+	return time.AfterFunc(script, func() {
+		if f, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0); err == nil {
+			_ = f.Close()
+		}
+	})
+}
+
 // hold waits for a process to open the pipe and say its pid.
 func hold(t testing.TB, path string) holder {
 	t.Helper()
+	defer giveUp(path, os.O_WRONLY).Stop()
 	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -125,13 +135,15 @@ func gone(t testing.TB, holders ...holder) {
 // say lets a script that reads from the pipe go on.
 func say(t testing.TB, path string) {
 	t.Helper()
+	defer giveUp(path, os.O_RDONLY).Stop()
 	if err := os.WriteFile(path, []byte("go\n"), 0o600); err != nil {
 		t.Error(err)
 	}
 }
 
+// Not parallel: the guardian becomes a child of this process when relay is killed, and does not belong to any command
+// of the other tests.
 func TestRelayKilled(t *testing.T) {
-	t.Parallel()
 	polite := shell(t, `trap 'echo saved; exit 5' TERM; `+stays)
 	stubborn := shell(t, `trap "" TERM; `+stays)
 	stubborn.StopGrace = 100 * time.Millisecond

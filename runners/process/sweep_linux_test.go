@@ -12,28 +12,36 @@ import (
 // Processes of a run that is long over: one of them deaf, one without a mark below one that has it. Not parallel: they
 // become children of this process, which ends what no running command has when a command ends.
 func TestSweep(t *testing.T) {
-	cmd := shell(t, "")
-	cmd.pipes(t, "polite", "deaf", "below")
-	leave := exec.CommandContext(t.Context(), "setsid", "sh", "-c", `
-		(setsid sh -c 'trap "echo bye >$F/said; exit" TERM; sh -c "echo \$\$; exec sleep 1000" >"$F/polite"' &)
-		(trap "" TERM; setsid sh -c 'echo $$; exec sleep 1000' >"$F/deaf" &)
-		(setsid sh -c 'env -i PATH="$PATH" setsid sh -c "trap \"\" TERM; echo \$\$; exec sleep 1000" >"$F/below" & wait' &)`)
-	leave.Env = cmd.environ()
-	if err := leave.Run(); err != nil {
-		t.Fatal(err)
+	tests := []struct {
+		name, script string
+		grace        time.Duration
+	}{
+		{"polite", `(setsid sh -c 'trap "echo bye >$F/said; exit" TERM; exec 3>"$F/up"; echo $$ >&3; read x <"$F/never"' &)`, time.Hour},
+		{"deaf", `(trap "" TERM; setsid sh -c 'echo $$; exec sleep 1000' >"$F/up" &)`, 50 * time.Millisecond},
+		{"unmarked below", `(setsid sh -c 'env -i PATH="$PATH" setsid sh -c "echo \$\$; exec sleep 1000" >"$F/up" & wait' &)`, time.Hour},
 	}
-	holders := []holder{hold(t, cmd.Dir+"/polite"), hold(t, cmd.Dir+"/deaf"), hold(t, cmd.Dir+"/below")}
-	match := func(mark string) bool { return mark == cmd.Mark }
-	ended, err := Sweep(t.Context(), match, 200*time.Millisecond)
-	if err != nil || ended < 3 {
-		t.Errorf("ended %d, %v", ended, err)
-	}
-	gone(t, holders...)
-	if got := read(t, cmd.Dir+"/said"); got != "bye\n" {
-		t.Errorf("the polite one was not asked: %q", got)
-	}
-	if ended, err := Sweep(t.Context(), match, time.Hour); ended != 0 || err != nil {
-		t.Errorf("again: %d, %v", ended, err)
+	for _, test := range tests {
+		cmd := shell(t, "")
+		up := pipe(t, cmd, "up")
+		pipe(t, cmd, "never")
+		leave := exec.CommandContext(t.Context(), "setsid", "sh", "-c", test.script)
+		leave.Env = cmd.environ()
+		if err := leave.Run(); err != nil {
+			t.Fatal(err)
+		}
+		h := hold(t, up)
+		match := func(mark string) bool { return mark == cmd.Mark }
+		ended, err := Sweep(t.Context(), match, test.grace)
+		if err != nil || ended < 1 {
+			t.Errorf("%s: ended %d, %v", test.name, ended, err)
+		}
+		gone(t, h)
+		if _, err := os.Stat(cmd.Dir + "/said"); test.name == "polite" && err != nil {
+			t.Errorf("it was not asked: %v", err)
+		}
+		if ended, err := Sweep(t.Context(), match, time.Hour); ended != 0 || err != nil {
+			t.Errorf("%s: again: %d, %v", test.name, ended, err)
+		}
 	}
 }
 

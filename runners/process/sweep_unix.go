@@ -12,28 +12,31 @@ import (
 
 // sweep is Sweep; it stops early when done is closed.
 func (k *kin) sweep(match func(string) bool, grace time.Duration, done <-chan struct{}) int {
-	s := &sweeper{kin: k, match: match, skip: ancestors(), targets: map[member]member{}, done: done}
+	s := &sweeper{kin: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}, done: done}
 	s.skip[os.Getpid()] = true
 	k.mu.Lock()
 	for pid := range k.guardians {
 		s.skip[pid] = true
 	}
 	k.mu.Unlock()
-	s.round(unix.SIGTERM)
+	s.repeat(0, max(grace, appearLimit))
 	if len(s.targets) == 0 {
 		return 0
 	}
-	s.repeat(0, grace)
 	s.repeat(unix.SIGKILL, held)
 	k.reapAdopted()
 	return len(s.targets) - s.living()
 }
+
+// appearLimit is how long a sweep looks again at a process that shows nothing of itself.
+const appearLimit = 50 * time.Millisecond
 
 type sweeper struct {
 	kin     *kin
 	match   func(string) bool
 	skip    map[int]bool
 	targets map[member]member // by identity
+	unseen  unseen
 	done    <-chan struct{}
 }
 
@@ -54,19 +57,21 @@ func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 }
 
 // round looks for processes and sends sig to all found so far; if it is 0, TERM to new ones. It reports whether another
-// round is needed: something lives, or is new and may have started more.
+// round is needed: until a look that began when all known ones were dead finds nothing new.
 func (s *sweeper) round(sig syscall.Signal) (again bool) {
-	before := len(s.targets)
-	s.find(sig)
+	before, alive := len(s.targets), s.living() > 0 // who lives now may start another behind our look
+	again = s.find(sig)
 	for _, m := range s.targets {
 		if sig != 0 && m.signal(sig) {
 			m.signal(unix.SIGCONT)
 		}
 	}
-	return len(s.targets) > before || s.living() > 0
+	return again || alive || len(s.targets) > before
 }
 
-func (s *sweeper) find(sig syscall.Signal) {
+// find adds what carries a mark, and what is below it, and reports whether somebody may carry one that cannot be seen
+// yet.
+func (s *sweeper) find(sig syscall.Signal) (again bool) {
 	for _, pid := range everyPid() {
 		if s.skip[pid] {
 			continue
@@ -75,18 +80,25 @@ func (s *sweeper) find(sig syscall.Signal) {
 		if !ok || m.zombie {
 			continue
 		}
-		if mark := markOf(pid); mark == "" || !s.match(mark) {
+		mark := markOf(pid)
+		if mark == "" || !s.match(mark) {
+			again = again || mark == "" && s.unseen.appears(m, appearLimit)
 			continue
 		}
 		for _, m := range append(descendants(pid), m) {
-			if _, known := s.targets[m.identity()]; known || s.skip[m.pid] {
-				continue
-			}
-			s.targets[m.identity()] = m
-			if sig == 0 {
-				m.signal(unix.SIGTERM)
-			}
+			s.add(m, sig)
 		}
+	}
+	return again
+}
+
+func (s *sweeper) add(m member, sig syscall.Signal) {
+	if _, known := s.targets[m.identity()]; known || s.skip[m.pid] {
+		return
+	}
+	s.targets[m.identity()] = m
+	if sig == 0 && m.signal(unix.SIGTERM) {
+		m.signal(unix.SIGCONT)
 	}
 }
 
@@ -149,7 +161,7 @@ func (k *kin) ownerless() []member {
 			k.reap(m)
 			continue
 		}
-		if owner, how := k.whose(m); how != unknown && owner == nil {
+		if owner, how := k.whose(m); how == byAge && owner == nil {
 			alive = append(alive, m)
 		}
 	}
