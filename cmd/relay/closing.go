@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator"
@@ -117,5 +116,5 @@ func headline(s orchestrator.Summary) string {
 		}
 		return "finished what could be done; some tasks need you"
 	}
-	return "ended by an error (" + strings.ReplaceAll(string(s.Reason), "_", " ") + "); nothing recorded is lost"
+	return "ended by an error; nothing recorded is lost"
 }

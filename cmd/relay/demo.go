@@ -145,9 +145,12 @@ func (o demoOptions) inside(root string) *app {
 	a := *o.app
 	a.dir = root
 	a.environ = slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool {
-		return strings.HasPrefix(entry, "RELAY_") || strings.HasPrefix(entry, "XDG_CONFIG_HOME=")
+		name, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "RELAY_") || name == "XDG_CONFIG_HOME" || name == "XDG_STATE_HOME"
 	})
-	a.environ = append(a.environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"))
+	// No folder of the user's is read or written: the second one is no path, and so the first night's copy of .git
+	// stays in the scratch repository too.
+	a.environ = append(a.environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"), "XDG_STATE_HOME=none")
 	return &a
 }
 

@@ -101,7 +101,7 @@ func diagnose(err error) diagnosis {
 	case errors.As(err, &refused):
 		d.hint = refused.Hint
 	case errors.Is(err, orchestrator.ErrNoRunner):
-		d.code, d.hint = exitNoRunner, "relay check tells what each runner lacks"
+		d.code, d.hint = exitNoRunner, "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"
 	case errors.Is(err, reanchor.ErrNoRepository):
 		d.messages, d.hint = []string{"this folder is in no git repository"}, "type git init first, or name another folder with -C"
 	case errors.Is(err, reanchor.ErrBare):

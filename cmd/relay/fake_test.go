@@ -24,6 +24,7 @@ import (
 //	result JSON        the final event, with JSON as the structured answer
 //	answer TEXT        the final event, with TEXT as the agent's last words
 //	fault STATUS       the final event of a run that failed with an HTTP status
+//	limit              the end of a run that came to its usage limit, which is lifted in an hour
 //	hang               run forever     stubborn PATH: the same, ignoring INT and TERM, with PATH written
 //	await PATH         wait until the file is there
 //	exit N
@@ -93,6 +94,10 @@ func act(name, rest string) {
 	case "fault":
 		emit(final(map[string]any{"subtype": "success", "is_error": true, "api_error_status": json.RawMessage(path), "result": text}))
 		os.Exit(1)
+	case "limit":
+		emit(map[string]any{"type": "rate_limit_event", "session_id": fakeSession, "rate_limit_info": map[string]any{
+			"status": "rejected", "resetsAt": time.Now().Add(time.Hour).Unix(), "rateLimitType": "five_hour"}})
+		act("fault", "429 You've hit your session limit")
 	case "await":
 		for !exists(path) {
 			<-time.After(5 * time.Millisecond)
