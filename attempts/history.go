@@ -218,9 +218,9 @@ func (h *history) line(l *logFile, line *eventlog.Line) error {
 	}
 	sum := eventlog.Sum(0, line.Text)
 	switch {
-	case h.next == 0 || e.Seq == h.next:
 	case e.Seq <= h.known:
 		return nil
+	case h.next == 0 || e.Seq == h.next:
 	case e.Seq+1 == h.next && sum == h.sum:
 		h.notes = append(h.notes, fmt.Sprintf("%s:%d: event %d is there twice", l.name(), line.Number, e.Seq))
 		return nil

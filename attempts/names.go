@@ -61,9 +61,13 @@ func runNames(fsys durable.FS) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && runPattern.MatchString(e.Name()) {
-			names = append(names, e.Name())
+		if !runPattern.MatchString(e.Name()) {
+			continue
 		}
+		if !e.IsDir() {
+			return nil, &fs.PathError{Op: "read", Path: path.Join(RunsDir, e.Name()), Err: errors.New("not a folder")}
+		}
+		names = append(names, e.Name())
 	}
 	return names, nil
 }
