@@ -181,6 +181,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	}
 	stat, err := c.repo.Stat(ctx, a.Base, head)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
+	c.noteMine(names, f)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}
@@ -233,7 +234,10 @@ func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Findi
 	if err != nil {
 		return err
 	}
-	return c.tree.restore(ctx, to)
+	if err := c.tree.restore(ctx, to); err != nil {
+		return err
+	}
+	return c.tree.returnMine(ctx, f.Head)
 }
 
 func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {

@@ -2,12 +2,8 @@ package orchestrator
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -72,6 +68,9 @@ func (c *checkout) settled(ctx context.Context) error {
 	if c.tree == nil {
 		return nil
 	}
+	if half := c.tree.halfway(); half != "" {
+		return &RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
+	}
 	changes, err := c.repo.Changes(ctx)
 	if err != nil {
 		return err
@@ -103,42 +102,10 @@ func (c *checkout) begin(ctx context.Context) error {
 	if err := c.tree.remember(ctx); err != nil {
 		return err
 	}
-	mine := make([]string, 0, len(c.tree.mine))
-	for p := range c.tree.mine {
-		mine = append(mine, p)
-	}
-	data, err := json.Marshal(mine)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(c.untrackedFile(c.o.Run), data, 0o600); err != nil {
+	if err := c.noteUntracked(); err != nil {
 		return err
 	}
 	return c.vault.save()
-}
-
-// recall reads what begin of an earlier run had noted.
-func (c *checkout) recall(run string) error {
-	if c.tree == nil {
-		return nil
-	}
-	data, err := os.ReadFile(c.untrackedFile(run))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var mine []string
-	if err := errors.Join(err, json.Unmarshal(data, &mine)); err != nil {
-		return err
-	}
-	c.tree.mine = make(map[string]bool, len(mine))
-	for _, p := range mine {
-		c.tree.mine[p] = true
-	}
-	return nil
-}
-
-func (c *checkout) untrackedFile(run string) string {
-	return filepath.Join(c.o.Dir, "runs", run, "untracked.json")
 }
 
 func (c *checkout) close() error { return c.vault.close() }

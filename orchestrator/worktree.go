@@ -29,6 +29,7 @@ func (w *worktree) git(ctx context.Context, stdin io.Reader, args ...string) ([]
 
 // remember takes note of the user's own untracked files.
 func (w *worktree) remember(ctx context.Context) error {
+	w.mine = nil // what an earlier run had noted would be left out
 	paths, err := w.untracked(ctx)
 	if err != nil {
 		return err
@@ -69,6 +70,9 @@ func (w *worktree) commitLeftovers(ctx context.Context, message string) (head st
 		if _, err := w.git(ctx, list, "add", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 			return "", err
 		}
+	}
+	if err := w.unstageMine(ctx); err != nil {
+		return "", err
 	}
 	if _, err := w.git(ctx, nil, "diff", "--cached", "--quiet"); err == nil {
 		return w.head(ctx)

@@ -199,14 +199,20 @@ func TestFaultBothKilled(t *testing.T) {
 // What a person commits after a crash is theirs: relay never resets it away.
 func TestFaultOwnCommitAfterACrash(t *testing.T) {
 	t.Parallel()
-	l, r := held(t, `
-if [ -e "$HOME/hold" ]; then echo half > half.txt; hang; fi
+	l := newLab(t, crashPlan, `
+if [ -e "$HOME/hold" ]; then echo half > half.txt; git add -A; hang; fi
 echo "$RELAY_TASK" > "$RELAY_TASK.txt"
 ok
 `)
+	odd := "odd \xff name"
+	l.write(odd, "not committed\n")
+	l.write(l.inHome("hold"), "")
+	r := l.start("work")
+	l.awaitFile(l.inHome("up"))
 	r.signal(t, syscall.SIGKILL)
 	l.end(r)
 	l.quiet()
+	l.git("reset", "-q")
 	l.write("mine.txt", "mine\n")
 	l.git("add", "mine.txt")
 	cmd := l.prepared([]string{"GIT_COMMITTER_DATE=2099-01-01T00:00:00Z"}) // certainly later than what the agent did
@@ -222,5 +228,10 @@ ok
 	if a.Charged || a.Receipt.Salvage == "" || l.git("show", a.Receipt.Salvage+":half.txt") != "half" {
 		t.Errorf("the work of the attempt that was cut off is not kept: %+v", a)
 	}
-	l.clean()
+	if got := l.read(odd); got != "not committed\n" {
+		t.Errorf("an untracked file of the user's is %q", got)
+	}
+	if got := l.git("ls-files", "-o", "-z", "--exclude-standard"); got != odd+"\x00" {
+		t.Errorf("untracked files are %q", got)
+	}
 }
