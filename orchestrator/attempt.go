@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -51,8 +52,19 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	model := firstOf(task.Model, n.o.Model)
 	wall := n.o.Limits.wall(task)
 	a := Assignment{Run: n.o.Run, Task: *task, Attempt: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
+	a.EarlierFindings = earlierFindings(record)
 	a.Known = known(n.o, n.store, task, wall)
 	return a
+}
+
+// earlierFindings is what a reviewer last said of the task.
+func earlierFindings(record attempts.TaskRecord) string {
+	for _, a := range slices.Backward(record.Attempts) {
+		if a.Receipt.Verdict != "" {
+			return a.Receipt.Findings
+		}
+	}
+	return ""
 }
 
 // close records how an attempt ended and acts on it.
@@ -162,11 +174,12 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	n.tally.Usage.InputTokens += f.Usage.InputTokens
 	n.tally.Usage.OutputTokens += f.Usage.OutputTokens
 	n.tally.Usage.CostUSD += f.Usage.CostUSD
+	asked := firstOf(f.Limited, a.Runner)
 	switch {
 	case f.RunnerOut:
-		n.pool.drop(a.Runner, e.Receipt.ErrorSummary)
+		n.pool.drop(asked, e.Receipt.ErrorSummary)
 	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
-		n.pool.cool(a.Runner, e.Receipt.ErrorSummary, n.now(), f.ResetAt)
+		n.pool.cool(asked, e.Receipt.ErrorSummary, n.now(), f.ResetAt)
 	case f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
 		n.pool.worked(a.Runner)
 	}

@@ -49,6 +49,7 @@ type Finding struct {
 	Session string
 	Usage   attempts.Usage
 	ResetAt time.Time       // Quota, Provider: when to ask again, if the provider said so
+	Limited string          // the runner that Quota, Provider or RunnerOut are about; "" : the attempt's own
 	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
 	Notes   []attempts.Note
 	// RunnerOut means that this runner cannot work at all in this run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,23 +28,46 @@ type night struct {
 	pool    *pool
 	changed chan struct{} // closed and replaced at every change of state
 	broken  error         // the run must end: the ledger or the engine failed
+	told    Update        // the last UpdateWaiting
 	tally   Summary
 }
 
 func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 	return &night{
 		o: o, engine: engine, store: store, now: time.Now, redact: newRedactor(o.Env),
-		pool: newPool(o.Runners, o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
+		pool: newPool(o.Runners, o.Review.Reviewer, o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
 	}
 }
 
 // work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
 func (n *night) work(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, working := errgroup.WithContext(ctx)
 	for range n.o.Jobs {
-		group.Go(func() error { return n.worker(ctx) })
+		group.Go(func() error { return n.worker(working) })
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return n.stranded()
+}
+
+// stranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
+func (n *night) stranded() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	left := slices.Sorted(slices.Values(n.plan.ready.items))
+	events := make([]attempts.Event, len(left))
+	for at, i := range left {
+		t := n.plan.tasks[i]
+		why, _ := n.pool.hopeless(t.Runner)
+		note := &attempts.Note{Kind: "runner", Text: t.ID + " is left for another run, its runner cannot work: " + why}
+		events[at] = attempts.Event{Type: attempts.TypeNote, Task: t.ID, Note: note}
+		n.tell(Update{Kind: UpdateNote, Task: t.ID, Text: note.Text})
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	return n.store.Append(events...)
 }
 
 // worker takes one task after another.
@@ -80,10 +104,13 @@ type waiting struct {
 	now     time.Time
 }
 
+// longestPark bounds one wait for a time of day: timers stand still while the machine sleeps, and the day does not.
+const longestPark = time.Minute
+
 func (w *waiting) park(ctx context.Context) {
 	var timeout <-chan time.Time
 	if !w.until.IsZero() {
-		timer := time.NewTimer(w.until.Sub(w.now))
+		timer := time.NewTimer(min(w.until.Sub(w.now), longestPark))
 		defer timer.Stop()
 		timeout = timer.C
 	}
@@ -126,22 +153,47 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	return n.idle(now)
 }
 
-// idle is what a worker does when tasks are ready and no runner may be asked.
+// idle is what a worker does when tasks are ready and no runner may be asked for any of them.
 func (n *night) idle(now time.Time) (*job, *waiting, error) {
-	name, until := n.pool.earliest(now)
-	if until.IsZero() && n.plan.running == 0 {
-		why := "no runner is configured"
-		for _, i := range n.plan.ready.items {
-			if w, yes := n.pool.hopeless(n.plan.tasks[i].Runner); yes {
-				why = w
-			}
+	name, until := n.opens()
+	wait := &waiting{changed: n.changed, until: until, now: now}
+	if n.plan.running > 0 {
+		return nil, wait, nil
+	}
+	if name != "" {
+		n.tellWaiting(name, until)
+		return nil, wait, nil
+	}
+	if why, yes := n.pool.hopeless(""); yes {
+		return nil, nil, fmt.Errorf("%w: %s", ErrNoRunner, firstOf(why, "none is configured"))
+	}
+	return nil, nil, nil
+}
+
+// opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
+func (n *night) opens() (name string, at time.Time) {
+	asked := make(map[string]bool)
+	for _, i := range n.plan.ready.items {
+		own := n.plan.tasks[i].Runner
+		if asked[own] {
+			continue
 		}
-		return nil, nil, fmt.Errorf("%w: %s", ErrNoRunner, why)
+		asked[own] = true
+		who, when := n.pool.opens(own)
+		if who != "" && (name == "" || when.Before(at) || when.Equal(at) && who < name) {
+			name, at = who, when
+		}
 	}
-	if !until.IsZero() && n.plan.running == 0 {
-		n.tell(Update{Kind: UpdateWaiting, Runner: name, Until: until, Text: n.pool.member(name).why})
+	return name, at
+}
+
+// tellWaiting says once what the night waits for, however many workers do.
+func (n *night) tellWaiting(name string, until time.Time) {
+	if n.told.Runner == name && n.told.Until.Equal(until) {
+		return
 	}
-	return nil, &waiting{changed: n.changed, until: until, now: now}, nil
+	n.told = Update{Kind: UpdateWaiting, Runner: name, Until: until, Text: n.pool.member(name).why}
+	n.tell(n.told)
 }
 
 // announce wakes the waiting workers. The caller holds mu.

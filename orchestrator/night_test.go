@@ -1,9 +1,11 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,7 @@ type step struct {
 	why     string
 	resetIn time.Duration // Quota: until the window opens again, from the attempt's end
 	out     bool
+	limited string // the runner it is about
 }
 
 // simulated is an Engine whose attempts follow a script in fake time. A task without a script succeeds in a minute.
@@ -28,7 +31,22 @@ type simulated struct {
 	mu     sync.Mutex
 	script map[string][]step
 	log    []string // "T1 claude 0s"
+	at     []begun  // the same, as it came
 	start  time.Time
+}
+
+type begun struct {
+	task string
+	at   time.Duration
+	line string
+}
+
+// sorted makes the log one of decisions: of two workers that begin at one moment either can be first.
+func (s *simulated) sorted() {
+	slices.SortStableFunc(s.at, func(a, b begun) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.task, b.task)) })
+	for _, b := range s.at {
+		s.log = append(s.log, b.line)
+	}
 }
 
 func (s *simulated) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
@@ -39,14 +57,15 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 	if rest := s.script[a.Task.ID]; len(rest) > 0 {
 		st, s.script[a.Task.ID] = rest[0], rest[1:]
 	}
-	s.log = append(s.log, fmt.Sprintf("%s %s %s", a.Task.ID, a.Runner, time.Since(s.start)))
+	at := time.Since(s.start)
+	s.at = append(s.at, begun{a.Task.ID, at, fmt.Sprintf("%s %s %s", a.Task.ID, a.Runner, at)})
 	s.mu.Unlock()
 	select {
 	case <-ctx.Done():
 		return Finding{Outcome: attempts.Stopped}, nil
 	case <-time.After(st.takes):
 	}
-	f := Finding{Outcome: st.outcome, RunnerOut: st.out, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := Finding{Outcome: st.outcome, RunnerOut: st.out, Limited: st.limited, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = time.Now().Add(st.resetIn)
 	}
@@ -55,6 +74,12 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 
 // simulate runs a night over epicText in fake time and returns what happened.
 func simulate(t *testing.T, epicText string, o Options, script map[string][]step, night func(*simulated, *attempts.Store, error)) {
+	t.Helper()
+	simulateUntil(t, "", epicText, o, script, night)
+}
+
+// simulateUntil is simulate for a night that is stopped when a watcher hears stop.
+func simulateUntil(t *testing.T, stop UpdateKind, epicText string, o Options, script map[string][]step, night func(*simulated, *attempts.Store, error)) {
 	t.Helper()
 	e, err := epic.Read("epic.yml", []byte(epicText))
 	if err != nil {
@@ -79,7 +104,19 @@ func simulate(t *testing.T, epicText string, o Options, script map[string][]step
 		s := &simulated{script: script, start: time.Now()}
 		n := newNight(&o, store, s)
 		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
-		err = n.work(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		notify := o.Notify
+		o.Notify = func(u Update) {
+			if u.Kind == stop {
+				cancel()
+			}
+			if notify != nil {
+				notify(u)
+			}
+		}
+		err = n.work(ctx)
+		s.sorted()
 		night(s, store, err)
 		if err := store.Close(); err != nil {
 			t.Error(err)

@@ -2,13 +2,13 @@ package orchestrator
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
 // pool knows which runners can be asked now. It has no clock of its own.
 type pool struct {
 	order   []string
+	needs   string // the reviewer: while it cannot be asked, an agent's work could not be finished; "" : nobody
 	members map[string]*member
 	backoff time.Duration
 	longest time.Duration
@@ -22,8 +22,8 @@ type member struct {
 	faults    int  // provider faults in a row
 }
 
-func newPool(order []string, backoff, longest time.Duration) *pool {
-	return &pool{order: order, members: make(map[string]*member), backoff: backoff, longest: longest}
+func newPool(order []string, needs string, backoff, longest time.Duration) *pool {
+	return &pool{order: order, needs: needs, members: make(map[string]*member), backoff: backoff, longest: longest}
 }
 
 func (p *pool) member(name string) *member {
@@ -37,12 +37,20 @@ func (p *pool) member(name string) *member {
 
 // pick returns the first runner that may be asked at now: own when the task names one, else by preference.
 func (p *pool) pick(own string, now time.Time) (string, bool) {
+	if p.needs != "" && !p.open(p.needs, now) {
+		return "", false
+	}
 	for _, name := range p.choices(own) {
-		if m := p.member(name); !m.out && !now.Before(m.coolUntil) {
+		if p.open(name, now) {
 			return name, true
 		}
 	}
 	return "", false
+}
+
+func (p *pool) open(name string, now time.Time) bool {
+	m := p.member(name)
+	return !m.out && !now.Before(m.coolUntil)
 }
 
 func (p *pool) choices(own string) []string {
@@ -54,6 +62,9 @@ func (p *pool) choices(own string) []string {
 
 // hopeless reports that no runner for such a task is left in this run, and why.
 func (p *pool) hopeless(own string) (why string, yes bool) {
+	if m := p.member(p.needs); m.out {
+		return m.why, true
+	}
 	for _, name := range p.choices(own) {
 		m := p.member(name)
 		if !m.out {
@@ -64,12 +75,18 @@ func (p *pool) hopeless(own string) (why string, yes bool) {
 	return why, true
 }
 
-// earliest returns when the first cooling runner may be asked again, and its name.
-func (p *pool) earliest(now time.Time) (name string, at time.Time) {
-	for n, m := range p.members {
-		if !m.out && m.coolUntil.After(now) && (at.IsZero() || m.coolUntil.Before(at) || m.coolUntil.Equal(at) && n < name) {
+// opens returns when a runner for such a task may be asked, and which one it waits for; "" when it is hopeless.
+func (p *pool) opens(own string) (name string, at time.Time) {
+	if _, yes := p.hopeless(own); yes {
+		return "", time.Time{}
+	}
+	for _, n := range p.choices(own) {
+		if m := p.member(n); !m.out && (name == "" || m.coolUntil.Before(at)) {
 			name, at = n, m.coolUntil
 		}
+	}
+	if m := p.member(p.needs); m.coolUntil.After(at) {
+		name, at = p.needs, m.coolUntil
 	}
 	return name, at
 }
@@ -77,16 +94,24 @@ func (p *pool) earliest(now time.Time) (name string, at time.Time) {
 // worked notes an answer from the provider: the next fault waits the shortest time again.
 func (p *pool) worked(name string) { p.member(name).faults = 0 }
 
-// cool keeps a runner from being asked until resetAt, or for a time that doubles with each fault in a row.
+// farthest is how far off a provider's reset can be: no window is longer than a month, and what is said to be further
+// off is a mistake that must not end the night.
+const farthest = 31 * 24 * time.Hour
+
+// cool keeps a runner from being asked until resetAt, or for a time that doubles with each fault in a row. Of attempts
+// that run side by side all hit the same fault: it counts once.
 func (p *pool) cool(name, why string, now, resetAt time.Time) time.Time {
 	m := p.member(name)
-	wait := p.backoff << min(m.faults, 20)
-	if wait <= 0 || wait > p.longest {
-		wait = p.longest
+	until := m.coolUntil
+	if !now.Before(until) {
+		wait := p.backoff << min(m.faults, 20)
+		if wait <= 0 || wait > p.longest {
+			wait = p.longest
+		}
+		m.faults++
+		until = now.Add(wait)
 	}
-	m.faults++
-	until := now.Add(wait)
-	if resetAt.After(now) {
+	if resetAt.After(now) && !resetAt.After(now.Add(farthest)) {
 		until = resetAt
 	}
 	if until.After(m.coolUntil) {
@@ -99,15 +124,4 @@ func (p *pool) cool(name, why string, now, resetAt time.Time) time.Time {
 func (p *pool) drop(name, why string) {
 	m := p.member(name)
 	m.out, m.why = true, fmt.Sprintf("%s: %s", name, why)
-}
-
-// names lists every runner the run may ask: those of the configuration and those that tasks name.
-func (p *pool) names(tasks []string) []string {
-	all := slices.Clone(p.order)
-	for _, name := range tasks {
-		if name != "" && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
 }

@@ -12,24 +12,34 @@ import (
 type redactor struct{ replace *strings.Replacer }
 
 // secretName matches the names of variables whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|credential)`)
+var secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|passphrase|credential)`)
 
 // shortestSecret is the length from which a value is taken for a secret: shorter ones would blank out common words.
 const shortestSecret = 8
 
 func newRedactor(env []string) redactor {
-	var pairs []string
-	sorted := slices.Clone(env)
-	// Longest first, so that a secret that contains another is replaced whole.
-	slices.SortFunc(sorted, func(a, b string) int { return len(b) - len(a) })
-	for _, entry := range sorted {
+	var secrets []secret
+	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		if len(value) >= shortestSecret && secretName.MatchString(name) {
-			pairs = append(pairs, value, "[redacted "+name+"]")
+		if !secretName.MatchString(name) {
+			continue
 		}
+		for _, part := range append([]string{value}, strings.Split(value, "\n")...) { // a key in lines is told line by line
+			if len(strings.TrimSpace(part)) >= shortestSecret {
+				secrets = append(secrets, secret{name, strings.TrimSpace(part)})
+			}
+		}
+	}
+	// Longest first, so that a secret that contains another is replaced whole.
+	slices.SortStableFunc(secrets, func(a, b secret) int { return len(b.value) - len(a.value) })
+	pairs := make([]string, 0, 2*len(secrets))
+	for _, s := range secrets {
+		pairs = append(pairs, s.value, "[redacted "+s.name+"]")
 	}
 	return redactor{strings.NewReplacer(pairs...)}
 }
+
+type secret struct{ name, value string }
 
 // Receipt strings an agent had a hand in are cut to these lengths.
 const (

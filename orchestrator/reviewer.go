@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"relay/attempts"
 	"relay/review"
@@ -28,6 +29,7 @@ func (c *checkout) review(ctx context.Context, a Assignment, p place, f *Finding
 	switch {
 	case errors.As(err, &unable):
 		f.fail(unable.outcome, unable.category, unable.Error())
+		f.Limited, f.ResetAt, f.RunnerOut = unable.name, unable.resetAt, unable.out
 		return nil
 	case errors.Is(err, review.ErrNoVerdict):
 		f.fail(attempts.Environment, attempts.QualityGate, fmt.Sprintf("%s gave no verdict, asked %d times; its answers are in %s", c.o.Review.Reviewer, j.Asked, c.relative(p.review)))
@@ -100,7 +102,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 	o := r.c.o
 	runner, err := o.NewRunner(o.Review.Reviewer, o.Supervisor)
 	if err != nil {
-		return "", &reviewerError{o.Review.Reviewer, attempts.Environment, attempts.CLIError, err.Error()}
+		return "", &reviewerError{name: o.Review.Reviewer, outcome: attempts.Environment, category: attempts.CLIError, detail: err.Error(), out: true}
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: r.a.Mark() + "/review", Question: true, Dir: o.Root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
@@ -118,12 +120,19 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		return report.FinalText, nil
 	case runners.NoResult, runners.BadResult:
 		return "", nil // asked once more, and then no verdict: never an approval
-	case runners.Stopped:
-		return "", &reviewerError{o.Review.Reviewer, attempts.Stopped, attempts.Interrupted, report.Detail}
-	case runners.Quota, runners.RateLimited, runners.Provider:
-		return "", &reviewerError{o.Review.Reviewer, attempts.Environment, attempts.ProviderError, report.Detail}
 	}
-	return "", &reviewerError{o.Review.Reviewer, attempts.Environment, attempts.CLIError, report.Detail}
+	return "", unableTo(o.Review.Reviewer, report)
+}
+
+// unableTo says why a reviewer could not be asked. None of it is the agent's fault.
+func unableTo(name string, r runners.Report) *reviewerError {
+	row := outcomeOf(r.Outcome)
+	e := &reviewerError{name, attempts.Environment, row.category, firstOf(r.Detail, row.words), r.ResetAt, row.runnerOut}
+	switch row.outcome {
+	case attempts.Stopped, attempts.Quota, attempts.Provider:
+		e.outcome = row.outcome
+	}
+	return e
 }
 
 // reviewerError means that the reviewer could not be asked.
@@ -132,6 +141,8 @@ type reviewerError struct {
 	outcome  attempts.Outcome
 	category attempts.Category
 	detail   string
+	resetAt  time.Time
+	out      bool // it cannot work at all in this run
 }
 
 func (e *reviewerError) Error() string { return "reviewer " + e.name + ": " + e.detail }
