@@ -81,32 +81,41 @@ func escape(s string) int {
 		return len(s)
 	}
 	switch s[1] {
-	case '[': // CSI: parameters, then one final byte
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-			if s[i] < 0x20 || s[i] > 0x7e {
-				return i
-			}
-		}
-		return len(s)
-	case ']', 'P', 'X', '^', '_': // strings, up to BEL or ST; an unfinished one takes the line at most
-		for i := 2; i < len(s); i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
-				return i + 2
-			}
-			if s[i] == '\n' {
-				return i
-			}
-		}
-		return len(s)
+	case '[':
+		return 2 + control(s[2:])
+	case ']', 'P', 'X', '^', '_':
+		return 2 + command(s[2:])
 	}
 	if s[1] >= 0x20 && s[1] < 0x7f {
 		return 2
 	}
 	return 1
+}
+
+// control is the length of a control sequence behind its beginning: parameters, then one final byte.
+func control(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x40 && s[i] <= 0x7e {
+			return i + 1
+		}
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// command is the length of a command string behind its beginning, up to BEL or ST. An unfinished one takes the line at most.
+func command(s string) int {
+	for i := range len(s) {
+		switch {
+		case s[i] == 0x07:
+			return i + 1
+		case strings.HasPrefix(s[i:], "\x1b\\"):
+			return i + 2
+		case s[i] == '\n':
+			return i
+		}
+	}
+	return len(s)
 }

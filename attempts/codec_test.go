@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"relay/attempts/internal/durable"
+	"relay/attempts/internal/durable/simdisk"
 	"relay/attempts/internal/eventlog"
-	"relay/attempts/internal/simdisk"
 )
 
 // The fast reader and encoding/json read the same.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"relay/attempts/internal/durable"
+	"relay/attempts/internal/durable/simdisk"
 	"relay/attempts/internal/eventlog"
-	"relay/attempts/internal/simdisk"
 	"relay/epic"
 )
 
@@ -110,7 +110,7 @@ func (l *life) survived(fsys durable.FS) error {
 	}
 	faults, err := validate(fsys, l.e, l.g)
 	if err != nil || len(faults) > 0 {
-		return fmt.Errorf("afterwards: %v, %v", faults, err)
+		return fmt.Errorf("afterwards: %v, %w", faults, err)
 	}
 	return nil
 }
@@ -284,7 +284,7 @@ func failAt(t *testing.T, l *life, point string, cause error, nth int) (hits int
 		if hits++; hits != nth {
 			return nil
 		}
-		if cause == simdisk.ErrCrashed {
+		if errors.Is(cause, simdisk.ErrCrashed) {
 			disk.StopAt(1)
 		}
 		return cause
@@ -326,14 +326,14 @@ func TestAfterAFailureEveryCallSaysSo(t *testing.T) {
 		first := s.Append(started("T2", 1))
 		_, restored := s.Restore()
 		for _, again := range []error{s.Append(started("T3", 1)), s.Flush(), restored} {
-			if first == nil || again != first || !errors.Is(again, syscall.EIO) {
+			if first == nil || !errors.Is(again, first) || !errors.Is(again, syscall.EIO) {
 				t.Errorf("%s: got %v, want %v", point, again, first)
 			}
 		}
 		if disk.Ops() != ops {
 			t.Errorf("%s: the disk was written to after the failure", point)
 		}
-		if err := s.Close(); err != first {
+		if err := s.Close(); !errors.Is(err, first) {
 			t.Errorf("%s: got %v, want %v", point, err, first)
 		}
 	}

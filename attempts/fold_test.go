@@ -122,7 +122,7 @@ func roundTrip(f *fold, g *epic.Graph) error {
 	next.extra = p.extra
 	again, err := rendered(next)
 	if err != nil || again != text {
-		return fmt.Errorf("%v: got\n%s\nwant\n%s", err, again, text)
+		return fmt.Errorf("%w: got\n%s\nwant\n%s", err, again, text)
 	}
 	return nil
 }

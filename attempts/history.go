@@ -88,7 +88,7 @@ func (l *logFile) peek(fsys durable.FS) error {
 		}
 		return errStop
 	}, func(*eventlog.BadLine) error { return nil })
-	if err == errStop {
+	if errors.Is(err, errStop) {
 		return nil
 	}
 	return err
@@ -121,7 +121,7 @@ func (h *history) reset(g *epic.Graph) {
 func (h *history) read() error {
 	for _, l := range h.logs[h.start:] {
 		err := h.readLog(l)
-		if err == errStop {
+		if errors.Is(err, errStop) {
 			break
 		}
 		if err != nil {
@@ -153,7 +153,7 @@ func (h *history) readLog(l *logFile) error {
 		return nil
 	})
 	var newer *VersionError
-	if err == errStop || errors.As(err, &newer) {
+	if errors.Is(err, errStop) || errors.As(err, &newer) {
 		return err
 	}
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"path"
-	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -34,9 +33,6 @@ func takeEdit(_ *Store, c *contents) error {
 
 // open goes on with any file system.
 func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}

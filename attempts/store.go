@@ -19,7 +19,7 @@ type Options struct {
 	// Run is the id of a new run, see [NewRunID]. Empty: events go to the newest run's log, as those of a command
 	// such as gate do.
 	Run string
-	Now func() time.Time
+	Now func() time.Time // the clock; required
 	// Fault is called at every point that a crash can cut, see [FaultPoints]; an error is taken for the disk's. Nil in earnest.
 	Fault func(point string) error
 	// Warn hears what a person should know and nobody has to act on. May be nil.

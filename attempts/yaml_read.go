@@ -103,7 +103,7 @@ func parseLedger(src []byte) (*parsed, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	p := &parsed{}
 	var root yaml.Node
-	if err := dec.Decode(&root); err == io.EOF {
+	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, errors.New("it is empty")
 	} else if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func parseLedger(src []byte) (*parsed, error) {
 		return nil, &VersionError{Path: LedgerFile, Version: y.Version, Ours: LedgerVersion}
 	}
 	var second yaml.Node
-	if err := dec.Decode(&second); err != io.EOF {
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is a second YAML document in it")
 	}
 	p.ledger = y.ledger()

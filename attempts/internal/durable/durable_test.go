@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/simdisk"
+	"relay/attempts/internal/durable/simdisk"
 )
 
 func must(t *testing.T, err error) {
@@ -115,7 +115,7 @@ func TestFailedSyncIsFinal(t *testing.T) {
 		t.Fatalf("got %v", first)
 	}
 	for _, err := range []error{l.Wait(1), l.Write(2, []byte("2\n")), l.Wait(2), l.Reopen(simdisk.New(), nil)} {
-		if err != first {
+		if !errors.Is(err, first) {
 			t.Errorf("got %v, want %v", err, first)
 		}
 	}
@@ -135,7 +135,7 @@ func TestReplace(t *testing.T) {
 	}
 	must(t, put("one", nil))
 	no := errors.New("no")
-	if err := put("two", func() error { return no }); err != no {
+	if err := put("two", func() error { return no }); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
 	got, err := os.ReadFile(filepath.Join(d.Path(), "file"))

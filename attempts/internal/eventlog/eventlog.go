@@ -131,7 +131,7 @@ func Scan(r io.Reader, next uint64, f func(*Line) error, bad func(*BadLine) erro
 	s := scanner{r: bufio.NewReaderSize(r, 32<<10), next: next, f: f, bad: bad}
 	for {
 		text, whole, err := s.read()
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return Tail{}, err
 		}
 		if len(text) > 0 {
@@ -139,7 +139,7 @@ func Scan(r io.Reader, next uint64, f func(*Line) error, bad func(*BadLine) erro
 				return Tail{}, err
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return s.tail(), nil
 		}
 	}
@@ -159,12 +159,12 @@ type scanner struct {
 // read returns one line with its newline, if it has one. Of a line that is too long it returns the beginning only.
 func (s *scanner) read() (text []byte, whole bool, err error) {
 	text, err = s.r.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
+	if !errors.Is(err, bufio.ErrBufferFull) {
 		s.offset += int64(len(text))
 		return text, err == nil, err
 	}
 	s.long = append(s.long[:0], text...)
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		s.offset += int64(len(text))
 		text, err = s.r.ReadSlice('\n')
 		if len(s.long) < MaxLine {
