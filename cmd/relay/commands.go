@@ -38,7 +38,7 @@ func newInstallCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "install AGENT",
 		Short:     "Write the slash commands init, work and status for an agent CLI",
-		Long:      "Write the slash commands init, work and status for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept unless --force is given.",
+		Long:      "Write the slash commands init, work and status for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept\nunless --force is given.",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: agents,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -39,7 +39,7 @@ func newUngateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ungate TASK",
 		Short: "Let a gated task be tried again",
-		Long:  "Let a gated task be tried again. Attempts before this no longer count against it;\nthe next agent is still told of them.",
+		Long:  "Let a gated task be tried again. Attempts before this no longer count against\nit; the next agent is still told of them.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGate(cmd.Context(), opts.of(args), ungateTask)

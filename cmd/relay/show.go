@@ -32,7 +32,8 @@ func newShowCommand(a *app) *cobra.Command {
 		Short: "Show a task, its attempts and what they left",
 		Long: `Show a task: what was asked, every attempt with its receipt, and the gate.
 The flags show what one attempt left behind; --attempt picks which, the last
-one otherwise; --brief alone shows what the next one would be told. Into a file or pipe they go unchanged.`,
+one otherwise; --brief alone shows what the next one would be told. Into a file
+or pipe they go unchanged.`,
 		Example: `  relay show T5
   relay show T5 --attempt 2 --log | less
   relay show T5 --diff | git apply`,
@@ -174,7 +175,7 @@ func tellTask(w io.Writer, s *shown, l listing) {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", some(s.RootCauses, 8))
 	}
 	if s.Description != "" {
-		fmt.Fprintf(w, "\n%s\n", wrap(s.Description, l.width, "  "))
+		fmt.Fprintf(w, "\n%s\n", wrapLines(s.Description, l.width, "  "))
 	}
 	tellList(w, "files", s.Files, l)
 	tellList(w, "depends on", s.DependsOn, l)

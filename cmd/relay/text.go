@@ -119,6 +119,15 @@ func wrap(s string, width int, indent string) string {
 	return indent + strings.ReplaceAll(wrapped, "\n", "\n"+indent)
 }
 
+// wrapLines breaks text at spaces and keeps its own line breaks, as those of a list.
+func wrapLines(s string, width int, indent string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, text := range lines {
+		lines[i] = strings.TrimRight(wrap(text, width, indent), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // count says how many there are of something, in words.
 func count(n int, noun string) string {
 	if n == 1 {
