@@ -30,6 +30,19 @@ type seat struct {
 	reminded map[member]bool // who was started later and asked by itself, by identity
 }
 
+// openFile is os.OpenFile for files that are only handed on: it does not offer them to the poller.
+func openFile(path string, flag int) (*os.File, error) {
+	fd := -1
+	err := retry(func() (err error) {
+		fd, err = unix.Open(path, flag|unix.O_CLOEXEC, 0o600)
+		return err
+	})
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
 // kin knows which processes of this machine belong to which command. Its lock is held while a child is started and
 // while one is reaped, so that under it the children of this process are exactly what the system lists.
 type kin struct {

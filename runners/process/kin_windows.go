@@ -24,6 +24,8 @@ const killedCode = 137
 
 func sameVariable(key, name string) bool { return strings.EqualFold(key, name) }
 
+func openFile(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o600) }
+
 // endings are those that PATHEXT allows; a name that has one already is taken as it is.
 func (cmd Command) endings(path string) []string {
 	known := cmd.variable("PATHEXT")

@@ -151,7 +151,7 @@ func (cmd Command) open() ([]*os.File, error) {
 	if in == "" {
 		in = os.DevNull
 	}
-	stdin, err := os.Open(in)
+	stdin, err := openFile(in, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (cmd Command) open() ([]*os.File, error) {
 
 // openOutput does not follow a link: the last agent may have left one in the place of this one's output.
 func openOutput(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	return openFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow)
 }
 
 func closeAll(files []*os.File) {
