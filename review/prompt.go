@@ -47,15 +47,15 @@ const answerSchema = `{
 func Prompt(s Subject) []byte {
 	var b strings.Builder
 	b.WriteString(preamble)
-	section(&b, "The epic", line(s.EpicTitle), maxSection)
-	section(&b, "The task", strings.TrimSpace(line(s.TaskID+": "+s.TaskTitle)+"\n\n"+s.Description), maxSection)
-	section(&b, "Acceptance criteria", list(s.Criteria), maxSection)
-	section(&b, "Acceptance commands, run by relay on the head commit", checks(s.Checks), maxSection)
+	section(&b, "The epic", line(s.EpicTitle))
+	section(&b, "The task", strings.TrimSpace(line(s.TaskID+": "+s.TaskTitle)+"\n\n"+s.Description))
+	section(&b, "Acceptance criteria", list(s.Criteria))
+	section(&b, "Acceptance commands, run by relay on the head commit", checks(s.Checks))
 	fmt.Fprintf(&b, "## The change\n\nJudge the range `%s..%s`, all of it, whoever made the commits:\n"+
 		"`git diff %[1]s..%[2]s`, `git log %[1]s..%[2]s`.\n\n", commit(s.Base), commit(s.Head))
-	section(&b, "Its size", s.DiffStat, maxSection)
-	section(&b, "Files to read", files(s.Files), maxSection)
-	section(&b, "Findings of the last review: see that each is dealt with", s.EarlierFindings, maxSection)
+	section(&b, "Its size", s.DiffStat)
+	section(&b, "Files to read", files(s.Files))
+	section(&b, "Findings of the last review: see that each is dealt with", s.EarlierFindings)
 	b.WriteString(answerForm)
 	return []byte(b.String())
 }
@@ -88,12 +88,12 @@ func again(s Subject, why error) []byte {
 }
 
 // section writes a heading and its data in a fence that the data cannot close; an empty section is left out.
-func section(b *strings.Builder, title, data string, max int) {
+func section(b *strings.Builder, title, data string) {
 	data = strings.TrimSpace(printable(data))
 	if data == "" {
 		return
 	}
-	data = cut(data, max)
+	data = cut(data, maxSection)
 	fence := "```"
 	for strings.Contains(data, fence) {
 		fence += "`"

@@ -54,7 +54,7 @@ func (p *place) agent(name string) (configs.Agent, error) {
 }
 
 // program finds what a runner would start, without starting it.
-func (p *place) program(a *app, name string) (string, error) {
+func (p *place) program(name string) (string, error) {
 	agent, err := p.agent(name)
 	if err != nil {
 		return "", err

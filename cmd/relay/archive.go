@@ -111,7 +111,7 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *checkup) ledger() {
 	}
 	switch {
 	case view.Edit != "":
-		c.add(stateFail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger validate --repair")
+		c.add(stateFail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
 		return
 	case view.Running:
 		c.add(stateWarn, "ledger", "a run is on: "+holderText(view.Holder), "relay status --watch")
@@ -119,7 +119,7 @@ func (c *checkup) runners() {
 			Fix: "set relay.runners in " + configs.SharedFile, code: exitNoRunner})
 	}
 	usable := slices.ContainsFunc(names, func(name string) bool {
-		_, err := c.place.program(c.app, name)
+		_, err := c.place.program(name)
 		return err == nil
 	})
 	for _, name := range names {
@@ -141,7 +141,7 @@ func (c *checkup) runners() {
 }
 
 func (c *checkup) runner(label, name string) bool {
-	program, err := c.place.program(c.app, name)
+	program, err := c.place.program(name)
 	if err != nil {
 		d := diagnose(err)
 		c.points = append(c.points, point{Name: label, State: stateFail, Message: d.messages[0], Fix: d.hint, code: exitNoRunner})

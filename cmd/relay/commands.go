@@ -58,7 +58,8 @@ func runInstall(ctx context.Context, opts installOptions) error {
 	if !slices.Contains(configs.CommandAgents(), opts.agent) {
 		return &usageError{message: "there are no slash commands for " + quote(opts.agent), hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
 	}
-	scope, base := configs.ScopeProject, ""
+	scope := configs.ScopeProject
+	var base string
 	if opts.user {
 		home, err := os.UserHomeDir()
 		if err != nil {

@@ -170,9 +170,9 @@ func ledgerTrouble(err error) (diagnosis, bool) {
 			"relay status --watch follows it; Ctrl-C or TERM stops it cleanly"}, true
 	case errors.As(err, &edited):
 		return diagnosis{exitFailure, append([]string{message(edited)}, differences(edited.Diff)...),
-			"relay ledger accept takes the edit in; relay ledger validate --repair drops it"}, true
+			"relay ledger accept takes the edit in; relay ledger repair drops it"}, true
 	case errors.As(err, &damage):
-		d := diagnosis{code: exitFailure, hint: "relay ledger validate --repair saves what can be read, and keeps a copy"}
+		d := diagnosis{code: exitFailure, hint: "relay ledger repair saves what can be read, and keeps a copy"}
 		for _, f := range damage.Faults[:min(len(damage.Faults), maxProblemsShown)] {
 			d.messages = append(d.messages, message(f))
 		}

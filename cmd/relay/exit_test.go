@@ -37,7 +37,7 @@ func TestDiagnose(t *testing.T) {
 		"held elsewhere": {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den"}, Foreign: true}, 11, "another machine",
 			"remove the file lock"},
 		"edited":        {&attempts.EditedError{Path: "attempt-ledger.yml", Diff: "-a\n+b"}, 1, "+b", "relay ledger accept"},
-		"damaged":       {&attempts.DamageError{Faults: []attempts.Fault{{File: "events.jsonl", Line: 3, Message: "a gap"}}}, 1, "events.jsonl:3: a gap", "--repair"},
+		"damaged":       {&attempts.DamageError{Faults: []attempts.Fault{{File: "events.jsonl", Line: 3, Message: "a gap"}}}, 1, "events.jsonl:3: a gap", "relay ledger repair"},
 		"other epic":    {&attempts.EpicError{Path: "attempt-ledger.yml", Have: "a", Want: "b"}, 10, "belongs to epic a", "relay init"},
 		"no ledger":     {fmt.Errorf("read: %w", attempts.ErrNoLedger), 1, "no attempt ledger", "relay init"},
 		"no runner":     {fmt.Errorf("%w: all gone", orchestrator.ErrNoRunner), 12, "all gone", "relay check"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const crashPlan = `version: 2
@@ -234,4 +235,40 @@ ok
 	if got := l.git("ls-files", "-o", "-z", "--exclude-standard"); got != odd+"\x00" {
 		t.Errorf("untracked files are %q", got)
 	}
+}
+
+// What relay had committed of an attempt before it was killed does not stay on the branch when the attempt then fails.
+func TestFaultKilledWhileACheckRuns(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, `version: 2
+id: 20260101-crash
+title: Survive
+tasks:
+  T1: {title: One, max_attempts: 1, checks: ["touch $HOME/up; while [ -e $HOME/hold ]; do sleep 0.01; done; false"]}
+  T2: {title: Two}
+`, `echo "$RELAY_TASK" > "$RELAY_TASK.txt"; ok`)
+	l.write(l.inHome("hold"), "")
+	r := l.start("work")
+	l.awaitFile(l.inHome("up"))
+	r.signal(t, syscall.SIGKILL)
+	l.end(r)
+	l.quiet()
+	l.commits("T1: One")
+	ago := time.Now().Add(-time.Minute) // as if the check had run for long
+	files, err := filepath.Glob(l.path(".agents-os/relay/runs/*/T1/1/*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		if err := os.Chtimes(name, ago, ago); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.free()
+	l.work(exitGated)
+	l.commits("T2: Two")
+	if a := l.last("T1"); a.ID != 1 || a.Outcome != "check" || !a.Charged || a.Receipt.Salvage == "" {
+		t.Errorf("T1 ended as %+v, want its check to have failed", a)
+	}
+	l.clean()
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"flag"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -200,5 +202,60 @@ func (l *lab) accounted() {
 			l.t.Errorf("agent %s: in the ledger %v, started before %v", mark, known[mark], seen[mark])
 		}
 		seen[mark] = true
+	}
+}
+
+// A git that kills relay, which called it, before or after its N-th call. Agents call it by another path.
+const killingGit = `#!/bin/sh
+n=$(($(cat "$HOME/calls" 2>/dev/null || echo 0) + 1))
+echo $n > "$HOME/calls"
+[ "$n" = "$KILL_AT" ] && [ "$KILL" = before ] && kill -KILL $PPID
+%[1]s "$@"
+code=$?
+[ "$n" = "$KILL_AT" ] && [ "$KILL" = after ] && kill -KILL $PPID
+exit $code
+`
+
+// TestKillMatrixGit kills relay at its own git commands: between collecting work, setting it aside and cleaning up.
+func TestKillMatrixGit(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calm := &undisturbed{}
+	const calls = 110 // of an undisturbed run, about
+	step := 9
+	if *full {
+		step = 1
+	}
+	for n := 1; n < calls; n += step {
+		when := []string{"before", "after"}[n%2]
+		t.Run(fmt.Sprintf("%d/%s", n, when), func(t *testing.T) {
+			t.Parallel()
+			l := matrixLab(t, "none")
+			l.write(l.inHome("bin/git"), fmt.Sprintf(killingGit, git))
+			if err := os.Chmod(l.inHome("bin/git"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			kill := []string{fmt.Sprintf("KILL_AT=%d", n), "KILL=" + when, "PATH=" + l.inHome("bin") + ":" + os.Getenv("PATH")}
+			r := l.begin(l.prepared(kill, "work"))
+			l.end(r)
+			if r.code() != -1 && n < calls/2 {
+				t.Fatalf("relay was not killed: %s", r.stderr.String())
+			}
+			l.ledger()
+			if n%2 == 1 {
+				l.quiet()
+				l.looks()
+			}
+			again := l.work(exitGated)
+			l.quiet()
+			if got, want := fmt.Sprintf("%+v", l.outcome("none")), calm.outcome(t, "none"); got != want {
+				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())
+			}
+			l.clean()
+			l.accounted()
+		})
 	}
 }

@@ -26,7 +26,7 @@ func newLedgerCommand(a *app) *cobra.Command {
 		Long: `Examine or repair the memory of the epic: attempt-ledger.yml and the event logs
 of all runs below runs/.`,
 	}
-	cmd.AddCommand(newLedgerValidateCommand(a), newLedgerAcceptCommand(a), newLedgerLogCommand(a))
+	cmd.AddCommand(newLedgerValidateCommand(a), newLedgerRepairCommand(a), newLedgerAcceptCommand(a), newLedgerLogCommand(a))
 	return cmd
 }
 
@@ -35,11 +35,23 @@ func newLedgerValidateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Look for damage in ledger and logs",
-		Long: `Look for damage in ledger and logs. --repair writes a ledger from everything
-that can still be read, and keeps a copy of what was there.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
+		Long:  "Look for damage in ledger and logs. With --repair it does what relay ledger\nrepair does.",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.repair, "repair", false, "put right what is wrong; a copy is kept")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func newLedgerRepairCommand(a *app) *cobra.Command {
+	opts := ledgerOptions{app: a, repair: true}
+	cmd := &cobra.Command{
+		Use:   "repair",
+		Short: "Put damage right from what can still be read",
+		Long: `Put damage right: ledger and logs are written anew from everything that can
+still be read, and a copy of what was there is kept.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
+	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -130,7 +142,7 @@ func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer
 	case answer.Copy != "":
 		fmt.Fprintf(opts.app.out, "repaired; what was there is in %s\n", answer.Copy)
 	default:
-		fmt.Fprintf(opts.app.out, "%s; relay ledger validate --repair puts right what can be\n", count(len(faults), "fault"))
+		fmt.Fprintf(opts.app.out, "%s; relay ledger repair puts right what can be\n", count(len(faults), "fault"))
 	}
 }
 
@@ -194,9 +206,9 @@ func eventText(e attempts.Event) string {
 		if e.Ended.Gate != nil {
 			text += ", gated: " + string(e.Ended.Gate.Reason)
 		}
-		return line(text+after(": ", e.Ended.Receipt.ErrorSummary), maxLine)
+		return line(text+after(e.Ended.Receipt.ErrorSummary), maxLine)
 	case e.Gate != nil:
-		return line(fmt.Sprintf("%s: %s%s", who, e.Gate.Reason, after(": ", e.Gate.Detail)), maxLine)
+		return line(fmt.Sprintf("%s: %s%s", who, e.Gate.Reason, after(e.Gate.Detail)), maxLine)
 	case e.Note != nil:
 		return line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}

@@ -14,7 +14,6 @@ import (
 // stopper turns INT and TERM into the end of a run: the first asks everything to stop, the second kills the agents, the
 // third ends relay at once.
 type stopper struct {
-	ctx    context.Context
 	cancel context.CancelCauseFunc
 	kill   func()
 	tell   func(string)
@@ -25,12 +24,12 @@ type stopper struct {
 
 // listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
 // comes back as an error of the write that nobody reads. (Ignoring them instead would make every agent ignore them.)
-func listen(ctx context.Context, kill func(), tell func(string)) *stopper {
+func listen(ctx context.Context, kill func(), tell func(string)) (context.Context, *stopper) {
 	s := &stopper{kill: kill, tell: tell, ch: make(chan os.Signal, 4)}
-	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	ctx, s.cancel = context.WithCancelCause(ctx)
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	s.done.Go(s.serve)
-	return s
+	return ctx, s
 }
 
 func (s *stopper) serve() {

@@ -142,29 +142,29 @@ func updateText(u orchestrator.Update) string {
 	case orchestrator.UpdateChecking:
 		text = fmt.Sprintf("%s checking: %s", u.Task, u.Text)
 	case orchestrator.UpdateReviewing:
-		text = fmt.Sprintf("%s in review%s", u.Task, after(": ", u.Text))
+		text = fmt.Sprintf("%s in review%s", u.Task, after(u.Text))
 	case orchestrator.UpdateCompleted:
-		text = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, span(u.Elapsed), u.Counts.Completed, u.Counts.Total, after(": ", u.Text))
+		text = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, span(u.Elapsed), u.Counts.Completed, u.Counts.Total, after(u.Text))
 	case orchestrator.UpdateFailed:
-		text = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, span(u.Elapsed), after(": ", u.Text))
+		text = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, span(u.Elapsed), after(u.Text))
 	case orchestrator.UpdateRetry:
-		text = fmt.Sprintf("%s ended uncharged, will be tried again%s", u.Task, after(": ", u.Text))
+		text = fmt.Sprintf("%s ended uncharged, will be tried again%s", u.Task, after(u.Text))
 	case orchestrator.UpdateGated:
-		text = fmt.Sprintf("%s gated%s", u.Task, after(": ", u.Text))
+		text = fmt.Sprintf("%s gated%s", u.Task, after(u.Text))
 	case orchestrator.UpdateWaiting:
-		text = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, after(": ", u.Text))
+		text = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
 	case orchestrator.UpdateNote:
 		text = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
 	case orchestrator.UpdateStopping:
-		text = "stopping" + after(": ", u.Text)
+		text = "stopping" + after(u.Text)
 	}
 	return line(text, maxLine)
 }
 
-// after is text behind a separator, or nothing.
-func after(separator, text string) string {
+// after is text behind a colon, or nothing.
+func after(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	return separator + text
+	return ": " + text
 }

@@ -140,7 +140,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 func (o *workOptions) equipped(p *place, pl *plan) error {
 	var missing []error
 	for _, name := range p.config.Relay.Runners {
-		if _, err := p.program(o.app, name); err != nil {
+		if _, err := p.program(name); err != nil {
 			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
 		}
 	}
@@ -158,12 +158,12 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 		if t.Runner == "" {
 			continue
 		}
-		if _, err := p.program(o.app, t.Runner); err != nil {
+		if _, err := p.program(t.Runner); err != nil {
 			return noRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
 		}
 	}
 	if name, _ := reviewer(p.config); name != "" {
-		if _, err := p.program(o.app, name); err != nil {
+		if _, err := p.program(name); err != nil {
 			return noRunner("reviewer "+name+": ", err)
 		}
 	}
@@ -193,13 +193,13 @@ func (o *workOptions) night(ctx context.Context, p *place, pl *plan) (err error)
 		return fmt.Errorf("start the guardian: %w", err)
 	}
 	watcher := newWatcher(o.app)
-	stop := listen(ctx, guardian.Kill, watcher.say)
+	ctx, stop := listen(ctx, guardian.Kill, watcher.say)
 	defer stop.release()
 	options := o.options(p, pl)
 	options.Supervisor = guardian
 	options.Notify = watcher.update
 	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, stop.signal()) }
-	s, err := orchestrator.Work(stop.ctx, options)
+	s, err := orchestrator.Work(ctx, options)
 	if closing := guardian.Close(); err == nil && closing != nil {
 		err = fmt.Errorf("close the guardian: %w", closing)
 	}
