@@ -2,7 +2,6 @@ package attempts
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -128,7 +127,7 @@ func (s *Store) failLocked(err error) error {
 	if errors.Is(err, fs.ErrClosed) {
 		return err
 	}
-	s.err = fmt.Errorf("the event log of run %s: %w", s.run, err)
+	s.err = err
 	s.log.Fail(err)
 	if durable.Full(err) {
 		if werr := s.lastWords(); werr != nil {

@@ -3,6 +3,7 @@ package attempts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"time"
 
@@ -65,7 +66,7 @@ func (s *Store) saveLocked(force bool) error {
 	}
 	began := time.Now()
 	if err := s.replaceLedger(); err != nil {
-		return s.fail(err)
+		return s.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
 	s.ended = time.Now()
 	s.cost = s.ended.Sub(began)

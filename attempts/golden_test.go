@@ -1,0 +1,59 @@
+package attempts
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// The two formats, byte by byte. A change here is a change for everybody who has an epic on disk.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	e, g := plan(t, 7)
+	stop := failed("T2", 2, "same again")
+	stop.Ended.Gate = &Gate{Reason: MaxAttempts, Detail: "2 of 2 attempts failed"}
+	stop.Ended.Receipt.Checks = []CheckRun{{Name: "go test ./...", ExitCode: 1, Seconds: 3.25, Log: "runs/x/T2/2/checks/1.log", Tail: "--- FAIL: TestA\nFAIL\n", Phase: "task"}}
+	stop.Ended.Receipt.Suggestion = "Run db:migrate first"
+	stop.Ended.Receipt.PatternTags = []string{"migration", "yes"}
+	events := []Event{
+		{Type: TypeRunStarted, RunStarted: &RunStarted{Version: LogVersion, EpicID: e.ID, PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 2, TimeoutMinutes: 15, Review: ReviewSettings{Enabled: true, Provider: "repoprompt"}}}},
+		started("T1", 1), succeeded("T1", 1), started("T2", 1), failed("T2", 1, "exit 1: \"quoted\"\nsecond line"), started("T2", 2), stop,
+		{Type: TypeNote, Note: &Note{Kind: "wait", Text: "usage limit until 03:00"}},
+		{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}}, {Type: TypeUngated, Task: "T4"},
+		{Type: TypeWritten, Written: &Written{SHA256: "00ff", Size: 10, Seq: 10}},
+		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 3, Reason: "no_runnable_tasks"}},
+		started("T3", 1),
+	}
+	f, now := newFold(g, nil), clock()
+	var log []byte
+	for i, ev := range events {
+		ev.Seq, ev.Run, ev.At = uint64(i+1), run1, now().Add(time.Duration(i)*time.Millisecond)
+		var back Event
+		var err error
+		log, back, err = encode(log, ev, new(decoder))
+		must(t, err)
+		f.apply(&back)
+	}
+	text, err := rendered(f)
+	must(t, err)
+	golden(t, "events.jsonl", log)
+	golden(t, "attempt-ledger.yml", []byte(text))
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		must(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}
