@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +90,24 @@ func (p *place) standing(verbose bool) (*standing, error) {
 	if have := view.Ledger.EpicID; have != "" && have != pl.epic.ID {
 		return nil, &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: pl.epic.ID}
 	}
-	return stand(pl, view, p.config.Relay.MaxAttemptsPerTask, verbose), nil
+	s := stand(pl, view, p.config.Relay.MaxAttemptsPerTask, verbose)
+	if text := p.otherPlan(s.Run, pl.source); text != "" {
+		s.Warnings = append(s.Warnings, text)
+	}
+	return s, nil
+}
+
+// otherPlan says so when epic.yml is not the plan the newest run began with: whoever changed it meanwhile, a person
+// should know.
+func (p *place) otherPlan(run runState, source []byte) string {
+	kept, err := os.ReadFile(p.file("runs", run.ID, "epic.yml"))
+	if run.ID == "" || err != nil || bytes.Equal(kept, source) {
+		return ""
+	}
+	if run.State == runOn {
+		return "epic.yml has changed since this run began; the run goes on with the plan it began with"
+	}
+	return "epic.yml has changed since the last run, which went by " + p.shown(p.file("runs", run.ID, "epic.yml"))
 }
 
 // watchEvery is how often a watched status is read anew.
