@@ -37,6 +37,14 @@ func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
 		f, err := c.facts.Facts(ctx)
 		return f.Head, err
 	}
+	branch, err := c.repo.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	// After the attempt the run's branch is put to where it ended: it must have begun there.
+	if began := strings.TrimPrefix(c.tree.branch, "refs/heads/"); branch != began {
+		return "", &RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
+	}
 	return c.repo.Head(ctx)
 }
 
@@ -60,38 +68,59 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		err := errors.Join(c.prove(ctx, a, p, &f), c.guard(ctx, &f))
 		return f, err
 	}
-	// The run may be stopping; what the agent left must be kept all the same.
-	settling, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
-	defer cancel()
-	names, err := c.collect(settling, a, &f)
+	names, err := c.gather(ctx, a, &f)
 	if err != nil {
-		if names, err = c.recollect(settling, a, &f, err); err != nil {
-			return f, err
-		}
+		return f, err
 	}
-	for _, step := range []func() error{
-		func() error { c.weigh(a, names, &f); return nil },
-		func() error { return c.prove(ctx, a, p, &f) },
-		func() error { return c.review(ctx, a, p, &f) },
-		func() error { return c.guard(ctx, &f) },
-	} {
-		if f.Outcome != attempts.Success {
-			break
-		}
-		if err := step(); err != nil {
-			return f, err
-		}
+	if err := c.examine(ctx, a, names, &f); err != nil {
+		return f, err
 	}
-	if f.Outcome == attempts.Success {
-		err = c.tree.restore(settling, f.Head)
-	} else {
-		err = c.setAside(settling, a, p, &f)
-	}
-	return f, errors.Join(err, c.vault.save())
+	f.pardon()
+	err = c.settle(ctx, a, p, &f)
+	return f, err
 }
 
-// settleLimit bounds relay's own git work after an attempt.
+// examine holds a claimed success against the evidence. Whatever that came to, code an agent had a hand in has run.
+func (c *checkout) examine(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+	if f.Outcome == attempts.Success {
+		c.weigh(a, names, f)
+	}
+	if f.Outcome != attempts.Success {
+		return nil
+	}
+	p := placeOf(c.o.Dir, a)
+	if err := c.prove(ctx, a, p, f); err != nil {
+		return err
+	}
+	if f.Outcome == attempts.Success {
+		if err := c.review(ctx, a, p, f); err != nil {
+			return err
+		}
+	}
+	return c.guard(ctx, f)
+}
+
+// settle leaves a success on the branch and sets anything else aside.
+func (c *checkout) settle(ctx context.Context, a Assignment, p place, f *Finding) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	var err error
+	if f.Outcome == attempts.Success {
+		err = c.tree.restore(ctx, f.Head)
+	} else {
+		err = c.setAside(ctx, a, p, f)
+	}
+	c.noteLeft(f)
+	return errors.Join(err, c.vault.save())
+}
+
+// settleLimit bounds relay's own git work between two things it waits for.
 const settleLimit = 10 * time.Minute
+
+// settling is for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
+func settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
+}
 
 // agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
 func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Report, error) {
@@ -102,7 +131,9 @@ func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Re
 			return runners.Report{Outcome: runners.Stopped, Detail: "relay was killed while the agent worked"}, nil
 		}
 		sup = process.Ended(exit)
-	} else if err := c.brief(ctx, a, p); err != nil {
+	} else if err := c.brief(ctx, a, p); ctx.Err() != nil {
+		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
+	} else if err != nil {
 		return runners.Report{}, err
 	}
 	runner, err := c.o.NewRunner(a.Runner, sup)
@@ -148,112 +179,6 @@ func (c *checkout) env(a Assignment, result string) []string {
 		env = append(env, "RELAY_RESULT="+result)
 	}
 	return env
-}
-
-// collect commits what the agent left uncommitted and fills in what git says was changed.
-func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
-	if err := c.tree.unlock(); err != nil {
-		return nil, err
-	}
-	err := c.finished(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	if f.agentHead, err = c.tree.head(ctx); err != nil {
-		return nil, err
-	}
-	head, err := c.tree.commitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
-	if err != nil {
-		return nil, err
-	}
-	f.Head = head
-	if head == a.Base {
-		return nil, nil
-	}
-	c.strayed(ctx, a, f)
-	names, err := c.repo.Names(ctx, a.Base, head)
-	var many *reanchor.TooManyError
-	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
-		// What cannot be listed cannot be held against the protected paths.
-		f.fail(attempts.Agent, attempts.CodeError, "the change is too large to be looked at: "+err.Error())
-	} else if err != nil {
-		return nil, err
-	}
-	stat, err := c.repo.Stat(ctx, a.Base, head)
-	f.Receipt.DiffStat = strings.TrimSpace(stat)
-	c.noteMine(names, f)
-	for i := range names {
-		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
-	}
-	return names, err
-}
-
-// finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
-func (c *checkout) finished(ctx context.Context, f *Finding) error {
-	if f.Outcome != attempts.Success {
-		return nil
-	}
-	if half := c.tree.halfway(); half != "" {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
-		return nil
-	}
-	path, err := c.tree.unmerged(ctx)
-	if path != "" {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
-	}
-	return err
-}
-
-// strayed fails an attempt that left the branch or rewrote what was there before it.
-func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) {
-	if f.Outcome != attempts.Success {
-		return
-	}
-	switch {
-	case !c.tree.onBranch(ctx):
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.branch, "refs/heads/")+"; its work is kept, but not landed")
-	case !c.tree.contains(ctx, a.Base, f.Head):
-		f.fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
-	}
-}
-
-// setAside keeps the work of an attempt that did not succeed as a ref and a patch, and puts the checkout back.
-func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Finding) error {
-	if f.Head != "" && f.Head != a.Base {
-		ref := fmt.Sprintf("refs/relay/%s/%s/%d", c.o.Epic.ID, a.Task.ID, a.Attempt)
-		if err := c.tree.keep(ctx, ref, f.Head); err == nil {
-			f.Receipt.Salvage = ref
-		} else { // an agent can stand in the way of a name; the patch has the work too
-			f.note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
-		}
-		if err := c.writePatch(ctx, a.Base, f.Head, p.patch); err != nil {
-			return err
-		}
-	}
-	to, err := c.backTo(ctx, a, p, f.agentHead)
-	if err != nil {
-		return err
-	}
-	if err := c.tree.restore(ctx, to); err != nil {
-		return err
-	}
-	return c.tree.returnMine(ctx, f.Head)
-}
-
-func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // an agent can remove its attempt's folder
-		return err
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.repo.Patch(ctx, base, head, file), file.Close())
-}
-
-// commitMessage says which attempt a commit made by relay belongs to.
-func commitMessage(epicID string, a Assignment) string {
-	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\nRelay-Attempt: %d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, a.Attempt)
 }
 
 // place names the files of one attempt.

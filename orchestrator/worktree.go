@@ -164,9 +164,9 @@ func (w *worktree) removeFresh(ctx context.Context) error {
 	return nil
 }
 
-// commitTimes returns the committer times of base..head in seconds since 1970.
+// commitTimes returns the committer times of base..head in seconds since 1970, without commits that relay made itself.
 func (w *worktree) commitTimes(ctx context.Context, base, head string) ([]int64, error) {
-	out, err := w.git(ctx, nil, "log", "--format=%ct", base+".."+head, "--")
+	out, err := w.git(ctx, nil, "log", "--format=%ct", "--invert-grep", "--grep=^"+attemptTrailer, base+".."+head, "--")
 	if err != nil {
 		return nil, err
 	}
