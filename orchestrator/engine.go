@@ -56,7 +56,16 @@ type Finding struct {
 	RunnerOut bool
 
 	agentHead    string   // before relay committed what was left
+	theirs       bool     // after a run that was killed, somebody else has committed since
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
+}
+
+// pardon charges nobody where it cannot be told whose doing it was.
+func (f *Finding) pardon() {
+	if f.theirs && f.Outcome.Charged() {
+		f.Gate = ""
+		f.fail(attempts.Stopped, attempts.Interrupted, "somebody committed after the run was killed, and now: "+f.Receipt.ErrorSummary)
+	}
 }
 
 // Heard is one thing an agent or relay did during an attempt.

@@ -77,6 +77,12 @@ func unblock(repo *reanchor.Git) error {
 	return nil
 }
 
+// locked reports whether the index is locked.
+func (w *worktree) locked() bool {
+	_, err := os.Lstat(filepath.Join(w.repo.GitDir(), "index.lock"))
+	return err == nil
+}
+
 // unlock removes the locks that a killed git of the attempt has left, or an agent has put there, as far as they are in
 // relay's way. Call it only when the attempt's processes are gone.
 func (w *worktree) unlock() error {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -31,34 +33,96 @@ func (w *worktree) unstageMine(ctx context.Context) error {
 	return err
 }
 
-// returnMine puts the user's own untracked files back that went away with the commit an agent had put them into.
-func (w *worktree) returnMine(ctx context.Context, from string) error {
-	gone := false
-	for path := range w.mine {
-		if !w.there(path) {
-			gone = true
-			break
-		}
-	}
-	if !gone || from == "" {
-		return nil
-	}
-	out, err := w.git(ctx, nil, "ls-tree", "-r", "--name-only", "-z", from)
+// releaseMine takes the user's own untracked files out of the index when commit does not have them: git then leaves
+// them where they are when the commits are put back that an agent had put them into.
+func (w *worktree) releaseMine(ctx context.Context, commit string) error {
+	out, err := w.git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z", commit, "--")
 	if err != nil {
 		return err
 	}
-	var paths []string
-	for _, path := range w.ofMine(out) {
-		if !w.there(path) {
-			paths = append(paths, path)
-		}
-	}
-	if len(paths) == 0 {
+	added := w.ofMine(out)
+	if len(added) == 0 {
 		return nil
 	}
-	list := strings.NewReader(strings.Join(paths, "\x00"))
-	_, err = w.git(ctx, list, "restore", "--source="+from, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")+"\x00"), "update-index", "--force-remove", "-z", "--stdin")
 	return err
+}
+
+// remember takes note of what is the user's own: files that are not tracked, ignored ones among them (an agent that
+// rewrites .gitignore would have them committed), and changes that git was told not to look at.
+func (w *worktree) remember(ctx context.Context) error {
+	out, err := w.git(ctx, nil, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=all")
+	if err != nil {
+		return err
+	}
+	w.mine = make(map[string]bool)
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if p, ok := strings.CutPrefix(entry, "?? "); ok {
+			w.mine[p] = true
+		} else if p, ok := strings.CutPrefix(entry, "!! "); ok {
+			w.mine[p] = true
+		}
+	}
+	assumed, skipped, err := w.flagged(ctx)
+	w.hidden = make(map[string]bool)
+	for _, p := range append(assumed, skipped...) {
+		w.hidden[p] = true
+	}
+	return err
+}
+
+// own reports whether a path is the user's own, or below a folder that is.
+func (w *worktree) own(p string) bool {
+	if w.mine[p] {
+		return true
+	}
+	for at, b := range []byte(p) {
+		if b == '/' && w.mine[p[:at+1]] {
+			return true
+		}
+	}
+	return false
+}
+
+// flagged lists tracked files that git was told not to look at, and that are there.
+func (w *worktree) flagged(ctx context.Context) (assumed, skipped []string, err error) {
+	out, err := w.git(ctx, nil, "ls-files", "-v", "-z")
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		tag, p, ok := strings.Cut(entry, " ")
+		if !ok {
+			continue
+		}
+		if tag >= "a" {
+			assumed = append(assumed, p)
+		}
+		if strings.EqualFold(tag, "S") && w.there(p) {
+			skipped = append(skipped, p)
+		}
+	}
+	return assumed, skipped, err
+}
+
+// unhide has git look again at what an attempt told it not to look at: a change that is hidden so would help the
+// checks to pass and be in no commit.
+func (w *worktree) unhide(ctx context.Context) error {
+	if w.hidden == nil {
+		return nil
+	}
+	assumed, skipped, err := w.flagged(ctx)
+	if err != nil {
+		return err
+	}
+	users := func(p string) bool { return w.hidden[p] }
+	for flag, paths := range map[string][]string{"--no-assume-unchanged": assumed, "--no-skip-worktree": skipped} {
+		paths = slices.DeleteFunc(paths, users)
+		if len(paths) == 0 {
+			continue
+		}
+		if _, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), "update-index", flag, "-z", "--stdin"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *worktree) there(path string) bool {
@@ -70,20 +134,47 @@ func (w *worktree) there(path string) bool {
 func (w *worktree) ofMine(printed []byte) []string {
 	var found []string
 	for path := range strings.SplitSeq(string(printed), "\x00") {
-		if w.mine[path] {
+		if path != "" && w.own(path) {
 			found = append(found, path)
 		}
 	}
 	return found
 }
 
+// maxNoted is how many files of a kind are named.
+const maxNoted = 3
+
 // noteMine tells of files of the user's own that an agent has put into its commits.
 func (c *checkout) noteMine(names []reanchor.Change, f *Finding) {
+	var paths []string
 	for _, n := range names {
-		if c.tree.mine[n.Path] {
-			f.note("untracked", "the agent committed "+attempts.Clean(n.Path, 200)+", which you had not")
+		if n.Code == "A" && c.tree.own(n.Path) {
+			paths = append(paths, n.Path)
 		}
 	}
+	if len(paths) > 0 {
+		f.note("untracked", "the agent committed "+listed(paths)+", which you had not")
+	}
+}
+
+// noteLeft tells of files of an attempt that are in no commit and were not removed either.
+func (c *checkout) noteLeft(f *Finding) {
+	if paths := c.tree.untold; len(paths) > 0 {
+		f.note("left", "git does not take "+listed(paths)+": left as it is, neither committed nor removed")
+	}
+	c.tree.untold = nil
+}
+
+func listed(paths []string) string {
+	shown := make([]string, 0, maxNoted)
+	for _, p := range paths[:min(maxNoted, len(paths))] {
+		shown = append(shown, attempts.Clean(p, 200))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(paths) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // noteUntracked writes down what is the user's own, for a run that has to bring this one to its end. Names are bytes,
@@ -94,19 +185,27 @@ func (c *checkout) noteUntracked() error {
 		list.WriteString(path)
 		list.WriteByte(0)
 	}
+	list.WriteString(listEnd)
 	return os.WriteFile(c.untrackedFile(c.o.Run), list.Bytes(), 0o600)
 }
 
-// recall reads what noteUntracked of an earlier run has written.
-func (c *checkout) recall(run string) error {
+// listEnd ends a whole list: no path is empty.
+const listEnd = "\x00\x00"
+
+// recall reads what noteUntracked of an earlier run has written. When that is gone, everything that is there and not
+// tracked counts as the user's: nothing of theirs may be taken for an agent's.
+func (c *checkout) recall(ctx context.Context, run string) error {
 	if c.tree == nil {
 		return nil
 	}
 	list, err := os.ReadFile(c.untrackedFile(run))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	list, whole := bytes.CutSuffix(list, []byte(listEnd))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !whole {
+		err = c.tree.remember(ctx)
+		c.tree.hidden = nil
+		return err
 	}
-	c.tree.mine = make(map[string]bool)
+	c.tree.mine, c.tree.hidden = make(map[string]bool), nil
 	for path := range strings.SplitSeq(string(list), "\x00") {
 		if path != "" {
 			c.tree.mine[path] = true

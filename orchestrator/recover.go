@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ func (n *night) orphans() []orphan {
 	})
 	for i := range found {
 		found[i].record = n.store.Task(found[i].task)
+		found[i].record.Attempts = found[i].record.Attempts[:len(found[i].record.Attempts)-1]
 	}
 	return found
 }
@@ -47,9 +49,10 @@ func (n *night) adopt(ctx context.Context, c *checkout, orphans []orphan) error 
 			Run: o.attempt.Run, Task: *task, Attempt: o.attempt.ID, Base: o.attempt.Base,
 			Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
 		}
-		if err := c.recall(a.Run); err != nil {
+		if err := c.recall(ctx, a.Run); err != nil {
 			return err
 		}
+		a.EarlierFindings = earlierFindings(o.record)
 		f, err := n.engine.Attempt(ctx, a)
 		if err != nil {
 			return fmt.Errorf("recover %s: %w", o.task, err)
@@ -110,23 +113,35 @@ func (c *checkout) begin(ctx context.Context) error {
 
 func (c *checkout) close() error { return c.vault.close() }
 
-// backTo says which commit the checkout is put back to after an attempt that did not succeed: its base. After a run
-// that was killed a person may have committed since; then head, where they left the branch, stays.
-func (c *checkout) backTo(ctx context.Context, a Assignment, p place, head string) (string, error) {
-	if !a.Ended {
-		return a.Base, nil
+// found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
+// half: then it is put back to how the agent left it, and judged again.
+func (c *checkout) found(ctx context.Context, a Assignment, f *Finding) error {
+	head, err := c.tree.head(ctx)
+	if err == nil && a.Ended && head == a.Base {
+		head, err = c.tree.bringBack(ctx, head, salvageRef(c.o.Epic.ID, a))
 	}
+	if err != nil {
+		return err
+	}
+	f.agentHead = head
+	if !a.Ended || head == a.Base {
+		return nil
+	}
+	if f.agentHead, err = c.tree.peel(ctx, head, commitMessage(c.o.Epic.ID, a)); err != nil {
+		return err
+	}
+	f.theirs, err = c.theirs(ctx, a, f.agentHead)
+	return err
+}
+
+// theirs reports whether a person has committed since the run was killed: their commits stay where they are.
+func (c *checkout) theirs(ctx context.Context, a Assignment, head string) (bool, error) {
 	if !c.tree.contains(ctx, a.Base, head) {
-		return head, nil
+		return true, nil
 	}
-	last := lastSeen(p)
+	last := lastSeen(placeOf(c.o.Dir, a))
 	times, err := c.tree.commitTimes(ctx, a.Base, head)
-	for _, t := range times {
-		if time.Unix(t, 0).After(last) {
-			return head, err
-		}
-	}
-	return a.Base, err
+	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
 }
 
 // lastSeen is the last moment at which the attempt's processes can have been alive.

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,28 +19,38 @@ import (
 type worktree struct {
 	repo   *reanchor.Git
 	branch string          // full ref name the run works on
-	mine   map[string]bool // untracked files that were there before the run: never committed, never removed
+	mine   map[string]bool // untracked and ignored files and folders that were there before the run: never committed, never removed
+	hidden map[string]bool // tracked files git was told not to look at before the run; nil: not known
+	left   map[string]bool // files of attempts that git does not take, or that cannot be removed
+	untold []string        // of left, what nobody was told of yet
 }
 
-func (w *worktree) git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	call := reanchor.Call{Stdin: stdin, Writes: true, Args: append([]string{"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "advice.detachedHead=false"}, args...)}
+func (w *worktree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
+	call := reanchor.Call{Writes: true, Limit: maxPrinted, Args: append([]string{
+		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false", "-c", "advice.detachedHead=false", "-c", "advice.addEmbeddedRepo=false",
+	}, args...)}
 	call.Env = []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}
+	if stdin != nil {
+		call.Stdin = stdin
+	}
+	out, err := w.repo.Run(ctx, call)
+	if err == nil || ctx.Err() != nil || !w.locked() {
+		return out, err
+	}
+	// What was killed a moment ago has left its lock, or an editor's git was quicker.
+	if err := w.unlock(); err != nil {
+		return out, err
+	}
+	if stdin != nil {
+		if _, err := stdin.Seek(0, io.SeekStart); err != nil {
+			return out, err
+		}
+	}
 	return w.repo.Run(ctx, call)
 }
 
-// remember takes note of the user's own untracked files.
-func (w *worktree) remember(ctx context.Context) error {
-	w.mine = nil // what an earlier run had noted would be left out
-	paths, err := w.untracked(ctx)
-	if err != nil {
-		return err
-	}
-	w.mine = make(map[string]bool, len(paths))
-	for _, p := range paths {
-		w.mine[p] = true
-	}
-	return nil
-}
+// maxPrinted bounds what is held of a list of paths.
+const maxPrinted = 64 << 20
 
 // untracked lists untracked, not ignored files that are not the user's own.
 func (w *worktree) untracked(ctx context.Context) ([]string, error) {
@@ -48,8 +59,8 @@ func (w *worktree) untracked(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var paths []string
-	for _, p := range strings.Split(string(out), "\x00") {
-		if p != "" && !w.mine[p] {
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		if p != "" && !w.own(p) && !w.left[p] {
 			paths = append(paths, p)
 		}
 	}
@@ -58,23 +69,19 @@ func (w *worktree) untracked(ctx context.Context) ([]string, error) {
 
 // commitLeftovers commits whatever an attempt left uncommitted, so that the tree is exactly the head it returns.
 func (w *worktree) commitLeftovers(ctx context.Context, message string) (head string, err error) {
-	fresh, err := w.untracked(ctx)
-	if err != nil {
+	if err := w.unhide(ctx); err != nil {
 		return "", err
 	}
 	if _, err := w.git(ctx, nil, "add", "--update"); err != nil {
 		return "", err
 	}
-	if len(fresh) > 0 {
-		list := strings.NewReader(strings.Join(fresh, "\x00"))
-		if _, err := w.git(ctx, list, "add", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-			return "", err
-		}
+	if err := w.addFresh(ctx); err != nil {
+		return "", err
 	}
 	if err := w.unstageMine(ctx); err != nil {
 		return "", err
 	}
-	if _, err := w.git(ctx, nil, "diff", "--cached", "--quiet"); err == nil {
+	if _, err := w.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none"); err == nil {
 		return w.head(ctx)
 	}
 	args := append(w.identity(ctx), "commit", "--quiet", "--no-verify", "--allow-empty-message", "--file=-")
@@ -82,6 +89,39 @@ func (w *worktree) commitLeftovers(ctx context.Context, message string) (head st
 		return "", err
 	}
 	return w.head(ctx)
+}
+
+// addFresh stages new files. What git does not take (a repository without a commit, a file that cannot be read) is
+// left where it is: neither committed nor removed.
+func (w *worktree) addFresh(ctx context.Context) error {
+	fresh, err := w.untracked(ctx)
+	if err != nil || len(fresh) == 0 {
+		return err
+	}
+	list := strings.NewReader(strings.Join(fresh, "\x00"))
+	_, refused := w.git(ctx, list, "add", "--pathspec-from-file=-", "--pathspec-file-nul")
+	if refused == nil {
+		return nil
+	}
+	list = strings.NewReader(strings.Join(fresh, "\x00"))
+	_, _ = w.git(ctx, list, "add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+	still, err := w.untracked(ctx)
+	if err != nil || len(still) == len(fresh) && len(fresh) > 1 { // nothing at all was taken: a full disk, for one
+		return errors.Join(refused, err)
+	}
+	w.leave(still...)
+	return nil
+}
+
+// leave takes note of files that are neither committed nor removed.
+func (w *worktree) leave(paths ...string) {
+	if w.left == nil {
+		w.left = make(map[string]bool)
+	}
+	for _, p := range paths {
+		w.left[p] = true
+		w.untold = append(w.untold, p)
+	}
 }
 
 // identity lets relay commit where nobody has told git a name.
@@ -126,13 +166,16 @@ func (w *worktree) keep(ctx context.Context, ref, commit string) error {
 
 // restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *worktree) restore(ctx context.Context, commit string) error {
-	if err := w.forget(); err != nil {
+	if err := errors.Join(w.unlock(), w.forget()); err != nil {
 		return err
 	}
 	if !w.onBranch(ctx) {
 		if _, err := w.git(ctx, nil, "symbolic-ref", "HEAD", w.branch); err != nil {
 			return err
 		}
+	}
+	if err := w.releaseMine(ctx, commit); err != nil {
+		return err
 	}
 	if _, err := w.git(ctx, nil, "reset", "--quiet", "--hard", commit, "--"); err != nil {
 		return err
@@ -152,8 +195,9 @@ func (w *worktree) removeFresh(ctx context.Context) error {
 	}
 	defer root.Close()
 	for _, p := range fresh {
-		if err := root.RemoveAll(filepath.FromSlash(strings.TrimSuffix(p, "/"))); err != nil {
-			return fmt.Errorf("remove %s: %w", p, err)
+		if strings.HasSuffix(p, "/") || root.RemoveAll(filepath.FromSlash(p)) != nil {
+			w.leave(p) // a repository of its own is in no commit of this one
+			continue
 		}
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 			if root.Remove(filepath.FromSlash(dir)) != nil {
@@ -162,6 +206,37 @@ func (w *worktree) removeFresh(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// peel returns the commit below those that relay itself made for an attempt.
+func (w *worktree) peel(ctx context.Context, head, message string) (string, error) {
+	for {
+		out, err := w.git(ctx, nil, "log", "-1", "--format=%P%x00%B", head, "--")
+		if err != nil {
+			return "", err
+		}
+		parents, body, _ := strings.Cut(string(out), "\x00")
+		parent, _, _ := strings.Cut(parents, " ")
+		if parent == "" || strings.TrimSpace(body) != strings.TrimSpace(message) {
+			return head, nil
+		}
+		head = parent
+	}
+}
+
+// bringBack puts the work kept under ref into the checkout again, if there is any and nothing is in its way.
+func (w *worktree) bringBack(ctx context.Context, head, ref string) (string, error) {
+	kept, err := w.repo.Ref(ctx, ref)
+	if err != nil || kept == "" {
+		return head, err
+	}
+	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
+		return head, nil // somebody is at work here
+	}
+	if _, err := w.git(ctx, nil, "merge", "--quiet", "--ff-only", "--no-autostash", "--", kept); err != nil {
+		return head, nil // files that would be overwritten, or a history that does not follow
+	}
+	return kept, nil
 }
 
 // commitTimes returns the committer times of base..head in seconds since 1970, without commits that relay made itself.

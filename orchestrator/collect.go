@@ -1,0 +1,172 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/attempts"
+	"relay/reanchor"
+)
+
+// gather collects an attempt's work, if need be after .git was put back.
+func (c *checkout) gather(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	names, err := c.collect(ctx, a, f)
+	if err != nil {
+		return c.recollect(ctx, a, f, err)
+	}
+	return names, nil
+}
+
+// collect commits what the agent left uncommitted and fills in what git says was changed.
+func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
+	if err := c.tree.unlock(); err != nil {
+		return nil, err
+	}
+	if err := c.finished(ctx, f); err != nil {
+		return nil, err
+	}
+	if err := c.found(ctx, a, f); err != nil {
+		return nil, err
+	}
+	head, err := c.tree.commitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
+	if err != nil {
+		return nil, err
+	}
+	f.Head = head
+	if head == a.Base {
+		return nil, nil
+	}
+	c.strayed(ctx, a, f)
+	names, err := c.repo.Names(ctx, a.Base, head)
+	var many *reanchor.TooManyError
+	switch {
+	case errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch):
+		if f.Outcome == attempts.Success { // what cannot be listed cannot be held against the protected paths
+			f.fail(attempts.Agent, attempts.CodeError, "the change is too large to be looked at: "+err.Error())
+		}
+	case err != nil:
+		return nil, err
+	}
+	stat, err := c.repo.Stat(ctx, a.Base, head)
+	f.Receipt.DiffStat = strings.TrimSpace(stat)
+	c.noteMine(names, f)
+	for i := range names {
+		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
+	}
+	return names, err
+}
+
+// finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
+func (c *checkout) finished(ctx context.Context, f *Finding) error {
+	if f.Outcome != attempts.Success {
+		return nil
+	}
+	if half := c.tree.halfway(); half != "" {
+		f.fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
+		return nil
+	}
+	path, err := c.tree.unmerged(ctx)
+	if path != "" {
+		f.fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
+	}
+	return err
+}
+
+// strayed fails an attempt that left the branch or rewrote what was there before it.
+func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) {
+	if f.Outcome != attempts.Success {
+		return
+	}
+	switch {
+	case !c.tree.onBranch(ctx):
+		f.fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.branch, "refs/heads/")+"; its work is kept, but not landed")
+	case !c.tree.contains(ctx, a.Base, f.Head):
+		f.fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
+	}
+}
+
+// setAside keeps the work of an attempt that did not succeed as a ref and a patch, and puts the checkout back.
+func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Finding) error {
+	ref := salvageRef(c.o.Epic.ID, a)
+	if f.Head != "" && f.Head != a.Base {
+		if err := c.tree.keep(ctx, ref, f.Head); err == nil {
+			f.Receipt.Salvage = ref
+		} else { // an agent can stand in the way of a name; the patch has the work too
+			f.note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
+		}
+		if err := c.writePatch(ctx, a.Base, f.Head, p.patch); err != nil {
+			f.note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
+			if f.Receipt.Salvage == "" {
+				return err
+			}
+		}
+	}
+	if err := c.keepBranch(ctx, a, f, ref+"-branch"); err != nil {
+		return err
+	}
+	to := a.Base
+	if f.theirs {
+		to = f.agentHead
+	}
+	return c.tree.restore(ctx, to)
+}
+
+// keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.
+func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref string) error {
+	tip, err := c.repo.Ref(ctx, c.tree.branch)
+	if err != nil || tip == "" || tip == a.Base || tip == f.Head || c.tree.contains(ctx, tip, f.Head) {
+		return err
+	}
+	if err := c.tree.keep(ctx, ref, tip); err != nil {
+		return err
+	}
+	f.note("salvage", "what the agent had committed on the branch before it left it is kept in "+ref)
+	return nil
+}
+
+// patchCap bounds changes.patch, which is there to be read; the ref has everything.
+const patchCap = 64 << 20
+
+func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // an agent can remove its attempt's folder
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.repo.Patch(ctx, base, head, &limited{to: file, left: patchCap}), file.Close())
+}
+
+// limited takes no more than so many bytes.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+// Write refuses what does not fit, so that git stops.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, reanchor.ErrTooMuch
+	}
+	return l.to.Write(p)
+}
+
+// salvageRef is where the work of an attempt is kept that did not succeed.
+func salvageRef(epicID string, a Assignment) string {
+	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Attempt)
+}
+
+// commitMessage says which attempt a commit made by relay belongs to.
+func commitMessage(epicID string, a Assignment) string {
+	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, attemptTrailer, a.Attempt)
+}
+
+const attemptTrailer = "Relay-Attempt: "
