@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -251,8 +252,14 @@ ok
 	}
 	for _, r := range losers {
 		r.wants(t, exitRunning)
-		r.says(t, fmt.Sprintf("process %d on %s", winner.cmd.Process.Pid, host))
+		said := r.stderr.String() // at first it may be one that makes the ledger, and then comes too late itself
+		if !slices.ContainsFunc(all, func(r *running) bool {
+			return strings.Contains(said, fmt.Sprintf("process %d on %s since", r.cmd.Process.Pid, host))
+		}) {
+			t.Errorf("it does not say who is at work: %s", said)
+		}
 	}
+	l.run("work").says(t, fmt.Sprintf("process %d on %s", winner.cmd.Process.Pid, host))
 	l.free()
 	l.end(winner)
 	winner.wants(t, exitOK)
