@@ -42,6 +42,7 @@ func Shell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Shell
 			Argv: argv, Env: req.Env, Dir: req.Dir, Stdout: req.Log, Stderr: req.Log, End: req.End,
 			Mark: req.Mark, StopGrace: req.StopGrace,
 		},
+		read:   func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk
 		limits: Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},
 	}
 	e, err := w.run(ctx)

@@ -1,114 +1,75 @@
 package runners
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+
+	"relay/runners/process"
 )
 
 const (
-	maxLine   = 8 << 20  // a longer line of output is skipped whole: the longest measured one had 1.6 MB
+	maxLine   = 8 << 20  // a longer line of output is skipped: the longest measured one had 1.6 MB
 	lookBytes = 64 << 20 // read at one look, so that a flood cannot keep the limits from being checked
 )
 
-// tail reads a growing file line by line, in bounded memory.
+// tail reads a growing file line by line, in bounded memory, and gives its middle back to the disk.
 type tail struct {
 	path string
+	kept int64        // bytes of the file to keep
 	line func([]byte) // gets each whole line, without its end; must not keep it
 
-	file     *os.File
-	offset   int64
-	partial  []byte
-	skipping bool // inside a line that is too long
+	lines *process.Lines
+	gone  chan struct{}
 }
 
 // read hands on what came since the last call, at most lookBytes of it, and reports whether that was everything.
-func (t *tail) read(buf []byte) (all bool, err error) {
-	if t.file == nil {
-		if t.file, err = os.Open(t.path); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return true, nil
-			}
-			return true, err
-		}
-	}
-	for budget := int64(lookBytes); budget > 0; {
-		n, err := t.file.ReadAt(buf, t.offset)
-		t.offset += int64(n)
-		budget -= int64(n)
-		t.feed(buf[:n])
-		if errors.Is(err, io.EOF) {
-			t.follow()
+func (t *tail) read() (all bool, err error) {
+	if t.lines == nil {
+		t.gone = make(chan struct{})
+		t.lines, err = process.OpenLines(t.path, process.LinesOptions{Gone: t.gone, MaxLine: maxLine, Cap: t.kept})
+		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}
 		if err != nil {
 			return true, err
 		}
 	}
+	for budget := int64(lookBytes); budget > 0; {
+		line, ok, err := t.lines.Now()
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil || !ok {
+			return true, err
+		}
+		budget -= int64(len(line.Data)) + line.Dropped
+		if line.Dropped == 0 { // a line without its middle says nothing
+			t.line(line.Data)
+		}
+	}
 	return false, nil
 }
 
-// follow goes back to the end of a file that was cut short under us: the agent can write to its own output file.
-func (t *tail) follow() {
-	if info, err := t.file.Stat(); err == nil && info.Size() < t.offset {
-		t.offset = info.Size()
-	}
-}
-
-func (t *tail) feed(data []byte) {
-	for len(data) > 0 {
-		i := bytes.IndexByte(data, '\n')
-		if i < 0 {
-			t.keep(data)
-			return
-		}
-		switch {
-		case t.skipping:
-			t.skipping = false
-		case len(t.partial) == 0:
-			t.line(data[:i])
-		default:
-			if t.keep(data[:i]); !t.skipping {
-				t.line(t.partial)
-			}
-			t.skipping = false
-		}
-		t.partial = t.partial[:0]
-		data = data[i+1:]
-	}
-}
-
-func (t *tail) keep(data []byte) {
-	if t.skipping || len(t.partial)+len(data) > maxLine {
-		t.skipping, t.partial = true, nil
-		return
-	}
-	t.partial = append(t.partial, data...)
-}
-
 // finish reads the rest of a file that no longer grows, its last line also when that has no end.
-func (t *tail) finish(buf []byte) error {
-	for {
-		all, err := t.read(buf)
-		if err != nil {
+func (t *tail) finish() error {
+	if t.lines == nil {
+		if _, err := t.read(); err != nil || t.lines == nil {
 			return err
 		}
-		if all {
-			break
+	}
+	close(t.gone)
+	for {
+		if all, err := t.read(); all || err != nil {
+			return err
 		}
 	}
-	if len(t.partial) > 0 && !t.skipping {
-		t.line(t.partial)
-	}
-	t.partial = nil
-	return nil
 }
 
 func (t *tail) close() {
-	if t.file != nil {
-		_ = t.file.Close() // it was only read
+	if t.lines != nil {
+		_ = t.lines.Close() // it was only read
 	}
 }
 

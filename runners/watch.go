@@ -88,7 +88,7 @@ func (w *watch) run(parent context.Context) (end, error) {
 func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
 	l := look{watch: w, stop: stop, heard: time.Now(), pause: firstLook}
 	if w.read != nil {
-		l.tail = &tail{path: w.cmd.Stdout, line: w.read}
+		l.tail = &tail{path: w.cmd.Stdout, kept: w.limits.kept(), line: w.read}
 		defer l.tail.close()
 	}
 	timer := time.NewTimer(l.pause)
@@ -109,7 +109,6 @@ type look struct {
 	*watch
 	stop  context.CancelCauseFunc
 	tail  *tail
-	buf   []byte
 	sizes [2]int64 // of stdout and stderr
 	heard time.Time
 	ended time.Time // when the final result was seen
@@ -121,7 +120,7 @@ func (l *look) again() time.Duration {
 	now := time.Now()
 	all := true
 	if l.tail != nil {
-		all, _ = l.tail.read(l.buffer()) // a read error shows again in last, and the limits must hold regardless
+		all, _ = l.tail.read() // a read error shows again in last, and the limits must hold regardless
 	}
 	if l.grown() {
 		l.heard, l.pause = now, firstLook
@@ -192,18 +191,11 @@ func (l *look) grown() bool {
 // last reads what the process wrote between the last look and its end.
 func (l *look) last() {
 	if l.tail != nil {
-		_ = l.tail.finish(l.buffer()) // what cannot be read is missing from the outcome: no result, never a success
+		_ = l.tail.finish() // what cannot be read is missing from the outcome: no result, never a success
 	}
 	if l.mood != nil {
 		l.mood()
 	}
-}
-
-func (l *look) buffer() []byte {
-	if l.buf == nil {
-		l.buf = make([]byte, 128<<10)
-	}
-	return l.buf
 }
 
 func (l Limits) kept() int64 {

@@ -178,15 +178,14 @@ func TestTail(t *testing.T) {
 	var got []string
 	tl := tail{path: path, line: func(l []byte) { got = append(got, string(l)) }}
 	defer tl.close()
-	buf := make([]byte, 32)
 	step := func(text string) {
 		t.Helper()
 		write(process.Command{Stdout: path}, text)
-		if _, err := tl.read(buf); err != nil {
+		if _, err := tl.read(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := tl.read(buf); err != nil {
+	if _, err := tl.read(); err != nil {
 		t.Fatalf("a file that is not there yet: %v", err)
 	}
 	step("one\ntw")
@@ -194,7 +193,7 @@ func TestTail(t *testing.T) {
 	long := make([]byte, maxLine+1)
 	step(string(long))
 	step("\nfive\nsix without an end")
-	if err := tl.finish(buf); err != nil {
+	if err := tl.finish(); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"one", "two, which is longer than the buffer", "", "five", "six without an end"}
@@ -205,24 +204,5 @@ func TestTail(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("line %d: got %q, want %q", i, got[i], want[i])
 		}
-	}
-}
-
-func TestCompactFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "out")
-	write(process.Command{Stdout: path}, "head 0123456789 tail")
-	if err := compactFile(path, 8); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "head\n[relay: 12 bytes dropped]\ntail"; string(got) != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if err := compactFile(filepath.Join(t.TempDir(), "none"), 8); err != nil {
-		t.Errorf("a file that is not there: %v", err)
 	}
 }
