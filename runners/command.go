@@ -65,7 +65,7 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits, mood: req.mood}
 	if req.Observe != nil {
 		l := listener{req: req}
-		w.read, w.mood = l.line, l.tell
+		w.read, w.mood, w.long = l.line, l.tell, watchedLine
 	}
 	e, err := w.run(ctx)
 	if err != nil {
@@ -110,6 +110,9 @@ func (c *Command) report(r *Report, e end, req Request) error {
 	r.Detail = joinDetail(r.Detail, leftBehind(e.exit))
 	return nil
 }
+
+// watchedLine is the longest line a watcher is told of: several agents at a time may print one without an end.
+const watchedLine = 64 << 10
 
 // listener tells a watcher the last line of each look: a command may print faster than anyone can read.
 type listener struct {

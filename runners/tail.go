@@ -1,6 +1,7 @@
 package runners
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,13 +11,14 @@ import (
 )
 
 const (
-	maxLine   = 8 << 20  // a longer line of output is skipped: the longest measured one had 1.6 MB
-	lookBytes = 64 << 20 // read at one look, so that a flood cannot keep the limits from being checked
+	maxLine   = 8 << 20 // a longer line of output is skipped: the longest measured one had 1.6 MB
+	lookBytes = 4 << 20 // read at one look, so that a flood cannot keep the limits from being checked
 )
 
 // tail reads a growing file line by line, in bounded memory, and gives its middle back to the disk.
 type tail struct {
 	path string
+	long int          // a longer line is skipped; 0: maxLine
 	kept int64        // bytes of the file to keep
 	line func([]byte) // gets each whole line, without its end; must not keep it
 
@@ -28,7 +30,7 @@ type tail struct {
 func (t *tail) read() (all bool, err error) {
 	if t.lines == nil {
 		t.gone = make(chan struct{})
-		t.lines, err = process.OpenLines(t.path, process.LinesOptions{Gone: t.gone, MaxLine: maxLine, Cap: t.kept})
+		t.lines, err = process.OpenLines(t.path, process.LinesOptions{Gone: t.gone, MaxLine: cmp.Or(t.long, maxLine), Cap: t.kept})
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}

@@ -45,6 +45,7 @@ type watch struct {
 	cmd    process.Command
 	limits Limits
 	read   func(line []byte) // sees each line of stdout as it comes; nil: nobody reads while it runs
+	long   int               // bytes of the longest line that read wants; 0: maxLine
 	mood   func() mood       // asked after each look and at the end; nil: always working
 }
 
@@ -88,7 +89,7 @@ func (w *watch) run(parent context.Context) (end, error) {
 func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
 	l := look{watch: w, stop: stop, heard: time.Now(), pause: firstLook}
 	if w.read != nil {
-		l.tail = &tail{path: w.cmd.Stdout, kept: w.limits.kept(), line: w.read}
+		l.tail = &tail{path: w.cmd.Stdout, long: w.long, kept: w.limits.kept(), line: w.read}
 		defer l.tail.close()
 	}
 	timer := time.NewTimer(l.pause)

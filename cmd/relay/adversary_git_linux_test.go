@@ -63,7 +63,6 @@ git merge side >/dev/null 2>&1; ok`, half},
 		"lock folder":         {`echo x > work.txt; mkdir -p .git/index.lock/deep; ok`, believed},
 		"worktree":            {`echo x > work.txt; git worktree add -q "$HOME/wt" -b wt; ok`, believed},
 		"nested":              {`git init -q inner; cd inner; echo x > x; git add x; git commit -qm x; ok`, believed},
-		"hidden change":       {`echo cheat > seed2.txt; echo x > work.txt; git add .; git update-index --skip-worktree work.txt; echo y > work.txt; ok`, verdict{outcome: "success", landed: []string{"T1: One", "T1: One"}}},
 		"odd names":           {`echo x > "-rf"; echo x > "--upload-pack=x"; echo x > ":(top)x"; echo x > "$(printf 'a\nb')"; echo x > "$(printf '\377\376')"; echo x > '$(touch pwned)'; ok`, believed},
 		"deep folder":         {`d=.; for i in $(seq 60); do d=$d/$(printf 'd%.0s' $(seq 50)); done; mkdir -p "$d" && echo x > "$d/x"; ok`, believed},
 		"link out":            {`ln -s / root; ln -s ../.. up; ok`, believed},
@@ -82,6 +81,23 @@ git merge side >/dev/null 2>&1; ok`, half},
 			if exists(l.path("pwned")) {
 				t.Error("a file name was executed")
 			}
+		})
+	}
+}
+
+// What an agent hides from git is either in its commit or not in the checkout: checks must not pass on what does not land.
+func TestAdversaryHiddenChange(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--skip-worktree", "--assume-unchanged"} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, strings.Replace(hostilePlan, "T2: {title: Two}", "T2: {title: Two, checks: [\"! grep -q cheat work.txt || git show HEAD~1:work.txt | grep -q cheat\"]}", 1),
+				honest+`echo x > work.txt; git add .; git commit -qm "T1: One"; git update-index `+flag+` work.txt; echo cheat > work.txt; ok`)
+			l.work(exitOK)
+			if disk, landed := l.read("work.txt"), l.git("show", "main:work.txt")+"\n"; disk != landed {
+				t.Errorf("work.txt is %q in the checkout and %q on the branch", disk, landed)
+			}
+			l.clean()
 		})
 	}
 }

@@ -47,9 +47,9 @@ func (l *lab) modest() {
 // Output without end costs neither memory nor the result, and little disk.
 func TestAdversaryFloods(t *testing.T) {
 	t.Parallel()
-	size := "64M"
+	size, keep := "64M", 4
 	if *full {
-		size = "1G"
+		size, keep = "1G", 32
 	}
 	for name, agent := range map[string]string{
 		"lines":          `yes "all work and no play" | head -c $SIZE; ok`,
@@ -64,7 +64,7 @@ func TestAdversaryFloods(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, strings.Replace(hostilePlan, "timeout_minutes: 0.02", "timeout_minutes: 5", 1),
 				measuring+"echo work > work.txt\n"+strings.ReplaceAll(agent, "$SIZE", size)+"\n")
-			l.env = append(l.env, "RELAY_TRANSCRIPT_MIB=1")
+			l.env = append(l.env, fmt.Sprint("RELAY_TRANSCRIPT_MIB=", keep))
 			judged(t, l, believed)
 			l.modest()
 			var kept int64
@@ -75,13 +75,22 @@ func TestAdversaryFloods(t *testing.T) {
 				}
 				kept += info.Size()
 			}
-			if kept > 3<<20 {
-				t.Errorf("%d bytes of output are kept, want about 1 MiB", kept)
+			if kept > int64(keep)<<20+1<<20 {
+				t.Errorf("%d bytes of output are kept, want about %d MiB", kept, keep)
 			}
 			r := l.run("show", "T1", "--log")
 			r.wants(t, exitOK)
 		})
 	}
+}
+
+// An agent that never stops printing is stopped long before the disk is full.
+func TestAdversaryEndlessFlood(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, strings.Replace(hostilePlan, "timeout_minutes: 0.02", "timeout_minutes: 5", 1), measuring+"yes\n")
+	l.env = append(l.env, "RELAY_TRANSCRIPT_MIB=1")
+	judged(t, l, fails("agent", "code_error", "too much output"))
+	l.modest()
 }
 
 // The same for what Claude Code prints: its result is the last line, however long the one before is.
@@ -102,7 +111,7 @@ echo '{"type":"result","subtype":"success","is_error":false,"session_id":"c9fdff
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.settings(fmt.Sprintf("relay: {runners: [claude], transcript_mib: 1, agents: {claude: {type: claude, argv: [%q]}}}\n", script))
+	l.settings(fmt.Sprintf("relay: {runners: [claude], transcript_mib: 8, agents: {claude: {type: claude, argv: [%q]}}}\n", script))
 	l.work(exitOK)
 	l.commits("T1: One", "T2: Two")
 	l.modest()
