@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,21 +34,29 @@ func (c *checkout) weigh(a Assignment, names []reanchor.Change, f *Finding) {
 	}
 }
 
-// protectedHit returns the first changed path that a protected glob matches, or "".
+// protectedHit returns the first changed path that a protected glob covers, or "".
 func protectedHit(globs []string, names []reanchor.Change) string {
 	for _, n := range names {
 		for _, g := range globs {
 			for _, p := range []string{n.Path, n.From} {
-				if p == "" {
-					continue
-				}
-				if ok, _ := doublestar.Match(g, p); ok || strings.HasPrefix(p, strings.TrimSuffix(g, "/")+"/") {
+				if p != "" && covers(g, p) {
 					return p
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// covers reports whether a glob matches a path or a folder it is in.
+func covers(glob, p string) bool {
+	glob = strings.TrimSuffix(glob, "/")
+	for ; p != "." && p != "/"; p = path.Dir(p) {
+		if ok, _ := doublestar.Match(glob, p); ok || p == glob {
+			return true
+		}
+	}
+	return false
 }
 
 // prove runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
@@ -88,7 +97,7 @@ const (
 
 // passes runs one check and fails the finding when it does not pass.
 func (c *checkout) passes(ctx context.Context, a Assignment, p place, f *Finding, check numbered) error {
-	run, timedOut, err := c.check(ctx, a, p, check)
+	run, ended, err := c.check(ctx, a, p, check)
 	if ctx.Err() != nil {
 		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
 		return nil
@@ -98,7 +107,9 @@ func (c *checkout) passes(ctx context.Context, a Assignment, p place, f *Finding
 	}
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
 	switch {
-	case timedOut:
+	case unseen(ended):
+		f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+	case ended.TimedOut:
 		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, c.checkWall(check.Check)))
 	case run.ExitCode != 0:
 		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s: exit status %d", check.Name, run.ExitCode))
@@ -106,19 +117,39 @@ func (c *checkout) passes(ctx context.Context, a Assignment, p place, f *Finding
 	return nil
 }
 
-// sober runs the checks that must fail before the work. One that passes already proves nothing about this task.
-func (c *checkout) sober(ctx context.Context, a Assignment, p place) (Finding, bool, error) {
-	var f Finding
+// unseen reports that nobody knows what a check would have said: that proves nothing, and is not the agent's fault.
+func unseen(r runners.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
+
+// sober runs the checks that must fail before the work. One that passes already proves nothing about this task. What
+// they leave behind is removed: it would be taken for the agent's work.
+func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding, ok bool, err error) {
+	ran := false
+	defer func() {
+		if ran && err == nil {
+			settled, cancel := settling(ctx)
+			defer cancel()
+			err = c.tree.restore(settled, a.Base)
+		}
+	}()
 	for i, check := range a.Task.Checks {
 		if check.Expect != epic.ExpectRedThenGreen {
 			continue
 		}
-		run, _, err := c.check(ctx, a, p, numbered{check, i, phaseBaseline})
+		ran = true
+		run, ended, err := c.check(ctx, a, p, numbered{check, i, phaseBaseline})
+		if ctx.Err() != nil {
+			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
+			return f, false, nil
+		}
 		if err != nil {
 			return f, false, err
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, run)
-		if run.ExitCode == 0 {
+		switch {
+		case unseen(ended):
+			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+			return f, false, nil
+		case run.ExitCode == 0:
 			f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
 			f.Gate = attempts.Infrastructure
 			return f, false, nil
@@ -128,10 +159,10 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (Finding, b
 }
 
 // check runs one acceptance command, the user's own text, in the checkout.
-func (c *checkout) check(ctx context.Context, a Assignment, p place, check numbered) (attempts.CheckRun, bool, error) {
+func (c *checkout) check(ctx context.Context, a Assignment, p place, check numbered) (attempts.CheckRun, runners.ShellReport, error) {
 	c.tell(Heard{Task: a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
 	if err := os.MkdirAll(p.checks, 0o700); err != nil {
-		return attempts.CheckRun{}, false, err
+		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
 	log := filepath.Join(p.checks, fmt.Sprintf("%d-%s.log", check.index+1, check.phase))
 	start := c.now()
@@ -140,14 +171,14 @@ func (c *checkout) check(ctx context.Context, a Assignment, p place, check numbe
 		Wall: c.checkWall(check.Check), StopGrace: c.o.Limits.StopGrace, Cap: c.o.Limits.OutputCap,
 	})
 	if err != nil {
-		return attempts.CheckRun{}, false, err
+		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
 	rel, err := filepath.Rel(c.o.Dir, log)
 	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(c.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: check.phase}
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
 	}
-	return run, report.TimedOut, err
+	return run, report, err
 }
 
 func (c *checkout) checkWall(check epic.Check) time.Duration {
@@ -160,9 +191,11 @@ func (c *checkout) checkWall(check epic.Check) time.Duration {
 // unchanged returns the claimed paths that git does not list.
 func unchanged(claimed []string, names []reanchor.Change) []string {
 	var missing []string
-	for _, path := range claimed {
-		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == path }) {
-			missing = append(missing, path)
+	for _, p := range claimed {
+		clean := path.Clean(filepath.ToSlash(p))
+		// An agent may give whole paths: what it says is compared, not trusted.
+		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == clean || strings.HasSuffix(clean, "/"+n.Path) }) {
+			missing = append(missing, p)
 		}
 	}
 	return missing

@@ -72,9 +72,9 @@ func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, caus
 	return c.collect(ctx, a, f)
 }
 
-// restoreOwn restores the ledger's files, and the plan and .gitignore where they are gone: in this order, for the
-// folder itself may have to be put back first. A plan that was edited may be the user's doing: it is left as it is, and
-// the run goes on with the one it began with.
+// restoreOwn restores the ledger's files, and then, for the folder itself may have to be put back first, .gitignore and
+// a plan that is gone. A plan that was edited may be the user's doing: it is left as it is, and the run goes on with the
+// one it began with.
 func (c *checkout) restoreOwn() ([]string, error) {
 	touched, err := c.ledger.Restore()
 	if err != nil {
@@ -83,17 +83,30 @@ func (c *checkout) restoreOwn() ([]string, error) {
 	for _, own := range []struct {
 		name    string
 		content []byte
-	}{{"epic.yml", c.o.Plan}, {".gitignore", c.ignore}} {
+		intact  func(path string) bool
+	}{{planFile, c.o.Plan, readable}, {".gitignore", c.ignore, func(path string) bool { return sameAs(c.ignore, path) }}} {
 		path := filepath.Join(c.o.Dir, own.name)
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || own.content == nil {
+		if own.content == nil || own.intact(path) {
 			continue
 		}
-		if err := errors.Join(os.MkdirAll(c.o.Dir, 0o755), os.WriteFile(path, own.content, 0o644)); err != nil {
+		// In its place can be a link, a folder, or a pipe on which a reader would wait for ever.
+		if err := errors.Join(os.MkdirAll(c.o.Dir, 0o755), os.RemoveAll(path), os.WriteFile(path, own.content, 0o644)); err != nil {
 			return nil, err
 		}
 		touched = append(touched, own.name)
 	}
 	return touched, nil
+}
+
+const (
+	planFile = "epic.yml"
+	planCap  = 16 << 20 // as much as any plan may have
+)
+
+// readable reports whether a file can be read without waiting for ever, or for room.
+func readable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= planCap
 }
 
 // planState is epic.yml as it was last looked at.
@@ -104,10 +117,13 @@ type planState struct {
 
 // comparePlan tells once of an epic.yml that is not the plan this run began with any more.
 func (c *checkout) comparePlan(f *Finding) error {
-	path := filepath.Join(c.o.Dir, "epic.yml")
+	path := filepath.Join(c.o.Dir, planFile)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
+	}
+	if c.o.Plan == nil {
+		return nil
 	}
 	seen := c.planSeen.Load()
 	if seen != nil && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {

@@ -41,11 +41,7 @@ func (w *worktree) releaseMine(ctx context.Context, commit string) error {
 		return err
 	}
 	added := w.ofMine(out)
-	if len(added) == 0 {
-		return nil
-	}
-	_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")+"\x00"), "update-index", "--force-remove", "-z", "--stdin")
-	return err
+	return w.flag(ctx, "--force-remove", added)
 }
 
 // remember takes note of what is the user's own: files that are not tracked, ignored ones among them (an agent that
@@ -102,6 +98,30 @@ func (w *worktree) flagged(ctx context.Context) (assumed, skipped []string, err 
 	return assumed, skipped, err
 }
 
+// coverHidden protects the user's own hidden changes from git reset, which heeds only one of the two ways to hide
+// them. The function it returns ends that.
+func (w *worktree) coverHidden(ctx context.Context) (uncover func() error, err error) {
+	nothing := func() error { return nil }
+	if w.hidden != nil && len(w.hidden) == 0 {
+		return nothing, nil
+	}
+	assumed, _, err := w.flagged(ctx)
+	assumed = slices.DeleteFunc(assumed, func(p string) bool { return w.hidden != nil && !w.hidden[p] })
+	if err != nil || len(assumed) == 0 {
+		return nothing, err
+	}
+	flag := func(name string) error { return w.flag(ctx, name, assumed) }
+	return func() error { return flag("--no-skip-worktree") }, flag("--skip-worktree")
+}
+
+func (w *worktree) flag(ctx context.Context, name string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), "update-index", name, "-z", "--stdin")
+	return err
+}
+
 // unhide has git look again at what an attempt told it not to look at: a change that is hidden so would help the
 // checks to pass and be in no commit.
 func (w *worktree) unhide(ctx context.Context) error {
@@ -113,16 +133,8 @@ func (w *worktree) unhide(ctx context.Context) error {
 		return err
 	}
 	users := func(p string) bool { return w.hidden[p] }
-	for flag, paths := range map[string][]string{"--no-assume-unchanged": assumed, "--no-skip-worktree": skipped} {
-		paths = slices.DeleteFunc(paths, users)
-		if len(paths) == 0 {
-			continue
-		}
-		if _, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), "update-index", flag, "-z", "--stdin"); err != nil {
-			return err
-		}
-	}
-	return nil
+	err = w.flag(ctx, "--no-assume-unchanged", slices.DeleteFunc(assumed, users))
+	return errors.Join(err, w.flag(ctx, "--no-skip-worktree", slices.DeleteFunc(skipped, users)))
 }
 
 func (w *worktree) there(path string) bool {

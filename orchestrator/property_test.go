@@ -185,7 +185,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 		Limits: Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store, err := openLedger(&o, func(text string) { t.Log(text) })
+		store, err := patientLedger(t, &o)
 		if err != nil {
 			t.Fatal(err)
 		}

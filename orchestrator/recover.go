@@ -40,6 +40,9 @@ func (n *night) orphans() []orphan {
 // adopt brings the attempts of a killed run to their end: one whose agent had finished is judged by its evidence, the
 // others are interrupted, uncharged, with their work kept.
 func (n *night) adopt(ctx context.Context, c *checkout, orphans []orphan) error {
+	if err := c.keepIgnore(); err != nil {
+		return err
+	}
 	for _, o := range orphans {
 		task, ok := n.o.Epic.Task(o.task)
 		if !ok {

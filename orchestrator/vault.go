@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"relay/reanchor"
@@ -111,16 +112,22 @@ var configFiles = []string{"config", "config.worktree"}
 // sameContent compares two files; two that are not there are the same. The second one is an agent's to write: it is
 // read only when it is a plain file as long as the first.
 func sameContent(ours, theirs string) bool {
-	one, errOne := os.ReadFile(ours)
-	info, errTwo := os.Lstat(theirs)
-	if errOne != nil || errTwo != nil {
-		return errors.Is(errOne, fs.ErrNotExist) && errors.Is(errTwo, fs.ErrNotExist)
+	one, err := os.ReadFile(ours)
+	if err != nil {
+		_, err2 := os.Lstat(theirs)
+		return errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist)
 	}
-	if !info.Mode().IsRegular() || info.Size() != int64(len(one)) {
+	return sameAs(one, theirs)
+}
+
+// sameAs compares a file that an agent can write with what it should have in it.
+func sameAs(content []byte, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
 		return false
 	}
-	two, err := os.ReadFile(theirs)
-	return err == nil && bytes.Equal(one, two)
+	found, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(content, found)
 }
 
 // putBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted.
@@ -136,7 +143,7 @@ func (v *vault) putBack() (string, error) {
 			}
 			aside = fmt.Sprintf("%s-%d", v.aside, n)
 		}
-		if err := os.Rename(v.gitDir, aside); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(v.gitDir, aside)); err != nil {
 			return "", err
 		}
 		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
@@ -144,7 +151,13 @@ func (v *vault) putBack() (string, error) {
 	if _, err := os.Stat(v.store + ".file"); err == nil {
 		return why, copyFile(v.store+".file", v.gitDir)
 	}
-	if err := mirror(v.store, v.gitDir); err != nil {
+	// Made beside it and then renamed: half a .git, after a crash, would be taken for no repository at all.
+	half := v.aside + ".new"
+	err := errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
+	if err == nil {
+		err = errors.Join(mirror(v.store, half), os.Rename(half, v.gitDir))
+	}
+	if err != nil {
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
 	}
 	return why, nil
@@ -161,41 +174,55 @@ func (v *vault) close() error {
 	return errors.Join(os.RemoveAll(v.store), os.RemoveAll(v.store+".file"))
 }
 
-// mirror copies folder from to folder to; files below objects/ are linked where the file system can.
+// mirror copies folder from to folder to; objects are linked where the file system can. What vanishes meanwhile, and
+// git's lock files, are left out: an editor's git may be at work beside us.
 func mirror(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+		rel, relErr := filepath.Rel(from, path)
+		if err = errors.Join(err, relErr); err == nil {
+			err = mirrorOne(path, rel, filepath.Join(to, rel), d)
 		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
+		if _, gone := os.Lstat(path); rel != "." && errors.Is(gone, fs.ErrNotExist) {
+			return nil
 		}
-		target := filepath.Join(to, rel)
-		switch {
-		case d.IsDir():
-			return os.MkdirAll(target, 0o755)
-		case d.Type()&fs.ModeSymlink != 0:
-			dest, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(dest, target)
-		case !d.Type().IsRegular():
-			return nil // a socket of git's fsmonitor, for one
-		case inObjects(rel):
-			return linkFile(path, target)
-		}
-		return copyFile(path, target)
+		return err
 	})
 }
 
-func inObjects(rel string) bool {
-	top := rel
-	for dir := filepath.Dir(top); dir != "."; dir = filepath.Dir(dir) {
-		top = dir
+func mirrorOne(path, rel, target string, d fs.DirEntry) error {
+	switch {
+	case d.IsDir():
+		return os.MkdirAll(target, 0o755)
+	case d.Type()&fs.ModeSymlink != 0:
+		dest, err := os.Readlink(path)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(dest, target)
+	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"):
+		return nil // a socket of git's fsmonitor, for one
+	case inObjects(rel):
+		return linkFile(path, target)
 	}
-	return top == "objects"
+	return copyFile(path, target)
+}
+
+// inObjects reports whether a file below .git never changes once it is there: an object or a pack, of this repository,
+// of a submodule, or of large-file storage. What else is in these folders (info/alternates, for one) is written in place.
+func inObjects(rel string) bool {
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part != "objects" {
+			continue
+		}
+		switch next := parts[i+1]; {
+		case len(next) == 2 && i+2 < len(parts), i > 0 && parts[i-1] == "annex":
+			return true
+		case next == "pack" && strings.HasPrefix(parts[len(parts)-1], "pack-"):
+			return true
+		}
+	}
+	return false
 }
 
 // linkFile links a file whose bytes never change; an existing target is already the same.
@@ -203,7 +230,8 @@ func linkFile(from, to string) error {
 	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	return copyFile(from, to)
+	part := to + ".part" // half an object, after a crash, would be taken for a whole one
+	return errors.Join(copyFile(from, part), os.Rename(part, to))
 }
 
 func copyFile(from, to string) error {

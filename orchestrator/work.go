@@ -159,9 +159,12 @@ func (n *night) finish(ctx context.Context, c *checkout, wanted []bool, start ti
 	case err != nil && context.Cause(ctx) == nil:
 		s.Reason = Failed
 	case ctx.Err() != nil:
-		s.Reason, err = Interrupted, nil
-		if cause := context.Cause(ctx); !errors.Is(cause, ErrInterrupted) {
+		s.Reason = Interrupted
+		switch cause := context.Cause(ctx); {
+		case !errors.Is(cause, ErrInterrupted):
 			err = cause
+		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // what stopping does; anything else went wrong besides
+			err = nil
 		}
 	case s.Counts.Completed == s.Counts.Total:
 		s.Reason = EpicComplete

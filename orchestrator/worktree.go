@@ -177,10 +177,14 @@ func (w *worktree) restore(ctx context.Context, commit string) error {
 	if err := w.releaseMine(ctx, commit); err != nil {
 		return err
 	}
-	if _, err := w.git(ctx, nil, "reset", "--quiet", "--hard", commit, "--"); err != nil {
+	uncover, err := w.coverHidden(ctx)
+	if err != nil {
 		return err
 	}
-	return w.removeFresh(ctx)
+	if _, err := w.git(ctx, nil, "reset", "--quiet", "--hard", commit, "--"); err != nil {
+		return errors.Join(err, uncover())
+	}
+	return errors.Join(uncover(), w.removeFresh(ctx))
 }
 
 // removeFresh deletes untracked files that were not there before the run. Call it only when they are kept in a commit.
