@@ -88,6 +88,11 @@ func (c *checkout) examine(ctx context.Context, a Assignment, names []reanchor.C
 	if f.Outcome != attempts.Success {
 		return nil
 	}
+	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || c.o.Review.Reviewer != "" {
+		if err := c.vault.save(); err != nil { // now with the work in it: what runs next is the agent's as well
+			return err
+		}
+	}
 	p := placeOf(c.o.Dir, a)
 	if err := c.prove(ctx, a, p, f); err != nil {
 		return err

@@ -33,12 +33,18 @@ func (v *vault) save() error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() {
-		return errors.Join(os.MkdirAll(filepath.Dir(v.store), 0o700), copyFile(v.gitDir, v.store+".file"))
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil // it is elsewhere, and what is said of a linked worktree holds: there is no copy
+	case !info.IsDir():
+		return errors.Join(os.RemoveAll(v.store), os.MkdirAll(filepath.Dir(v.store), 0o700), copyFile(v.gitDir, v.store+".file"))
 	}
 	// All but the objects is copied afresh: a ref file that git has packed away since must not come back.
 	old, err := os.ReadDir(v.store)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.RemoveAll(v.store + ".file"); err != nil {
 		return err
 	}
 	for _, entry := range old {
@@ -49,9 +55,9 @@ func (v *vault) save() error {
 			return err
 		}
 	}
-	err = mirror(v.gitDir, v.store)
+	err = replicate(v.gitDir, v.store)
 	if err != nil { // what stands there now may be of another kind than what was copied before
-		err = errors.Join(os.RemoveAll(v.store), mirror(v.gitDir, v.store))
+		err = errors.Join(os.RemoveAll(v.store), replicate(v.gitDir, v.store))
 	}
 	if err != nil {
 		return fmt.Errorf("copy of .git: %w", err)
@@ -85,7 +91,7 @@ func (v *vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 	for _, name := range configFiles {
 		changed = changed || !sameContent(filepath.Join(v.store, name), filepath.Join(v.gitDir, name))
 	}
-	if _, err := os.Stat(filepath.Join(v.store, "HEAD")); err != nil || !changed {
+	if _, err := os.Stat(filepath.Join(v.store, headFile)); err != nil || !changed {
 		return "", nil
 	}
 	if info, err := os.Lstat(filepath.Join(v.gitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
@@ -134,6 +140,10 @@ func sameAs(content []byte, path string) bool {
 func (v *vault) putBack() (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	_, whole := os.Stat(filepath.Join(v.store, headFile))
+	if _, err := os.Stat(v.store + ".file"); err != nil && whole != nil {
+		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)
+	}
 	why := "the repository's .git folder was damaged or removed during the attempt; relay put it back"
 	if _, err := os.Lstat(v.gitDir); err == nil {
 		aside := v.aside
@@ -155,7 +165,7 @@ func (v *vault) putBack() (string, error) {
 	half := v.aside + ".new"
 	err := errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
 	if err == nil {
-		err = errors.Join(mirror(v.store, half), os.Rename(half, v.gitDir))
+		err = errors.Join(replicate(v.store, half), os.Rename(half, v.gitDir))
 	}
 	if err != nil {
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
@@ -174,7 +184,18 @@ func (v *vault) close() error {
 	return errors.Join(os.RemoveAll(v.store), os.RemoveAll(v.store+".file"))
 }
 
-// mirror copies folder from to folder to; objects are linked where the file system can. What vanishes meanwhile, and
+// replicate copies a .git. HEAD comes last: a copy that has none was cut short, and is not put back.
+func replicate(from, to string) error {
+	err := mirror(from, to)
+	if err == nil {
+		err = copyFile(filepath.Join(from, headFile), filepath.Join(to, headFile))
+	}
+	return err
+}
+
+const headFile = "HEAD"
+
+// mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes meanwhile, and
 // git's lock files, are left out: an editor's git may be at work beside us.
 func mirror(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -199,7 +220,7 @@ func mirrorOne(path, rel, target string, d fs.DirEntry) error {
 			return err
 		}
 		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"):
+	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), rel == headFile:
 		return nil // a socket of git's fsmonitor, for one
 	case inObjects(rel):
 		return linkFile(path, target)
