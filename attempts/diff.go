@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pmezard/go-difflib/difflib"
+	"github.com/aymanbagabas/go-udiff"
 )
 
 // Beyond these a diff would take long to make and be of use to nobody.
@@ -42,12 +42,6 @@ func unified(a, b []string) string {
 		return fmt.Sprintf("(%d lines were written from line %d on, and %d others are there)\n", len(a)-head-tail, head+1, len(b)-head-tail)
 	}
 	head, tail = max(0, head-diffContext), max(0, tail-diffContext)
-	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: a[head : len(a)-tail], B: b[head : len(b)-tail],
-		FromFile: LedgerFile + " (as relay wrote it)", ToFile: LedgerFile + fmt.Sprintf(" (from line %d)", head+1), Context: diffContext,
-	})
-	if err != nil {
-		return err.Error()
-	}
-	return text
+	return udiff.Unified(LedgerFile+" (as relay wrote it)", LedgerFile+fmt.Sprintf(" (from line %d)", head+1),
+		strings.Join(a[head:len(a)-tail], ""), strings.Join(b[head:len(b)-tail], ""))
 }
