@@ -11,7 +11,7 @@ id: 20260101-hostile
 title: Survive
 protected: ["seed.txt", "ci/**"]
 tasks:
-  T1: {title: One, max_attempts: 1, timeout_minutes: 0.02}
+  T1: {title: One, max_attempts: 1}
   T2: {title: Two}
 `
 
@@ -105,7 +105,11 @@ func TestAdversaryClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, hostilePlan, honest+c.agent+"\n")
+			plan := hostilePlan
+			if c.outcome == "timeout" {
+				plan = strings.Replace(plan, "max_attempts: 1", "max_attempts: 1, timeout_minutes: 0.02", 1)
+			}
+			l := newLab(t, plan, honest+c.agent+"\n")
 			judged(t, l, c.verdict)
 			if a := l.last("T1"); c.outcome != "success" && a.Head != "" && a.Receipt.Salvage == "" && strings.Contains(c.agent, "> work.txt") {
 				t.Errorf("the work of the failed attempt is not kept: %+v", a)

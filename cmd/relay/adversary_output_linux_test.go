@@ -62,7 +62,7 @@ func TestAdversaryFloods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, strings.Replace(hostilePlan, "timeout_minutes: 0.02", "timeout_minutes: 5", 1),
+			l := newLab(t, hostilePlan,
 				measuring+"echo work > work.txt\n"+strings.ReplaceAll(agent, "$SIZE", size)+"\n")
 			l.env = append(l.env, fmt.Sprint("RELAY_TRANSCRIPT_MIB=", keep))
 			judged(t, l, believed)
@@ -87,7 +87,7 @@ func TestAdversaryFloods(t *testing.T) {
 // An agent that never stops printing is stopped long before the disk is full.
 func TestAdversaryEndlessFlood(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, strings.Replace(hostilePlan, "timeout_minutes: 0.02", "timeout_minutes: 5", 1), measuring+"yes\n")
+	l := newLab(t, hostilePlan, measuring+"yes\n")
 	l.env = append(l.env, "RELAY_TRANSCRIPT_MIB=1")
 	judged(t, l, fails("agent", "code_error", "too much output"))
 	l.modest()
@@ -100,7 +100,7 @@ func TestAdversaryClaudeFlood(t *testing.T) {
 	if *full {
 		size = "200M"
 	}
-	l := newLab(t, strings.Replace(hostilePlan, "timeout_minutes: 0.02", "timeout_minutes: 5", 1), strings.Replace(measuring, "echo two > T2.txt; ok; exit 0", "true", 1)+`
+	l := newLab(t, hostilePlan, strings.Replace(measuring, "echo two > T2.txt; ok; exit 0", "true", 1)+`
 echo "$RELAY_TASK" > "$RELAY_TASK.txt"
 echo '{"type":"system","subtype":"init","session_id":"c9fdff09-3dfc-4542-9a6a-7470c81c6227","model":"m","tools":[]}'
 if [ "$RELAY_TASK" = T1 ]; then head -c `+size+` /dev/zero | tr '\0' x; echo; fi
