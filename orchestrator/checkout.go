@@ -34,7 +34,7 @@ type checkout struct {
 // Prepare names the commit the attempt begins from.
 func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
 	if c.tree == nil {
-		f, err := c.facts.Facts(ctx)
+		f, err := c.state(ctx)
 		return f.Head, err
 	}
 	branch, err := c.repo.Branch(ctx)
@@ -46,6 +46,21 @@ func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
 		return "", &RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
 	}
 	return c.repo.Head(ctx)
+}
+
+// state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
+// must not end the run.
+func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
+	for range 5 {
+		f, err = c.facts.Facts(ctx)
+		if err == nil || ctx.Err() != nil || c.tree != nil {
+			break
+		}
+		if _, mending := c.vault.mend(ctx, c.repo); mending != nil {
+			return f, errors.Join(err, mending)
+		}
+	}
+	return f, err
 }
 
 // Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
@@ -164,7 +179,7 @@ func (c *checkout) tell(h Heard) {
 }
 
 func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
-	facts, err := c.facts.Facts(ctx)
+	facts, err := c.state(ctx)
 	if err != nil {
 		return err
 	}

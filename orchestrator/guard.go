@@ -63,7 +63,7 @@ func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, caus
 	if !errors.As(cause, &said) || ctx.Err() != nil || c.tree.readable(ctx, a.Base) {
 		return nil, cause
 	}
-	why, err := c.vault.putBack()
+	why, err := c.vault.putBack(func() bool { return false })
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}

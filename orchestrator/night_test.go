@@ -76,13 +76,21 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 // simulate runs a night over epicText in fake time and returns what happened.
 func simulate(t *testing.T, epicText string, o Options, script map[string][]step, night func(*simulated, *attempts.Store, error)) {
 	t.Helper()
-	simulateUntil(t, "", epicText, o, script, night)
+	simulateUntil(t, "", scene{epicText, o, script}, night)
+}
+
+// scene is what a simulated night begins with.
+type scene struct {
+	epic   string
+	o      Options
+	script map[string][]step
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
-func simulateUntil(t *testing.T, stop UpdateKind, epicText string, o Options, script map[string][]step, night func(*simulated, *attempts.Store, error)) {
+func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulated, *attempts.Store, error)) {
 	t.Helper()
-	e, err := epic.Read("epic.yml", []byte(epicText))
+	o := of.o
+	e, err := epic.Read("epic.yml", []byte(of.epic))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +110,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, epicText string, o Options, sc
 			o.Runners = []string{"claude"}
 		}
 		o.Limits = Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute}
-		s := &simulated{script: script, start: time.Now()}
+		s := &simulated{script: of.script, start: time.Now()}
 		n := newNight(&o, store, s)
 		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
 		ctx, cancel := context.WithCancel(t.Context())

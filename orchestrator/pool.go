@@ -100,7 +100,7 @@ const farthest = 31 * 24 * time.Hour
 
 // cool keeps a runner from being asked until resetAt, or for a time that doubles with each fault in a row. Of attempts
 // that run side by side all hit the same fault: it counts once.
-func (p *pool) cool(name, why string, now, resetAt time.Time) time.Time {
+func (p *pool) cool(name, why string, now, resetAt time.Time) {
 	m := p.member(name)
 	until := m.coolUntil
 	if !now.Before(until) {
@@ -117,7 +117,6 @@ func (p *pool) cool(name, why string, now, resetAt time.Time) time.Time {
 	if until.After(m.coolUntil) {
 		m.coolUntil, m.why = until, why
 	}
-	return m.coolUntil
 }
 
 // drop takes a runner out for the rest of the run.

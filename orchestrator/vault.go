@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -71,12 +72,15 @@ func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Lstat(v.gitDir); err == nil {
-		if head, err := repo.Head(ctx); err == nil && head != "" {
-			return configured, nil
-		}
+	sound := func() bool {
+		_, gone := os.Lstat(v.gitDir)
+		head, err := repo.Head(ctx)
+		return gone == nil && err == nil && head != ""
 	}
-	return v.putBack()
+	if sound() {
+		return configured, nil
+	}
+	return v.putBack(sound)
 }
 
 // mendConfig puts the repository's configuration back when it keeps git from working in this checkout: the user would
@@ -87,11 +91,7 @@ func (v *vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 	if info, err := os.Lstat(v.gitDir); err != nil || !info.IsDir() {
 		return "", nil // a linked worktree shares its configuration with others; there is no copy of it
 	}
-	changed := false
-	for _, name := range configFiles {
-		changed = changed || !sameContent(filepath.Join(v.store, name), filepath.Join(v.gitDir, name))
-	}
-	if _, err := os.Stat(filepath.Join(v.store, headFile)); err != nil || !changed {
+	if _, err := os.Stat(filepath.Join(v.store, headFile)); err != nil || !v.reconfigured() {
 		return "", nil
 	}
 	if info, err := os.Lstat(filepath.Join(v.gitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
@@ -110,6 +110,13 @@ func (v *vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 		}
 	}
 	return "the configuration of the repository in .git was damaged during the attempt; relay put it back", nil
+}
+
+// reconfigured reports whether the configuration is not the one of the copy.
+func (v *vault) reconfigured() bool {
+	return slices.ContainsFunc(configFiles, func(name string) bool {
+		return !sameContent(filepath.Join(v.store, name), filepath.Join(v.gitDir, name))
+	})
 }
 
 // configFiles are the files of .git that say how git reads it.
@@ -137,9 +144,13 @@ func sameAs(content []byte, path string) bool {
 }
 
 // putBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted.
-func (v *vault) putBack() (string, error) {
+// Nothing is done when it is sound by then: side by side another attempt may have been quicker.
+func (v *vault) putBack(sound func() bool) (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if sound() {
+		return "", nil
+	}
 	_, whole := os.Stat(filepath.Join(v.store, headFile))
 	if _, err := os.Stat(v.store + ".file"); err != nil && whole != nil {
 		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)

@@ -85,7 +85,7 @@ func (n *night) run(ctx context.Context, c *checkout, wanted []bool, warnings []
 			return err
 		}
 	}
-	if err := n.open(ctx, c, warnings); err != nil {
+	if err := n.open(ctx, warnings); err != nil {
 		return err
 	}
 	if len(orphans) > 0 {
@@ -104,7 +104,7 @@ func (n *night) run(ctx context.Context, c *checkout, wanted []bool, warnings []
 }
 
 // open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
-func (n *night) open(ctx context.Context, c *checkout, warnings []string) error {
+func (n *night) open(ctx context.Context, warnings []string) error {
 	folder := filepath.Join(n.o.Dir, "runs", n.o.Run)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
