@@ -226,7 +226,7 @@ func TestKillMatrixGit(t *testing.T) {
 	}
 	calm := &undisturbed{}
 	const calls = 110 // of an undisturbed run, about
-	step := 9
+	step := 13
 	switch {
 	case *full:
 		step = 1
