@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,9 @@ type checkout struct {
 	planSeen atomic.Pointer[planState]
 	heard    chan<- Heard
 	now      func() time.Time
+
+	clearing sync.Mutex
+	cleared  time.Time // see clearWay
 }
 
 // Prepare names the commit the attempt begins from.
@@ -48,9 +52,28 @@ func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
 	return c.repo.Head(ctx)
 }
 
+// clearWay makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
+// more often than the facts are asked for, and always before.
+func (c *checkout) clearWay() error {
+	if c.tree != nil {
+		return nil
+	}
+	c.clearing.Lock()
+	defer c.clearing.Unlock()
+	now := c.now()
+	if age := now.Sub(c.cleared); age >= 0 && age < factsAge(c.o.Isolation) {
+		return nil
+	}
+	c.cleared = now
+	return unblock(c.repo)
+}
+
 // state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
 // must not end the run.
 func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
+	if err := c.clearWay(); err != nil {
+		return f, err
+	}
 	for range 5 {
 		f, err = c.facts.Facts(ctx)
 		if err == nil || ctx.Err() != nil || c.tree != nil {

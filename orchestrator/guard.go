@@ -22,8 +22,10 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if err := c.comparePlan(f); err != nil {
 		return err
 	}
-	if err := unblock(c.repo); err != nil {
-		return err
+	if c.tree != nil {
+		if err := unblock(c.repo); err != nil {
+			return err
+		}
 	}
 	why := ""
 	for _, name := range touched {

@@ -8,13 +8,20 @@ import (
 	"testing"
 )
 
+// mounting is what mount(2) takes besides the folder.
+type mounting struct {
+	source, kind string
+	flags        uintptr
+	data         string
+}
+
 // mount puts a small file system of its own at a folder until the test ends.
-func mount(t *testing.T, dir, source, kind string, flags uintptr, data string) {
+func mount(t *testing.T, dir string, how mounting) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount(source, dir, kind, flags, data); err != nil {
+	if err := syscall.Mount(how.source, dir, how.kind, how.flags, how.data); err != nil {
 		t.Skipf("only who may mount can fill a disk for a test: mount %s: %v", dir, err)
 	}
 	t.Cleanup(func() {
@@ -37,7 +44,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 	l := newLab(t, crashPlan, fillingAgent)
 	dir := l.path(".agents-os/relay")
 	plan := l.read(".agents-os/relay/epic.yml")
-	mount(t, dir, "tmpfs", "tmpfs", 0, "size=512k")
+	mount(t, dir, mounting{source: "tmpfs", kind: "tmpfs", data: "size=512k"})
 	l.write(".agents-os/relay/epic.yml", plan)
 	l.write(".agents-os/relay/.gitignore", "*\n")
 	fill := filepath.Join(dir, "fill")
@@ -68,7 +75,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "work")
-	mount(t, root, "tmpfs", "tmpfs", 0, "size=2m")
+	mount(t, root, mounting{source: "tmpfs", kind: "tmpfs", data: "size=2m"})
 	l := newLabAt(t, root, crashPlan, fillingAgent)
 	l.env = append(l.env, "FILL="+l.path("fill.bin"), "RELAY_ENV=FILL")
 	r := l.work(exitFailure)
@@ -102,7 +109,7 @@ func TestFaultReadOnlyFolder(t *testing.T) {
 			}
 			before := len(l.starts())
 			dir := l.path(".agents-os/relay")
-			mount(t, dir, dir, "", syscall.MS_BIND, "")
+			mount(t, dir, mounting{source: dir, flags: syscall.MS_BIND})
 			if err := syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 				t.Fatal(err)
 			}

@@ -58,6 +58,8 @@ type kin struct {
 
 // theKin is the one table of this process: the subreaper attribute, waiting and the list of children are shared by
 // all that runs in it, so two tables would kill each other's children.
+//
+//nolint:gochecknoglobals // what it describes, the children of this process, is one and global too
 var theKin = sync.OnceValue(func() *kin {
 	becomeReaper()
 	session, _ := unix.Getsid(0)

@@ -150,7 +150,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		opened := time.Now()
-		time.Sleep(time.Hour) // of the bubble
+		<-time.After(time.Hour) // of the bubble
 		if got := l.LastByte(); got.After(opened) {
 			t.Errorf("last byte at %v, after %v", got, opened)
 		}
