@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -36,8 +37,11 @@ func writeExit(path string, exit Exit) error {
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(path) // whatever an agent put there, it is not written through
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // whatever an agent put there, it is not written through
+		_ = os.Remove(path)
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (l *link) start(cmd Command) (*remote, error) {
 	l.calls[p.id] = p
 	l.grace = max(l.grace, cmd.StopGrace)
 	l.mu.Unlock()
-	if cmd.End != "" {
+	if _, err := os.Lstat(cmd.End); err == nil {
 		_ = os.Remove(cmd.End) // should the guardian be lost, an old one would be taken for this one's
 	}
 	if err := l.send(request{Do: doStart, ID: p.id, Command: pack(cmd)}); errors.Is(err, errTooLong) {
