@@ -143,11 +143,13 @@ func (s *claudeStream) mood() mood {
 
 func (s *claudeStream) final() bool { return s.result != nil && !s.resumed }
 
-// sessionPattern keeps what comes back as an argument of --resume from being a flag or anything else.
-var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+// sessionPattern, with maxSession, keeps what comes back as an argument of --resume from being a flag or anything else.
+var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+const maxSession = 128
 
 func sessionID(id, otherwise string) string {
-	if sessionPattern.MatchString(id) {
+	if len(id) <= maxSession && sessionPattern.MatchString(id) {
 		return id
 	}
 	return otherwise

@@ -18,7 +18,7 @@ const (
 const cutMark = " […]"
 
 // escapes matches the terminal sequences agents print: CSI (colours, cursor) and OSC (titles, links).
-var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)`)
+var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
 
 // clean makes agent text safe to store and to show: valid UTF-8 of at most max bytes, without escape sequences,
 // control characters (except newline and tab) and marks that reorder text on the screen.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
 	"relay/configs"
@@ -78,7 +78,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 	width := [2]int{}
 	for _, v := range values {
 		width[0] = max(width[0], len(v.Key))
-		width[1] = min(max(width[1], ansi.StringWidth(v.String())), 30)
+		width[1] = min(max(width[1], displaywidth.String(v.String())), 30)
 	}
 	for _, v := range values {
 		fmt.Fprintf(opts.app.out, "%s  %s  %s\n", pad(v.Key, width[0]), pad(v.String(), width[1]), v.Origin)

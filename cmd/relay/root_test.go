@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 )
 
@@ -22,7 +22,7 @@ func TestHelpFitsInto80Columns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range strings.Split(out.String(), "\n") {
-			if got := ansi.StringWidth(row); got > 80 {
+			if got := displaywidth.String(row); got > 80 {
 				t.Errorf("%s --help: %d columns: %s", cmd.CommandPath(), got, row)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
 )
@@ -93,7 +93,7 @@ func (l listing) task(w io.Writer, t *taskState, widest int) {
 	case t.Unverified:
 		tail = "  (unverified)"
 	}
-	room := max(l.width-ansi.StringWidth(head)-ansi.StringWidth(tail), 20)
+	room := max(l.width-displaywidth.String(head)-displaywidth.String(tail), 20)
 	fmt.Fprintf(w, "%s%s%s\n", head, line(t.Title, room), tail)
 	indent := strings.Repeat(" ", widest+4)
 	if why := l.why(t); why != "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // scrubber writes text with every character that could drive a terminal turned into a visible escape. The escapes are
@@ -101,22 +101,40 @@ func unsafeRune(r rune) bool {
 
 // line folds text into one line of at most width columns.
 func line(s string, width int) string {
-	return ansi.Truncate(safe(strings.Join(strings.Fields(s), " ")), width, "…")
+	return displaywidth.TruncateString(safe(strings.Join(strings.Fields(s), " ")), width, "…")
 }
 
 // pad fills text up to width columns.
 func pad(s string, width int) string {
-	if missing := width - ansi.StringWidth(s); missing > 0 {
+	if missing := width - displaywidth.String(s); missing > 0 {
 		return s + strings.Repeat(" ", missing)
 	}
 	return s
 }
 
-// wrap breaks one paragraph at spaces and puts indent before every line.
+// wrap breaks one paragraph at spaces, and words that are wider than a line anywhere, and puts indent before every line.
 func wrap(s string, width int, indent string) string {
-	s = safe(strings.Join(strings.Fields(s), " "))
-	wrapped := ansi.Wrap(s, max(width-len(indent), 20), "")
-	return indent + strings.ReplaceAll(wrapped, "\n", "\n"+indent)
+	room := max(width-len(indent), 20)
+	var lines []string
+	row := ""
+	for _, word := range strings.Fields(safe(s)) {
+		if row != "" && displaywidth.String(row)+1+displaywidth.String(word) <= room {
+			row += " " + word
+			continue
+		}
+		if row != "" {
+			lines = append(lines, row)
+		}
+		for displaywidth.String(word) > room {
+			head := displaywidth.TruncateString(word, room, "")
+			if head == "" {
+				break // one character wider than a line
+			}
+			lines, word = append(lines, head), word[len(head):]
+		}
+		row = word
+	}
+	return indent + strings.Join(append(lines, row), "\n"+indent)
 }
 
 // wrapLines breaks text at spaces and keeps its own line breaks, as those of a list.

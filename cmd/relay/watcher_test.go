@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
 
 	"relay/orchestrator"
 )
@@ -67,7 +67,7 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, row := range rows {
-		if pad(row, 40) != row+strings.Repeat(" ", 40-ansi.StringWidth(row)) {
+		if pad(row, 40) != row+strings.Repeat(" ", 40-displaywidth.String(row)) {
 			t.Errorf("%q is wider than 40 columns", row)
 		}
 	}
