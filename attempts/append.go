@@ -35,11 +35,19 @@ func (s *Store) append(events []Event) error {
 	if err := s.log.Wait(last); err != nil {
 		return s.fail(err)
 	}
-	s.foldIn()
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	s.foldIn(last)
+	return nil
+}
+
+// AppendLater writes events and folds them in, and leaves the sync to the next Append, or to the snapshot that follows
+// when the run is idle. Nothing may be done on account of them before one of these: a power cut can still take them.
+// It is for the end of an attempt, after which nothing happens but the next start.
+func (s *Store) AppendLater(events ...Event) error {
+	last, err := s.write(events)
+	if err != nil {
+		return err
 	}
+	s.foldIn(last)
 	return nil
 }
 
@@ -90,14 +98,14 @@ func (s *Store) stamp(e *Event, seq, synced uint64) {
 	}
 }
 
-// foldIn folds what is durable by now, in order, whoever wrote it.
-func (s *Store) foldIn() {
+// foldIn folds what is durable by now, and everything up to last, in order, whoever wrote it.
+func (s *Store) foldIn(last uint64) {
 	s.folding.Lock()
 	defer s.folding.Unlock()
-	synced := s.log.Synced()
+	upTo := max(last, s.log.Synced())
 	s.writing.Lock()
 	n := 0
-	for n < len(s.queue) && s.queue[n].Seq <= synced {
+	for n < len(s.queue) && s.queue[n].Seq <= upTo {
 		n++
 	}
 	ready := s.queue[:n:n]
@@ -110,6 +118,10 @@ func (s *Store) foldIn() {
 		if ready[i].Written == nil {
 			s.dirty = ready[i].Seq
 		}
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
 	}
 }
 

@@ -91,7 +91,7 @@ func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (att
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: &f.Notes[i]})
 	}
 	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Attempt, Ended: &ended})
-	return ended, n.store.Append(events...)
+	return ended, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.

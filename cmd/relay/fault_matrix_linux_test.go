@@ -112,6 +112,12 @@ func (c cut) fault() string {
 	return fmt.Sprintf("%s=%s#%d=%s", faultVariable, c.point, c.nth, c.action)
 }
 
+// A run writes and syncs its log so often at least: the end of an attempt shares its sync with the next start.
+const (
+	sureWrites = 12
+	sureSyncs  = 7
+)
+
 // cuts are the cases of this run. Whatever is not run with -full, every point is cut by each action; under the race
 // detector, which makes a run several times as long, by a kill only.
 func cuts() []cut {
@@ -120,8 +126,11 @@ func cuts() []cut {
 		for a, action := range []string{"kill", "EIO", "ENOSPC"} {
 			for i, isolation := range []string{"none", "shared"} {
 				last := 1 // a run replaces the ledger once at least
-				if strings.HasPrefix(point, "append.") {
-					last = 12
+				switch {
+				case strings.HasSuffix(point, "sync"):
+					last = sureSyncs
+				case strings.HasPrefix(point, "append."):
+					last = sureWrites
 				}
 				if *full {
 					for n := 1; n <= last+3; n++ {
@@ -170,7 +179,7 @@ func TestKillMatrix(t *testing.T) {
 // struck wants that the fault hit, and that relay said so if it lived.
 func (c cut) struck(t *testing.T, r *running) {
 	t.Helper()
-	if c.nth > 12 || c.nth > 1 && !strings.HasPrefix(c.point, "append.") {
+	if c.nth > sureSyncs || c.nth > 1 && !strings.HasPrefix(c.point, "append.") {
 		if r.code() == exitGated {
 			return // there was no such occurrence
 		}
