@@ -74,8 +74,9 @@ func unfinished(s *standing) []taskState {
 // night tells a sleepy person what happened, what needs them, and what to type.
 func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 	c := s.Counts
+	l.dead = true // the run is over
 	fmt.Fprintf(w, "\n%s\n", headline(s))
-	fmt.Fprintf(w, "tasks  %s %s\n", bar(now.Counts, 20), countsText(now.Counts))
+	fmt.Fprintf(w, "tasks  %s %s\n", bar(now.Counts, 20), l.countsText(now.Counts))
 	fmt.Fprintf(w, "time   %s, %s\n", span(s.Elapsed), count(s.Ended, "attempt"))
 	if u := (usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD}); u != (usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", usageText(u))

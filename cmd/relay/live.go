@@ -102,7 +102,7 @@ const maxRunning = 8
 
 // view draws the panel, one string for each line.
 func (p *panel) view(now time.Time, width int) []string {
-	rows := []string{line(bar(p.counts, 20)+" "+countsText(p.counts), width)}
+	rows := []string{line(bar(p.counts, 20)+" "+listing{}.countsText(p.counts), width)}
 	add := func(text string) { rows = append(rows, "  "+line(text, width-2)) }
 	for i, r := range p.running {
 		if i == maxRunning {

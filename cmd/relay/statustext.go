@@ -16,6 +16,7 @@ type listing struct {
 	now     time.Time
 	width   int
 	verbose bool
+	dead    bool // no run is on: what is in progress was interrupted
 }
 
 // shortEpic is how many tasks are listed whole without being asked for.
@@ -23,9 +24,10 @@ const shortEpic = 50
 
 // tellStanding writes a standing for a person.
 func tellStanding(w io.Writer, s *standing, l listing) {
+	l.dead = s.Run.State != runOn
 	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, line(s.Epic.Title, max(l.width-len(s.Epic.ID)-9, 20)))
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.now))
-	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), countsText(s.Counts))
+	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), l.countsText(s.Counts))
 	if s.Usage != (usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", usageText(s.Usage))
 	}
@@ -85,9 +87,14 @@ func (l listing) task(w io.Writer, t *taskState, widest int) {
 	if t.Attempt > 0 && t.Status != attempts.Completed {
 		tries = fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts)
 	}
-	head := fmt.Sprintf("  %s  %-11s %4s  ", pad(t.ID, widest), strings.ReplaceAll(string(t.Status), "_", " "), tries)
-	tail := ""
+	status, tail := strings.ReplaceAll(string(t.Status), "_", " "), ""
+	interrupted := l.dead && t.Status == attempts.InProgress
+	if interrupted {
+		status = "interrupted"
+	}
+	head := fmt.Sprintf("  %s  %-11s %4s  ", pad(t.ID, widest), status, tries)
 	switch {
+	case interrupted:
 	case t.StartedAt != nil:
 		tail = fmt.Sprintf("  (%s, %s)", line(t.Runner, 20), span(l.now.Sub(*t.StartedAt)))
 	case t.Unverified:
@@ -193,12 +200,16 @@ func bar(c counts, width int) string {
 	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
 }
 
-func countsText(c counts) string {
+func (l listing) countsText(c counts) string {
 	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
+	underway := "running"
+	if l.dead {
+		underway = "interrupted"
+	}
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{c.InProgress, "running"}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
+	}{{c.InProgress, underway}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.word)
 		}
