@@ -80,11 +80,7 @@ type gateAnswer struct {
 }
 
 func runGate(ctx context.Context, opts gateOptions, decide decision) (err error) {
-	p, err := opts.app.locate(ctx, nil)
-	if err != nil {
-		return err
-	}
-	pl, err := p.plan()
+	p, pl, err := opts.app.planned(ctx, nil)
 	if err != nil {
 		return err
 	}

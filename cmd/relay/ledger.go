@@ -93,11 +93,7 @@ type ledgerFault struct {
 }
 
 func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
-	p, err := opts.app.locate(ctx, nil)
-	if err != nil {
-		return err
-	}
-	pl, err := p.plan()
+	p, pl, err := opts.app.planned(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -147,11 +143,7 @@ func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer
 }
 
 func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
-	p, err := opts.app.locate(ctx, nil)
-	if err != nil {
-		return err
-	}
-	pl, err := p.plan()
+	p, pl, err := opts.app.planned(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,16 @@ func (a *app) locate(ctx context.Context, flags map[string]any) (*place, error) 
 	return p, err
 }
 
+// planned finds the place and reads its plan.
+func (a *app) planned(ctx context.Context, flags map[string]any) (*place, *plan, error) {
+	p, err := a.locate(ctx, flags)
+	if err != nil {
+		return nil, nil, err
+	}
+	pl, err := p.plan()
+	return p, pl, err
+}
+
 // nearer gives mistakes in files of the repository the path a person would type.
 func nearer(root string, err error) error {
 	var problems configs.Problems

@@ -80,11 +80,7 @@ type tried struct {
 
 // find looks up the task the user named.
 func (opts showOptions) find(ctx context.Context) (*tried, error) {
-	p, err := opts.app.locate(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	pl, err := p.plan()
+	p, pl, err := opts.app.planned(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -108,11 +108,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 	if err != nil {
 		return err
 	}
-	p, err := opts.app.locate(ctx, flags)
-	if err != nil {
-		return err
-	}
-	pl, err := p.plan()
+	p, pl, err := opts.app.planned(ctx, flags)
 	if err != nil {
 		return err
 	}
