@@ -132,6 +132,10 @@ func (c *checkup) runners() {
 	}
 	wanted := map[string]bool{}
 	for i := range c.plan.epic.Tasks {
+		if err := c.place.priced(&c.plan.epic.Tasks[i]); err != nil {
+			d := diagnose(err)
+			c.points = append(c.points, point{Name: "budget", State: stateFail, Message: d.messages[0], Fix: d.hint, code: d.code})
+		}
 		name := c.plan.epic.Tasks[i].Runner
 		if name != "" && !wanted[name] && !slices.Contains(names, name) {
 			c.runner("runner "+name, name)

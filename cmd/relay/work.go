@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"relay/epic"
 	"relay/orchestrator"
 	"relay/review"
 	"relay/runners/process"
@@ -151,6 +152,9 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 	}
 	for i := range pl.epic.Tasks {
 		t := &pl.epic.Tasks[i]
+		if err := p.priced(t); err != nil {
+			return err
+		}
 		if t.Runner == "" {
 			continue
 		}
@@ -161,6 +165,21 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 	if name, _ := reviewer(p.config); name != "" {
 		if _, err := p.program(name); err != nil {
 			return noRunner("reviewer "+name+": ", err)
+		}
+	}
+	return nil
+}
+
+// priced refuses a cap in money on an agent that does not say what it costs: such a cap would hold nobody back.
+func (p *place) priced(t *epic.Task) error {
+	names := p.config.Relay.Runners
+	if t.Runner != "" {
+		names = []string{t.Runner}
+	}
+	for _, name := range names {
+		if agent, err := p.agent(name); err == nil && t.BudgetUSD > 0 && agent.Type != "claude" {
+			return &hinted{err: fmt.Errorf("task %s has a budget_usd, but agent %s does not say what it costs", t.ID, name), code: exitInvalid,
+				hint: "remove the budget, or give the task a runner of type claude"}
 		}
 	}
 	return nil
