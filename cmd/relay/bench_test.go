@@ -34,8 +34,9 @@ type night struct {
 
 func benchNight(b *testing.B, all, relay string, e night) {
 	shape, n := e.shape, e.n
-	for b.Loop() {
-		dir := nightRepo(b, all, e)
+	for i := 0; b.Loop(); i++ {
+		dir := filepath.Join(all, fmt.Sprintf("%s-%d-%d", shape, n, i))
+		nightRepo(b, dir, e)
 		took, rss := timed(b, dir, relay, "work", "--jobs", "2")
 		status, _ := timed(b, dir, relay, "status")
 		floor := forkLoop(b, n, width(shape))
@@ -70,13 +71,12 @@ func needs(shape string, i int) []int {
 	return nil
 }
 
-func nightRepo(b *testing.B, all string, e night) string {
+func nightRepo(b *testing.B, dir string, e night) {
 	b.Helper()
-	dir, err := os.MkdirTemp(all, e.shape)
-	if err != nil {
+	shape, n := e.shape, e.n
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		b.Fatal(err)
 	}
-	shape, n := e.shape, e.n
 	run(b, dir, "git", "init", "-q")
 	run(b, dir, "git", "-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-q", "--allow-empty", "-m", "first")
 	write(b, filepath.Join(dir, ".agents.yml"), "relay:\n  isolation: shared\n  runners: [noop]\n  agents:\n    noop: {type: command, argv: [\"true\"], result: exit}\n")
@@ -98,7 +98,6 @@ func nightRepo(b *testing.B, all string, e night) string {
 	}
 	write(b, filepath.Join(folder, ".gitignore"), "*\n")
 	write(b, filepath.Join(folder, "epic.yml"), text.String())
-	return dir
 }
 
 func makefile(shape string, n int) string {
