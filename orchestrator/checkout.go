@@ -17,12 +17,10 @@ import (
 	"relay/runners/process"
 )
 
-// checkout is the engine that works in the user's own checkout, with child processes of this machine.
-type checkout struct {
+// ground is what all places share that the tasks of a run work in.
+type ground struct {
 	o      *Options
-	facts  *reanchor.Cached
-	repo   *reanchor.Git
-	tree   *worktree // nil with IsolationShared: changes then belong to no task
+	home   *reanchor.Git // the user's own checkout
 	vault  *vault
 	ledger interface{ Restore() ([]string, error) }
 	ignore []byte // relay's own .gitignore
@@ -30,6 +28,15 @@ type checkout struct {
 	planSeen atomic.Pointer[planState]
 	heard    chan<- Heard
 	now      func() time.Time
+}
+
+// checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
+// by itself.
+type checkout struct {
+	*ground
+	repo  *reanchor.Git
+	facts *reanchor.Cached
+	tree  *worktree // nil with IsolationShared: changes then belong to no task
 
 	clearing sync.Mutex
 	cleared  time.Time // see clearWay
@@ -79,7 +86,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 		if err == nil || ctx.Err() != nil || c.tree != nil {
 			break
 		}
-		if _, mending := c.vault.mend(ctx, c.repo); mending != nil {
+		if _, mending := c.vault.mend(ctx, c.home); mending != nil {
 			return f, errors.Join(err, mending)
 		}
 	}
@@ -186,7 +193,7 @@ func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Re
 		return runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil
 	}
 	return runner.Run(ctx, runners.Request{
-		Mark: a.Mark(), Dir: c.o.Root, Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
+		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
 		Schema: runners.ResultSchema(), Model: a.Model, Env: c.env(a, p.result), Ended: a.Ended,
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
@@ -196,9 +203,9 @@ func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Re
 }
 
 // tell never waits: an activity nobody has time to hear is dropped.
-func (c *checkout) tell(h Heard) {
+func (g *ground) tell(h Heard) {
 	select {
-	case c.heard <- h:
+	case g.heard <- h:
 	default:
 	}
 }
@@ -217,9 +224,9 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 }
 
 // env is the agents' environment plus relay's own variables.
-func (c *checkout) env(a Assignment, result string) []string {
-	env := append(make([]string, 0, len(c.o.Env)+4), c.o.Env...)
-	env = append(env, "RELAY_EPIC="+c.o.Epic.ID, "RELAY_TASK="+a.Task.ID, "RELAY_DIR="+c.o.Dir)
+func (g *ground) env(a Assignment, result string) []string {
+	env := append(make([]string, 0, len(g.o.Env)+4), g.o.Env...)
+	env = append(env, "RELAY_EPIC="+g.o.Epic.ID, "RELAY_TASK="+a.Task.ID, "RELAY_DIR="+g.o.Dir)
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}

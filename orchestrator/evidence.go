@@ -59,26 +59,44 @@ func covers(glob, p string) bool {
 	return false
 }
 
+// trial runs acceptance commands for one attempt in one place.
+type trial struct {
+	*ground
+	a   Assignment
+	p   place
+	dir string
+}
+
+func (c *checkout) trial(a Assignment, p place) trial { return trial{c.ground, a, p, c.repo.Root()} }
+
 // prove runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
 // does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
 func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
-	for i, check := range a.Task.Checks {
-		if err := c.passes(ctx, a, p, f, numbered{check, i, phaseTask}); err != nil || f.Outcome != attempts.Success {
-			return err
-		}
+	var merged []epic.Check
+	if c.tree != nil {
+		merged = c.o.Epic.Checks
 	}
-	if c.tree == nil {
-		return nil
-	}
-	for i, check := range c.o.Epic.Checks {
-		if err := c.passes(ctx, a, p, f, numbered{check, i, phaseMerged}); err != nil || f.Outcome != attempts.Success {
+	for _, check := range acceptance(a.Task.Checks, merged) {
+		if err := c.trial(a, p).passes(ctx, check, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
 	}
 	return nil
+}
+
+// acceptance lists the checks of a task and then the epic's.
+func acceptance(task, merged []epic.Check) []numbered {
+	list := make([]numbered, 0, len(task)+len(merged))
+	for i, check := range task {
+		list = append(list, numbered{check, i, phaseTask})
+	}
+	for i, check := range merged {
+		list = append(list, numbered{check, i, phaseMerged})
+	}
+	return list
 }
 
 // numbered is a check with its place in its list and the occasion it is run on.
@@ -96,8 +114,8 @@ const (
 )
 
 // passes runs one check and fails the finding when it does not pass.
-func (c *checkout) passes(ctx context.Context, a Assignment, p place, f *Finding, check numbered) error {
-	run, ended, err := c.check(ctx, a, p, check)
+func (t trial) passes(ctx context.Context, check numbered, f *Finding) error {
+	run, ended, err := t.check(ctx, check)
 	if ctx.Err() != nil {
 		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
 		return nil
@@ -110,7 +128,7 @@ func (c *checkout) passes(ctx context.Context, a Assignment, p place, f *Finding
 	case unseen(ended):
 		f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 	case ended.TimedOut:
-		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, c.checkWall(check.Check)))
+		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
 		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s: exit status %d", check.Name, run.ExitCode))
 	}
@@ -136,7 +154,7 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 			continue
 		}
 		ran = true
-		run, ended, err := c.check(ctx, a, p, numbered{check, i, phaseBaseline})
+		run, ended, err := c.trial(a, p).check(ctx, numbered{check, i, phaseBaseline})
 		if ctx.Err() != nil {
 			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 			return f, false, nil
@@ -158,34 +176,34 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 	return f, true, nil
 }
 
-// check runs one acceptance command, the user's own text, in the checkout.
-func (c *checkout) check(ctx context.Context, a Assignment, p place, check numbered) (attempts.CheckRun, runners.ShellReport, error) {
-	c.tell(Heard{Task: a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
-	if err := os.MkdirAll(p.checks, 0o700); err != nil {
+// check runs one acceptance command, the user's own text.
+func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, runners.ShellReport, error) {
+	t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
+	if err := os.MkdirAll(t.p.checks, 0o700); err != nil {
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
-	log := filepath.Join(p.checks, fmt.Sprintf("%d-%s.log", check.index+1, check.phase))
-	start := c.now()
-	report, err := runners.Shell(ctx, c.o.Supervisor, runners.ShellRequest{
-		Mark: a.Mark(), Dir: c.o.Root, Run: check.Run, Log: log, Env: c.env(a, ""),
-		Wall: c.checkWall(check.Check), StopGrace: c.o.Limits.StopGrace, Cap: c.o.Limits.OutputCap,
+	log := filepath.Join(t.p.checks, fmt.Sprintf("%d-%s.log", check.index+1, check.phase))
+	start := t.now()
+	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
+		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.env(t.a, ""),
+		Wall: t.checkWall(check.Check), StopGrace: t.o.Limits.StopGrace, Cap: t.o.Limits.OutputCap,
 	})
 	if err != nil {
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
-	rel, err := filepath.Rel(c.o.Dir, log)
-	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(c.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: check.phase}
+	rel, err := filepath.Rel(t.o.Dir, log)
+	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(t.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: check.phase}
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
 	}
 	return run, report, err
 }
 
-func (c *checkout) checkWall(check epic.Check) time.Duration {
+func (g *ground) checkWall(check epic.Check) time.Duration {
 	if check.Timeout > 0 {
 		return check.Timeout
 	}
-	return c.o.Limits.Check
+	return g.o.Limits.Check
 }
 
 // unchanged returns the claimed paths that git does not list.

@@ -33,7 +33,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 		why = "relay's own files were changed during the attempt: " + touched[0]
 	}
 	if c.tree != nil || c.vault.gone() {
-		repaired, err := c.vault.mend(context.WithoutCancel(ctx), c.repo)
+		repaired, err := c.vault.mend(context.WithoutCancel(ctx), c.home)
 		if err != nil {
 			return err
 		}
@@ -77,8 +77,8 @@ func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, caus
 // restoreOwn restores the ledger's files, and then, for the folder itself may have to be put back first, .gitignore and
 // a plan that is gone. A plan that was edited may be the user's doing: it is left as it is, and the run goes on with the
 // one it began with.
-func (c *checkout) restoreOwn() ([]string, error) {
-	touched, err := c.ledger.Restore()
+func (g *ground) restoreOwn() ([]string, error) {
+	touched, err := g.ledger.Restore()
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +86,13 @@ func (c *checkout) restoreOwn() ([]string, error) {
 		name    string
 		content []byte
 		intact  func(path string) bool
-	}{{planFile, c.o.Plan, readable}, {".gitignore", c.ignore, func(path string) bool { return sameAs(c.ignore, path) }}} {
-		path := filepath.Join(c.o.Dir, own.name)
+	}{{planFile, g.o.Plan, readable}, {".gitignore", g.ignore, func(path string) bool { return sameAs(g.ignore, path) }}} {
+		path := filepath.Join(g.o.Dir, own.name)
 		if own.content == nil || own.intact(path) {
 			continue
 		}
 		// In its place can be a link, a folder, or a pipe on which a reader would wait for ever.
-		if err := errors.Join(os.MkdirAll(c.o.Dir, 0o755), os.RemoveAll(path), os.WriteFile(path, own.content, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(g.o.Dir, 0o755), os.RemoveAll(path), os.WriteFile(path, own.content, 0o644)); err != nil {
 			return nil, err
 		}
 		touched = append(touched, own.name)
@@ -118,16 +118,16 @@ type planState struct {
 }
 
 // comparePlan tells once of an epic.yml that is not the plan this run began with any more.
-func (c *checkout) comparePlan(f *Finding) error {
-	path := filepath.Join(c.o.Dir, planFile)
+func (g *ground) comparePlan(f *Finding) error {
+	path := filepath.Join(g.o.Dir, planFile)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if c.o.Plan == nil {
+	if g.o.Plan == nil {
 		return nil
 	}
-	seen := c.planSeen.Load()
+	seen := g.planSeen.Load()
 	if seen != nil && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {
 		return nil
 	}
@@ -135,24 +135,24 @@ func (c *checkout) comparePlan(f *Finding) error {
 	if err != nil {
 		return err
 	}
-	known := c.o.Plan
+	known := g.o.Plan
 	if seen != nil {
 		known = seen.content
 	}
-	c.planSeen.Store(&planState{info, now})
+	g.planSeen.Store(&planState{info, now})
 	if !bytes.Equal(now, known) {
-		f.note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+c.o.Run+"/epic.yml")
+		f.note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+g.o.Run+"/epic.yml")
 	}
 	return nil
 }
 
 // keepIgnore remembers relay's own .gitignore, without which its folder would be committed with an agent's work.
-func (c *checkout) keepIgnore() (err error) {
-	path := filepath.Join(c.o.Dir, ".gitignore")
-	c.ignore, err = os.ReadFile(path)
+func (g *ground) keepIgnore() (err error) {
+	path := filepath.Join(g.o.Dir, ".gitignore")
+	g.ignore, err = os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	c.ignore = []byte("*\n")
-	return errors.Join(os.MkdirAll(c.o.Dir, 0o755), os.WriteFile(path, c.ignore, 0o644))
+	g.ignore = []byte("*\n")
+	return errors.Join(os.MkdirAll(g.o.Dir, 0o755), os.WriteFile(path, g.ignore, 0o644))
 }

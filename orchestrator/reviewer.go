@@ -75,8 +75,8 @@ func (c *checkout) subject(a Assignment, f *Finding) review.Subject {
 	return s
 }
 
-func (c *checkout) relative(path string) string {
-	if rel, err := filepath.Rel(c.o.Root, path); err == nil {
+func (g *ground) relative(path string) string {
+	if rel, err := filepath.Rel(g.o.Root, path); err == nil {
 		return filepath.ToSlash(rel)
 	}
 	return path
@@ -105,7 +105,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		return "", &reviewerError{name: o.Review.Reviewer, outcome: attempts.Environment, category: attempts.CLIError, detail: err.Error(), out: true}
 	}
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: r.a.Mark() + "/review", Question: true, Dir: o.Root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
+		Mark: r.a.Mark() + "/review", Question: true, Dir: r.c.repo.Root(), Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
 		Schema: review.Schema(), Model: o.Review.Model, Env: r.c.env(r.a, ""),
 		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
 	})

@@ -208,7 +208,8 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkou
 	if err != nil {
 		return nil, err
 	}
-	c := &checkout{o: o, repo: repo, heard: heard, now: time.Now}
+	g := &ground{o: o, home: repo, heard: heard, now: time.Now}
+	c := &checkout{ground: g, repo: repo}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy")), aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {
