@@ -30,9 +30,12 @@ type Relay struct {
 	StopGrace          time.Duration    `mapstructure:"stop_grace_seconds"`
 	CheckTimeout       time.Duration    `mapstructure:"check_timeout_minutes"`
 	Jobs               int              `mapstructure:"jobs"`
-	Isolation          string           `mapstructure:"isolation"` // "none" or "shared"
-	Runners            []string         `mapstructure:"runners"`   // names in Agents, in order of preference
-	Model              string           `mapstructure:"model"`     // "": the CLI's own default
+	Isolation          string           `mapstructure:"isolation"` // "worktree", "none" or "shared"
+	Landing            string           `mapstructure:"landing"`   // "merge" or "rebase"
+	Worktree           Worktree         `mapstructure:"worktree"`
+	SetupTimeout       time.Duration    `mapstructure:"setup_timeout_minutes"` // of one setup command
+	Runners            []string         `mapstructure:"runners"`               // names in Agents, in order of preference
+	Model              string           `mapstructure:"model"`                 // "": the CLI's own default
 	MaxUncharged       int              `mapstructure:"max_uncharged"`
 	Backoff            time.Duration    `mapstructure:"backoff_seconds"`
 	BackoffMax         time.Duration    `mapstructure:"backoff_max_seconds"`
@@ -41,6 +44,14 @@ type Relay struct {
 	Env                []string         `mapstructure:"env"` // NAME, NAME* or NAME=value
 	Review             Review           `mapstructure:"review"`
 	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
+}
+
+// Worktree is what stands under `relay.worktree:`.
+type Worktree struct {
+	Setup []string `mapstructure:"setup"` // shell commands, run in each fresh worktree
+	Copy  []string `mapstructure:"copy"`  // paths and globs of untracked files, with slashes
+	Link  []string `mapstructure:"link"`
+	Dir   string   `mapstructure:"dir"` // absolute, or relative to the repository; "": below relay's folder
 }
 
 // Review is what stands under `relay.review:`.

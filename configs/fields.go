@@ -2,6 +2,7 @@ package configs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,8 +56,13 @@ var (
 		check: notOurs}
 	setForm = form{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[^\x00]*$`), want: "NAME=value",
 		check: notOurs}
-	argumentForm   = form{pattern: regexp.MustCompile(`^[^\x00]*$`), want: "an argument without NUL"}
-	pathForm       = form{pattern: regexp.MustCompile(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
+	argumentForm = form{pattern: regexp.MustCompile(`^[^\x00]*$`), want: "an argument without NUL"}
+	pathForm     = form{pattern: regexp.MustCompile(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
+	shellForm    = form{pattern: regexp.MustCompile(`^[^\x00]*[^\s\x00][^\x00]*$`), want: "a shell command"}
+	anywhereForm = form{pattern: regexp.MustCompile(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), want: "a folder, absolute or in the repository, with ~ written out",
+		check: ownFolder}
+	untrackedForm = form{pattern: regexp.MustCompile(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
+		check: userFile}
 	permissionForm = form{pattern: regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
 )
 
@@ -70,7 +76,13 @@ var fields = []field{
 	{key: "relay.stop_grace_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
 	{key: "relay.check_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
 	{key: "relay.jobs", kind: integer, min: 1, max: 256},
-	{key: "relay.isolation", kind: text, words: []string{"none", "shared"}},
+	{key: "relay.isolation", kind: text, words: []string{"worktree", "none", "shared"}},
+	{key: "relay.landing", kind: text, words: []string{"merge", "rebase"}},
+	{key: "relay.worktree.setup", kind: list, form: &shellForm},
+	{key: "relay.worktree.copy", kind: list, form: &untrackedForm},
+	{key: "relay.worktree.link", kind: list, form: &untrackedForm},
+	{key: "relay.worktree.dir", kind: text, form: &anywhereForm},
+	{key: "relay.setup_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
 	{key: "relay.runners", kind: list, form: &nameForm},
 	{key: "relay.model", kind: text, form: &modelForm},
 	{key: "relay.max_uncharged", kind: integer, min: 0, max: 10000},
@@ -175,6 +187,32 @@ func localFolder(path string) string {
 		return "is the repository itself"
 	}
 	return ""
+}
+
+// userFile complains of a path or glob that no file of the user's in the repository can have.
+func userFile(path string) string {
+	if inGit(path) {
+		return "belongs to git"
+	}
+	return localFolder(path)
+}
+
+// ownFolder complains of a path that is the repository itself or one above it, or that is git's.
+func ownFolder(path string) string {
+	switch {
+	case path == "":
+		return ""
+	case strings.Trim(path, `./\`) == "":
+		return "holds more than worktrees"
+	case inGit(path):
+		return "belongs to git"
+	}
+	return ""
+}
+
+func inGit(path string) bool {
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
 // notOurs complains of an env entry for a variable that relay sets itself.

@@ -42,6 +42,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 		Dir: ".agents-os/relay", MaxAttemptsPerTask: 3,
 		Timeout: 15 * time.Minute, Silence: 10 * time.Minute, Linger: 30 * time.Second, StopGrace: 10 * time.Second,
 		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "none", Runners: []string{"claude"}, MaxUncharged: 20,
+		Landing: "merge", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Link: []string{}}, SetupTimeout: 10 * time.Minute,
 		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, BriefKiB: 48, TranscriptMiB: 32, Env: []string{},
 		Review: Review{Enabled: true, Provider: "none", Timeout: 10 * time.Minute},
 		Agents: map[string]Agent{"claude": {Type: "claude", Prompt: "stdin", Result: "file", StopSignal: "TERM"}},

@@ -61,11 +61,14 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {agents: {claude: {argv: [/opt/claude], permission: acceptEdits, env: [A=b], stop_signal: INT}}}",
 		"relay: {agents: {s: {type: scripted, script: a/b.txt}, c: {type: command, argv: [a, ''], prompt: file, result: exit}}}",
 		"quality_gate: {reviewers: [claude, codex], strictness: pedantic}",
+		"relay: {isolation: worktree, landing: rebase, worktree: null, setup_timeout_minutes: 0.5}",
+		"relay: {worktree: {setup: [npm ci, \"a\\nb\"], copy: [.env, 'config/**/*.{a,b}', .gitmodules.local], link: [./node_modules, a..b], dir: ''}}",
+		"relay: {worktree: {dir: /tmp/x}}", "relay: {worktree: {dir: ../beside}}", "relay: {worktree: {dir: 'C:\\x'}}",
 	}
 	bad := []string{
 		"[]", "text", "relay: 1", "relay: []", "relay: {job: 1}", "relay: {jobs: 0}", "relay: {jobs: 257}", "relay: {jobs: 1.5}",
 		"relay: {jobs: '1'}", "relay: {jobs: true}", "relay: {jobs: null}", "relay: {timeout_minutes: 0}", "relay: {timeout_minutes: -1}",
-		"relay: {timeout_minutes: 20000}", "relay: {isolation: worktree}", "relay: {isolation: ''}", "relay: {runners: claude}",
+		"relay: {timeout_minutes: 20000}", "relay: {isolation: worktrees}", "relay: {isolation: ''}", "relay: {runners: claude}",
 		"relay: {runners: [a b]}", "relay: {runners: [claude, claude]}", "relay: {runners: [1]}", "relay: {runners: [[]]}",
 		"relay: {model: 5}", "relay: {model: -x}", "relay: {model: a b}",
 		"relay: {dir: /a}", "relay: {dir: '~/a'}", "relay: {dir: a/../b}", "relay: {dir: 'C:a'}", "relay: {dir: .}", "relay: {dir: ''}",
@@ -74,6 +77,11 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {agents: []}", "relay: {agents: {a b: {}}}", "relay: {agents: {a: {type: shell}}}", "relay: {agents: {claude: {argv: claude}}}",
 		"relay: {agents: {claude: {stop_signal: KILL}}}", "relay: {agents: {claude: {env: [HOME]}}}", "relay: {agents: {claude: {x: 1}}}",
 		"relay: {agents: {claude: {permission: a b}}}", "relay: {agents: {claude: 1}}",
+		"relay: {landing: squash}", "relay: {setup_timeout_minutes: 0}", "relay: {worktree: []}", "relay: {worktree: {setup: npm ci}}",
+		"relay: {worktree: {setup: ['']}}", "relay: {worktree: {setup: [' ']}}", "relay: {worktree: {setups: []}}", "relay: {worktree: {copy: [/etc/passwd]}}",
+		"relay: {worktree: {copy: ['~/x']}}", "relay: {worktree: {copy: [a/../../b]}}", "relay: {worktree: {copy: [.]}}", "relay: {worktree: {copy: ['']}}",
+		"relay: {worktree: {copy: ['a\\b']}}", "relay: {worktree: {link: [.git]}}", "relay: {worktree: {link: [a/.GIT/config]}}", "relay: {worktree: {link: ['C:x']}}",
+		"relay: {worktree: {dir: '~/x'}}", "relay: {worktree: {dir: .}}", "relay: {worktree: {dir: ../..}}", "relay: {worktree: {dir: .git/worktrees}}", "relay: {worktree: {dir: \"a\\nb\"}}", "relay: {worktree: {dir: [a]}}",
 		"quality_gate: {strictness: Strict}", "quality_gate: {reviewer: []}", "quality_gate: {reviewers: [a, b, a]}", "quality_gate: x",
 	}
 	for _, src := range good {

@@ -20,11 +20,31 @@ type Isolation string
 
 // IsolationNone runs tasks one at a time in the user's checkout; what an attempt changed is committed or set aside
 // before the next begins. IsolationShared runs them side by side in that checkout, for epics of commands: changes
-// are not attributed to tasks, and proof is by checks only.
+// are not attributed to tasks, and proof is by checks only. IsolationWorktree gives each task a worktree of its own and
+// lands what passes on the epic's integration branch; the user's checkout is not touched.
 const (
-	IsolationNone   Isolation = "none"
-	IsolationShared Isolation = "shared"
+	IsolationNone     Isolation = "none"
+	IsolationShared   Isolation = "shared"
+	IsolationWorktree Isolation = "worktree"
 )
+
+// Landing says how work gets onto another branch.
+type Landing string
+
+// LandingMerge keeps the commits as they are and adds a merge commit; LandingRebase replays them on the tip.
+const (
+	LandingMerge  Landing = "merge"
+	LandingRebase Landing = "rebase"
+)
+
+// Worktree says how the worktrees of IsolationWorktree are made ready.
+type Worktree struct {
+	Setup     []string      // shell commands, run in each fresh worktree before agent and checks
+	Copy      []string      // untracked files of the checkout, as paths or globs with slashes
+	Link      []string      // the same, linked
+	Dir       string        // where worktrees are, absolute
+	SetupWall time.Duration // for one setup command
+}
 
 // Options are everything a run needs to know. Zero limits mean none, except where said.
 type Options struct {
@@ -38,7 +58,9 @@ type Options struct {
 
 	Run       string // run id; "" : a new one
 	Isolation Isolation
-	Jobs      int // at least 1; always 1 with IsolationNone
+	Worktree  Worktree // of IsolationWorktree
+	Landing   Landing  // of IsolationWorktree
+	Jobs      int      // at least 1; always 1 with IsolationNone
 
 	Runners    []string                                                          // names in order of preference
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name

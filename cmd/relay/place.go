@@ -13,6 +13,7 @@ import (
 	"relay/attempts"
 	"relay/configs"
 	"relay/epic"
+	"relay/orchestrator"
 	"relay/reanchor"
 )
 
@@ -145,6 +146,22 @@ func below(root, path string) string {
 // file is the absolute path of a file in relay's folder.
 func (p *place) file(name ...string) string {
 	return filepath.Join(append([]string{p.dir}, name...)...)
+}
+
+// worktrees are the settings of isolation worktree. Several repositories may name one folder outside of them.
+func (p *place) worktrees() orchestrator.Worktree {
+	c := &p.config.Relay
+	dir := filepath.FromSlash(c.Worktree.Dir)
+	switch {
+	case dir == "":
+		dir = p.file("worktrees")
+	case !filepath.IsAbs(dir):
+		dir = filepath.Join(p.root, dir)
+	}
+	if filepath.IsAbs(below(p.root, dir)) {
+		dir = filepath.Join(dir, filepath.Base(p.root)+"-"+fingerprint(p.root))
+	}
+	return orchestrator.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
 }
 
 // shown is a file's path as messages show it: from the root of the repository.

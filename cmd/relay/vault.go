@@ -21,8 +21,13 @@ func (a *app) vault(root string) string {
 	if !filepath.IsAbs(state) {
 		return ""
 	}
+	return filepath.Join(state, "relay", "git-copy", fingerprint(root))
+}
+
+// fingerprint tells repositories apart by their path.
+func fingerprint(root string) string {
 	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(state, "relay", "git-copy", hex.EncodeToString(sum[:8]))
+	return hex.EncodeToString(sum[:8])
 }
 
 // shellQuote writes a path so that a person can paste it into a shell.

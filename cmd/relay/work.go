@@ -60,7 +60,7 @@ end the night.`,
 	f.StringVar(&opts.timeout, "timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
 	f.BoolVar(&opts.review, "review", false, "have each change reviewed")
 	f.BoolVar(&opts.noReview, "no-review", false, "have no change reviewed")
-	f.StringVar(&opts.isolation, "isolation", "", "where tasks work: none or shared (`HOW`)")
+	f.StringVar(&opts.isolation, "isolation", "", "where tasks work: worktree, none or shared (`HOW`)")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would run, and run nothing")
 	f.BoolVar(&opts.json, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
@@ -228,7 +228,7 @@ func (o *workOptions) options(p *place, pl *plan) orchestrator.Options {
 	judge, _ := reviewer(p.config)
 	return orchestrator.Options{
 		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Dir: p.dir, Vault: o.app.vault(p.root),
-		Isolation: orchestrator.Isolation(c.Isolation), Jobs: c.Jobs,
+		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: orchestrator.Landing(c.Landing), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.newRunner, Model: c.Model, Env: agentEnvironment(o.app.environ, c.Env),
 		Limits: orchestrator.Limits{
 			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, Linger: c.Linger,
