@@ -46,10 +46,14 @@ func canonical(e *Event) {
 		rs.Settings.TimeoutMinutes = finite(rs.Settings.TimeoutMinutes)
 		e.RunStarted = &rs
 	}
-	if e.Ended == nil {
-		return
+	e.Landing, e.Ended = e.Landing.canonical(), e.Ended.canonical()
+}
+
+func (e *Ended) canonical() *Ended {
+	if e == nil {
+		return nil
 	}
-	ended := *e.Ended
+	ended := *e
 	ended.Receipt.categorise()
 	if ended.Outcome == "" {
 		ended.Outcome = outcomeOf(ended.Result, &ended.Receipt)
@@ -63,7 +67,7 @@ func canonical(e *Event) {
 	for i := range ended.Receipt.Checks {
 		ended.Receipt.Checks[i].Seconds = finite(ended.Receipt.Checks[i].Seconds)
 	}
-	e.Ended = &ended
+	return &ended
 }
 
 func finite(v float64) float64 {
@@ -83,17 +87,21 @@ func bound(e *Event) {
 		gate.Detail = Clean(gate.Detail, bigText)
 		e.Gate = &gate
 	}
-	if e.Ended == nil {
-		return
+	e.Landing, e.Ended = e.Landing.bounded(), e.Ended.bounded()
+}
+
+func (e *Ended) bounded() *Ended {
+	if e == nil {
+		return nil
 	}
-	ended := *e.Ended
+	ended := *e
 	ended.Receipt = ended.Receipt.bounded()
 	if ended.Gate != nil {
 		gate := *ended.Gate
 		gate.Detail = Clean(gate.Detail, bigText)
 		ended.Gate = &gate
 	}
-	e.Ended = &ended
+	return &ended
 }
 
 func (r Receipt) bounded() Receipt {
@@ -104,6 +112,7 @@ func (r Receipt) bounded() Receipt {
 	checks := make([]CheckRun, 0, min(len(r.Checks), bigList))
 	for _, c := range r.Checks[:min(len(r.Checks), bigList)] {
 		c.Name, c.Log, c.Tail, c.Phase = Clean(c.Name, 200), Clean(c.Log, 500), Clean(c.Tail, 4<<10), Clean(c.Phase, 100)
+		c.Attribution = Attribution(Clean(string(c.Attribution), 100))
 		checks = append(checks, c)
 	}
 	r.Checks = checks

@@ -55,7 +55,9 @@ func (d *decoder) event(e *Event) {
 		case "started":
 			e.Started = d.started(e.Started)
 		case "ended":
-			e.Ended = d.ended(e.Ended)
+			e.Ended = d.ended(e.Ended, d.reuse)
+		case "landing":
+			e.Landing = d.ended(e.Landing, false) // an attempt keeps it
 		case "written":
 			e.Written = d.written(e.Written)
 		default: // rare, or not known
@@ -80,6 +82,8 @@ func (d *decoder) started(twice *Started) *Started {
 			out.Model = s.Word()
 		case "base":
 			out.Base = s.String()
+		case "sealed":
+			out.Sealed = s.String()
 		default:
 			s.GiveUp()
 		}
@@ -110,9 +114,9 @@ func (d *decoder) written(twice *Written) *Written {
 	return out
 }
 
-func (d *decoder) ended(twice *Ended) *Ended {
+func (d *decoder) ended(twice *Ended, reuse bool) *Ended {
 	out, s := &d.spare.ended, &d.scan
-	if !d.reuse {
+	if !reuse {
 		out = &Ended{}
 	}
 	if *out = (Ended{}); twice != nil {
@@ -128,6 +132,8 @@ func (d *decoder) ended(twice *Ended) *Ended {
 			out.Charged = s.Bool()
 		case "head":
 			out.Head = s.String()
+		case "landed":
+			out.Landed = s.String()
 		case "model":
 			out.Model = s.Word()
 		case "session_id":
@@ -230,6 +236,8 @@ func (d *decoder) checks(r *Receipt) {
 				c.Tail = s.String()
 			case "phase":
 				c.Phase = s.Word()
+			case "attribution":
+				c.Attribution = Attribution(s.Word())
 			default:
 				s.GiveUp()
 			}

@@ -20,6 +20,7 @@ type Event struct {
 	RunStarted *RunStarted `json:"run_started,omitempty"`
 	RunStopped *RunStopped `json:"run_stopped,omitempty"`
 	Started    *Started    `json:"started,omitempty"`
+	Landing    *Ended      `json:"landing,omitempty"`
 	Ended      *Ended      `json:"ended,omitempty"`
 	Gate       *Gate       `json:"gate,omitempty"`
 	Note       *Note       `json:"note,omitempty"`
@@ -35,6 +36,7 @@ const (
 	TypeRunStarted     Type = "run_started"
 	TypeRunStopped     Type = "run_stopped"
 	TypeAttemptStarted Type = "attempt_started"
+	TypeLanding        Type = "landing" // everything the attempt_ended to come will say, before the integration branch moves
 	TypeAttemptEnded   Type = "attempt_ended"
 	TypeGated          Type = "gated"    // a person gated the task
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
@@ -51,6 +53,11 @@ type RunStarted struct {
 	PID      int      `json:"pid"`
 	Jobs     int      `json:"jobs"`
 	Settings Settings `json:"settings"`
+	// Where the work is collected: nowhere, unless Integration is set.
+	Integration string `json:"integration,omitempty"` // branch that work lands on, as in relay/20260111-x
+	Branch      string `json:"branch,omitempty"`      // branch the user was on when the run began; empty: none, HEAD was detached
+	Base        string `json:"base,omitempty"`        // commit the user was on
+	Sealed      string `json:"sealed,omitempty"`      // SHA-256, in hex, of the acceptance of the epic and of all tasks
 }
 
 // RunStopped closes a run.
@@ -63,7 +70,8 @@ type RunStopped struct {
 type Started struct {
 	Runner string `json:"runner"`
 	Model  string `json:"model,omitempty"`
-	Base   string `json:"base,omitempty"` // commit the attempt began from
+	Base   string `json:"base,omitempty"`   // commit the attempt began from
+	Sealed string `json:"sealed,omitempty"` // SHA-256, in hex, of the task's acceptance and the epic's: checks and protected globs
 }
 
 // Ended closes an attempt, with everything that follows from it: charge, receipt and gate are one fact.
@@ -72,6 +80,7 @@ type Ended struct {
 	Outcome Outcome `json:"outcome"`
 	Charged bool    `json:"charged"`
 	Head    string  `json:"head,omitempty"`
+	Landed  string  `json:"landed,omitempty"` // commit of the integration branch that holds the work
 	Model   string  `json:"model,omitempty"`
 	Session string  `json:"session_id,omitempty"`
 	Usage   *Usage  `json:"usage,omitempty"`
@@ -182,7 +191,20 @@ type CheckRun struct {
 	Log      string  `json:"log,omitempty" yaml:"log,omitempty"`   // path below the relay folder
 	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
+	// Attribution says what the check did before the work and after it; empty: it did not run before.
+	Attribution Attribution `json:"attribution,omitempty" yaml:"attribution,omitempty"`
 }
+
+// Attribution says whose doing a check's outcome is.
+type Attribution string
+
+// Attributions, by what the check did on the base and on the work.
+const (
+	StayedClean  Attribution = "clean"          // passed, passed
+	BrokenByTask Attribution = "broken_by_task" // passed, failed
+	BrokenBefore Attribution = "broken_before"  // failed, failed
+	FixedByTask  Attribution = "fixed_by_task"  // failed, passed
+)
 
 // Category is a failure's error_category.
 type Category string

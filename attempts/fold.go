@@ -95,6 +95,7 @@ func (f *fold) apply(e *Event) {
 			l.StartedAt = e.At
 		}
 		l.EpicID, l.Settings = e.RunStarted.EpicID, e.RunStarted.Settings
+		l.Integration.take(e.RunStarted)
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
 	case e.RunStopped != nil:
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
@@ -106,12 +107,21 @@ func (f *fold) apply(e *Event) {
 	}
 }
 
+// take keeps where the work of the first run that has this integration branch is collected.
+func (i *Integration) take(rs *RunStarted) {
+	if rs.Integration != "" && rs.Integration != i.Branch {
+		*i = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
+	}
+}
+
 // task folds an event of one task.
 func (f *fold) task(e *Event) {
 	rec := f.record(e.Task)
 	switch e.Type {
 	case TypeAttemptStarted:
 		rec.start(e)
+	case TypeLanding:
+		rec.land(e)
 	case TypeAttemptEnded:
 		rec.end(e)
 	case TypeGated:
@@ -135,58 +145,6 @@ func (f *fold) record(id string) *TaskRecord {
 		f.ledger.Tasks[id] = rec
 	}
 	return rec
-}
-
-func (rec *TaskRecord) start(e *Event) {
-	a := Attempt{ID: e.Attempt, StartedAt: e.At, Result: ResultInProgress, Run: e.Run}
-	if s := e.Started; s != nil {
-		a.Runner, a.Model, a.Base = s.Runner, s.Model, s.Base
-	}
-	rec.Attempts = append(rec.Attempts, a)
-}
-
-func (rec *TaskRecord) end(e *Event) {
-	if e.Ended == nil {
-		return
-	}
-	a := rec.attempt(e.Attempt)
-	if a == nil { // its start was lost with an older log
-		rec.start(e)
-		a = &rec.Attempts[len(rec.Attempts)-1]
-	}
-	in := e.Ended
-	a.EndedAt, a.Result, a.Outcome, a.Charged = e.At, in.Result, in.Outcome, in.Charged
-	a.Head, a.Session, a.Usage, a.Receipt = in.Head, in.Session, in.Usage, in.Receipt
-	if in.Model != "" {
-		a.Model = in.Model
-	}
-	if in.Gate != nil && !rec.Completed { // what is done stays done
-		rec.Gate = gateOf(in.Gate, e.At)
-	}
-	if in.Result == ResultSuccess {
-		rec.Completed, rec.Gate = true, nil
-	}
-}
-
-// attempt finds the last attempt of that number.
-func (rec *TaskRecord) attempt(id int) *Attempt {
-	for i := len(rec.Attempts) - 1; i >= 0; i-- {
-		if rec.Attempts[i].ID == id {
-			return &rec.Attempts[i]
-		}
-	}
-	return nil
-}
-
-func gateOf(g *Gate, at time.Time) *Gate {
-	if g == nil {
-		return &Gate{Reason: UserBlocked, At: at}
-	}
-	out := *g
-	if out.At.IsZero() {
-		out.At = at
-	}
-	return &out
 }
 
 func (f *fold) accept(e *Event) {

@@ -7,14 +7,23 @@ import "time"
 
 // Ledger is the fold of all events of an epic: what attempt-ledger.yml says.
 type Ledger struct {
-	Version   int // 2; version 1 files are read too
-	EpicID    string
-	StartedAt time.Time
-	EndedAt   time.Time // when the last task was completed; zero before
-	Settings  Settings
-	Tasks     map[string]*TaskRecord
-	Status    RelayStatus
-	Folded    Folded
+	Version     int // 2; version 1 files are read too
+	EpicID      string
+	StartedAt   time.Time
+	EndedAt     time.Time // when the last task was completed; zero before
+	Settings    Settings
+	Integration Integration
+	Tasks       map[string]*TaskRecord
+	Status      RelayStatus
+	Folded      Folded
+}
+
+// Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of
+// the first run that had the branch: whatever the user checks out later, the work goes back to where it began.
+type Integration struct {
+	Branch string `json:"branch" yaml:"branch"`                 // as in relay/20260111-x
+	From   string `json:"from,omitempty" yaml:"from,omitempty"` // branch the user was on; empty: none, HEAD was detached
+	Base   string `json:"base,omitempty" yaml:"base,omitempty"` // commit the user was on
 }
 
 // TaskRecord is what the ledger knows of one task.
@@ -38,10 +47,15 @@ type Attempt struct {
 	Runner    string    `json:"runner,omitempty"`
 	Model     string    `json:"model,omitempty"`
 	Base      string    `json:"base,omitempty"`
+	Sealed    string    `json:"sealed,omitempty"` // as in Started
 	Head      string    `json:"head,omitempty"`
+	Landed    string    `json:"landed,omitempty"` // commit of the integration branch that holds the work
 	Session   string    `json:"session_id,omitempty"`
 	Usage     *Usage    `json:"usage,omitempty"`
 	Receipt   Receipt   `json:"receipt"`
+	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
+	// until the attempt has ended.
+	Landing *Ended `json:"landing,omitempty"`
 }
 
 // Gate keeps a task from being tried until a person says so.

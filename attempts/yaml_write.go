@@ -154,6 +154,7 @@ func (y ledgerWriter) receipt(r *Receipt) {
 		y.Text(12, "log", c.Log)
 		y.Text(12, "tail", c.Tail)
 		y.Text(12, "phase", c.Phase)
+		y.Text(12, "attribution", string(c.Attribution))
 	}
 	y.Text(8, "claimed", r.Claimed)
 	y.Text(8, "diff_stat", r.DiffStat)

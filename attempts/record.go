@@ -1,0 +1,70 @@
+package attempts
+
+import "time"
+
+func (rec *TaskRecord) start(e *Event) {
+	a := Attempt{ID: e.Attempt, StartedAt: e.At, Result: ResultInProgress, Run: e.Run}
+	if s := e.Started; s != nil {
+		a.Runner, a.Model, a.Base, a.Sealed = s.Runner, s.Model, s.Base, s.Sealed
+	}
+	rec.Attempts = append(rec.Attempts, a)
+}
+
+func (rec *TaskRecord) end(e *Event) {
+	if e.Ended == nil {
+		return
+	}
+	a, in := rec.startedBy(e), e.Ended
+	a.Landing, a.Landed = nil, in.Landed
+	a.EndedAt, a.Result, a.Outcome, a.Charged = e.At, in.Result, in.Outcome, in.Charged
+	a.Head, a.Session, a.Usage, a.Receipt = in.Head, in.Session, in.Usage, in.Receipt
+	if in.Model != "" {
+		a.Model = in.Model
+	}
+	if in.Gate != nil && !rec.Completed { // what is done stays done
+		rec.Gate = gateOf(in.Gate, e.At)
+	}
+	if in.Result == ResultSuccess {
+		rec.Completed, rec.Gate = true, nil
+	}
+}
+
+// land remembers how an attempt is about to end.
+func (rec *TaskRecord) land(e *Event) {
+	if e.Landing == nil {
+		return
+	}
+	if a := rec.startedBy(e); a.Result == ResultInProgress {
+		a.Landing = e.Landing
+	}
+}
+
+// startedBy finds the attempt of an event; if its start was lost with an older log, it starts here.
+func (rec *TaskRecord) startedBy(e *Event) *Attempt {
+	if a := rec.attempt(e.Attempt); a != nil {
+		return a
+	}
+	rec.start(e)
+	return &rec.Attempts[len(rec.Attempts)-1]
+}
+
+// attempt finds the last attempt of that number.
+func (rec *TaskRecord) attempt(id int) *Attempt {
+	for i := len(rec.Attempts) - 1; i >= 0; i-- {
+		if rec.Attempts[i].ID == id {
+			return &rec.Attempts[i]
+		}
+	}
+	return nil
+}
+
+func gateOf(g *Gate, at time.Time) *Gate {
+	if g == nil {
+		return &Gate{Reason: UserBlocked, At: at}
+	}
+	out := *g
+	if out.At.IsZero() {
+		out.At = at
+	}
+	return &out
+}
