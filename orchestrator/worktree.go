@@ -26,10 +26,7 @@ type worktree struct {
 }
 
 func (w *worktree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
-	call := reanchor.Call{Writes: true, Limit: maxPrinted, Args: append([]string{
-		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false", "-c", "advice.detachedHead=false", "-c", "advice.addEmbeddedRepo=false",
-	}, args...)}
-	call.Env = []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}
+	call := writing(args...)
 	if stdin != nil {
 		call.Stdin = stdin
 	}
@@ -48,9 +45,6 @@ func (w *worktree) git(ctx context.Context, stdin io.ReadSeeker, args ...string)
 	}
 	return w.repo.Run(ctx, call)
 }
-
-// maxPrinted bounds what is held of a list of paths.
-const maxPrinted = 64 << 20
 
 // untracked lists untracked, not ignored files that are not the user's own.
 func (w *worktree) untracked(ctx context.Context) ([]string, error) {
