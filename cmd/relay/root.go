@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -87,14 +86,10 @@ func newRootCommand(a *app) *cobra.Command {
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
-	root.SetHelpCommandGroupID(groupSetup)
-	root.SetCompletionCommandGroupID(groupSetup)
 	root.SetUsageTemplate(usageTemplate)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
-	})
+	root.SetFlagErrorFunc(flagMistake)
 	root.SuggestionsMinimumDistance = 2
-	tidy(root)
+	addHelpers(root)
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		helpOf(cmd, args)
@@ -103,43 +98,4 @@ func newRootCommand(a *app) *cobra.Command {
 		}
 	})
 	return root
-}
-
-// tidy makes every command complain of its arguments in relay's own words, and of an unknown subcommand too.
-func tidy(cmd *cobra.Command) {
-	for _, c := range cmd.Commands() {
-		tidy(c)
-		check := c.Args
-		if check == nil {
-			check = cobra.NoArgs
-		}
-		if c.HasSubCommands() {
-			c.SuggestionsMinimumDistance = 2
-			c.Args = cobra.ArbitraryArgs
-			if c.RunE == nil {
-				c.RunE = cmd.RunE
-			}
-			continue
-		}
-		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return &usageError{message: cmd.CommandPath() + " " + err.Error(), hint: "type " + cmd.UseLine()}
-			}
-			if err := cmd.ValidateFlagGroups(); err != nil {
-				return &usageError{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
-			}
-			return nil
-		}
-	}
-}
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	e := &usageError{
-		message: fmt.Sprintf("%s has no command %s", cmd.CommandPath(), quote(name)),
-		hint:    cmd.CommandPath() + " --help lists the commands",
-	}
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		e.hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), strings.Join(near, " or "))
-	}
-	return e
 }
