@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every text a person can meet is shown by a test: some script, golden file or table test has seen the program say it.
+//
+// What counts is any literal with a space between its words, wherever it stands outside of tests: messages, hints, notes,
+// warnings, problems, help, briefs. A single word counts where it is said by itself: as an error, or in a field such as
+// hint. What does not count is looked for rather than said (regexps, strings.HasPrefix), a struct tag, or a panic.
+func TestEveryMessageIsShown(t *testing.T) {
+	t.Parallel()
+	root := moduleRoot(t)
+	shown := collectShown(t, root)
+	texts := sourceTexts(t, root)
+	needed := make([]bool, len(unshown))
+	owed := owedTexts(t)
+	seen, missing := 0, 0
+	for _, s := range texts {
+		if unit, ok := shown.show(s.text); ok {
+			seen++
+			t.Logf("%s:%d: %s <<%s>>", s.file, s.line, s, unit)
+			continue
+		}
+		if excused(s, needed) || owed[s.String()] {
+			continue
+		}
+		missing++
+		t.Errorf("%s:%d: no test shows %q", s.file, s.line, s.String())
+	}
+	for i, e := range unshown {
+		if !needed[i] {
+			t.Errorf("%s %s %q: this exception is no longer needed, remove it", e.file, e.decl, e.text)
+		}
+	}
+	if missing > 0 {
+		t.Error(howToShow)
+	}
+	t.Logf("%d texts, %d of them shown, %d exceptions", len(texts), seen, len(unshown))
+}
+
+const howToShow = `
+Let a test make the program say it, and compare:
+- what a command prints: a script in cmd/relay/testdata/script that ends in cmp stderr want (or: stderr 'the text'), then
+  go test ./cmd/relay -run TestScript/NAME -update fills the golden in;
+- an error or a note of another package: a table test there, with the text among what is wanted;
+- help: go test ./cmd/relay -run 'TestHelp$' -update.
+What cannot be provoked in a test goes into unshown in messages_test.go, with the reason.`
+
+// unshown are texts that no test makes the program say: one text, or all of a declaration.
+var unshown = []struct{ file, decl, text, why string }{
+	{"review/prompt.go", "answerSchema", "", "a JSON Schema"},
+	{"runners/schema.go", "resultSchema", "", "a JSON Schema"},
+}
+
+func excused(s sourceText, needed []bool) bool {
+	for i, e := range unshown {
+		if e.file == s.file && (e.decl == "" || e.decl == s.decl) && (e.text == "" || e.text == s.String()) {
+			needed[i] = true
+			return true
+		}
+	}
+	return false
+}
+
+// owedTexts are those that were there before this test.
+func owedTexts(t *testing.T) map[string]bool {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "messages.owed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]bool{}
+	for row := range strings.Lines(string(data)) {
+		list[strings.TrimSuffix(row, "\n")] = true
+	}
+	return list
+}
