@@ -23,7 +23,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	a.Base = base
 	err = n.store.Append(attempts.Event{
 		Type: attempts.TypeAttemptStarted, Task: task.ID, Attempt: a.Attempt,
-		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: base},
+		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: base, Sealed: seal(n.o.Epic, task)},
 	})
 	if err != nil {
 		return err
@@ -34,6 +34,10 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	if err != nil {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
+	}
+	if n.train != nil && f.Outcome == attempts.Success {
+		n.board(car{Ready{a, f}, j, record, start})
+		return nil
 	}
 	return n.close(j, a, record, f, start)
 }
@@ -116,7 +120,7 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, start time
 // ended is the finding in the ledger's words.
 func (n *night) ended(a Assignment, f Finding) attempts.Ended {
 	e := attempts.Ended{
-		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: f.Head,
+		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
 		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: n.redact.receipt(f.Receipt),
 	}
 	if f.Usage != (attempts.Usage{}) {

@@ -22,13 +22,18 @@ type ground struct {
 	o      *Options
 	home   *reanchor.Git // the user's own checkout
 	vault  *vault
-	ledger interface{ Restore() ([]string, error) }
+	ledger ledger
 	ignore []byte // relay's own .gitignore
 
 	planSeen atomic.Pointer[planState]
 	heard    chan<- Heard
 	now      func() time.Time
+	origin   attempts.Integration
 }
+
+func (g *ground) began() attempts.Integration { return g.origin }
+
+func (g *ground) remembers(l ledger) { g.ledger = l }
 
 // checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
 // by itself.
@@ -37,6 +42,8 @@ type checkout struct {
 	repo  *reanchor.Git
 	facts *reanchor.Cached
 	tree  *worktree // nil with IsolationShared: changes then belong to no task
+
+	ceiling string // folder above which git must not look for a repository; "" : anywhere
 
 	clearing sync.Mutex
 	cleared  time.Time // see clearWay
@@ -194,7 +201,7 @@ func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Re
 	}
 	return runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(), Model: a.Model, Env: c.env(a, p.result), Ended: a.Ended,
+		Schema: runners.ResultSchema(), Model: a.Model, Env: c.agentEnv(a, p.result), Ended: a.Ended,
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
 		},
@@ -231,6 +238,17 @@ func (g *ground) env(a Assignment, result string) []string {
 		env = append(env, "RELAY_RESULT="+result)
 	}
 	return env
+}
+
+// agentEnv is env for an agent. In a worktree of relay's an agent that loses its .git must not find the user's, and a
+// commit must not ask anybody for a signature.
+func (c *checkout) agentEnv(a Assignment, result string) []string {
+	env := c.env(a, result)
+	if c.ceiling == "" {
+		return env
+	}
+	return append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling, "GIT_TERMINAL_PROMPT=0",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=commit.gpgSign", "GIT_CONFIG_VALUE_0=false")
 }
 
 // place names the files of one attempt.

@@ -92,8 +92,20 @@ func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) {
 	}
 }
 
-// setAside keeps the work of an attempt that did not succeed as a ref and a patch, and puts the checkout back.
+// setAside keeps the work of an attempt that did not succeed, and puts the checkout back.
 func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Finding) error {
+	if err := c.keepWork(ctx, a, p, f); err != nil {
+		return err
+	}
+	to := a.Base
+	if f.theirs {
+		to = f.agentHead
+	}
+	return c.tree.restore(ctx, to)
+}
+
+// keepWork keeps the work of an attempt that did not succeed as a ref and a patch.
+func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Finding) error {
 	ref := salvageRef(c.o.Epic.ID, a)
 	if f.Head != "" && f.Head != a.Base {
 		if err := c.tree.keep(ctx, ref, f.Head); err == nil {
@@ -108,14 +120,7 @@ func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Findi
 			}
 		}
 	}
-	if err := c.keepBranch(ctx, a, f, ref+"-branch"); err != nil {
-		return err
-	}
-	to := a.Base
-	if f.theirs {
-		to = f.agentHead
-	}
-	return c.tree.restore(ctx, to)
+	return c.keepBranch(ctx, a, f, ref+"-branch")
 }
 
 // keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.

@@ -21,6 +21,21 @@ type Engine interface {
 	Attempt(ctx context.Context, a Assignment) (Finding, error)
 }
 
+// local is an engine of this machine, with what a run does before its first attempt and after its last.
+type local interface {
+	Engine
+	remembers(ledger)
+	began() attempts.Integration                                                              // for run_started; empty when nothing is landed
+	settled(ctx context.Context) error                                                        // a *RefusedError when nothing can work here
+	begin(ctx context.Context) error                                                          // before the first attempt
+	keepIgnore() error                                                                        // before anything of relay's own is looked at
+	revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) // an attempt of a killed run: its end, when it is over
+	close(ctx context.Context) (stay []string, err error)                                     // after the last; what could not be removed, in words
+}
+
+// ledger is what puts its own files back when an agent has changed them, and says which.
+type ledger interface{ Restore() ([]string, error) }
+
 // Assignment is one attempt to carry out.
 type Assignment struct {
 	Run     string
@@ -45,6 +60,7 @@ type Finding struct {
 	Outcome attempts.Outcome
 	Receipt attempts.Receipt
 	Head    string
+	Landed  string // commit of the integration branch that has the work
 	Model   string
 	Session string
 	Usage   attempts.Usage

@@ -91,10 +91,10 @@ func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding)
 func acceptance(task, merged []epic.Check) []numbered {
 	list := make([]numbered, 0, len(task)+len(merged))
 	for i, check := range task {
-		list = append(list, numbered{check, i, phaseTask})
+		list = append(list, numbered{Check: check, index: i, phase: phaseTask})
 	}
 	for i, check := range merged {
-		list = append(list, numbered{check, i, phaseMerged})
+		list = append(list, numbered{Check: check, index: i, phase: phaseMerged, ofEpic: true})
 	}
 	return list
 }
@@ -104,6 +104,16 @@ type numbered struct {
 	epic.Check
 	index int
 	phase string
+	log   string // name of its log; "" : by index and phase
+
+	ofEpic bool // whatever the occasion
+}
+
+func (n numbered) logName() string {
+	if n.log != "" {
+		return n.log
+	}
+	return fmt.Sprintf("%d-%s", n.index+1, n.phase)
 }
 
 // Occasions a check is run on, as written in receipts.
@@ -154,7 +164,7 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 			continue
 		}
 		ran = true
-		run, ended, err := c.trial(a, p).check(ctx, numbered{check, i, phaseBaseline})
+		run, ended, err := c.trial(a, p).check(ctx, numbered{Check: check, index: i, phase: phaseBaseline})
 		if ctx.Err() != nil {
 			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 			return f, false, nil
@@ -182,7 +192,7 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 	if err := os.MkdirAll(t.p.checks, 0o700); err != nil {
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
-	log := filepath.Join(t.p.checks, fmt.Sprintf("%d-%s.log", check.index+1, check.phase))
+	log := filepath.Join(t.p.checks, check.logName()+".log")
 	start := t.now()
 	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
 		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.env(t.a, ""),

@@ -55,11 +55,15 @@ func (l *lab) open(agent string) {
 			return runners.NewCommand(sup, runners.CommandOptions{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
 		},
 	}
-	c, err := openCheckout(l.Context(), o, make(chan Heard, 100))
+	engine, err := openCheckout(l.Context(), o, make(chan Heard, 100))
 	if err != nil {
 		l.Fatal(err)
 	}
-	c.ledger = noLedger{}
+	c, ok := engine.(*checkout)
+	if !ok {
+		l.Fatalf("the engine is a %T", engine)
+	}
+	c.remembers(noLedger{})
 	l.c = c
 	l.write(".agents-os/relay/epic.yml", "plan")
 	if err := os.MkdirAll(filepath.Dir(c.untrackedFile(o.Run)), 0o755); err != nil {

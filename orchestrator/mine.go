@@ -191,14 +191,14 @@ func listed(paths []string) string {
 
 // noteUntracked writes down what is the user's own, for a run that has to bring this one to its end. Names are bytes,
 // with a NUL behind each: JSON would change those that are no text.
-func (c *checkout) noteUntracked() error {
+func (c *checkout) noteUntracked(path string) error {
 	var list bytes.Buffer
 	for path := range c.tree.mine {
 		list.WriteString(path)
 		list.WriteByte(0)
 	}
 	list.WriteString(listEnd)
-	return os.WriteFile(c.untrackedFile(c.o.Run), list.Bytes(), 0o600)
+	return os.WriteFile(path, list.Bytes(), 0o600)
 }
 
 // listEnd ends a whole list: no path is empty.
@@ -206,11 +206,8 @@ const listEnd = "\x00\x00"
 
 // recall reads what noteUntracked of an earlier run has written. When that is gone, everything that is there and not
 // tracked counts as the user's: nothing of theirs may be taken for an agent's.
-func (c *checkout) recall(ctx context.Context, run string) error {
-	if c.tree == nil {
-		return nil
-	}
-	list, err := os.ReadFile(c.untrackedFile(run))
+func (c *checkout) recall(ctx context.Context, path string) error {
+	list, err := os.ReadFile(path)
 	list, whole := bytes.CutSuffix(list, []byte(listEnd))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !whole {
 		err = c.tree.remember(ctx)
@@ -227,5 +224,7 @@ func (c *checkout) recall(ctx context.Context, run string) error {
 }
 
 func (c *checkout) untrackedFile(run string) string {
-	return filepath.Join(c.o.Dir, "runs", run, "untracked")
+	return filepath.Join(c.o.Dir, "runs", run, untrackedName)
 }
+
+const untrackedName = "untracked"

@@ -30,20 +30,33 @@ type night struct {
 	broken  error         // the run must end: the ledger or the engine failed
 	told    Update        // the last UpdateWaiting
 	tally   Summary
+	train   *train // nil: the engine's attempts end landed
+	workers int    // still at work
 }
 
 func newNight(o *Options, store *attempts.Store, engine Engine) *night {
-	return &night{
+	n := &night{
 		o: o, engine: engine, store: store, now: time.Now, redact: newRedactor(o.Env),
 		pool: newPool(o.Runners, o.Review.Reviewer, o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
 	}
+	if l, ok := engine.(lander); ok {
+		n.train = &train{lander: l}
+	}
+	return n
 }
 
 // work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
 func (n *night) work(ctx context.Context) error {
 	group, working := errgroup.WithContext(ctx)
+	n.workers = n.o.Jobs
 	for range n.o.Jobs {
-		group.Go(func() error { return n.worker(working) })
+		group.Go(func() error {
+			defer n.goHome()
+			return n.worker(working)
+		})
+	}
+	if n.train != nil {
+		group.Go(func() error { return n.landing(working) })
 	}
 	if err := group.Wait(); err != nil || ctx.Err() != nil {
 		return err
@@ -82,13 +95,26 @@ func (n *night) worker(ctx context.Context) error {
 			continue
 		}
 		if err := n.attempt(ctx, *job); err != nil {
-			n.mu.Lock()
-			n.broken = errors.Join(n.broken, err)
-			n.announce()
-			n.mu.Unlock()
+			n.fail(err)
 			return err
 		}
 	}
+}
+
+// goHome tells the others that this worker takes no more tasks.
+func (n *night) goHome() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.workers--
+	n.announce()
+}
+
+// fail ends the run for what went wrong on this machine.
+func (n *night) fail(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.broken = errors.Join(n.broken, err)
+	n.announce()
 }
 
 // job is a task given to a worker, with the runner that shall do it.

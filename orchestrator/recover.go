@@ -39,7 +39,7 @@ func (n *night) orphans() []orphan {
 
 // adopt brings the attempts of a killed run to their end: one whose agent had finished is judged by its evidence, the
 // others are interrupted, uncharged, with their work kept.
-func (n *night) adopt(ctx context.Context, c *checkout, orphans []orphan) error {
+func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
 	if err := c.keepIgnore(); err != nil {
 		return err
 	}
@@ -52,21 +52,46 @@ func (n *night) adopt(ctx context.Context, c *checkout, orphans []orphan) error 
 			Run: o.attempt.Run, Task: *task, Attempt: o.attempt.ID, Base: o.attempt.Base,
 			Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
 		}
-		if err := c.recall(ctx, a.Run); err != nil {
-			return err
-		}
 		a.EarlierFindings = earlierFindings(o.record)
-		f, err := n.engine.Attempt(ctx, a)
-		if err != nil {
+		if err := n.adoptOne(ctx, c, a, o); err != nil {
 			return fmt.Errorf("recover %s: %w", o.task, err)
 		}
-		ended, err := n.record(a, o.record, f)
-		if err != nil {
-			return err
-		}
-		n.locked(func() { n.report(a, f, ended, o.attempt.StartedAt) })
 	}
 	return nil
+}
+
+// adoptOne brings one attempt to its end, or to where it waits for its landing.
+func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) error {
+	ended, err := c.revive(ctx, a, o.attempt)
+	if err != nil {
+		return err
+	}
+	if ended != nil {
+		return n.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Attempt, Ended: ended})
+	}
+	f, err := n.engine.Attempt(ctx, a)
+	if err != nil {
+		return err
+	}
+	if n.train != nil && f.Outcome == attempts.Success {
+		at, _ := n.o.Graph.Index(o.task)
+		n.board(car{Ready{a, f}, job{at, a.Runner}, o.record, n.now()})
+		return nil
+	}
+	e, err := n.record(a, o.record, f)
+	if err != nil {
+		return err
+	}
+	n.locked(func() { n.report(a, f, e, o.attempt.StartedAt) })
+	return nil
+}
+
+// revive makes ready to judge an attempt that a killed run left open.
+func (c *checkout) revive(ctx context.Context, a Assignment, _ attempts.Attempt) (*attempts.Ended, error) {
+	if c.tree == nil {
+		return nil, nil
+	}
+	return nil, c.recall(ctx, c.untrackedFile(a.Run))
 }
 
 // settled refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
@@ -108,13 +133,13 @@ func (c *checkout) begin(ctx context.Context) error {
 	if err := c.tree.remember(ctx); err != nil {
 		return err
 	}
-	if err := c.noteUntracked(); err != nil {
+	if err := c.noteUntracked(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
 	return c.vault.save()
 }
 
-func (c *checkout) close() error { return c.vault.close() }
+func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vault.close() }
 
 // found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
 // half: then it is put back to how the agent left it, and judged again.

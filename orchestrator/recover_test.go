@@ -82,7 +82,7 @@ func TestRecovery(t *testing.T) {
 			if name == "another history" {
 				l.c.tree.branch = "refs/heads/else" // the next run begins where the user is now
 			}
-			if err := l.c.recall(t.Context(), a.Run); err != nil {
+			if err := l.c.recall(t.Context(), l.c.untrackedFile(a.Run)); err != nil {
 				t.Fatal(err)
 			}
 			f := l.try(c.task, func(to *Assignment) { *to = a })

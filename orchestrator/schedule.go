@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"container/heap"
+	"slices"
 
 	"relay/attempts"
 	"relay/epic"
@@ -91,6 +92,15 @@ func (s *schedule) next(fits func(i int) bool) int {
 		passed = append(passed, i)
 	}
 	return -1
+}
+
+// begun takes a task out of the ready ones that is under way already.
+func (s *schedule) begun(i int) {
+	if at := slices.Index(s.ready.items, i); at >= 0 {
+		heap.Remove(&s.ready, at)
+	}
+	s.phase[i] = phaseRunning
+	s.running++
 }
 
 // completed releases what waited for task i.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/reanchor"
 	"relay/runners/process"
 )
 
@@ -42,7 +41,7 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
-	c.ledger = store
+	c.remembers(store)
 	n := newNight(&o, store, c)
 	listener := make(chan struct{})
 	go func() {
@@ -78,14 +77,14 @@ func (n *night) listen(heard <-chan Heard) {
 }
 
 // run is the night between opening and closing the ledger.
-func (n *night) run(ctx context.Context, c *checkout, wanted []bool, warnings []string) error {
+func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []string) error {
 	orphans := n.orphans()
 	if len(orphans) == 0 {
 		if err := c.settled(ctx); err != nil {
 			return err
 		}
 	}
-	if err := n.open(ctx, warnings); err != nil {
+	if err := n.open(ctx, c.began(), warnings); err != nil {
 		return err
 	}
 	if len(orphans) > 0 {
@@ -100,11 +99,16 @@ func (n *night) run(ctx context.Context, c *checkout, wanted []bool, warnings []
 		return err
 	}
 	n.store.View(func(l *attempts.Ledger) { n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted) })
+	if n.train != nil {
+		for _, c := range n.train.waiting { // of a killed run
+			n.plan.begun(c.job.index)
+		}
+	}
 	return n.work(ctx)
 }
 
 // open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
-func (n *night) open(ctx context.Context, warnings []string) error {
+func (n *night) open(ctx context.Context, origin attempts.Integration, warnings []string) error {
 	folder := filepath.Join(n.o.Dir, "runs", n.o.Run)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -114,6 +118,7 @@ func (n *night) open(ctx context.Context, warnings []string) error {
 	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: n.o.Epic.ID, PID: os.Getpid(), Jobs: n.o.Jobs, Settings: n.o.Settings,
+		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: sealAll(n.o.Epic),
 	}}}
 	ended, err := n.sweep(ctx)
 	if err != nil {
@@ -151,7 +156,7 @@ func (n *night) sweep(ctx context.Context) (int, error) {
 }
 
 // finish writes the last event, closes the ledger and sums up.
-func (n *night) finish(ctx context.Context, c *checkout, wanted []bool, start time.Time, err error) (Summary, error) {
+func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.Time, err error) (Summary, error) {
 	s := n.tally
 	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
 	n.store.View(func(l *attempts.Ledger) { s.Left = left(n.o, l, wanted) })
@@ -186,9 +191,20 @@ func (n *night) finish(ctx context.Context, c *checkout, wanted []bool, start ti
 		err = closing
 	}
 	if err == nil { // else the next run may need the copy of .git
-		err = c.close()
+		err = n.cleared(ctx, c)
 	}
 	return s, err
+}
+
+// cleared removes what the run needed for itself, and tells of what it could not.
+func (n *night) cleared(ctx context.Context, c local) error {
+	stay, err := c.close(ctx)
+	n.locked(func() {
+		for _, text := range stay {
+			n.tell(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
+		}
+	})
+	return err
 }
 
 func left(o *Options, l *attempts.Ledger, wanted []bool) int {
@@ -201,47 +217,3 @@ func left(o *Options, l *attempts.Ledger, wanted []bool) int {
 	}
 	return count
 }
-
-// openCheckout looks at the repository and refuses what no attempt could work in.
-func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (*checkout, error) {
-	repo, err := reanchor.OpenGit(ctx, o.Root)
-	if err != nil {
-		return nil, err
-	}
-	g := &ground{o: o, home: repo, heard: heard, now: time.Now}
-	c := &checkout{ground: g, repo: repo}
-	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy")), aside: filepath.Join(o.Dir, "git-damaged")}
-	if o.Isolation == IsolationShared {
-		if o.Review.Reviewer != "" {
-			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
-		}
-		return c, nil
-	}
-	branch, err := repo.Branch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	head, err := repo.Head(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case head == "":
-		return nil, &RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit -m 'first commit'"}
-	case branch == "":
-		return nil, &RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
-	}
-	c.tree = &worktree{repo: repo, branch: "refs/heads/" + branch}
-	return c, nil
-}
-
-// factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
-func factsAge(i Isolation) time.Duration {
-	if i == IsolationShared {
-		return time.Second
-	}
-	return 0
-}
-
-// recentCommits is how many commits a brief shows.
-const recentCommits = 5

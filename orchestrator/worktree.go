@@ -158,6 +158,13 @@ func (w *worktree) keep(ctx context.Context, ref, commit string) error {
 	return err
 }
 
+// detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
+func (w *worktree) detach(ctx context.Context, commit string) {
+	if commit != "" {
+		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
+	}
+}
+
 // restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *worktree) restore(ctx context.Context, commit string) error {
 	if err := errors.Join(w.unlock(), w.forget()); err != nil {

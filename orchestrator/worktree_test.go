@@ -146,7 +146,7 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 	list := l.c.untrackedFile(l.c.o.Run)
 	l.open("")
 	l.write("left", "by the agent")
-	if err := l.c.recall(t.Context(), l.c.o.Run); err != nil {
+	if err := l.c.recall(t.Context(), l.c.untrackedFile(l.c.o.Run)); err != nil {
 		t.Fatal(err)
 	}
 	if fresh, err := l.c.tree.untracked(t.Context()); err != nil || !slices.Equal(fresh, []string{"left"}) {
@@ -160,7 +160,7 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.open("")
-		if err := l.c.recall(t.Context(), l.c.o.Run); err != nil {
+		if err := l.c.recall(t.Context(), l.c.untrackedFile(l.c.o.Run)); err != nil {
 			t.Fatal(err)
 		}
 		if fresh, err := l.c.tree.untracked(t.Context()); err != nil || len(fresh) > 0 {

@@ -1,0 +1,259 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"relay/attempts"
+)
+
+// slowChecks is from when on several landings share one run of the checks.
+const slowChecks = 5 * time.Second
+
+// Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
+// running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
+// tried.
+func (l *lanes) Join(ctx context.Context, waiting []Ready) (Joint, error) {
+	tip, err := l.trunk.tip(ctx)
+	if err != nil {
+		return Joint{}, err
+	}
+	size := 1
+	if len(waiting) > 1 && l.slow(waiting) {
+		size = len(waiting)
+	}
+	for {
+		batch := waiting[:size]
+		step, coupled, err := l.couple(ctx, tip, batch)
+		if err != nil || coupled == 0 {
+			return step, err
+		}
+		green, err := l.proveStep(ctx, batch[:coupled], &step)
+		if err != nil || green || coupled == 1 {
+			return step, err
+		}
+		size = coupled / 2
+	}
+}
+
+// slow reports whether the checks these tasks need took long when they ran last.
+func (l *lanes) slow(waiting []Ready) bool {
+	sum := 0.0
+	for _, r := range waiting {
+		for _, run := range r.Finding.Receipt.Checks {
+			sum += run.Seconds
+		}
+	}
+	return sum/float64(len(waiting)) > slowChecks.Seconds()
+}
+
+// couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
+// says so and goes nowhere.
+func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step Joint, coupled int, err error) {
+	step = Joint{From: tip, To: tip}
+	for i, r := range batch {
+		if r.Finding.Head == r.Assignment.Base { // nothing has changed, and nothing had to
+			coupled++
+			continue
+		}
+		to, err := l.trunk.join(ctx, step.To, r.Finding.Head, cargo{base: r.Assignment.Base, message: l.message(batch[i : i+1])})
+		var conflict *conflictError
+		if errors.As(err, &conflict) {
+			if i == 0 {
+				f := r.Finding
+				l.collided(ctx, r.Assignment, tip, conflict, &f)
+				step.Findings = []Finding{f}
+				return step, 0, l.keepBack(ctx, r.Assignment, &step.Findings[0])
+			}
+			break // with one of this batch: that may not land itself
+		}
+		if err != nil {
+			return step, 0, err
+		}
+		step.To = to
+		coupled++
+	}
+	if coupled > 1 && step.To != tip {
+		step.To, err = l.trunk.close(ctx, tip, step.To, l.message(batch[:coupled]))
+	}
+	return step, coupled, err
+}
+
+// proveStep has the checks pass on the step's tree and fills in the findings of a batch. A red step of one goes
+// nowhere; a red step of several is reported and nothing else.
+func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (green bool, err error) {
+	findings := make([]Finding, len(batch))
+	for i := range batch {
+		findings[i] = batch[i].Finding
+		findings[i].Receipt.Checks = slices.Clone(findings[i].Receipt.Checks)
+	}
+	moved := len(batch) > 1
+	if !moved {
+		if moved, err = l.differ(ctx, step.To, batch[0].Finding.Head); err != nil {
+			return false, err
+		}
+	}
+	if moved {
+		for i := range batch {
+			merged := l.merged(batch[i], i == 0)
+			if err := l.proveMerged(ctx, merged, step, &findings[i]); err != nil {
+				return false, err
+			}
+			if findings[i].Outcome == attempts.Success {
+				continue
+			}
+			if len(batch) > 1 {
+				return false, nil
+			}
+			step.To, step.Findings = step.From, findings
+			return false, l.keepBack(ctx, batch[i].Assignment, &findings[i])
+		}
+	}
+	for i := range findings {
+		findings[i].Landed = step.To
+		step.branches = append(step.branches, l.branch(batch[i].Assignment))
+		l.noteBoth(ctx, batch[i], step.From, &findings[i])
+	}
+	step.Findings = findings
+	return true, nil
+}
+
+// merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.
+func (l *lanes) merged(r Ready, first bool) question {
+	var ofEpic = l.o.Epic.Checks
+	if !first {
+		ofEpic = nil
+	}
+	checks := acceptance(r.Assignment.Task.Checks, ofEpic)
+	for i := range checks {
+		checks[i].log = checks[i].logName() + "-landing"
+		checks[i].phase = phaseMerged
+	}
+	return question{a: r.Assignment, p: placeOf(l.o.Dir, r.Assignment), checks: checks}
+}
+
+// proveMerged runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails
+// now fails for what has landed since.
+func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Finding) error {
+	q.commit = step.To
+	var red *numbered
+	var after said
+	err := l.ask(ctx, q, f, func(check numbered, s said) bool {
+		if s.passed() {
+			f.Receipt.Checks = append(f.Receipt.Checks, s.run)
+			return true
+		}
+		red, after = &check, s
+		return false
+	})
+	if err != nil || red == nil || f.Outcome != attempts.Success {
+		return err
+	}
+	if red.ofEpic {
+		broken, err := l.brokenAt(ctx, q, *red, step.From, f)
+		if err != nil || f.Outcome != attempts.Success {
+			return err
+		}
+		if broken {
+			after.run.Attribution = attempts.BrokenBefore
+			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
+			at := slices.IndexFunc(q.checks, func(n numbered) bool { return n.logName() == red.logName() })
+			q.checks = q.checks[at+1:]
+			return l.proveMerged(ctx, q, step, f)
+		}
+	}
+	after.run.Attribution = attempts.BrokenByTask
+	f.Receipt.Checks = append(f.Receipt.Checks, after.run)
+	l.failed(*red, after, f)
+	f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.since(ctx, q.a.Base, step.From)+")")
+	return nil
+}
+
+// brokenAt reports whether a check fails on the tip without this landing.
+func (l *lanes) brokenAt(ctx context.Context, q question, check numbered, tip string, f *Finding) (bool, error) {
+	broken := false
+	check.log = check.logName() + "-tip"
+	err := l.ask(ctx, question{q.a, q.p, tip, []numbered{check}}, f, func(_ numbered, s said) bool {
+		broken = !s.passed()
+		return false
+	})
+	return broken, err
+}
+
+// collided turns a merge conflict into what the next attempt is told.
+func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *conflictError, f *Finding) {
+	log := filepath.Join(placeOf(l.o.Dir, a).checks, "merge-landing.log")
+	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip), listed(c.Files)))
+	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o700), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
+		rel, _ := filepath.Rel(l.o.Dir, log)
+		run.Log = filepath.ToSlash(rel)
+	}
+	f.Receipt.Checks = append(slices.Clone(f.Receipt.Checks), run)
+}
+
+// keepBack keeps the work of an attempt that was proved and cannot land.
+func (l *lanes) keepBack(ctx context.Context, a Assignment, f *Finding) error {
+	if f.Outcome == attempts.Stopped || f.Outcome == attempts.Success {
+		return nil
+	}
+	w := l.lane("", l.home, a)
+	if err := w.c.keepWork(ctx, a, w.p, f); err != nil {
+		return err
+	}
+	return l.dropBranch(ctx, l.branch(a))
+}
+
+// since names the tasks that have landed between two commits.
+func (l *lanes) since(ctx context.Context, from, to string) string {
+	tasks, err := l.landed(ctx, from, to)
+	if err != nil || len(tasks) == 0 {
+		return "the integration branch"
+	}
+	return listed(tasks)
+}
+
+// noteBoth tells of files that this task and those landed since it began have both changed, and it does not declare.
+func (l *lanes) noteBoth(ctx context.Context, r Ready, tip string, f *Finding) {
+	if tip == r.Assignment.Base {
+		return
+	}
+	names, err := l.home.Names(ctx, r.Assignment.Base, tip)
+	if err != nil {
+		return // too many to be told
+	}
+	var both []string
+	for _, n := range names {
+		declared := slices.ContainsFunc(r.Assignment.Task.Files, func(g string) bool { return covers(g, n.Path) })
+		if !declared && slices.Contains(f.Receipt.FilesChanged, n.Path) {
+			both = append(both, n.Path)
+		}
+	}
+	if len(both) > 0 {
+		f.note("overlap", fmt.Sprintf("%s changed %s as well, which it does not declare: add it to its files", r.Assignment.Task.ID, listed(both)))
+	}
+}
+
+// Advance moves the integration branch, and then forgets the branches that have landed.
+func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
+	settled, cancel := settling(ctx)
+	defer cancel()
+	err := l.trunk.advance(settled, j.From, j.To)
+	if errors.Is(err, errMoved) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, name := range j.branches {
+		if err := l.dropBranch(settled, name); err != nil {
+			return false, err
+		}
+	}
+	return true, l.vault.save()
+}

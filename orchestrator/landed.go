@@ -1,0 +1,57 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/reanchor"
+)
+
+// message is that of the commit that lands a batch.
+func (l *lanes) message(batch []Ready) string {
+	var subjects, ids, trailers []string
+	for _, r := range batch {
+		ids = append(ids, r.Assignment.Task.ID)
+		subjects = append(subjects, r.Assignment.Task.ID+": "+attempts.Clean(r.Assignment.Task.Title, 200))
+		trailers = append(trailers, l.trailers(r.Assignment)...)
+	}
+	text := subjects[0]
+	if len(batch) > 1 {
+		text = "Land " + strings.Join(ids, ", ") + "\n\n" + strings.Join(subjects, "\n")
+	}
+	return text + "\n\n" + strings.Join(trailers, "\n") + "\n" + runTrailer + l.o.Run + "\n"
+}
+
+const (
+	taskTrailer = "Relay-Task: "
+	runTrailer  = "Relay-Run: "
+)
+
+// tree returns the tree of a commit.
+func (l *lanes) tree(ctx context.Context, commit string) (string, error) {
+	out, err := l.home.Run(ctx, reanchor.Call{Args: []string{"rev-parse", "--verify", "--end-of-options", commit + "^{tree}"}})
+	return strings.TrimSpace(string(out)), err
+}
+
+// differ reports whether two commits have different files.
+func (l *lanes) differ(ctx context.Context, one, two string) (bool, error) {
+	if one == two {
+		return false, nil
+	}
+	treeOne, err := l.tree(ctx, one)
+	if err != nil {
+		return false, err
+	}
+	treeTwo, err := l.tree(ctx, two)
+	return treeOne != treeTwo, err
+}
+
+// landed names the tasks that have landed between two commits, the last one first.
+func (l *lanes) landed(ctx context.Context, from, to string) ([]string, error) {
+	out, err := l.home.Run(ctx, reanchor.Call{Args: []string{
+		"log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
+	}})
+	return slices.Compact(strings.Fields(string(out))), err
+}

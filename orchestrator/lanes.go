@@ -1,0 +1,148 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"relay/attempts"
+)
+
+// lanes is the engine that gives each task a worktree of its own, and lands what they make on the epic's integration
+// branch. The user's checkout is not touched. A worktree is used for one task after another: to make one costs seconds
+// in a large repository.
+type lanes struct {
+	*ground
+	yard  *yard
+	trunk *trunk
+	said  *verdicts
+
+	mu   sync.Mutex
+	used map[string]bool // worktrees by name: whether somebody works there
+}
+
+func newLanes(g *ground) *lanes {
+	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: func(context.Context) (func() error, error) { return func() error { return nil }, nil }}
+	return &lanes{
+		ground: g, yard: y, trunk: newTrunk(g.home, g.o.Epic.ID, g.o.Landing),
+		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool),
+	}
+}
+
+// Kinds of worktrees, by the beginning of their names.
+const (
+	laneName  = ""
+	benchName = "check-"
+	recovery  = "recovery"
+)
+
+// enter takes the first worktree of a kind that nobody uses.
+func (l *lanes) enter(kind string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := 1; ; i++ {
+		if name := fmt.Sprintf("%s%d", kind, i); !l.used[name] {
+			l.used[name] = true
+			return name
+		}
+	}
+}
+
+func (l *lanes) leave(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.used, name)
+}
+
+// Prepare names the tip of the integration branch, from which the attempt begins.
+func (l *lanes) Prepare(ctx context.Context, _ Assignment) (string, error) {
+	return l.trunk.tip(ctx)
+}
+
+// Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
+func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+	w, err := l.open(ctx, a)
+	if err != nil {
+		return Finding{}, err
+	}
+	defer l.leave(w.name)
+	f, err := w.carry(ctx)
+	if err != nil {
+		return f, err
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	w.c.noteLeft(&f)
+	if f.Outcome != attempts.Success {
+		if err := w.c.keepWork(ctx, a, w.p, &f); err != nil {
+			return f, err
+		}
+	}
+	w.c.tree.detach(ctx, f.Head)
+	if f.Outcome == attempts.Success {
+		return f, nil // its branch stays until it has landed
+	}
+	return f, l.dropBranch(ctx, l.branch(a))
+}
+
+// open gives the attempt its worktree, at its base and on its branch. An attempt of a killed run gets its own again,
+// as it was left.
+func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
+	if a.Ended {
+		return l.reopen(ctx, a)
+	}
+	name := l.enter(laneName)
+	if err := l.noteLane(a, name); err != nil {
+		return nil, err
+	}
+	repo, err := l.yard.site(ctx, name, a.Base, l.branch(a))
+	if err != nil {
+		return nil, err
+	}
+	return l.lane(name, repo, a), nil
+}
+
+// branch is where a task's commits are until they land.
+func (l *lanes) branch(a Assignment) string { return "relay-tasks/" + l.o.Epic.ID + "/" + a.Task.ID }
+
+func (l *lanes) trailers(a Assignment) []string {
+	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", attemptTrailer, a.Attempt)}
+}
+
+// noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.
+func (l *lanes) noteLane(a Assignment, name string) error {
+	folder := placeOf(l.o.Dir, a).folder
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, laneFile), []byte(name+"\n"), 0o600)
+}
+
+const laneFile = "worktree"
+
+// reopen gives an attempt of a killed run its worktree back, if that is still on the attempt's branch; else another
+// one at the head of that branch.
+func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
+	noted, err := os.ReadFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
+	name := strings.TrimSpace(string(noted))
+	if err == nil && filepath.Base(name) == name {
+		if repo, err := l.yard.open(ctx, name, l.branch(a), a.Base); err == nil {
+			if on, err := repo.Branch(ctx); err == nil && on == l.branch(a) {
+				return l.lane(name, repo, a), nil
+			}
+		}
+	}
+	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
+	if err != nil {
+		return nil, err
+	}
+	name = recovery
+	repo, err := l.yard.site(ctx, name, firstOf(head, a.Base), l.branch(a))
+	if err != nil {
+		return nil, err
+	}
+	return l.lane(name, repo, a), nil
+}

@@ -1,0 +1,66 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"relay/attempts"
+)
+
+// settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
+// part of the night, and stays as it is.
+func (l *lanes) settled(ctx context.Context) error { return unsuited(ctx, l.home) }
+
+// begin makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
+func (l *lanes) begin(ctx context.Context) error {
+	if err := l.keepIgnore(); err != nil {
+		return err
+	}
+	if _, err := l.trunk.begin(ctx, l.origin.Base); err != nil {
+		return err
+	}
+	return l.vault.save()
+}
+
+// revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
+// it is over.
+func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) {
+	if open.Landing == nil {
+		return nil, nil
+	}
+	if landed, err := l.trunk.holds(ctx, open.Landing.Landed); err != nil || !landed {
+		return nil, err
+	}
+	return open.Landing, l.dropBranch(ctx, l.branch(a))
+}
+
+// close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
+func (l *lanes) close(ctx context.Context) ([]string, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	names, err := l.yard.names(ctx)
+	var stay []string
+	for _, name := range names {
+		why, lossErr := l.yard.loss(ctx, name)
+		if lossErr == nil && why == "" {
+			lossErr = l.yard.remove(ctx, name)
+		}
+		if lossErr != nil {
+			why = lossErr.Error()
+		}
+		if why != "" {
+			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
+		}
+	}
+	return stay, errors.Join(err, l.vault.close())
+}
+
+// dropBranch deletes the branch of a task that has landed, or whose work is kept elsewhere.
+func (l *lanes) dropBranch(ctx context.Context, name string) error {
+	head, err := l.home.Ref(ctx, "refs/heads/"+name)
+	if err != nil || head == "" {
+		return err
+	}
+	return l.yard.unbranch(ctx, name, head)
+}

@@ -1,0 +1,129 @@
+package orchestrator
+
+import (
+	"context"
+	"time"
+
+	"relay/attempts"
+)
+
+// lander is an engine whose attempts end proved but not landed: their work is put onto the integration branch
+// afterwards, one step at a time.
+type lander interface {
+	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
+	Join(ctx context.Context, waiting []Ready) (Joint, error)
+	// Advance takes the step. It reports false when the branch is not where it was any more.
+	Advance(ctx context.Context, j Joint) (moved bool, err error)
+}
+
+// Ready is an attempt whose work is proved and waits to be landed.
+type Ready struct {
+	Assignment Assignment
+	Finding    Finding
+}
+
+// Joint is a step of the integration branch.
+type Joint struct {
+	From, To string // commits; the same when nothing of it lands
+	// Findings is what came of the first of the waiting, one each: a success lands with this step. Those it says
+	// nothing of wait for the next one.
+	Findings []Finding
+
+	branches []string // of what lands
+}
+
+// train is what waits to be landed, in the order it became ready.
+type train struct {
+	lander  lander
+	waiting []car
+}
+
+// car is one attempt that waits, with what closing it needs.
+type car struct {
+	Ready
+	job    job
+	record attempts.TaskRecord
+	start  time.Time
+}
+
+// board has a proved attempt wait for its landing; its worker is free. The task still counts as running.
+func (n *night) board(c car) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.train.waiting = append(n.train.waiting, c)
+	n.announce()
+}
+
+// landing lands what waits until nothing can come any more.
+func (n *night) landing(ctx context.Context) error {
+	for {
+		cars, wait := n.cars(ctx)
+		if wait != nil {
+			wait.park(ctx)
+			continue
+		}
+		if cars == nil {
+			return nil
+		}
+		if err := n.land(ctx, cars); err != nil {
+			n.fail(err)
+			return err
+		}
+	}
+}
+
+// cars returns what waits to be landed, or what to wait for, or neither when nothing will come.
+func (n *night) cars(ctx context.Context) ([]car, *waiting) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case ctx.Err() != nil || n.broken != nil:
+		return nil, nil
+	case len(n.train.waiting) > 0:
+		return n.train.waiting, nil
+	case n.workers == 0:
+		return nil, nil
+	}
+	return nil, &waiting{changed: n.changed}
+}
+
+// land takes one step of the branch. What waits when the run is stopped stays open: the next run lands it.
+func (n *night) land(ctx context.Context, cars []car) error {
+	waiting := make([]Ready, len(cars))
+	for i := range cars {
+		waiting[i] = cars[i].Ready
+	}
+	step, err := n.train.lander.Join(ctx, waiting)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	if step.To != step.From {
+		if err := n.intend(cars, step); err != nil {
+			return err
+		}
+		moved, err := n.train.lander.Advance(ctx, step)
+		if err != nil || !moved {
+			return err
+		}
+	}
+	n.locked(func() { n.train.waiting = n.train.waiting[len(step.Findings):] })
+	for i, f := range step.Findings {
+		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// intend records what is about to land, so that a run that finds the branch moved knows all about it.
+func (n *night) intend(cars []car, step Joint) error {
+	var events []attempts.Event
+	for i, f := range step.Findings {
+		if f.Outcome != attempts.Success {
+			continue
+		}
+		ended := n.ended(cars[i].Assignment, f)
+		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: cars[i].Assignment.Task.ID, Attempt: cars[i].Assignment.Attempt, Landing: &ended})
+	}
+	return n.store.Append(events...)
+}
