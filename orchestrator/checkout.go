@@ -88,7 +88,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	if err := c.clearWay(); err != nil {
 		return f, err
 	}
-	for range 5 {
+	for range mendings {
 		f, err = c.facts.Facts(ctx)
 		if err == nil || ctx.Err() != nil || c.tree != nil {
 			break
@@ -99,6 +99,9 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	}
 	return f, err
 }
+
+// mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.
+const mendings = 200
 
 // Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
 func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
@@ -136,11 +139,8 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 
 // examine holds a claimed success against the evidence. Whatever that came to, code an agent had a hand in has run.
 func (c *checkout) examine(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
-	if f.Outcome == attempts.Success {
-		c.weigh(a, names, f)
-	}
-	if f.Outcome != attempts.Success {
-		return nil
+	if err := c.weigh(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
+		return err
 	}
 	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || c.o.Review.Reviewer != "" {
 		if err := c.vault.save(); err != nil { // now with the work in it: what runs next is the agent's as well

@@ -18,20 +18,24 @@ import (
 	"relay/runners"
 )
 
-// weigh looks at what a claimed success changed: something must have changed, and nothing protected.
-func (c *checkout) weigh(a Assignment, names []reanchor.Change, f *Finding) {
+// weigh looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
+func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+	if f.Outcome != attempts.Success {
+		return nil
+	}
 	if hit := protectedHit(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names); hit != "" {
 		f.Gate = attempts.TamperedWith
 		f.fail(attempts.Tamper, attempts.Tampered, "the agent changed "+hit+", which is protected")
-		return
+		return nil
 	}
 	if len(names) == 0 && !a.Task.AllowNoChange && a.Task.Kind != epic.KindReview {
 		f.fail(attempts.Agent, attempts.NoChange, "the agent claims success, but nothing has changed")
-		return
+		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
+	return c.testsKept(ctx, a, names, f)
 }
 
 // protectedHit returns the first changed path that a protected glob covers, or "".

@@ -50,11 +50,8 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return f, err
 	}
-	if f.Outcome == attempts.Success {
-		c.weigh(a, names, &f)
-	}
-	if f.Outcome != attempts.Success {
-		return f, nil
+	if err := c.weigh(ctx, a, names, &f); err != nil || f.Outcome != attempts.Success {
+		return f, err
 	}
 	return f, w.examine(ctx, &f)
 }
