@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"relay/attempts"
 	"relay/epic"
 	"relay/reanchor"
@@ -52,16 +50,8 @@ func protectedHit(globs []string, names []reanchor.Change) string {
 	return ""
 }
 
-// covers reports whether a glob matches a path or a folder it is in.
-func covers(glob, p string) bool {
-	glob = strings.TrimSuffix(glob, "/")
-	for ; p != "." && p != "/"; p = path.Dir(p) {
-		if ok, _ := doublestar.Match(glob, p); ok || p == glob {
-			return true
-		}
-	}
-	return false
-}
+// covers is epic.Covers.
+func covers(glob, p string) bool { return epic.Covers(glob, p) }
 
 // trial runs acceptance commands for one attempt in one place.
 type trial struct {
