@@ -78,7 +78,7 @@ func (b *bench) leave() {
 	}
 }
 
-// baseline is what the checks said of the commit an attempt began from, by the name of their log.
+// baseline is what the checks said of the commit an attempt began from, by their keys.
 type baseline map[string]said
 
 // baseline asks the checks of the task and of the epic what they say before the work. One that must fail then and
@@ -87,10 +87,10 @@ func (w *lane) baseline(ctx context.Context, f *Finding) error {
 	w.before = make(baseline)
 	checks := acceptance(w.a.Task.Checks, w.o.Epic.Checks)
 	for i := range checks {
-		checks[i].log = checks[i].logName() + "-" + phaseBaseline
+		checks[i].occasion = onBase
 	}
 	return w.ask(ctx, question{w.a, w.p, w.a.Base, checks}, f, func(check numbered, s said) bool {
-		w.before[check.logName()] = s
+		w.before[check.key()] = s
 		if check.Expect == epic.ExpectRedThenGreen {
 			s.run.Phase = phaseBaseline
 			f.Receipt.Checks = append(f.Receipt.Checks, s.run)
@@ -108,7 +108,7 @@ func (w *lane) baseline(ctx context.Context, f *Finding) error {
 func (w *lane) prove(ctx context.Context, f *Finding) error {
 	checks := acceptance(w.a.Task.Checks, w.o.Epic.Checks)
 	return w.ask(ctx, question{w.a, w.p, f.Head, checks}, f, func(check numbered, after said) bool {
-		base, known := w.before[check.logName()]
+		base, known := w.before[check.key()]
 		if known {
 			after.run.Attribution = attribution(base, after)
 		}

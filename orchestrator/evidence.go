@@ -98,17 +98,20 @@ type numbered struct {
 	epic.Check
 	index int
 	phase string
-	log   string // name of its log; "" : by index and phase
 
-	ofEpic bool // whatever the occasion
+	ofEpic   bool
+	occasion string // tells runs of the same check for one attempt apart; "" : on its own work
 }
 
-func (n numbered) logName() string {
-	if n.log != "" {
-		return n.log
-	}
-	return fmt.Sprintf("%d-%s", n.index+1, n.phase)
-}
+// Occasions besides an attempt's own work.
+const (
+	onBase   = "-baseline"
+	onMerged = "-landing"
+	onTip    = "-tip"
+)
+
+// key names a check among those of a task and its epic.
+func (n numbered) key() string { return fmt.Sprintf("%d-%s", n.index+1, n.phase) }
 
 // Occasions a check is run on, as written in receipts.
 const (
@@ -182,11 +185,16 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 
 // check runs one acceptance command, the user's own text.
 func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, runners.ShellReport, error) {
-	t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
+	switch check.occasion {
+	case "":
+		t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
+	case onMerged:
+		t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name + " on the merged tree"}})
+	}
 	if err := os.MkdirAll(t.p.checks, 0o700); err != nil {
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
-	log := filepath.Join(t.p.checks, check.logName()+".log")
+	log := filepath.Join(t.p.checks, check.key()+check.occasion+".log")
 	start := t.now()
 	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
 		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.env(t.a, ""),

@@ -39,9 +39,11 @@ func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.I
 		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
 		Record:      m.Task(task.ID),
 		MaxAttempts: o.Limits.attempts(task), Wall: wall, BudgetUSD: task.BudgetUSD,
-		NoCommits: o.Isolation == IsolationShared, MaxBytes: o.Limits.BriefBytes,
+		NoCommits: o.Isolation == IsolationShared, Worktree: o.Isolation == IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
 	}
-	if rel, err := filepath.Rel(o.Root, o.Dir); err == nil {
+	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == IsolationWorktree {
+		in.Dir = o.Dir
+	} else if err == nil {
 		in.Dir = filepath.ToSlash(rel)
 	}
 	at, _ := o.Graph.Index(task.ID)

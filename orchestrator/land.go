@@ -131,8 +131,7 @@ func (l *lanes) merged(r Ready, first bool) question {
 	}
 	checks := acceptance(r.Assignment.Task.Checks, ofEpic)
 	for i := range checks {
-		checks[i].log = checks[i].logName() + "-landing"
-		checks[i].phase = phaseMerged
+		checks[i].occasion = onMerged
 	}
 	return question{a: r.Assignment, p: placeOf(l.o.Dir, r.Assignment), checks: checks}
 }
@@ -144,6 +143,7 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Fin
 	var red *numbered
 	var after said
 	err := l.ask(ctx, q, f, func(check numbered, s said) bool {
+		s.run.Phase = phaseMerged
 		if s.passed() {
 			f.Receipt.Checks = append(f.Receipt.Checks, s.run)
 			return true
@@ -162,7 +162,7 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Fin
 		if broken {
 			after.run.Attribution = attempts.BrokenBefore
 			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-			at := slices.IndexFunc(q.checks, func(n numbered) bool { return n.logName() == red.logName() })
+			at := slices.IndexFunc(q.checks, func(n numbered) bool { return n.key() == red.key() })
 			q.checks = q.checks[at+1:]
 			return l.proveMerged(ctx, q, step, f)
 		}
@@ -177,7 +177,7 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Fin
 // brokenAt reports whether a check fails on the tip without this landing.
 func (l *lanes) brokenAt(ctx context.Context, q question, check numbered, tip string, f *Finding) (bool, error) {
 	broken := false
-	check.log = check.logName() + "-tip"
+	check.occasion = onTip
 	err := l.ask(ctx, question{q.a, q.p, tip, []numbered{check}}, f, func(_ numbered, s said) bool {
 		broken = !s.passed()
 		return false

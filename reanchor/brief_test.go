@@ -104,7 +104,9 @@ func TestBriefGolden(t *testing.T) {
 	t.Parallel()
 	shared := third()
 	shared.NoCommits, shared.Task.AllowNoChange, shared.Facts.Unmerged, shared.Wall = true, true, true, 90*time.Second
-	inputs := map[string]Input{"first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
+	worktree := second()
+	worktree.Worktree, worktree.Dir = true, "/srv/app/.agents-os/relay"
+	inputs := map[string]Input{"worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
 		"shared": shared, "bare": {Task: epic.Task{ID: "T1", Title: "Only a title"}}}
 	for name, in := range inputs {
 		t.Run(name, func(t *testing.T) {

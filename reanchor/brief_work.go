@@ -63,6 +63,10 @@ func workSection(s *sheet, in Input, id, title string) {
 		"Do not weaken, skip or delete tests or commands to make them pass.",
 		"Stay on this branch. Do not push, switch branches, stash, or change commits that are there already.",
 	}
+	if in.Worktree {
+		rules = append(rules, "This folder is a worktree of its own for this task. Work in it and nowhere else: other agents and a person work in other checkouts of the same repository.",
+			"relay lands your commits on the branch of the epic when it has proved them there. Do not merge or rebase.")
+	}
 	if in.NoCommits {
 		rules = append(rules, "Others work in the same checkout: do not commit, relay does that.")
 	} else {

@@ -30,6 +30,7 @@ type Input struct {
 	BudgetUSD   float64       // left for this task
 	Dir         string        // relay's own folder, relative to the root; "" means .agents-os/relay
 	NoCommits   bool          // others work in the same checkout: relay takes care of commits
+	Worktree    bool          // the agent works in a worktree of its own
 
 	MaxBytes int // of the brief; 0 means 48 KiB, and less than 8 KiB means 8 KiB
 }
