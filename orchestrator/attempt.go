@@ -28,7 +28,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	start := n.now()
+	began := n.ran()
 	n.locked(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
 	f, err := n.engine.Attempt(ctx, a)
 	if err != nil {
@@ -36,10 +36,10 @@ func (n *night) attempt(ctx context.Context, j job) error {
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
-		n.board(car{Ready{a, f}, j, record, start})
+		n.board(car{Ready{a, f}, j, record, began})
 		return nil
 	}
-	return n.close(j, a, record, f, start)
+	return n.close(j, a, record, f, began)
 }
 
 // unlessStopped forgives an error that a stopping run has caused itself.
@@ -72,7 +72,7 @@ func earlierFindings(record attempts.TaskRecord) string {
 }
 
 // close records how an attempt ended and acts on it.
-func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding, start time.Time) error {
+func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding, began time.Duration) error {
 	ended, err := n.record(a, record, f)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.consequences(j, a, f, ended)
-	n.report(a, f, ended, start)
+	n.report(a, f, ended, n.ran()-began)
 	n.announce()
 	return nil
 }
@@ -99,8 +99,8 @@ func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (att
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.
-func (n *night) report(a Assignment, f Finding, ended attempts.Ended, start time.Time) {
-	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: n.now().Sub(start)})
+func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.Duration) {
+	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took})
 	switch {
 	case ended.Result == attempts.ResultSuccess:
 		u.Kind, u.Text = UpdateCompleted, ended.Receipt.Summary
@@ -183,7 +183,7 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	case f.RunnerOut:
 		n.pool.drop(asked, e.Receipt.ErrorSummary)
 	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
-		n.pool.cool(asked, e.Receipt.ErrorSummary, n.now(), f.ResetAt)
+		n.pool.cool(asked, e.Receipt.ErrorSummary, n.moment(), f.ResetAt)
 	case f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
 		n.pool.worked(a.Runner)
 	}

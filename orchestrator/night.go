@@ -19,7 +19,8 @@ type night struct {
 	o      *Options
 	engine Engine
 	store  *attempts.Store
-	now    func() time.Time
+	now    func() time.Time     // the day's clock
+	ran    func() time.Duration // the run's clock
 	redact redactor
 	begun  bool // run_started is in the log
 
@@ -36,7 +37,7 @@ type night struct {
 
 func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 	n := &night{
-		o: o, engine: engine, store: store, now: time.Now, redact: newRedactor(o.Env),
+		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), redact: newRedactor(o.Env),
 		pool: newPool(o.Runners, o.Review.Reviewer, o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
 	}
 	if l, ok := engine.(lander); ok {
@@ -126,17 +127,16 @@ type job struct {
 // waiting says what a worker without a task waits for.
 type waiting struct {
 	changed <-chan struct{}
-	until   time.Time // zero: only for a change
-	now     time.Time
+	rest    time.Duration // 0: only for a change
 }
 
-// longestPark bounds one wait for a time of day: timers stand still while the machine sleeps, and the day does not.
+// longestPark bounds one wait for an opening: timers stand still while the machine sleeps, and the day does not.
 const longestPark = time.Minute
 
 func (w *waiting) park(ctx context.Context) {
 	var timeout <-chan time.Time
-	if !w.until.IsZero() {
-		timer := time.NewTimer(min(w.until.Sub(w.now), longestPark))
+	if w.rest > 0 {
+		timer := time.NewTimer(min(w.rest, longestPark))
 		defer timer.Stop()
 		timeout = timer.C
 	}
@@ -154,7 +154,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	if ctx.Err() != nil || n.broken != nil {
 		return nil, nil, nil
 	}
-	now := n.now()
+	now := n.moment()
 	runner := ""
 	standard, any := n.pool.pick("", now)
 	i := n.plan.next(func(i int) bool {
@@ -174,20 +174,23 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		if n.plan.running == 0 {
 			return nil, nil, nil
 		}
-		return nil, &waiting{changed: n.changed, now: now}, nil
+		return nil, &waiting{changed: n.changed}, nil
 	}
 	return n.idle(now)
 }
 
 // idle is what a worker does when tasks are ready and no runner may be asked for any of them.
-func (n *night) idle(now time.Time) (*job, *waiting, error) {
-	name, until := n.opens()
-	wait := &waiting{changed: n.changed, until: until, now: now}
+func (n *night) idle(now moment) (*job, *waiting, error) {
+	name, at := n.opens(now)
+	wait := &waiting{changed: n.changed}
+	if name != "" {
+		wait.rest = at.rest(now)
+	}
 	if n.plan.running > 0 {
 		return nil, wait, nil
 	}
 	if name != "" {
-		n.tellWaiting(name, until)
+		n.tellWaiting(name, at.day)
 		return nil, wait, nil
 	}
 	if why, yes := n.pool.hopeless(""); yes {
@@ -197,7 +200,7 @@ func (n *night) idle(now time.Time) (*job, *waiting, error) {
 }
 
 // opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
-func (n *night) opens() (name string, at time.Time) {
+func (n *night) opens(now moment) (name string, at opening) {
 	asked := make(map[string]bool)
 	for _, i := range n.plan.ready.items {
 		own := n.plan.tasks[i].Runner
@@ -205,8 +208,8 @@ func (n *night) opens() (name string, at time.Time) {
 			continue
 		}
 		asked[own] = true
-		who, when := n.pool.opens(own)
-		if who != "" && (name == "" || when.Before(at) || when.Equal(at) && who < name) {
+		who, when := n.pool.opens(own, now)
+		if sooner := when.rest(now) - at.rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
 			name, at = who, when
 		}
 	}
@@ -237,5 +240,11 @@ func (n *night) tell(u Update) {
 	u.Counts = n.counts()
 	n.o.Notify(u)
 }
+
+// moment is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
+func (n *night) moment() moment { return moment{day: n.now().Round(0), run: n.ran()} }
+
+// since is how long ago an earlier run says something was; its clock may have been wrong.
+func (n *night) since(day time.Time) time.Duration { return max(0, n.now().Sub(day)) }
 
 func (n *night) counts() Counts { return countsOf(n.store) }

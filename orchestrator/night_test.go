@@ -34,6 +34,7 @@ type simulated struct {
 	log    []string // "T1 claude 0s"
 	at     []begun  // the same, as it came
 	start  time.Time
+	now    func() time.Time // the day's clock
 }
 
 type begun struct {
@@ -68,7 +69,7 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 	}
 	f := Finding{Outcome: st.outcome, RunnerOut: st.out, Limited: st.limited, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
-		f.ResetAt = time.Now().Add(st.resetIn)
+		f.ResetAt = s.now().Add(st.resetIn)
 	}
 	return f, nil
 }
@@ -76,7 +77,7 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 // simulate runs a night over epicText in fake time and returns what happened.
 func simulate(t *testing.T, epicText string, o Options, script map[string][]step, night func(*simulated, *attempts.Store, error)) {
 	t.Helper()
-	simulateUntil(t, "", scene{epicText, o, script}, night)
+	simulateUntil(t, "", scene{epic: epicText, o: o, script: script}, night)
 }
 
 // scene is what a simulated night begins with.
@@ -84,6 +85,7 @@ type scene struct {
 	epic   string
 	o      Options
 	script map[string][]step
+	clock  *dayClock // nil: the day goes as the run does
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
@@ -110,8 +112,12 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			o.Runners = []string{"claude"}
 		}
 		o.Limits = Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute}
-		s := &simulated{script: of.script, start: time.Now()}
+		s := &simulated{script: of.script, start: time.Now(), now: time.Now}
 		n := newNight(&o, store, s)
+		if of.clock != nil {
+			s.now, n.now = of.clock.now, of.clock.now
+			of.clock.begin()
+		}
 		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -16,10 +16,10 @@ type pool struct {
 
 // member is one runner's standing.
 type member struct {
-	coolUntil time.Time
-	why       string
-	out       bool // for the rest of this run
-	faults    int  // provider faults in a row
+	opens  opening
+	why    string
+	out    bool // for the rest of this run
+	faults int  // provider faults in a row
 }
 
 func newPool(order []string, needs string, backoff, longest time.Duration) *pool {
@@ -36,7 +36,7 @@ func (p *pool) member(name string) *member {
 }
 
 // pick returns the first runner that may be asked at now: own when the task names one, else by preference.
-func (p *pool) pick(own string, now time.Time) (string, bool) {
+func (p *pool) pick(own string, now moment) (string, bool) {
 	if p.needs != "" && !p.open(p.needs, now) {
 		return "", false
 	}
@@ -48,9 +48,9 @@ func (p *pool) pick(own string, now time.Time) (string, bool) {
 	return "", false
 }
 
-func (p *pool) open(name string, now time.Time) bool {
+func (p *pool) open(name string, now moment) bool {
 	m := p.member(name)
-	return !m.out && !now.Before(m.coolUntil)
+	return !m.out && m.opens.rest(now) <= 0
 }
 
 func (p *pool) choices(own string) []string {
@@ -76,17 +76,17 @@ func (p *pool) hopeless(own string) (why string, yes bool) {
 }
 
 // opens returns when a runner for such a task may be asked, and which one it waits for; "" when it is hopeless.
-func (p *pool) opens(own string) (name string, at time.Time) {
+func (p *pool) opens(own string, now moment) (name string, at opening) {
 	if _, yes := p.hopeless(own); yes {
-		return "", time.Time{}
+		return "", opening{}
 	}
 	for _, n := range p.choices(own) {
-		if m := p.member(n); !m.out && (name == "" || m.coolUntil.Before(at)) {
-			name, at = n, m.coolUntil
+		if m := p.member(n); !m.out && (name == "" || m.opens.rest(now) < at.rest(now)) {
+			name, at = n, m.opens
 		}
 	}
-	if m := p.member(p.needs); m.coolUntil.After(at) {
-		name, at = p.needs, m.coolUntil
+	if m := p.member(p.needs); m.opens.rest(now) > at.rest(now) {
+		name, at = p.needs, m.opens
 	}
 	return name, at
 }
@@ -100,22 +100,22 @@ const farthest = 31 * 24 * time.Hour
 
 // cool keeps a runner from being asked until resetAt, or for a time that doubles with each fault in a row. Of attempts
 // that run side by side all hit the same fault: it counts once.
-func (p *pool) cool(name, why string, now, resetAt time.Time) {
+func (p *pool) cool(name, why string, now moment, resetAt time.Time) {
 	m := p.member(name)
-	until := m.coolUntil
-	if !now.Before(until) {
+	opens := m.opens
+	if opens.rest(now) <= 0 {
 		wait := p.backoff << min(m.faults, 20)
 		if wait <= 0 || wait > p.longest {
 			wait = p.longest
 		}
 		m.faults++
-		until = now.Add(wait)
+		opens = now.after(wait)
 	}
-	if resetAt.After(now) && !resetAt.After(now.Add(farthest)) {
-		until = resetAt
+	if off := resetAt.Sub(now.day); off > 0 && off <= farthest {
+		opens = opening{day: resetAt, run: now.run + off, named: true}
 	}
-	if until.After(m.coolUntil) {
-		m.coolUntil, m.why = until, why
+	if opens.rest(now) > m.opens.rest(now) {
+		m.opens, m.why = opens, why
 	}
 }
 

@@ -13,6 +13,7 @@ func TestPool(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
 	in := func(d time.Duration) time.Time { return now.Add(d) }
+	at := func(d time.Duration) moment { return moment{day: in(d), run: 1000*time.Hour + d} }
 	for name, c := range map[string]struct {
 		needs, own string
 		order      []string
@@ -23,45 +24,45 @@ func TestPool(t *testing.T) {
 	}{
 		"first choice":           {order: []string{"a", "b"}, happened: func(*pool) {}, pick: "a"},
 		"own runner":             {order: []string{"a"}, own: "z", happened: func(*pool) {}, pick: "z"},
-		"first is cooling":       {order: []string{"a", "b"}, happened: func(p *pool) { p.cool("a", "", now, in(time.Hour)) }, pick: "b"},
+		"first is cooling":       {order: []string{"a", "b"}, happened: func(p *pool) { p.cool("a", "", at(0), in(time.Hour)) }, pick: "b"},
 		"first is out":           {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("a", "") }, pick: "b"},
-		"all are cooling":        {order: []string{"a", "b"}, happened: func(p *pool) { p.cool("a", "", now, in(time.Hour)); p.cool("b", "", now, in(time.Minute)) }, opens: in(time.Minute)},
-		"one out, one cooling":   {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("b", ""); p.cool("a", "", now, in(time.Hour)) }, opens: in(time.Hour)},
+		"all are cooling":        {order: []string{"a", "b"}, happened: func(p *pool) { p.cool("a", "", at(0), in(time.Hour)); p.cool("b", "", at(0), in(time.Minute)) }, opens: in(time.Minute)},
+		"one out, one cooling":   {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("b", ""); p.cool("a", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
 		"all are out":            {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("a", ""); p.drop("b", "") }, hopeless: true},
 		"nobody":                 {happened: func(*pool) {}, hopeless: true},
 		"own is out":             {order: []string{"a"}, own: "z", happened: func(p *pool) { p.drop("z", "") }, hopeless: true},
 		"another is out":         {order: []string{"a"}, own: "z", happened: func(p *pool) { p.drop("a", "") }, pick: "z"},
-		"no reset known":         {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", now, time.Time{}) }, opens: in(30 * time.Second)},
-		"reset is past":          {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", now, in(-time.Hour)) }, opens: in(30 * time.Second)},
-		"reset is beyond belief": {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", now, in(1000*24*time.Hour)) }, opens: in(30 * time.Second)},
-		"two hit one fault":      {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", now, time.Time{}); p.cool("a", "", in(time.Second), time.Time{}) }, opens: in(30 * time.Second)},
-		"second fault in a row":  {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", in(-time.Minute), time.Time{}); p.cool("a", "", now, time.Time{}) }, opens: in(time.Minute)},
+		"no reset known":         {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), time.Time{}) }, opens: in(30 * time.Second)},
+		"reset is past":          {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), in(-time.Hour)) }, opens: in(30 * time.Second)},
+		"reset is beyond belief": {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), in(1000*24*time.Hour)) }, opens: in(30 * time.Second)},
+		"two hit one fault":      {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), time.Time{}); p.cool("a", "", at(time.Second), time.Time{}) }, opens: in(30 * time.Second)},
+		"second fault in a row":  {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(-time.Minute), time.Time{}); p.cool("a", "", at(0), time.Time{}) }, opens: in(time.Minute)},
 		"fault, work, fault": {order: []string{"a"}, happened: func(p *pool) {
-			p.cool("a", "", in(-time.Minute), time.Time{})
+			p.cool("a", "", at(-time.Minute), time.Time{})
 			p.worked("a")
-			p.cool("a", "", now, time.Time{})
+			p.cool("a", "", at(0), time.Time{})
 		}, opens: in(30 * time.Second)},
-		"fault, then a known time": {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", now, time.Time{}); p.cool("a", "", now, in(time.Hour)) }, opens: in(time.Hour)},
+		"fault, then a known time": {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), time.Time{}); p.cool("a", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
 		"faults all night": {order: []string{"a"}, happened: func(p *pool) {
 			for i := range 100 {
-				p.cool("a", "", in(time.Duration(i-99)*time.Hour), time.Time{})
+				p.cool("a", "", at(time.Duration(i-99)*time.Hour), time.Time{})
 			}
 		}, opens: in(15 * time.Minute)},
-		"reviewer is cooling": {order: []string{"a"}, needs: "r", happened: func(p *pool) { p.cool("r", "", now, in(time.Hour)) }, opens: in(time.Hour)},
-		"reviewer later than both": {order: []string{"a"}, needs: "r", happened: func(p *pool) { p.cool("a", "", now, in(time.Minute)); p.cool("r", "", now, in(time.Hour)) },
+		"reviewer is cooling": {order: []string{"a"}, needs: "r", happened: func(p *pool) { p.cool("r", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
+		"reviewer later than both": {order: []string{"a"}, needs: "r", happened: func(p *pool) { p.cool("a", "", at(0), in(time.Minute)); p.cool("r", "", at(0), in(time.Hour)) },
 			opens: in(time.Hour)},
 		"reviewer is out": {order: []string{"a"}, needs: "r", own: "z", happened: func(p *pool) { p.drop("r", "") }, hopeless: true},
 	} {
 		p := newPool(c.order, c.needs, 30*time.Second, 15*time.Minute)
 		c.happened(p)
-		pick, _ := p.pick(c.own, now)
+		pick, _ := p.pick(c.own, at(0))
 		_, hopeless := p.hopeless(c.own)
-		who, opens := p.opens(c.own)
-		if pick != c.pick || hopeless != c.hopeless || !opens.Equal(c.opens) || (who == "") != c.hopeless {
-			t.Errorf("%s: got %q, %v, %q %v; want %q, %v, %v", name, pick, hopeless, who, opens, c.pick, c.hopeless, c.opens)
+		who, opens := p.opens(c.own, at(0))
+		if pick != c.pick || hopeless != c.hopeless || !opens.day.Equal(c.opens) || (who == "") != c.hopeless {
+			t.Errorf("%s: got %q, %v, %q %v; want %q, %v, %v", name, pick, hopeless, who, opens.day, c.pick, c.hopeless, c.opens)
 		}
 		if c.pick == "" && !c.hopeless {
-			if _, ok := p.pick(c.own, opens); !ok {
+			if _, ok := p.pick(c.own, at(opens.rest(at(0)))); !ok {
 				t.Errorf("%s: nobody may be asked at the time that was told", name)
 			}
 		}
@@ -154,7 +155,7 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 func TestStoppedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	simulateUntil(t, UpdateWaiting, scene{threeInARow, Options{Jobs: 3}, script}, func(s *simulated, store *attempts.Store, err error) {
+	simulateUntil(t, UpdateWaiting, scene{epic: threeInARow, o: Options{Jobs: 3}, script: script}, func(s *simulated, store *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != time.Minute || store.Counts()[attempts.InProgress] != 0 {
 			t.Errorf("got %v after %v", err, took)
 		}

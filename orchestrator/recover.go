@@ -75,14 +75,14 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
 		at, _ := n.o.Graph.Index(o.task)
-		n.board(car{Ready{a, f}, job{at, a.Runner}, o.record, n.now()})
+		n.board(car{Ready{a, f}, job{at, a.Runner}, o.record, n.ran()})
 		return nil
 	}
 	e, err := n.record(a, o.record, f)
 	if err != nil {
 		return err
 	}
-	n.locked(func() { n.report(a, f, e, o.attempt.StartedAt) })
+	n.locked(func() { n.report(a, f, e, n.since(o.attempt.StartedAt)) })
 	return nil
 }
 

@@ -43,7 +43,7 @@ type car struct {
 	Ready
 	job    job
 	record attempts.TaskRecord
-	start  time.Time
+	began  time.Duration // on the run's clock
 }
 
 // board has a proved attempt wait for its landing; its worker is free. The task still counts as running.
@@ -108,7 +108,7 @@ func (n *night) land(ctx context.Context, cars []car) error {
 	}
 	n.locked(func() { n.train.waiting = n.train.waiting[len(step.Findings):] })
 	for i, f := range step.Findings {
-		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].start); err != nil {
+		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].began); err != nil {
 			return err
 		}
 	}
