@@ -18,11 +18,7 @@ type memory interface {
 
 // NextBrief is what an agent would be told if the task's next attempt began now.
 func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.Task) ([]byte, error) {
-	repo, err := reanchor.OpenGit(ctx, o.Root)
-	if err != nil {
-		return nil, err
-	}
-	facts, err := repo.Facts(ctx, recentCommits)
+	facts, err := o.Repo.Facts(ctx, recentCommits)
 	if err != nil {
 		return nil, err
 	}

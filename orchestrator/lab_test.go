@@ -47,8 +47,12 @@ func newLab(t *testing.T, agent string) *lab {
 // open opens the engine anew, as another run does.
 func (l *lab) open(agent string) {
 	l.Helper()
+	repo, err := reanchor.OpenGit(l.Context(), l.root)
+	if err != nil {
+		l.Fatal(err)
+	}
 	o := &Options{
-		Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.root, Dir: filepath.Join(l.root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
+		Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.root, Repo: repo, Dir: filepath.Join(l.root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
 		Run: "20260101T220000Z-0000", Isolation: IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
 		Limits: Limits{MaxAttempts: 3, Wall: time.Minute, StopGrace: time.Second, Check: time.Minute},
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {

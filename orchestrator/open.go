@@ -11,10 +11,7 @@ import (
 
 // openCheckout looks at the repository and refuses what no attempt could work in.
 func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, error) {
-	repo, err := reanchor.OpenGit(ctx, o.Root)
-	if err != nil {
-		return nil, err
-	}
+	repo := o.Repo
 	g := &ground{o: o, home: repo, heard: heard, now: time.Now}
 	c := &checkout{ground: g, repo: repo}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)

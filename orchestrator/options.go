@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
 	"relay/runners/process"
@@ -50,11 +51,12 @@ type Worktree struct {
 type Options struct {
 	Epic  *epic.Epic
 	Graph *epic.Graph
-	Plan  []byte   // epic.yml as read, kept with the run
-	Tasks []string // run only these and what they depend on; empty: all
-	Root  string   // the checkout, absolute
-	Dir   string   // relay's folder, absolute
-	Vault string   // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
+	Plan  []byte        // epic.yml as read, kept with the run
+	Tasks []string      // run only these and what they depend on; empty: all
+	Root  string        // the checkout, absolute
+	Repo  *reanchor.Git // the same, with its repository
+	Dir   string        // relay's folder, absolute
+	Vault string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id; "" : a new one
 	Isolation Isolation
