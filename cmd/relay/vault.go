@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"runtime"
-	"strings"
 )
 
 // vault is where the copy of .git is kept during a run: outside the checkout, where rm -rf . does not reach it. Without
@@ -28,13 +27,4 @@ func (a *app) vault(root string) string {
 func fingerprint(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	return hex.EncodeToString(sum[:8])
-}
-
-// shellQuote writes a path so that a person can paste it into a shell.
-func shellQuote(path string) string {
-	plain := func(r rune) bool { return !strings.ContainsRune(" \t'\"\\$`!*?[](){}<>|&;#~", r) }
-	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/orchestrator"
+)
+
+type finishOptions struct {
+	app    *app
+	pr     bool
+	into   string
+	dryRun bool
+	json   bool
+}
+
+func newFinishCommand(a *app) *cobra.Command {
+	opts := finishOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "finish",
+		Short: "Land the night's branch on the one it began from",
+		Long: `Land relay/EPIC, where the completed tasks of the epic are, on the branch the
+epic began from: by fast-forward, or as relay.landing says when that branch has
+changed since. Nothing is touched while it has uncommitted changes, or when the
+two do not go together; relay says what to type then. Nothing is pushed, unless
+--pr is given: then relay/EPIC is pushed and a pull request opened instead, with
+gh or glab when they are there.
+
+Exit code 3 when tasks of the epic are not completed yet: what is completed has
+been landed all the same.`,
+		Example: `  relay finish --dry-run
+  relay finish
+  relay finish --pr`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runFinish(cmd.Context(), opts) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.pr, "pr", false, "push the branch and open a pull request instead")
+	f.StringVar(&opts.into, "into", "", "land on `BRANCH` instead")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// finished is what relay finish --json prints.
+type finished struct {
+	Version  int              `json:"version"`
+	Epic     string           `json:"epic"`
+	Branch   string           `json:"branch"` // that is landed
+	Tip      string           `json:"tip"`
+	Into     string           `json:"into"`
+	From     string           `json:"from"` // commits Into was at, and is at
+	To       string           `json:"to"`
+	How      orchestrator.How `json:"how"`
+	Commits  int              `json:"commits"`
+	DryRun   bool             `json:"dry_run"`
+	Untested bool             `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
+	Undo     string           `json:"undo,omitempty"`
+	Landed   []string         `json:"landed"` // completed tasks
+	Open     []taskState      `json:"open"`   // the others
+	Request  *pullRequest     `json:"pull_request,omitempty"`
+	ExitCode int              `json:"exit_code"`
+}
+
+// finishing is one relay finish under way.
+type finishing struct {
+	finishOptions
+	place  *place
+	plan   *plan
+	view   *attempts.View
+	step   *orchestrator.Finish
+	answer finished
+}
+
+func runFinish(ctx context.Context, opts finishOptions) (err error) {
+	p, pl, err := opts.app.planned(ctx, nil)
+	if err != nil {
+		return err
+	}
+	store, err := p.open(opts.app, pl) // no run may begin meanwhile
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	f := &finishing{finishOptions: opts, place: p, plan: pl}
+	if f.view, err = p.view(pl); err != nil {
+		return err
+	}
+	if f.view.Ledger.Status.State == "running" {
+		fmt.Fprint(opts.app.err, "relay: warning: the last run died without a word; relay work settles what it left\n")
+	}
+	if err := f.look(ctx); err != nil {
+		return err
+	}
+	switch {
+	case opts.pr:
+		err = f.request(ctx)
+	case !opts.dryRun && f.step.How != orchestrator.NothingToLand:
+		err = f.land(ctx, store)
+	}
+	if err != nil {
+		return err
+	}
+	return f.tell()
+}
+
+// look plans the step and says which tasks are in it.
+func (f *finishing) look(ctx context.Context) (err error) {
+	into := f.into
+	if into == "" {
+		into = f.view.Ledger.Integration.From
+	}
+	f.step, err = orchestrator.PlanFinish(ctx, orchestrator.FinishOptions{
+		Git: f.place.git, Epic: f.plan.epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: orchestrator.Landing(f.place.config.Relay.Landing), Apart: f.pr,
+	})
+	if err != nil {
+		return err
+	}
+	s := f.step
+	f.answer = finished{
+		Version: 1, Epic: f.plan.epic.ID, Branch: s.Branch, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
+		DryRun: f.dryRun, Untested: s.How == orchestrator.MergeCommit || s.How == orchestrator.Replay, Landed: []string{}, Open: []taskState{},
+	}
+	if s.How != orchestrator.NothingToLand && !f.pr {
+		f.answer.Undo = s.Undo()
+	}
+	standing := stand(f.plan, f.view, f.place.config.Relay.MaxAttemptsPerTask, false)
+	for _, t := range standing.Tasks {
+		if t.Status == attempts.Completed {
+			f.answer.Landed = append(f.answer.Landed, t.ID)
+		} else {
+			f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exitGated
+		}
+	}
+	return nil
+}
+
+// land takes the step and writes that down.
+func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
+	if err := f.step.Land(ctx); err != nil {
+		return err
+	}
+	a := &f.answer
+	return store.Append(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{
+		Kind: "finish", Text: fmt.Sprintf("%s landed on %s by %s: %s..%s", a.Branch, a.Into, a.How, a.From, a.To),
+	}})
+}
+
+func (f *finishing) tell() error {
+	if f.json {
+		if err := f.app.printJSON(f.answer); err != nil {
+			return err
+		}
+	} else {
+		f.text()
+	}
+	if f.answer.ExitCode != exitOK {
+		return ended(f.answer.ExitCode)
+	}
+	return nil
+}
+
+// text tells a person what was done, what is missing, and how to take it back.
+func (f *finishing) text() {
+	a, w := &f.answer, f.app.out
+	if a.Request != nil {
+		a.Request.tell(w)
+	} else {
+		fmt.Fprintln(w, f.headline())
+	}
+	l := listing{now: f.app.now(), width: columns(f.app.out.w), dead: true}
+	if len(a.Landed) > 0 {
+		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(wrap(some(a.Landed, maxLeft), l.width, "       "), "       "))
+	}
+	if len(a.Open) > 0 {
+		fmt.Fprint(w, "not in it:\n")
+		l.open(w, a.Open)
+	}
+	if a.Untested && a.Request == nil {
+		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
+	}
+	if a.Undo != "" && !f.dryRun {
+		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
+	}
+	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != orchestrator.NothingToLand {
+		fmt.Fprintf(w, "look:  git switch %s\n", orchestrator.ShellWord(a.Into))
+	}
+}
+
+func (f *finishing) headline() string {
+	a := &f.answer
+	if a.How == orchestrator.NothingToLand {
+		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
+	}
+	verb := "landed"
+	if f.dryRun {
+		verb = "would land"
+	}
+	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
+}
+
+// checks are the commands that would test the whole.
+func (f *finishing) checks() string {
+	var commands []string
+	for _, c := range f.plan.epic.Checks {
+		commands = append(commands, line(c.Run, 100))
+	}
+	if len(commands) == 0 {
+		return ""
+	}
+	return ": " + some(commands, 3)
+}
+
+// open lists tasks that are not completed.
+func (l listing) open(w *scrubber, tasks []taskState) {
+	widest := 0
+	for i := range tasks {
+		widest = max(widest, len(tasks[i].ID))
+	}
+	for i := range tasks {
+		if i == maxLeft {
+			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", count(len(tasks)-i, "task"))
+			return
+		}
+		l.task(w, &tasks[i], widest)
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/exec"
+	"strings"
+	"time"
+
+	"relay/orchestrator"
+)
+
+// pullRequest is what relay finish --pr did, or would do.
+type pullRequest struct {
+	Remote   string   `json:"remote"`
+	Base     string   `json:"base"` // branch there
+	Head     string   `json:"head"`
+	Title    string   `json:"title"`
+	Body     string   `json:"body"`
+	BodyFile string   `json:"body_file"` // where Body is kept
+	Pushed   bool     `json:"pushed"`
+	URL      string   `json:"url,omitempty"`
+	Commands []string `json:"commands,omitempty"` // what is left to type
+}
+
+// hostTool is the command line program of a host for repositories.
+type hostTool struct {
+	name           string
+	create, update func(r *pullRequest) []string
+}
+
+// hostTools are those relay can use. The first ones are tried first on a host whose name says nothing.
+var hostTools = []hostTool{
+	{"gh", func(r *pullRequest) []string {
+		return []string{"pr", "create", "--base", r.Base, "--head", r.Head, "--title", r.Title, "--body-file", r.BodyFile}
+	}, func(r *pullRequest) []string {
+		return []string{"pr", "edit", r.Head, "--title", r.Title, "--body-file", r.BodyFile}
+	}},
+	{"glab", func(r *pullRequest) []string {
+		return []string{"mr", "create", "--yes", "--target-branch", r.Base, "--source-branch", r.Head, "--title", r.Title, "--description", r.Body}
+	}, func(r *pullRequest) []string {
+		return []string{"mr", "update", r.Head, "--title", r.Title, "--description", r.Body}
+	}},
+}
+
+// toolLimit bounds one call of a host's program.
+const toolLimit = 2 * time.Minute
+
+var errToolLimit = errors.New("took too long")
+
+// request pushes the branch and opens a pull request for it, as far as that can be done from here.
+func (f *finishing) request(ctx context.Context) error {
+	if f.step.How == orchestrator.NothingToLand {
+		return nil
+	}
+	remote, err := f.step.Remote(ctx)
+	if err != nil {
+		return err
+	}
+	r := &pullRequest{
+		Remote: remote.Name, Base: remote.Branch, Head: f.step.Branch, Title: line(f.plan.epic.Title, 200), BodyFile: f.place.shown(f.place.file("pull-request.md")),
+		Body: requestBody(f.plan.epic, f.plan.graph, f.view.Ledger),
+	}
+	f.answer.Request = r
+	tool := f.tool(ctx, remote)
+	byHand := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
+	if tool != nil {
+		byHand = tool.typed(r)
+	}
+	if f.dryRun {
+		r.Commands = []string{f.step.PushCommand(remote.Name), byHand}
+		return nil
+	}
+	if err := replaceFile(f.place.file("pull-request.md"), []byte(r.Body)); err != nil {
+		return err
+	}
+	if err := f.step.Push(ctx, remote.Name); err != nil {
+		return err
+	}
+	r.Pushed = true
+	if tool == nil {
+		r.Commands = []string{byHand}
+		return nil
+	}
+	return f.open(ctx, tool, r)
+}
+
+// open has the host's program make the pull request, or bring the one that is there up to date.
+func (f *finishing) open(ctx context.Context, tool *hostTool, r *pullRequest) error {
+	said, err := f.run(ctx, tool.name, tool.create(r))
+	if err == nil {
+		r.URL = lastLink(said)
+		return nil
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		r.Commands = []string{tool.typed(r)}
+		return nil
+	}
+	if said, updating := f.run(ctx, tool.name, tool.update(r)); updating == nil {
+		r.URL = lastLink(said)
+		return nil
+	}
+	return &hinted{err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), hint: tool.typed(r)}
+}
+
+// typed is the command as a person types it at the root of the repository.
+func (t *hostTool) typed(r *pullRequest) string {
+	words := []string{t.name}
+	for _, word := range t.create(r) {
+		if word == r.Body {
+			words = append(words, `"$(cat `+orchestrator.ShellWord(r.BodyFile)+`)"`)
+			continue
+		}
+		words = append(words, orchestrator.ShellWord(word))
+	}
+	return strings.Join(words, " ")
+}
+
+// tool finds the program for the host of a remote: by the host's name, or by who knows the host.
+func (f *finishing) tool(ctx context.Context, remote orchestrator.Remote) *hostTool {
+	for _, address := range remote.URLs {
+		host := hostOf(address)
+		switch {
+		case host == "":
+			continue
+		case strings.Contains(host, "github"):
+			return &hostTools[0]
+		case strings.Contains(host, "gitlab"):
+			return &hostTools[1]
+		}
+		for i := range hostTools {
+			if _, err := f.run(ctx, hostTools[i].name, []string{"auth", "status", "--hostname", host}); err == nil {
+				return &hostTools[i]
+			}
+		}
+	}
+	return nil
+}
+
+// hostOf is the host in a remote's address, "" for a folder.
+func hostOf(address string) string {
+	if strings.Contains(address, "://") {
+		u, err := url.Parse(address)
+		if err != nil {
+			return ""
+		}
+		return strings.ToLower(u.Hostname())
+	}
+	// git@host:path, as for scp; a slash before the colon makes it a path.
+	before, _, colon := strings.Cut(address, ":")
+	if !colon || strings.ContainsAny(before, `/\`) || len(before) == 1 {
+		return ""
+	}
+	return strings.ToLower(before[strings.LastIndexByte(before, '@')+1:])
+}
+
+// run starts a host's program at the root of the repository, and returns what it printed.
+func (f *finishing) run(ctx context.Context, name string, args []string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, toolLimit, errToolLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = f.place.root
+	cmd.Env = append(append([]string{}, f.app.environ...), "GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1")
+	cmd.WaitDelay = time.Second
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if said := strings.TrimSpace(complaint.String()); err != nil && said != "" {
+		err = fmt.Errorf("%w: %s", err, line(said, 500))
+	}
+	return out.String(), err
+}
+
+// lastLink is the last address in what a program printed.
+func lastLink(text string) string {
+	link := ""
+	for _, word := range strings.Fields(text) {
+		if strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") {
+			link = word
+		}
+	}
+	return line(link, 300)
+}
+
+// tell says what was pushed and opened, and what is left to type.
+func (r *pullRequest) tell(w io.Writer) {
+	if r.Pushed {
+		fmt.Fprintf(w, "pushed %s to %s\n", r.Head, r.Remote)
+	}
+	if r.URL != "" {
+		fmt.Fprintf(w, "pull request for %s: %s\n", r.Base, r.URL)
+	}
+	for i, command := range r.Commands {
+		if i == 0 {
+			fmt.Fprint(w, "type:\n")
+		}
+		fmt.Fprintf(w, "  %s\n", command)
+	}
+	if !r.Pushed {
+		fmt.Fprintf(w, "\n%s", r.Body)
+	}
+}

@@ -1,0 +1,265 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/reanchor"
+)
+
+// FinishOptions say what becomes of an epic's integration branch.
+type FinishOptions struct {
+	Git     *reanchor.Git // the user's checkout
+	Epic    *epic.Epic
+	Into    string // branch that shall have the work, without refs/heads/
+	Landing Landing
+	Apart   bool // Into is not to be moved here: the work is proposed elsewhere
+}
+
+// Finish is the step that puts an epic's integration branch onto a branch of the user's. It is made in the object
+// database and has not been taken.
+type Finish struct {
+	Branch  string // the integration branch, without refs/heads/
+	Tip     string // commit it ends in
+	Into    string
+	Old     string // commit that Into is at
+	New     string // commit it shall be at; Old when there is nothing to do
+	How     How
+	Commits int    // that Into gets
+	Here    bool   // Into is checked out in the user's checkout
+	Head    string // branch that is; "" : HEAD is detached
+
+	trunk *trunk
+}
+
+// How says in which way a branch takes another in.
+type How string
+
+// Ways of a [Finish].
+const (
+	NothingToLand How = "nothing"
+	Proposal      How = "proposal" // elsewhere, on a host
+	FastForward   How = "fast-forward"
+	MergeCommit   How = "merge"
+	Replay        How = "rebase"
+)
+
+// PlanFinish makes the step, and looks for whatever would be in its way. What keeps it from being taken is a
+// [*RefusedError] that says what to type.
+func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
+	f := &Finish{Into: o.Into, trunk: newTrunk(o.Git, o.Epic.ID, o.Landing)}
+	f.Branch = strings.TrimPrefix(f.trunk.branch(), "refs/heads/")
+	var err error
+	if f.Tip, err = f.trunk.tip(ctx); err != nil {
+		return nil, err
+	}
+	if f.Tip == "" {
+		return nil, &RefusedError{Reason: "there is no branch " + f.Branch + ": nothing of this epic was made in worktrees",
+			Hint: "what was made in your checkout is on your branch: git log"}
+	}
+	switch {
+	case f.Into == "":
+		return nil, &RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
+			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Branch + " keeps the work under another name"}
+	case f.Into == f.Branch:
+		return nil, &RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+	}
+	if f.Old, err = o.Git.Ref(ctx, "refs/heads/"+f.Into); err != nil {
+		return nil, err
+	}
+	if f.Old == "" {
+		return nil, &RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another; git branch " + ShellWord(f.Into) + " " + f.Branch + " makes it"}
+	}
+	f.How, f.New = NothingToLand, f.Old
+	if there, err := f.follows(ctx, f.Tip, f.Old); err != nil || there {
+		return f, err
+	}
+	if o.Apart {
+		f.How = Proposal
+		f.Commits, err = f.count(ctx, f.Tip)
+		return f, err
+	}
+	if err := f.unobstructed(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.make(ctx, o); err != nil {
+		return nil, err
+	}
+	if f.Commits, err = f.count(ctx, f.New); err != nil {
+		return nil, err
+	}
+	return f, f.clear(ctx)
+}
+
+// unobstructed refuses a branch that somebody is at work on.
+func (f *Finish) unobstructed(ctx context.Context) error {
+	facts, err := f.trunk.repo.Facts(ctx, 1)
+	if err != nil {
+		return err
+	}
+	f.Head = facts.Branch
+	f.Here = f.Head == f.Into
+	if facts.Unmerged {
+		return &RefusedError{Reason: "a merge or rebase is half done in this checkout", Hint: "finish it, or git merge --abort or git rebase --abort; then relay finish"}
+	}
+	if f.Here {
+		return clean(facts)
+	}
+	where, err := f.elsewhere(ctx)
+	if err == nil && where != "" {
+		return &RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+			Hint: "git -C " + ShellWord(where) + " merge " + f.ours(ctx)}
+	}
+	return err
+}
+
+// clean refuses a checkout with changes that are in no commit.
+func clean(facts reanchor.Facts) error {
+	var changed []string
+	for _, c := range facts.Changes {
+		if c.Code != "??" {
+			changed = append(changed, c.Path)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return &RefusedError{Reason: "this checkout has uncommitted changes: " + listed(changed), Hint: "git commit or git stash them, then relay finish"}
+}
+
+// elsewhere is the worktree that has Into checked out, "" when none has.
+func (f *Finish) elsewhere(ctx context.Context) (string, error) {
+	out, err := f.trunk.repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
+	if err != nil {
+		return "", err
+	}
+	for block := range strings.SplitSeq(string(out), "\x00\x00") {
+		lines := strings.Split(block, "\x00")
+		if slices.Contains(lines, "branch refs/heads/"+f.Into) {
+			return strings.TrimPrefix(lines[0], "worktree "), nil
+		}
+	}
+	return "", nil
+}
+
+// make makes the commit that Into shall be at.
+func (f *Finish) make(ctx context.Context, o FinishOptions) (err error) {
+	f.How, f.New = FastForward, f.Tip
+	if straight, err := f.follows(ctx, f.Old, f.Tip); err != nil || straight {
+		return err
+	}
+	f.How = MergeCommit
+	if o.Landing == LandingRebase {
+		f.How = Replay
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Branch, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
+	f.New, err = f.trunk.join(ctx, f.Old, f.Tip, cargo{message: message})
+	var conflict *conflictError
+	if errors.As(err, &conflict) {
+		return f.conflicting(ctx, conflict)
+	}
+	return err
+}
+
+// conflicting says what a person types who wants to put two changes together that do not go together by themselves.
+func (f *Finish) conflicting(ctx context.Context, c *conflictError) error {
+	begin := "git merge " + f.ours(ctx)
+	if !f.Here {
+		begin = "git switch " + ShellWord(f.Into) + " && " + begin
+	}
+	return &RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Branch, listed(c.Files)),
+		Hint: begin + ", settle what git names there, git commit; nothing has been changed yet"}
+}
+
+// ours is a name for the tip that a person can type: the branch, unless that is somewhere else.
+func (f *Finish) ours(ctx context.Context) string {
+	if at, err := f.trunk.repo.Ref(ctx, f.trunk.branch()); err == nil && at == f.Tip {
+		return f.Branch
+	}
+	return f.Tip
+}
+
+// follows reports whether commit younger has older in its history.
+func (f *Finish) follows(ctx context.Context, older, younger string) (bool, error) {
+	_, err := f.trunk.git(ctx, nil, "merge-base", "--is-ancestor", older, younger)
+	var said *reanchor.GitError
+	if errors.As(err, &said) && said.Code == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// count returns how many commits to has that Into has not.
+func (f *Finish) count(ctx context.Context, to string) (int, error) {
+	out, err := f.trunk.git(ctx, nil, "rev-list", "--count", f.Old+".."+to, "--")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(out)
+}
+
+// clear refuses to overwrite files of the user's that git does not know. git itself takes ignored ones for worthless.
+func (f *Finish) clear(ctx context.Context) error {
+	if !f.Here {
+		return nil
+	}
+	added, folders, tops := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	err := f.trunk.repo.EachName(ctx, f.Old, f.New, func(c reanchor.Change) error {
+		if !slices.Contains([]string{"A", "R", "C"}, c.Code) {
+			return nil
+		}
+		added[c.Path] = true
+		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+		top, _, _ := strings.Cut(c.Path, "/")
+		tops[top] = true
+		return nil
+	})
+	if err != nil || len(added) == 0 {
+		return err
+	}
+	args := []string{"ls-files", "--others", "-z", "--"}
+	if len(tops) <= maxTops {
+		for top := range tops {
+			args = append(args, top)
+		}
+	}
+	out, err := f.trunk.git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	var blocking []string
+	for other := range strings.SplitSeq(out, "\x00") {
+		if p := strings.TrimSuffix(other, "/"); p != "" && inTheWay(p, added, folders) {
+			blocking = append(blocking, p)
+		}
+	}
+	if len(blocking) == 0 {
+		return nil
+	}
+	return &RefusedError{Reason: "untracked files of yours would be overwritten: " + listed(blocking), Hint: "move them away, then relay finish"}
+}
+
+// maxTops bounds the folders git is asked about by name.
+const maxTops = 500
+
+// inTheWay reports whether an untracked path is where one of the added files or their folders shall be.
+func inTheWay(p string, added, folders map[string]bool) bool {
+	if added[p] || folders[p] {
+		return true
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if added[dir] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,267 @@
+package orchestrator
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relay/epic"
+	"relay/reanchor"
+)
+
+const landed = "relay/20260101-lab"
+
+// nightly is a repository in whose integration branch two tasks have landed: new.txt and deep/er.txt are there, and
+// seed.txt has another line.
+func nightly(t *testing.T) *lab {
+	t.Helper()
+	l := newLab(t, "true")
+	l.sh(`git switch -q -c ` + landed + `
+		echo new > new.txt; mkdir deep; echo er > deep/er.txt; git add -A; git commit -q -m 'T1: One'
+		echo line >> seed.txt; git commit -q -am 'T2: Two'
+		git update-ref refs/relay-tip/20260101-lab HEAD
+		git switch -q main`)
+	return l
+}
+
+func (l *lab) plan(into string, mode Landing) (*Finish, error) {
+	l.Helper()
+	repo, err := reanchor.OpenGit(l.Context(), l.root)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return PlanFinish(l.Context(), FinishOptions{Git: repo, Epic: &epic.Epic{ID: "20260101-lab", Title: "Lab"}, Into: into, Landing: mode})
+}
+
+// finish lands the night on a branch.
+func (l *lab) finish(into string, mode Landing) *Finish {
+	l.Helper()
+	f, err := l.plan(into, mode)
+	if err != nil {
+		l.Fatal(err)
+	}
+	if err := f.Land(l.Context()); err != nil {
+		l.Fatal(err)
+	}
+	if got := l.git("rev-parse", into); got != f.New {
+		l.Errorf("%s is at %s, want %s", into, got, f.New)
+	}
+	return f
+}
+
+// state is everything a user could lose: branches, HEAD, index and files.
+func (l *lab) state() string {
+	return l.sh(`git for-each-ref; git symbolic-ref -q HEAD || git rev-parse HEAD; git ls-files -s; git status --porcelain --ignored; find . -path ./.git -prune -o -type f -exec cat {} +`)
+}
+
+func TestFinishFastForwards(t *testing.T) {
+	t.Parallel()
+	l := nightly(t)
+	l.write("mine.txt", "mine")
+	before := l.state()
+	f := l.finish("main", LandingMerge)
+	if f.How != FastForward || f.Commits != 2 || f.New != f.Tip || !f.Here {
+		t.Errorf("got %+v", f)
+	}
+	l.wants(map[string]string{"new.txt": "new\n", "deep/er.txt": "er\n", "seed.txt": "seed\nline\n", "mine.txt": "mine"})
+	if got := l.git("status", "--porcelain"); got != "?? mine.txt" {
+		t.Errorf("status %q", got)
+	}
+	if again := l.finish("main", LandingMerge); again.How != NothingToLand || again.Commits != 0 {
+		t.Errorf("a second time: %+v", again)
+	}
+	l.sh(f.Undo())
+	if l.state() != before {
+		t.Errorf("%s leaves\n%s\nwant\n%s", f.Undo(), l.state(), before)
+	}
+}
+
+// The branch somebody else has checked out is moved by itself, and no file is touched.
+func TestFinishMovesABranchThatIsNotCheckedOut(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]string{"another branch": "git switch -q -c other", "a detached HEAD": "git switch -q --detach"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := nightly(t)
+			l.sh(away + "; echo edited > seed.txt; echo staged > s.txt; git add s.txt")
+			files := l.sh("git status --porcelain=v2; cat seed.txt s.txt")
+			f := l.finish("main", LandingMerge)
+			if f.Here || f.How != FastForward {
+				t.Errorf("got %+v", f)
+			}
+			if got := l.sh("git status --porcelain=v2; cat seed.txt s.txt"); got != files {
+				t.Errorf("the checkout is now\n%s\nwant\n%s", got, files)
+			}
+			l.sh(f.Undo())
+			if got := l.git("rev-parse", "main"); got != f.Old {
+				t.Errorf("%s leaves main at %s, want %s", f.Undo(), got, f.Old)
+			}
+		})
+	}
+}
+
+func TestFinishMergesWhatHasDiverged(t *testing.T) {
+	t.Parallel()
+	for _, away := range []string{"true", "git switch -q -c other"} {
+		l := nightly(t)
+		l.sh("echo mine > mine.txt; git add mine.txt; git commit -q -m Mine; " + away)
+		f := l.finish("main", LandingMerge)
+		if f.How != MergeCommit || f.Commits != 3 {
+			t.Errorf("got %+v", f)
+		}
+		if got, want := l.git("show", "--no-patch", "--format=%P", "main"), f.Old+" "+f.Tip; got != want {
+			t.Errorf("parents %s, want %s", got, want)
+		}
+		if got := l.git("show", "--no-patch", "--format=%B", "main"); !strings.HasPrefix(got, "Merge branch '"+landed+"' into main\n\nLab\n") || !strings.HasSuffix(got, "\nRelay-Epic: 20260101-lab") {
+			t.Errorf("message %q", got)
+		}
+		if got, want := l.git("ls-tree", "-r", "--name-only", "main"), ".gitignore deep/er.txt mine.txt new.txt seed.txt tests/a.txt"; strings.Join(strings.Fields(got), " ") != want {
+			t.Errorf("main has %s, want %s", got, want)
+		}
+		if got := l.git("status", "--porcelain"); got != "" {
+			t.Errorf("status %q", got)
+		}
+	}
+}
+
+// Whatever is refused, nothing has changed, and what is said names the files and something to type.
+func TestFinishRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, into, reason, hint string }{
+		"uncommitted change":     {"echo x >> tests/a.txt", "main", "uncommitted changes: tests/a.txt", "git stash"},
+		"staged change":          {"echo x > y; git add y", "main", "uncommitted changes: y", "git stash"},
+		"untracked in the way":   {"echo x > new.txt", "main", "would be overwritten: new.txt", "move them away"},
+		"ignored in the way":     {"mkdir -p .git/info deep; echo '*' > .git/info/exclude; echo x > deep/er.txt", "main", "would be overwritten: deep/er.txt", "move them away"},
+		"file for a folder":      {"echo x > deep", "main", "would be overwritten: deep", "move them away"},
+		"folder for a file":      {"mkdir -p new.txt/a; echo x > new.txt/a/b", "main", "would be overwritten: new.txt/a/b", "move them away"},
+		"repository in the way":  {"git init -q deep; git -C deep commit -q --allow-empty -m x", "main", "would be overwritten: deep", "move them away"},
+		"conflict":               {"echo other >> seed.txt; git commit -qam Mine", "main", "main has changed since, and does not go together with " + landed + " in seed.txt", "git merge " + landed},
+		"conflict elsewhere":     {"echo other >> seed.txt; git commit -qam Mine; git switch -q -c other", "main", "in seed.txt", "git switch main && git merge " + landed},
+		"merge half done":        {"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main", "half done", "git merge --abort"},
+		"no such branch":         {"true", "nope", "there is no branch nope", "--into BRANCH"},
+		"a name for the shell":   {"true", "a;b", "there is no branch a;b", "git branch 'a;b'"},
+		"itself":                 {"true", landed, "the branch to be landed itself", "--into BRANCH"},
+		"never begun":            {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + landed, "main", "there is no branch " + landed, "git log"},
+		"checked out beside":     {"git switch -q -c other; git worktree add -q ../beside main", "main", "main is checked out in ", "/beside merge " + landed},
+		"the tip has gone ahead": {"git branch -f " + landed + " " + landed + "~; echo other >> seed.txt; git commit -qam Mine", "main", "in seed.txt", "git merge "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := nightly(t)
+			l.sh(c.before)
+			before := l.state()
+			_, err := l.plan(c.into, LandingMerge)
+			var refused *RefusedError
+			if !errors.As(err, &refused) {
+				t.Fatalf("got %v, want a refusal", err)
+			}
+			if !strings.Contains(refused.Reason, c.reason) || !strings.Contains(refused.Hint, c.hint) {
+				t.Errorf("%q, hint %q; want %q, %q", refused.Reason, refused.Hint, c.reason, c.hint)
+			}
+			if l.state() != before {
+				t.Errorf("now\n%s\nwant\n%s", l.state(), before)
+			}
+		})
+	}
+}
+
+// What a refusal says to type does it.
+func TestFinishAfterWhatItSaidToType(t *testing.T) {
+	t.Parallel()
+	l := nightly(t)
+	l.sh("git switch -q -c other; git worktree add -q ../beside main")
+	_, err := l.plan("main", LandingMerge)
+	var refused *RefusedError
+	if !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	l.sh(refused.Hint)
+	if f, err := l.plan("main", LandingMerge); err != nil || f.How != NothingToLand {
+		t.Errorf("got %+v, %v", f, err)
+	}
+}
+
+// Between the plan and the landing the user commits.
+func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, away := range []string{"true", "git switch -q -c other"} {
+		l := nightly(t)
+		l.sh("echo mine > mine.txt; git add mine.txt; git commit -q -m Mine; " + away)
+		f, err := l.plan("main", LandingMerge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.sh(`git update-ref refs/heads/main $(git commit-tree -p main -m Later 'main^{tree}')`)
+		before := l.state()
+		var refused *RefusedError
+		if err := f.Land(t.Context()); !errors.As(err, &refused) || !strings.Contains(refused.Hint, "relay finish again") {
+			t.Errorf("got %v", err)
+		}
+		if l.state() != before {
+			t.Errorf("now\n%s\nwant\n%s", l.state(), before)
+		}
+	}
+}
+
+func TestRemoteOfABranch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ set, remote, branch, url string }{
+		"the only one":        {"git remote add up /up", "up", "main", "/up"},
+		"origin of two":       {"git remote add up /up; git remote add origin /o", "origin", "main", "/o"},
+		"the branch's own":    {"git remote add up /up; git remote add origin /o; git config branch.main.remote up; git config branch.main.merge refs/heads/trunk", "up", "trunk", "/up"},
+		"one for pushes":      {"git remote add up /up; git remote add origin /o; git config branch.main.remote origin; git config branch.main.merge refs/heads/trunk; git config remote.pushDefault up", "up", "main", "/up"},
+		"a branch for itself": {"git remote add up /up; git config branch.main.remote .; git config branch.main.merge refs/heads/other", "up", "main", "/up"},
+	} {
+		l := nightly(t)
+		l.sh(c.set)
+		f, err := l.plan("main", LandingMerge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := f.Remote(t.Context()); err != nil || r.Name != c.remote || r.Branch != c.branch || r.URLs[0] != c.url {
+			t.Errorf("%s: got %+v, %v", name, r, err)
+		}
+	}
+	f, err := nightly(t).plan("main", LandingMerge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *RefusedError
+	if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || !strings.Contains(refused.Hint, "git remote add") {
+		t.Errorf("without a remote: %v", err)
+	}
+}
+
+func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
+	t.Parallel()
+	l := nightly(t)
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	l.sh("git init -q --bare " + bare + "; git remote add origin " + bare + "; git push -q origin main; git branch -f " + landed + " " + landed + "~")
+	hook := filepath.Join(l.root, ".git", "hooks", "pre-push")
+	l.write(".git/hooks/pre-push", "#!/bin/sh\necho ran > ../hook-ran\n")
+	if err := os.Chmod(hook, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := l.plan("main", LandingMerge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a second push finds everything there
+		if err := f.Push(t.Context(), "origin"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := l.sh("git ls-remote origin | sort -k2"), f.Old+"\trefs/heads/main\n"+f.Tip+"\trefs/heads/"+landed; got != want {
+		t.Errorf("the remote has\n%s\nwant\n%s", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(l.root, "..", "hook-ran")); err != nil {
+		t.Error("the hook did not run, which uploads large files")
+	}
+	l.sh(`git push -q -f origin $(git commit-tree -p main -m Foreign 'main^{tree}'):refs/heads/` + landed)
+	var refused *RefusedError
+	if err := f.Push(t.Context(), "origin"); !errors.As(err, &refused) || !strings.Contains(refused.Hint, f.PushCommand("origin")) {
+		t.Errorf("over somebody else's commits: %v", err)
+	}
+}
