@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,11 +48,13 @@ func (a *app) folder() (string, error) {
 		return "", err
 	}
 	info, err := os.Stat(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &hinted{err: fmt.Errorf("there is no folder %s", dir), hint: "-C names the folder to work in: relay -C DIR status"}
+	case err != nil:
 		return "", err
-	}
-	if !info.IsDir() {
-		return "", fmt.Errorf("%s is not a folder", a.dir)
+	case !info.IsDir():
+		return "", &hinted{err: fmt.Errorf("%s is not a folder", a.dir), hint: "-C names the folder to work in: relay -C DIR status"}
 	}
 	return dir, nil
 }

@@ -48,8 +48,7 @@ func (p *place) replaceable(opts initOptions) (id string, err error) {
 		if opts.force {
 			return "unreadable", nil
 		}
-		return "", &hinted{err: fmt.Errorf("the epic that is there cannot be read: %w", err), code: exitInvalid,
-			hint: "to archive it and begin anew: relay init --force " + opts.blueprint}
+		return "", &hinted{err: err, code: exitInvalid, hint: "to archive that epic and begin anew: relay init --force " + opts.blueprint}
 	}
 	view, err := attempts.Read(p.dir, old.epic, old.graph)
 	switch {
@@ -57,7 +56,7 @@ func (p *place) replaceable(opts initOptions) (id string, err error) {
 		return old.epic.ID, nil
 	case err != nil:
 		return "", &hinted{err: fmt.Errorf("the ledger of the epic that is there cannot be read: %w", err),
-			hint: "relay ledger validate tells what is wrong; relay init --force archives it and begins anew"}
+			hint: "relay ledger validate tells what is wrong; relay init --force " + opts.blueprint + " archives it and begins anew"}
 	case view.Running:
 		return "", &attempts.HeldError{Holder: *view.Holder}
 	}

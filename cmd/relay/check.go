@@ -79,10 +79,10 @@ func tellPoints(w io.Writer, points []point) {
 	for _, p := range points {
 		widest = max(widest, len(p.Name))
 	}
-	for _, p := range points {
+	for i, p := range points {
 		counts[p.State]++
 		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, pad(p.Name, widest), safe(p.Message))
-		if p.Fix != "" {
+		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
 			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), safe(p.Fix))
 		}
 	}

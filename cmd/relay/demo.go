@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,9 @@ Exit code 0 when the night went as scripted, else 1.`,
 
 func runDemo(ctx context.Context, opts demoOptions) error {
 	root, err := opts.scratch(ctx)
+	if errors.Is(err, fs.ErrExist) {
+		return &hinted{err: fmt.Errorf("%s is there already", opts.app.path(opts.dir)), hint: "remove it, or name another folder with --dir"}
+	}
 	if err != nil {
 		return fmt.Errorf("make the scratch repository: %w", err)
 	}
@@ -59,7 +63,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err := runCheck(ctx, checkOptions{app: a}); err != nil {
 		return err
 	}
-	step(3, "The night. relay starts a fresh agent for each attempt and believes only its own checks.", "relay work")
+	step(3, "The night: a fresh agent for each attempt, and relay's own checks.", "relay work")
 	err = runWork(ctx, workOptions{app: a}, pflag.NewFlagSet("demo", pflag.ContinueOnError))
 	var code ended
 	if err != nil && !errors.As(err, &code) {

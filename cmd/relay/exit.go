@@ -73,7 +73,9 @@ func (a *app) exit(err error) int {
 	}
 	d := diagnose(err)
 	for _, m := range d.messages {
-		fmt.Fprintf(a.err, "relay: error: %s\n", m)
+		for row := range strings.SplitSeq(m, "\n") {
+			fmt.Fprintf(a.err, "relay: error: %s\n", row)
+		}
 	}
 	if d.hint != "" {
 		fmt.Fprintf(a.err, "relay: hint: %s\n", d.hint)
@@ -121,14 +123,19 @@ func badInput(err error) (diagnosis, bool) {
 	var usage *usageError
 	var inEpic epic.Problems
 	var inConfig configs.Problems
+	var outer *hinted
+	better := ""
+	if errors.As(err, &outer) {
+		better = outer.hint
+	}
 	switch {
 	case errors.As(err, &usage):
 		return diagnosis{exitUsage, []string{usage.message}, usage.hint}, true
 	case errors.As(err, &inEpic):
-		return problems(inEpic, epic.Problem.Error, func(p epic.Problem) string { return p.Hint }), true
+		return problems(inEpic, epic.Problem.Error, func(p epic.Problem) string { return p.Hint }, better), true
 	case errors.As(err, &inConfig):
 		bare := func(p configs.Problem) string { p.Hint = ""; return p.Error() }
-		return problems(inConfig, bare, func(p configs.Problem) string { return p.Hint }), true
+		return problems(inConfig, bare, func(p configs.Problem) string { return p.Hint }, better), true
 	}
 	return diagnosis{}, false
 }
@@ -136,20 +143,21 @@ func badInput(err error) (diagnosis, bool) {
 // maxProblemsShown is how many mistakes of one file are told: the first ones usually explain the others.
 const maxProblemsShown = 20
 
-func problems[P any](list []P, text, hint func(P) string) diagnosis {
-	d := diagnosis{code: exitInvalid}
+// problems tells the mistakes of one file. The hint of the only one stands alone, unless there is a better one.
+func problems[P any](list []P, text, hint func(P) string, better string) diagnosis {
+	d := diagnosis{code: exitInvalid, hint: better}
 	for i, p := range list {
 		if i == maxProblemsShown {
 			d.messages = append(d.messages, fmt.Sprintf("and %d more", len(list)-i))
 			break
 		}
 		m := text(p)
-		if h := hint(p); h != "" && len(list) > 1 {
+		if h := hint(p); h != "" && (len(list) > 1 || better != "") {
 			m += " (" + h + ")"
 		}
 		d.messages = append(d.messages, m)
 	}
-	if len(list) == 1 {
+	if len(list) == 1 && better == "" {
 		d.hint = hint(list[0])
 	}
 	return d

@@ -27,7 +27,7 @@ The mermaid form can be pasted into a pull request, the dot form goes to
 Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGraph(cmd.Context(), opts) },
 	}
-	cmd.Flags().StringVar(&opts.format, "format", "text", "`FORM`: "+strings.Join(graphFormats, ", "))
+	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(graphFormats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -102,8 +104,11 @@ func runInit(ctx context.Context, opts initOptions) error {
 func (a *app) readBlueprint(p *place, written string) (*epic.Epic, error) {
 	path := a.path(written)
 	src, err := readFile(path, maxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no %s", path)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read the blueprint: %w", err)
+		return nil, &hinted{err: fmt.Errorf("read the blueprint: %w", err), hint: "name a markdown document with a title and tasks: relay init --help"}
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {

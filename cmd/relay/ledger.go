@@ -110,7 +110,7 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 		if err != nil {
 			return err
 		}
-		answer.OK, answer.Copy = true, repaired.Copy
+		answer.OK, answer.Copy = true, p.shown(p.file(repaired.Copy))
 	}
 	if opts.json {
 		if err := opts.app.printJSON(answer); err != nil {
@@ -201,6 +201,8 @@ func eventText(e attempts.Event) string {
 		return line(text+after(e.Ended.Receipt.ErrorSummary), maxLine)
 	case e.Gate != nil:
 		return line(fmt.Sprintf("%s: %s%s", who, e.Gate.Reason, after(e.Gate.Detail)), maxLine)
+	case e.Type == attempts.TypeWritten:
+		return "attempt-ledger.yml written"
 	case e.Note != nil:
 		return line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}

@@ -37,7 +37,7 @@ func collectShown(t *testing.T, root string) shownTexts {
 		}
 		expected(archive, add)
 	}
-	for _, pattern := range []string{"*/testdata/*.golden", "*/*/testdata/*.golden", "*/testdata/*/*.golden", "*/*/testdata/*/*.golden",
+	for _, pattern := range []string{"*/testdata/*.golden*", "*/*/testdata/*.golden*", "*/testdata/*/*.golden*", "*/*/testdata/*/*.golden*",
 		"reanchor/testdata/brief/*.md", "epic/testdata/*.t*xt", "epic/testdata/*.dot", "epic/testdata/*.m*d", "attempts/testdata/*.yml"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
@@ -76,7 +76,7 @@ func expected(archive *txtar.Archive, add func(string)) {
 	script := string(archive.Comment)
 	for _, m := range compared.FindAllStringSubmatch(script, -1) {
 		for _, f := range archive.Files {
-			if f.Name == m[1] {
+			if f.Name == m[1] || f.Name == strings.TrimLeft(m[1], "./") {
 				add(string(f.Data))
 			}
 		}
@@ -114,21 +114,23 @@ func testLiterals(file *ast.File, add func(string)) {
 	})
 }
 
-// units are the lines of a text, and its paragraphs of indented lines in one piece: these may have been one line that was
-// too long.
+// units are the lines of a text, and the lines with the indented ones below them in one piece: these may have been one line
+// that was too long.
 func units(text string) []string {
-	var list []string
-	var paragraph []string
-	flush := func() {
+	var list, paragraph []string
+	flush := func(next string) {
 		if len(paragraph) > 1 {
 			list = append(list, strings.Join(paragraph, " "))
 		}
-		paragraph = nil
+		if len(paragraph) > 2 {
+			list = append(list, strings.Join(paragraph[1:], " "))
+		}
+		paragraph = []string{next}
 	}
 	for _, row := range strings.Split(text, "\n") {
 		one := strings.TrimSpace(squash(row))
 		if !strings.HasPrefix(row, "  ") || one == "" {
-			flush()
+			flush(one)
 		} else {
 			paragraph = append(paragraph, one)
 		}
@@ -136,7 +138,7 @@ func units(text string) []string {
 			list = append(list, one)
 		}
 	}
-	flush()
+	flush("")
 	return list
 }
 
@@ -182,19 +184,25 @@ func formOf(text string) *regexp.Regexp {
 	}
 	switch letters := len(notLetters.ReplaceAllString(text, "")); {
 	case letters < fewLetters && strings.Contains(text, hole):
-		put := `\S+(?: \S+)?`
+		put := `\S+(?: \S+){0,2}`
 		if strings.HasSuffix(text, ": "+hole) {
 			put = `\S+`
 		}
 		body = strings.ReplaceAll(body, hole, put)
-		if open {
-			body = `\S+` + body
+		switch {
+		case open:
+			body = begins + `(?:relay )?\S+` + body
+		case isLetter(rune(rest[0])):
+			body = begins + body
 		}
-		return regexp.MustCompile(`(?:^|[:("'“;,\[|>…=] ?|TIME )` + body + after)
+		return regexp.MustCompile(body + after)
 	case !open && isLetter(rune(rest[0])):
 		body = `(?:^|[^a-zA-Z])` + body
 	}
 	return regexp.MustCompile(strings.ReplaceAll(body, hole, ".{0,160}?") + after)
 }
+
+// begins is what comes before a text that stands by itself: nothing, a mark, a time, or the name of what relay check looked at.
+const begins = `(?:^|[:("'“;,\[|>…=] ?|TIME |^- |^(?:ok|warn|fail) \S+ (?:[a-z]+ )?)`
 
 var notLetters = regexp.MustCompile(`[^a-zA-Z]`)

@@ -259,8 +259,8 @@ func (c *collector) take(e ast.Expr, said bool) {
 	raw := strings.HasPrefix(rawOf(e), "`")
 	for i, one := range strings.Split(text, "\n") {
 		one = manyHoles.ReplaceAllString(strings.ReplaceAll(verbs.ReplaceAllString(one, hole), "%%", "%"), hole)
-		one = strings.TrimSpace(squash(one))
-		if !strings.ContainsFunc(one, isLetter) || !said && !strings.Contains(strings.Trim(one, hole), " ") {
+		one = strings.TrimRight(squash(one), " ")
+		if !strings.ContainsFunc(one, isLetter) || !said && !strings.Contains(strings.TrimLeft(one, " "), " ") {
 			continue
 		}
 		s := sourceText{file: c.name, decl: c.decl, line: at.Line, text: one, wraps: wraps.MatchString(text)}

@@ -259,7 +259,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case info.Size() > limit:
-		return nil, fmt.Errorf("%s has %d bytes, more than the %d relay reads", path, info.Size(), limit)
+		return nil, fmt.Errorf("%s has %.1f MiB, more than the %d relay reads", path, float64(info.Size())/(1<<20), limit>>20)
 	}
 	return io.ReadAll(io.LimitReader(f, limit))
 }

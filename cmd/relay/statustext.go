@@ -32,7 +32,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 		fmt.Fprintf(w, "cost   %s\n", usageText(s.Usage))
 	}
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(w, "note   %s\n", line(warning, l.width-7))
+		fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(warning, l.width, "       "), " "))
 	}
 	if n := unverified(s); n > 0 {
 		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", count(n, "task"))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/review"
@@ -143,7 +144,8 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 	}
 	switch n := len(p.config.Relay.Runners); {
 	case n == 0:
-		return orchestrator.ErrNoRunner
+		return &hinted{err: errors.New("no runner is configured"), code: exitNoRunner,
+			hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude"}
 	case len(missing) == n:
 		return noRunner("", errors.Join(missing...))
 	}
