@@ -27,7 +27,8 @@ const (
 	firstLook   = 20 * time.Millisecond
 	slowestLook = 500 * time.Millisecond
 	defaultCap  = 32 << 20
-	floodFactor = 64 // an agent that writes this many times what is kept of its output is stopped
+	asleep      = time.Minute // who has not looked for so long was not there: the machine slept, or relay was stopped
+	floodFactor = 64          // an agent that writes this many times what is kept of its output is stopped
 )
 
 // mood is what an adapter's reader makes of the stream so far.
@@ -47,6 +48,7 @@ type watch struct {
 	read   func(line []byte) // sees each line of stdout as it comes; nil: nobody reads while it runs
 	long   int               // bytes of the longest line that read wants; 0: maxLine
 	mood   func() mood       // asked after each look and at the end; nil: always working
+	now    func() time.Time  // nil: time.Now
 }
 
 // end is how a watched process ended.
@@ -61,11 +63,6 @@ type end struct {
 func (w *watch) run(parent context.Context) (end, error) {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	if w.limits.Wall > 0 {
-		var done context.CancelFunc
-		ctx, done = context.WithTimeoutCause(ctx, w.limits.Wall, fmt.Errorf("%w: %s", errWall, w.limits.Wall))
-		defer done()
-	}
 	p, err := w.sup.Start(ctx, w.cmd)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -87,7 +84,10 @@ func (w *watch) run(parent context.Context) (end, error) {
 
 // wait looks at the output until the process is gone, often while it is young and busy, rarely when it is quiet.
 func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
-	l := look{watch: w, stop: stop, heard: time.Now(), pause: firstLook}
+	if w.now == nil {
+		w.now = time.Now
+	}
+	l := look{watch: w, stop: stop, seen: w.now(), pause: firstLook}
 	if w.read != nil {
 		l.tail = &tail{path: w.cmd.Stdout, long: w.long, kept: w.limits.kept(), line: w.read}
 		defer l.tail.close()
@@ -105,81 +105,91 @@ func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) pro
 	}
 }
 
-// look is the state of watching one process.
+// look is the state of watching one process. Its limits count the time in which there was somebody to look: what
+// passed while the machine slept is nobody's fault, whether or not this machine's clocks go on then.
 type look struct {
 	*watch
-	stop  context.CancelCauseFunc
-	tail  *tail
-	sizes [2]int64 // of stdout and stderr
-	heard time.Time
-	ended time.Time // when the final result was seen
-	pause time.Duration
+	stop     context.CancelCauseFunc
+	tail     *tail
+	sizes    [2]int64 // of stdout and stderr
+	seen     time.Time
+	ran      time.Duration // until seen
+	heard    time.Duration // when it last said something; like ended, by ran
+	finished bool
+	ended    time.Duration // when the final result was seen
+	pause    time.Duration
+}
+
+// pass counts the time since the last look.
+func (l *look) pass() {
+	now := l.now()
+	if step := now.Sub(l.seen); step > 0 && step < asleep {
+		l.ran += step
+	}
+	l.seen = now
 }
 
 // again reads what is new, holds the process to its limits, and says when to look next.
 func (l *look) again() time.Duration {
-	now := time.Now()
+	l.pass()
 	all := true
 	if l.tail != nil {
 		all, _ = l.tail.read() // a read error shows again in last, and the limits must hold regardless
 	}
 	if l.grown() {
-		l.heard, l.pause = now, firstLook
+		l.heard, l.pause = l.ran, firstLook
 	} else {
 		l.pause = min(2*l.pause, slowestLook)
 	}
-	l.judge(now)
+	l.judge()
 	if !all {
 		return time.Millisecond
 	}
-	return l.untilDue(now)
+	return l.untilDue()
 }
 
-func (l *look) judge(now time.Time) {
+func (l *look) judge() {
 	limit := l.limits
 	m := working
 	if l.mood != nil {
 		m = l.mood()
 	}
-	if m != finished {
-		l.ended = time.Time{}
-	} else if l.ended.IsZero() {
-		l.ended = now
+	if m == finished && !l.finished {
+		l.ended = l.ran
 	}
+	l.finished = m == finished
 	switch kept := l.limits.kept(); {
 	case m == hopeless:
 		l.stop(errHopeless)
 	case l.sizes[0] > floodFactor*kept || l.sizes[1] > floodFactor*kept:
 		l.stop(fmt.Errorf("%w: more than %d MiB", errFlood, floodFactor*kept>>20))
-	case m == finished && limit.Linger > 0 && now.Sub(l.quiet()) >= limit.Linger:
+	case limit.Wall > 0 && l.ran >= limit.Wall:
+		l.stop(fmt.Errorf("%w: %s", errWall, limit.Wall))
+	case m == finished && limit.Linger > 0 && l.ran-l.quiet() >= limit.Linger:
 		l.stop(errLinger)
-	case m == working && limit.Silence > 0 && now.Sub(l.heard) >= limit.Silence:
+	case m == working && limit.Silence > 0 && l.ran-l.heard >= limit.Silence:
 		l.stop(fmt.Errorf("%w: %s", errSilence, limit.Silence))
 	}
 }
 
 // untilDue shortens the pause to the next limit, so that a limit holds to the millisecond and not to the pause.
-func (l *look) untilDue(now time.Time) time.Duration {
+func (l *look) untilDue() time.Duration {
 	pause := l.pause
-	shorten := func(limit time.Duration, since time.Time) {
-		if rest := limit - now.Sub(since); limit > 0 && rest > 0 {
+	shorten := func(limit, since time.Duration) {
+		if rest := limit - (l.ran - since); limit > 0 && rest > 0 {
 			pause = min(pause, rest)
 		}
 	}
+	shorten(l.limits.Wall, 0)
 	shorten(l.limits.Silence, l.heard)
-	if !l.ended.IsZero() {
+	if l.finished {
 		shorten(l.limits.Linger, l.quiet())
 	}
 	return max(pause, time.Millisecond)
 }
 
 // quiet is since when a process with a final result has said nothing more.
-func (l *look) quiet() time.Time {
-	if l.heard.After(l.ended) {
-		return l.heard
-	}
-	return l.ended
-}
+func (l *look) quiet() time.Duration { return max(l.heard, l.ended) }
 
 // grown compares the sizes of both outputs with those of the last look.
 func (l *look) grown() bool {
