@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,27 +111,66 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 	if err != nil {
 		return err
 	}
-	p, pl, err := opts.app.planned(ctx, flags)
-	if err != nil {
-		return err
-	}
-	for i, id := range opts.tasks {
-		t, err := pl.task(id)
+	if opts.dryRun {
+		p, pl, err := opts.planned(ctx, flags)
 		if err != nil {
 			return err
 		}
-		opts.tasks[i] = t.ID
-	}
-	if opts.dryRun {
 		return opts.rehearse(p, pl)
 	}
-	for _, w := range p.config.Warnings {
-		fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
-	}
-	if err := opts.equipped(p, pl); err != nil {
+	var p *place
+	var pl *plan
+	guardian, err := opts.app.guarded(func() error {
+		if p, pl, err = opts.planned(ctx, flags); err != nil {
+			return err
+		}
+		for _, w := range p.config.Warnings {
+			fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
+		}
+		return opts.equipped(p, pl)
+	})
+	if err != nil {
 		return err
 	}
-	return opts.night(ctx, p, pl)
+	return opts.night(ctx, guardian, p, pl)
+}
+
+// planned finds the place, its plan, and in it the tasks that the user named.
+func (o *workOptions) planned(ctx context.Context, flags map[string]any) (*place, *plan, error) {
+	p, pl, err := o.app.planned(ctx, flags)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, id := range o.tasks {
+		t, err := pl.task(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.tasks[i] = t.ID
+	}
+	return p, pl, nil
+}
+
+// guarded starts a guardian while prepare runs, for the one takes as long as the other, and ends it again when prepare
+// fails.
+func (a *app) guarded(prepare func() error) (*process.Guardian, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var guardian *process.Guardian
+	var failed error
+	var start sync.WaitGroup
+	start.Go(func() { guardian, failed = process.StartGuardian([]string{self, guardianCommand}, a.environ, nil) })
+	err = prepare()
+	start.Wait()
+	switch {
+	case failed == nil && err != nil:
+		_ = guardian.Close() // it has nothing to tell that matters more
+	case failed != nil && err == nil:
+		err = fmt.Errorf("start the guardian: %w", failed)
+	}
+	return guardian, err
 }
 
 // equipped makes sure before the night that every agent it will need is there. Of the runners to choose from, one is
@@ -197,17 +237,9 @@ func noRunner(where string, err error) error {
 }
 
 // night runs the epic with a guardian, signals and somebody watching.
-func (o *workOptions) night(ctx context.Context, p *place, pl *plan) (err error) {
+func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *place, pl *plan) (err error) {
 	if err := p.ensureLedger(o.app, pl); err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	guardian, err := process.StartGuardian([]string{self, guardianCommand}, o.app.environ, nil)
-	if err != nil {
-		return fmt.Errorf("start the guardian: %w", err)
+		return errors.Join(err, guardian.Close())
 	}
 	watcher := newWatcher(o.app)
 	ctx, stop := listen(ctx, guardian.Kill, watcher.say)
