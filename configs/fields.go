@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // kind says how a setting is written.
@@ -193,6 +195,9 @@ func localFolder(path string) string {
 func userFile(path string) string {
 	if inGit(path) {
 		return "belongs to git"
+	}
+	if !doublestar.ValidatePattern(path) {
+		return "is no glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them"
 	}
 	return localFolder(path)
 }

@@ -142,6 +142,7 @@ func (c *checkup) all(ctx context.Context) {
 	}
 	c.folder()
 	c.space()
+	c.worktrees(ctx)
 	if c.epic() {
 		c.ledger()
 	}

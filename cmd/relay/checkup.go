@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/configs"
+	"relay/orchestrator"
 )
 
 // Free space below which a night is at risk, or cannot begin.
@@ -21,29 +22,42 @@ const (
 
 func (c *checkup) repository(ctx context.Context) {
 	facts, err := c.place.git.Facts(ctx, 1)
-	switch {
-	case err != nil:
+	if err != nil {
 		c.fail("repository", err)
 		return
+	}
+	isolation := "none"
+	if c.place.config != nil {
+		isolation = c.place.config.Relay.Isolation
+	}
+	apart := isolation == string(orchestrator.IsolationWorktree) // then the night begins from HEAD's commit, whatever is under way here
+	switch {
 	case facts.Head == "":
 		c.add(stateFail, "repository", "there is no commit yet, so nothing to go back to", "git commit --allow-empty -m 'first commit'")
 		return
-	case facts.Branch == "":
+	case facts.Branch == "" && !apart:
 		c.add(stateFail, "repository", "HEAD is detached: the work would be on no branch", "git switch -c BRANCH")
 		return
-	case facts.Unmerged:
+	case facts.Unmerged && !apart:
 		c.add(stateFail, "repository", "a merge or rebase is half done", "finish it, or git merge --abort or git rebase --abort")
 		return
+	case facts.Branch == "":
+		c.add(stateWarn, "repository", fmt.Sprintf("HEAD is detached at %.12s: relay finish will not know where the work belongs", facts.Head), "git switch BRANCH now, or later relay finish --into BRANCH")
+	default:
+		c.add(stateOK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
 	}
-	c.add(stateOK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
 	var changed []string
 	for _, ch := range facts.Changes {
 		if ch.Code != "??" {
 			changed = append(changed, line(ch.Path, 60))
 		}
 	}
-	if len(changed) > 0 && (c.place.config == nil || c.place.config.Relay.Isolation == "none") {
+	switch {
+	case len(changed) == 0:
+	case isolation == "none":
 		c.add(stateFail, "repository", "uncommitted changes: "+some(changed, 3), "git commit or git stash them")
+	case apart:
+		c.add(stateWarn, "repository", "uncommitted changes are not part of the night, and stay as they are: "+some(changed, 3), "git commit them if the tasks need them")
 	}
 }
 

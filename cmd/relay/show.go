@@ -36,7 +36,7 @@ one otherwise; --brief alone shows what the next one would be told. Into a file
 or pipe they go unchanged.`,
 		Example: `  relay show T5
   relay show T5 --attempt 2 --log | less
-  relay show T5 --diff | git apply`,
+  relay show T5 --attempt 1 --diff | git apply`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.task = args[0]
@@ -217,10 +217,7 @@ func (opts showOptions) file(ctx context.Context, p *place, task string, at *att
 	case opts.log:
 		return copyFile(out, filepath.Join(folder, "transcript.jsonl"))
 	case opts.diff:
-		if at.Base == "" || at.Head == "" || at.Base == at.Head {
-			return &hinted{err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), hint: "relay show " + task}
-		}
-		return p.git.Patch(ctx, at.Base, at.Head, out)
+		return opts.changes(ctx, p, task, at, out)
 	}
 	for _, c := range at.Receipt.Checks {
 		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, exitText(c.ExitCode), c.Seconds, c.Phase)

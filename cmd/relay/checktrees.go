@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/orchestrator"
+	"relay/reanchor"
+)
+
+// worktrees looks at what tasks in worktrees need: git, the repository, what would stop an agent's own commit at night,
+// room, and the files of the user's that every worktree gets.
+func (c *checkup) worktrees(ctx context.Context) {
+	if c.place.config.Relay.Isolation != string(orchestrator.IsolationWorktree) || !c.git(ctx) {
+		return
+	}
+	err := orchestrator.Unsuited(ctx, c.place.git)
+	var refused *orchestrator.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		c.add(stateFail, "worktrees", refused.Reason, refused.Hint)
+		return
+	case err != nil:
+		c.fail("worktrees", err)
+		return
+	}
+	c.looking(ctx)
+	c.commits(ctx)
+	c.furniture(ctx)
+	c.yard(ctx)
+}
+
+// The oldest git that merges without a checkout.
+const gitMajor, gitMinor = 2, 38
+
+var gitVersion = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+
+func (c *checkup) git(ctx context.Context) bool {
+	out, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"version"}})
+	if err != nil {
+		c.fail("git", err)
+		return false
+	}
+	said := line(string(out), 60)
+	m := gitVersion.FindStringSubmatch(said)
+	if m == nil {
+		c.add(stateWarn, "git", "its version is unknown: "+said, fmt.Sprintf("worktrees need git %d.%d", gitMajor, gitMinor))
+		return true
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major < gitMajor || major == gitMajor && minor < gitMinor {
+		c.add(stateFail, "git", fmt.Sprintf("%s is older than %d.%d, which tasks in worktrees need", said, gitMajor, gitMinor), "install a newer git, or set relay.isolation: none")
+		return false
+	}
+	return true
+}
+
+// looking tells a user who has the integration branch checked out what that means.
+func (c *checkup) looking(ctx context.Context) {
+	if branch, err := c.place.git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
+		c.add(stateOK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
+	}
+}
+
+// slowHooks are those that git runs when somebody commits, or takes a branch up.
+var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "pre-rebase", "post-rewrite", "post-checkout"}
+
+// commits looks for what could keep an agent's own git commit waiting for somebody.
+func (c *checkup) commits(ctx context.Context) {
+	state, err := c.place.git.State(ctx)
+	if err != nil {
+		c.fail("commits", err)
+		return
+	}
+	var found, off []string
+	without := func(what, key, value string) {
+		found, off = append(found, what), append(off, key, value)
+	}
+	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
+	if len(hooks) > 0 {
+		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+some(hooks, 9), "core.hooksPath", "/dev/null")
+	}
+	if state.Signs {
+		without("commits are signed: an agent's own git commit may ask for a passphrase", "commit.gpgSign", "false")
+	}
+	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
+		if c.gitSays(ctx, key) {
+			without("tags are signed ("+key+"): an agent's own git tag may ask for a passphrase", key, "false")
+		}
+	}
+	for i, what := range found {
+		fix := ""
+		if i == len(found)-1 {
+			fix = "agents go without by relay.env: [" + strings.Join(gitSettings(off), ", ") + "]"
+		}
+		c.add(stateWarn, "commits", what, fix)
+	}
+	if state.NoIdentity != "" {
+		c.add(stateWarn, "commits", "git does not know whom to name as author: an agent's own git commit is refused", "git config user.name NAME && git config user.email ADDRESS")
+	}
+	if state.Partial {
+		c.add(stateWarn, "commits", "this is a partial clone: git fetches what is missing at night, and may ask for a password", "git fetch --refetch --no-filter brings it all")
+	}
+}
+
+// gitSettings are the variables that give git settings, of which keys and values come in turn.
+func gitSettings(pairs []string) []string {
+	variables := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(pairs)/2)}
+	for i := 0; i < len(pairs); i += 2 {
+		variables = append(variables, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, pairs[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, pairs[i+1]))
+	}
+	return variables
+}
+
+// gitSays reports whether a boolean of git's configuration is on.
+func (c *checkup) gitSays(ctx context.Context, key string) bool {
+	out, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", key}})
+	return err == nil && strings.TrimSpace(string(out)) == "true"
+}
+
+// furniture looks for the files that every worktree shall get.
+func (c *checkup) furniture(ctx context.Context) {
+	w := c.place.config.Relay.Worktree
+	for _, list := range []struct {
+		key   string
+		globs []string
+	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.link", w.Link}} {
+		for _, glob := range list.globs {
+			names, err := doublestar.Glob(os.DirFS(c.place.root), path.Clean(glob), doublestar.WithNoFollow())
+			switch {
+			case err != nil:
+				c.fail("worktrees", fmt.Errorf("%s: %s: %w", list.key, glob, err))
+			case len(names) == 0:
+				c.add(stateWarn, "worktrees", list.key+": there is no "+glob+" in this checkout", "make it, or take it out of "+list.key)
+			case len(names) == 1 && c.tracked(ctx, names[0]):
+				c.add(stateWarn, "worktrees", list.key+": "+glob+" is in every commit, and so in every worktree", "take it out of "+list.key)
+			}
+		}
+	}
+}
+
+// tracked reports whether git knows a file.
+func (c *checkup) tracked(ctx context.Context, name string) bool {
+	_, err := c.place.git.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name}})
+	info, statErr := os.Lstat(filepath.Join(c.place.root, filepath.FromSlash(name)))
+	return err == nil && statErr == nil && !info.IsDir()
+}
+
+// yard looks at the folder of the worktrees: whether git leaves it alone, and whether they find room.
+func (c *checkup) yard(ctx context.Context) {
+	dir := c.place.worktrees().Dir
+	inside := below(c.place.root, dir)
+	if !filepath.IsAbs(inside) && filepath.IsAbs(below(c.place.dir, dir)) { // relay's own folder ignores itself
+		_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
+		if err != nil {
+			c.add(stateWarn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")
+		}
+	}
+	jobs := c.place.config.Relay.Jobs
+	size, err := c.size(ctx)
+	if err != nil {
+		c.fail("worktrees", err)
+		return
+	}
+	at := dir
+	for !exists(at) && filepath.Dir(at) != at {
+		at = filepath.Dir(at)
+	}
+	free, err := freeSpace(at)
+	need := size * uint64(jobs+1)
+	text := fmt.Sprintf("room for %d checkouts of %s", jobs+1, bytesText(size))
+	fix := "make room, choose another disk with relay.worktree.dir, or lower relay.jobs"
+	switch state := roomState(free, need); {
+	case err != nil:
+		c.add(stateWarn, "worktrees", "the free space in "+c.place.shown(at)+" is unknown: "+err.Error(), "")
+	case state == stateFail:
+		c.add(state, "worktrees", "there is no "+text, fix)
+	case state == stateWarn:
+		c.add(state, "worktrees", "there is hardly "+text, fix)
+	default:
+		c.add(state, "worktrees", text, "")
+	}
+}
+
+// roomState says whether a disk has what is needed besides what any night needs.
+func roomState(free, need uint64) string {
+	switch {
+	case free < need+noSpace:
+		return stateFail
+	case free < need+scarceSpace:
+		return stateWarn
+	}
+	return stateOK
+}
+
+// size is how much the files of HEAD's commit take.
+func (c *checkup) size(ctx context.Context) (uint64, error) {
+	var sum summing
+	_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "-l", "-z", "HEAD"}, Stdout: &sum})
+	return sum.bytes, err
+}
+
+// summing adds up the sizes that git ls-tree -l -z prints.
+type summing struct {
+	bytes uint64
+	rest  []byte // of an entry that has not ended
+}
+
+// Write takes a part of the list.
+func (s *summing) Write(p []byte) (int, error) {
+	s.rest = append(s.rest, p...)
+	for {
+		entry, after, whole := bytes.Cut(s.rest, []byte{0})
+		if !whole {
+			return len(p), nil
+		}
+		if f := bytes.Fields(entry); len(f) > 3 { // mode, type, hash, and "-" for a submodule
+			size, _ := strconv.ParseUint(string(f[3]), 10, 64)
+			s.bytes += size
+		}
+		s.rest = after
+	}
+}
+
+func bytesText(n uint64) string {
+	switch {
+	case n < 1<<20:
+		return "less than 1 MiB"
+	case n < 1<<30:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"relay/attempts"
+	"relay/reanchor"
+)
+
+// A replayed task's own commits are in no branch, and git forgets them some day.
+func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := reanchor.Run(t.Context(), reanchor.Call{Dir: dir, Writes: true, Args: append([]string{"-c", "user.name=A", "-c", "user.email=a@b"}, args...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "Begin")
+	base := git("rev-parse", "HEAD")
+	if err := replaceFile(dir+"/work.txt", []byte("work\n")); err != nil {
+		t.Fatal(err)
+	}
+	git("add", "-A")
+	git("commit", "-q", "-m", "T1: Work")
+	repo, err := reanchor.OpenGit(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{root: dir, dir: dir, git: repo}
+	var out, said bytes.Buffer
+	opts := showOptions{app: &app{err: newScrubber(&said)}}
+	at := &attempts.Attempt{ID: 1, Base: base, Head: strings.Repeat("1", 40), Landed: git("rev-parse", "HEAD")}
+	if err := opts.changes(t.Context(), p, "T1", at, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\n+work\n") || !strings.Contains(said.String(), "commits of attempt 1 are gone") {
+		t.Errorf("got %s, said %s", &out, &said)
+	}
+}
