@@ -103,7 +103,7 @@ func (c *checkup) commits(ctx context.Context) {
 	for i, what := range found {
 		fix := ""
 		if i == len(found)-1 {
-			fix = "agents go without by relay.env: [" + strings.Join(gitSettings(off), ", ") + "]"
+			fix = "agents go without by relay.env: " + gitSettings(off)
 		}
 		c.add(stateWarn, "commits", what, fix)
 	}
@@ -115,13 +115,13 @@ func (c *checkup) commits(ctx context.Context) {
 	}
 }
 
-// gitSettings are the variables that give git settings, of which keys and values come in turn.
-func gitSettings(pairs []string) []string {
+// gitSettings lists the variables that give git settings, of which keys and values come in turn.
+func gitSettings(pairs []string) string {
 	variables := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(pairs)/2)}
 	for i := 0; i < len(pairs); i += 2 {
 		variables = append(variables, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, pairs[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, pairs[i+1]))
 	}
-	return variables
+	return "[" + strings.Join(variables, ", ") + "]"
 }
 
 // gitSays reports whether a boolean of git's configuration is on.
@@ -179,30 +179,24 @@ func (c *checkup) yard(ctx context.Context) {
 		at = filepath.Dir(at)
 	}
 	free, err := freeSpace(at)
-	need := size * uint64(jobs+1)
-	text := fmt.Sprintf("room for %d checkouts of %s", jobs+1, bytesText(size))
-	fix := "make room, choose another disk with relay.worktree.dir, or lower relay.jobs"
-	switch state := roomState(free, need); {
-	case err != nil:
-		c.add(stateWarn, "worktrees", "the free space in "+c.place.shown(at)+" is unknown: "+err.Error(), "")
-	case state == stateFail:
-		c.add(state, "worktrees", "there is no "+text, fix)
-	case state == stateWarn:
-		c.add(state, "worktrees", "there is hardly "+text, fix)
-	default:
-		c.add(state, "worktrees", text, "")
-	}
+	state, text, fix := room(jobs+1, size, free, err)
+	c.add(state, "worktrees", text, fix)
 }
 
-// roomState says whether a disk has what is needed besides what any night needs.
-func roomState(free, need uint64) string {
+// room says whether a disk takes some checkouts besides what any night needs.
+func room(checkouts int, size, free uint64, unknown error) (state, text, fix string) {
+	need := size * uint64(checkouts)
+	text = fmt.Sprintf("room for %d checkouts of %s", checkouts, bytesText(size))
+	fix = "make room, choose another disk with relay.worktree.dir, or lower relay.jobs"
 	switch {
+	case unknown != nil:
+		return stateWarn, "it is not known whether there is " + text + ": " + unknown.Error(), ""
 	case free < need+noSpace:
-		return stateFail
+		return stateFail, "there is no " + text, fix
 	case free < need+scarceSpace:
-		return stateWarn
+		return stateWarn, "there is hardly " + text, fix
 	}
-	return stateOK
+	return stateOK, text, ""
 }
 
 // size is how much the files of HEAD's commit take.

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestSizeOfACheckout(t *testing.T) {
 	t.Parallel()
@@ -19,12 +22,30 @@ func TestSizeOfACheckout(t *testing.T) {
 
 func TestRoomForWorktrees(t *testing.T) {
 	t.Parallel()
+	const fix = "make room, choose another disk with relay.worktree.dir, or lower relay.jobs"
 	for _, c := range []struct {
-		free, need uint64
-		want       string
-	}{{10 << 30, 1 << 30, stateOK}, {10 << 30, 9 << 30, stateWarn}, {10 << 30, 10 << 30, stateFail}, {10 << 30, 20 << 30, stateFail}} {
-		if got := roomState(c.free, c.need); got != c.want {
-			t.Errorf("%d free, %d needed: %s, want %s", c.free, c.need, got, c.want)
+		size, free       uint64
+		unknown          error
+		state, text, fix string
+	}{
+		{5 << 30, 20 << 30, nil, stateOK, "room for 2 checkouts of 5.0 GiB", ""},
+		{5 << 30, 11 << 30, nil, stateWarn, "there is hardly room for 2 checkouts of 5.0 GiB", fix},
+		{5 << 30, 10 << 30, nil, stateFail, "there is no room for 2 checkouts of 5.0 GiB", fix},
+		{5 << 30, 1 << 30, nil, stateFail, "there is no room for 2 checkouts of 5.0 GiB", fix},
+		{7 << 20, 20 << 30, nil, stateOK, "room for 2 checkouts of 7 MiB", ""},
+		{7, 0, errors.New("no such disk"), stateWarn, "it is not known whether there is room for 2 checkouts of less than 1 MiB: no such disk", ""},
+	} {
+		if state, text, fix := room(2, c.size, c.free, c.unknown); state != c.state || text != c.text || fix != c.fix {
+			t.Errorf("got %s %q, %q; want %s %q, %q", state, text, fix, c.state, c.text, c.fix)
+		}
+	}
+}
+
+func TestBytesText(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[uint64]string{0: "less than 1 MiB", 7 << 20: "7 MiB", 1<<30 - 1: "1023 MiB", 3 << 29: "1.5 GiB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 	if err := opts.changes(t.Context(), p, "T1", at, &out); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "\n+work\n") || !strings.Contains(said.String(), "commits of attempt 1 are gone") {
+	if !strings.Contains(out.String(), "\n+work\n") || !strings.Contains(said.String(), "relay: warning: the commits of attempt 1 are gone; this is the step of the branch that it landed with\n") {
 		t.Errorf("got %s, said %s", &out, &said)
 	}
 }
