@@ -36,7 +36,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
-		n.board(car{Ready{a, f}, j, record, began})
+		n.board(car{Ready: Ready{a, f}, job: j, record: record, began: began})
 		return nil
 	}
 	return n.close(j, a, record, f, began)

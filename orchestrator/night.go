@@ -69,7 +69,7 @@ func (n *night) work(ctx context.Context) error {
 func (n *night) stranded() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	left := slices.Sorted(slices.Values(n.plan.ready.items))
+	left := slices.Sorted(n.plan.ready.all())
 	events := make([]attempts.Event, len(left))
 	for at, i := range left {
 		t := n.plan.tasks[i]
@@ -157,7 +157,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	now := n.moment()
 	runner := ""
 	standard, any := n.pool.pick("", now)
-	i := n.plan.next(func(i int) bool {
+	i := n.plan.best(func(i int) bool {
 		own := n.plan.tasks[i].Runner
 		if own == "" {
 			runner = standard
@@ -168,6 +168,10 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		return ok
 	})
 	if i >= 0 {
+		if rest := n.landsSoon(i, now.run); rest > 0 {
+			return nil, &waiting{changed: n.changed, rest: rest}, nil
+		}
+		n.plan.begun(i)
 		return &job{i, runner}, nil, nil
 	}
 	if n.plan.ready.Len() == 0 {
@@ -202,7 +206,7 @@ func (n *night) idle(now moment) (*job, *waiting, error) {
 // opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
 func (n *night) opens(now moment) (name string, at opening) {
 	asked := make(map[string]bool)
-	for _, i := range n.plan.ready.items {
+	for i := range n.plan.ready.all() {
 		own := n.plan.tasks[i].Runner
 		if asked[own] {
 			continue

@@ -75,7 +75,7 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
 		at, _ := n.o.Graph.Index(o.task)
-		n.board(car{Ready{a, f}, job{at, a.Runner}, o.record, n.ran()})
+		n.board(car{Ready: Ready{a, f}, job: job{at, a.Runner}, record: o.record, began: n.ran()})
 		return nil
 	}
 	e, err := n.record(a, o.record, f)

@@ -1,9 +1,6 @@
 package orchestrator
 
 import (
-	"container/heap"
-	"slices"
-
 	"relay/attempts"
 	"relay/epic"
 )
@@ -15,8 +12,9 @@ type schedule struct {
 	tasks   []*epic.Task
 	phase   []phase
 	waiting []int // dependencies not completed yet
-	ready   readyQueue
+	ready   readyTasks
 	running int
+	leases  leases
 }
 
 // phase is where a task stands in this run.
@@ -42,7 +40,7 @@ func newSchedule(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool)
 	for i := range s.phase {
 		s.phase[i] = startPhase(l.Tasks[g.ID(i)], wanted == nil || wanted[i])
 	}
-	s.ready = readyQueue{graph: g, tasks: s.tasks}
+	s.ready = newReadyTasks(g, s.tasks)
 	for i := range s.phase {
 		for _, d := range g.Deps(i) {
 			if s.phase[d] != phaseCompleted {
@@ -70,37 +68,68 @@ func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
 func (s *schedule) release(i int) {
 	if s.phase[i] == phaseWaiting && s.waiting[i] == 0 {
 		s.phase[i] = phaseReady
-		heap.Push(&s.ready, i)
+		s.ready.add(i)
 	}
 }
 
-// next takes the most urgent ready task that fits, or returns -1. The task counts as running from now on.
+// next takes the most urgent ready task that fits and whose files nobody changes now, or returns -1. The task counts as
+// running from now on.
 func (s *schedule) next(fits func(i int) bool) int {
-	var passed []int
-	defer func() {
-		for _, i := range passed {
-			heap.Push(&s.ready, i)
-		}
-	}()
-	for s.ready.Len() > 0 {
-		i, _ := heap.Pop(&s.ready).(int)
-		if fits(i) {
-			s.phase[i] = phaseRunning
-			s.running++
+	i := s.best(fits)
+	if i >= 0 {
+		s.begun(i)
+	}
+	return i
+}
+
+// best is what next would take.
+func (s *schedule) best(fits func(i int) bool) int {
+	for i := s.ready.first(); i >= 0; i = s.ready.after(i) {
+		switch {
+		case !fits(i):
+		case s.leases.hold(i):
+			s.ready.remove(i)
+		default:
 			return i
 		}
-		passed = append(passed, i)
 	}
 	return -1
 }
 
-// begun takes a task out of the ready ones that is under way already.
+// begun counts a task as running.
 func (s *schedule) begun(i int) {
-	if at := slices.Index(s.ready.items, i); at >= 0 {
-		heap.Remove(&s.ready, at)
-	}
+	s.ready.remove(i)
 	s.phase[i] = phaseRunning
 	s.running++
+	s.leases.take(i)
+}
+
+// promises reports that something more urgent than another task can start as soon as those of the given tasks that are
+// running are completed.
+func (s *schedule) promises(tasks []int, than int) bool {
+	missing := make(map[int]int) // dependencies, besides these
+	for _, i := range tasks {
+		if s.phase[i] != phaseRunning {
+			continue
+		}
+		for _, k := range s.leases.held[i] {
+			if s.ready.before(k, than) {
+				return true
+			}
+		}
+		for _, d := range s.graph.Dependants(i) {
+			if s.phase[d] != phaseWaiting || !s.ready.before(d, than) {
+				continue
+			}
+			if _, met := missing[d]; !met {
+				missing[d] = s.waiting[d]
+			}
+			if missing[d]--; missing[d] == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // completed releases what waited for task i.
@@ -118,12 +147,15 @@ func (s *schedule) gated(i int) { s.leave(i, phaseGated) }
 // again puts task i back among the ready ones.
 func (s *schedule) again(i int) {
 	s.leave(i, phaseReady)
-	heap.Push(&s.ready, i)
+	s.ready.add(i)
 }
 
 func (s *schedule) leave(i int, to phase) {
 	if s.phase[i] == phaseRunning {
 		s.running--
+		for _, k := range s.leases.giveBack(i) {
+			s.ready.add(k)
+		}
 	}
 	s.phase[i] = to
 }
@@ -151,39 +183,4 @@ func selection(g *epic.Graph, ids []string) ([]bool, error) {
 		}
 	}
 	return wanted, nil
-}
-
-// readyQueue orders ready tasks: heaviest remaining path first, then priority, then file order.
-type readyQueue struct {
-	graph *epic.Graph
-	tasks []*epic.Task
-	items []int
-}
-
-func (q *readyQueue) Len() int { return len(q.items) }
-
-func (q *readyQueue) Less(a, b int) bool {
-	i, j := q.items[a], q.items[b]
-	if wi, wj := q.graph.Weight(i), q.graph.Weight(j); wi != wj {
-		return wi > wj
-	}
-	if q.tasks[i].Priority != q.tasks[j].Priority {
-		return q.tasks[i].Priority < q.tasks[j].Priority
-	}
-	return i < j
-}
-
-func (q *readyQueue) Swap(a, b int) { q.items[a], q.items[b] = q.items[b], q.items[a] }
-
-// Push and Pop are for container/heap.
-func (q *readyQueue) Push(x any) {
-	if i, ok := x.(int); ok {
-		q.items = append(q.items, i)
-	}
-}
-
-func (q *readyQueue) Pop() any {
-	last := q.items[len(q.items)-1]
-	q.items = q.items[:len(q.items)-1]
-	return last
 }

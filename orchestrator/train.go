@@ -43,15 +43,39 @@ type car struct {
 	Ready
 	job    job
 	record attempts.TaskRecord
-	began  time.Duration // on the run's clock
+	began  time.Duration // on the run's clock, as
+	ready  time.Duration // is when it was proved
 }
 
 // board has a proved attempt wait for its landing; its worker is free. The task still counts as running.
 func (n *night) board(c car) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	c.ready = n.ran()
 	n.train.waiting = append(n.train.waiting, c)
 	n.announce()
+}
+
+// landingPatience is how long a worker waits for a landing rather than take a task that is less urgent than those that
+// wait for it. Most landings are over in less, and a task begun in the meantime keeps the worker for many minutes.
+const landingPatience = slowChecks
+
+// landsSoon returns how long a free worker should rather wait than do task i, if at all: what lands next makes something
+// ready that is more urgent. The caller holds mu.
+func (n *night) landsSoon(i int, now time.Duration) (rest time.Duration) {
+	if n.train == nil {
+		return 0
+	}
+	var soon []int
+	for _, c := range n.train.waiting {
+		if patience := c.ready + landingPatience - now; patience > 0 {
+			soon, rest = append(soon, c.job.index), patience
+		}
+	}
+	if len(soon) == 0 || !n.plan.promises(soon, i) {
+		return 0
+	}
+	return rest
 }
 
 // landing lands what waits until nothing can come any more.
@@ -106,12 +130,12 @@ func (n *night) land(ctx context.Context, cars []car) error {
 			return err
 		}
 	}
-	n.locked(func() { n.train.waiting = n.train.waiting[len(step.Findings):] })
 	for i, f := range step.Findings {
 		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].began); err != nil {
 			return err
 		}
 	}
+	n.locked(func() { n.train.waiting = n.train.waiting[len(step.Findings):] })
 	return nil
 }
 

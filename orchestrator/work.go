@@ -98,7 +98,9 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	n.store.View(func(l *attempts.Ledger) { n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted) })
+	n.store.View(func(l *attempts.Ledger) {
+		n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted).leased(n.o.Isolation == IsolationWorktree)
+	})
 	if n.train != nil {
 		for _, c := range n.train.waiting { // of a killed run
 			n.plan.begun(c.job.index)
