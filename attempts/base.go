@@ -23,7 +23,7 @@ func (rec *TaskRecord) blank() bool {
 // asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.
 func (f *fold) asBase() []Event {
 	l := f.ledger
-	base := Base{EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings, Extra: f.extra}
+	base := Base{EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings, Integration: l.Integration, Extra: f.extra}
 	var parts []*Accepted
 	size := bigEvent
 	for _, id := range f.sorted() {

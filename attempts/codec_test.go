@@ -24,10 +24,28 @@ func TestDecodeIsJSON(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		ev := anyEvent(rng, e)
+		anyTexts(rng, &ev)
 		ev.Seq, ev.At, ev.Run = seed, clock()(), run1
 		line, _, err := encode(nil, ev, new(decoder))
 		must(t, err)
 		sameDecoding(t, line[:len(line)-1])
+	}
+}
+
+// What a night has thousands of is read the fast way.
+func TestDecodeIsFast(t *testing.T) {
+	t.Parallel()
+	seal, checked := started("T1", 1), landing("T1", 1)
+	seal.Started.Sealed = "5ea1ed"
+	checked.Landing.Receipt.Checks[0].Attribution = StayedClean
+	ended := Event{Type: TypeAttemptEnded, Task: "T1", Attempt: 1, Ended: checked.Landing}
+	for _, ev := range []Event{seal, checked, ended, {Type: TypeWritten, Written: &Written{SHA256: "00"}}} {
+		line, _, err := encode(nil, ev, new(decoder))
+		must(t, err)
+		d := new(decoder)
+		if err := d.decode(line[:len(line)-1], new(Event)); err != nil || !d.scan.Done() {
+			t.Errorf("%v: gave up on %s", err, line)
+		}
 	}
 }
 
@@ -52,7 +70,13 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(line))
-	for _, s := range []string{"{}", "", "null", `{"seq":01}`, `{"SEQ":1}`, `{"seq":1,"seq":2}`, `{"task":"\ud83d\ude00"}`, `{"ended":{"usage":null}}`,
+	lands := landing("T1", 1)
+	lands.Landing.Receipt.Checks[0].Attribution = BrokenBefore
+	if line, _, err = encode(nil, lands, new(decoder)); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(line))
+	for _, s := range []string{`{"landing":{"landed":"a"},"ended":{"landed":"b"}}`, `{"landing":{},"landing":{"head":"x"}}`, `{"landing":null}`, `{"started":{"sealed":"\u0000"}}`, "{}", "", "null", `{"seq":01}`, `{"SEQ":1}`, `{"seq":1,"seq":2}`, `{"task":"\ud83d\ude00"}`, `{"ended":{"usage":null}}`,
 		`{"ended":{"receipt":{"checks":[{}],"checks":[]}}}`, `{"attempt":1.0}`, `{"at":"2026-01-11T22:00:00+01:00"}`, `{"started":{"runner":"a"}}x`, `{"seq":1,}`, `{"ended":{"receipt":{"files_changed":[]}}}`} {
 		f.Add(s)
 	}
@@ -77,6 +101,10 @@ func TestEncodeMakesDo(t *testing.T) {
 	if r.ErrorCategory != CodeError || !strings.HasPrefix(r.ErrorSummary, `"]; rm -rf /: xxx`) {
 		t.Errorf("got %q, %.40q", r.ErrorCategory, r.ErrorSummary)
 	}
+	lands := Event{Type: TypeLanding, Task: "T1", Attempt: 1, Landing: e.Ended}
+	if line, also, err := encode(nil, lands, new(decoder)); err != nil || len(line) > bigEvent || !reflect.DeepEqual(also.Landing, back.Ended) {
+		t.Errorf("a landing says something else than the end: %v, %d bytes", err, len(line))
+	}
 	if !math.IsNaN(e.Ended.Usage.CostUSD) || e.Ended.Receipt.ErrorCategory == CodeError {
 		t.Error("the caller's event was changed")
 	}
@@ -94,6 +122,10 @@ func FuzzReplay(f *testing.F) {
 	}
 	one, two := started("T1", 1), succeeded("T1", 1)
 	one.Seq, two.Seq = 1, 2
+	lands, where := landing("T1", 1), Event{Seq: 2, Type: TypeRunStarted, RunStarted: &RunStarted{Integration: "relay/x", Branch: "main", Base: "abc"}}
+	lands.Seq = 3
+	f.Add(object(one) + object(where) + object(lands))
+	f.Add(object(Event{Seq: 1, Type: TypeAccepted, Accepted: &Accepted{Base: &Base{Part: 1, Parts: 1, Integration: Integration{From: "main"}}, Tasks: map[string]TaskRecord{"T1": {Attempts: []Attempt{{ID: 1, Landing: &Ended{}}}}}}}))
 	written := Event{Seq: 3, Type: TypeWritten, Written: &Written{SHA256: "00"}}
 	f.Add(object(one) + object(two) + object(written))
 	f.Add(object(one) + "junk\n" + object(two))
@@ -140,6 +172,9 @@ func replayed(t *testing.T, disk durable.FS, o Options) {
 	if err != nil || len(after.faults) > 0 || after.edit != nil {
 		t.Fatalf("got %v, %v, %v", err, after.faults, after.edit)
 	}
+	if got, want := after.fold.ledger.Integration, before.fold.ledger.Integration; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 	for id, rec := range before.fold.ledger.Tasks {
 		if got := after.fold.record(id); !sameJSON(rec, got) {
 			t.Errorf("task %s: got %+v, want %+v", id, got, rec)
@@ -153,10 +188,13 @@ func FuzzLedger(f *testing.F) {
 	f.Add("version: 2\ntask_status: {T1: gated}\nattempts: {T1: [{result: null, receipt: {summary: \"\\0\"}}]}\n")
 	f.Add("attempts: {T1: [{id: -1, started_at: 2026-01-11, usage: {cost_usd: .nan}}]}\ngated_tasks: {T1: }\ncount_from: {T1: 99}")
 	f.Add("a: &a {x: 1}\nb: *a\n? [1]\n: 2\n")
+	f.Add("integration: {from: main}\nattempts: {T1: [{result: in_progress, landing: {result: success, charged: no, gate: 1}}, {result: success, landing: {result: success}}, {result: in_progress, landing: {}}]}\n")
+	f.Add("integration: [1]\nattempts: {T1: [{result: in_progress, landing: x}]}\n")
 	e, g := plan(f, 3)
 	b := newBench(f, 3)
 	s := b.open(f, run1)
-	must(f, s.Append(started("T1", 1), failed("T1", 1, "no\nno")))
+	must(f, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{Integration: "relay/x", Branch: "main", Base: "abc"}}))
+	must(f, s.Append(started("T1", 1), failed("T1", 1, "no\nno"), started("T2", 1), landing("T2", 1)))
 	must(f, s.Close())
 	text, err := os.ReadFile(filepath.Join(b.dir, LedgerFile))
 	must(f, err)

@@ -36,7 +36,7 @@ func (l *life) live(fsys durable.FS) error {
 	l.born = true
 	return errors.Join(
 		l.session(fsys, run1, []Event{{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 1}}, started("T1", 1), failed("T1", 1, "no"), started("T1", 2)},
-			[]Event{succeeded("T1", 2), started("T2", 1)}),
+			[]Event{landing("T1", 2), succeeded("T1", 2), started("T2", 1)}, []Event{landing("T2", 1)}),
 		l.session(fsys, "", []Event{{Type: TypeGated, Task: "T3", Gate: &Gate{Reason: UserBlocked}}}),
 		l.session(fsys, run2, []Event{{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 2}}, succeeded("T2", 1)},
 			[]Event{{Type: TypeUngated, Task: "T3"}, started("T3", 1)}, []Event{{Type: TypeRunStopped, RunStopped: &RunStopped{Reason: "interrupted"}}}),

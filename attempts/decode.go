@@ -57,7 +57,7 @@ func (d *decoder) event(e *Event) {
 		case "ended":
 			e.Ended = d.ended(e.Ended, d.reuse)
 		case "landing":
-			e.Landing = d.ended(e.Landing, false) // an attempt keeps it
+			e.Landing = d.ended(e.Landing, false) // not in the place of an end, which may stand beside it
 		case "written":
 			e.Written = d.written(e.Written)
 		default: // rare, or not known

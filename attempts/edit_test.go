@@ -88,6 +88,7 @@ func TestForeignEdits(t *testing.T) {
 		"completed undone":    {replacing("  T1: completed", "  T1: pending"), false, func(l *Ledger) bool { return !l.Tasks["T1"].Completed }},
 		"receipt":             {replacing("made T1", "made something else"), false, func(l *Ledger) bool { return l.Tasks["T1"].Attempts[0].Receipt.Summary == "made something else" }},
 		"settings":            {replacing("max_attempts_per_task: 3", "max_attempts_per_task: 9"), false, nil},
+		"branch to land on":   {replacing("branch: relay/plan", "branch: relay/mine"), false, func(l *Ledger) bool { return l.Integration == Integration{Branch: "relay/plan", From: "main"} }},
 		"free-text category": {replacing("error_category: test_failure", `error_category: "] | .task_status.T2 = \"completed\""`), false, func(l *Ledger) bool {
 			return l.Tasks["T2"].Attempts[0].Receipt.ErrorCategory == CodeError && !l.Tasks["T2"].Completed
 		}},

@@ -110,13 +110,14 @@ type Accepted struct {
 
 // Base says that this event is one of those a log begins with when what came before is known from a ledger only.
 type Base struct {
-	EpicID    string    `json:"epic_id"`
-	StartedAt time.Time `json:"started_at"`
-	EndedAt   time.Time `json:"ended_at"`
-	Settings  Settings  `json:"settings"`
-	Part      int       `json:"part"` // from 1
-	Parts     int       `json:"parts"`
-	Extra     string    `json:"extra,omitempty"` // keys of a foreign ledger that mean nothing here, as YAML
+	EpicID      string      `json:"epic_id"`
+	StartedAt   time.Time   `json:"started_at"`
+	EndedAt     time.Time   `json:"ended_at"`
+	Settings    Settings    `json:"settings"`
+	Integration Integration `json:"integration,omitzero"`
+	Part        int         `json:"part"` // from 1
+	Parts       int         `json:"parts"`
+	Extra       string      `json:"extra,omitempty"` // keys of a foreign ledger that mean nothing here, as YAML
 }
 
 // Outcome is the row of the outcome table an attempt ended in. It decides who is charged.

@@ -107,6 +107,14 @@ func (f *fold) apply(e *Event) {
 	}
 }
 
+// whole is the zero value unless there is a branch.
+func (i Integration) whole() Integration {
+	if i.Branch == "" {
+		return Integration{}
+	}
+	return i
+}
+
 // take keeps where the work of the first run that has this integration branch is collected.
 func (i *Integration) take(rs *RunStarted) {
 	if rs.Integration != "" && rs.Integration != i.Branch {
@@ -121,7 +129,9 @@ func (f *fold) task(e *Event) {
 	case TypeAttemptStarted:
 		rec.start(e)
 	case TypeLanding:
-		rec.land(e)
+		if e.Landing != nil {
+			rec.startedBy(e).land(e.Landing)
+		}
 	case TypeAttemptEnded:
 		rec.end(e)
 	case TypeGated:
@@ -153,6 +163,9 @@ func (f *fold) accept(e *Event) {
 			rec.Gate = nil
 		}
 		rec.CountFrom = min(max(rec.CountFrom, 0), len(rec.Attempts))
+		for i := range rec.Attempts {
+			rec.Attempts[i].land(rec.Attempts[i].Landing)
+		}
 		*f.record(id) = rec
 		f.update(id, e.At)
 	}
@@ -161,7 +174,7 @@ func (f *fold) accept(e *Event) {
 		return
 	}
 	f.ledger.EpicID, f.ledger.StartedAt, f.ledger.EndedAt = b.EpicID, b.StartedAt, b.EndedAt
-	f.ledger.Settings = b.Settings
+	f.ledger.Settings, f.ledger.Integration = b.Settings, b.Integration.whole()
 	f.base, f.bases = f.base+1, b.Parts
 	if b.Extra != "" {
 		f.extra = b.Extra

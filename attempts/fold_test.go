@@ -14,7 +14,7 @@ import (
 func anyEvent(rng *rand.Rand, e *epic.Epic) Event {
 	task := e.Tasks[rng.IntN(len(e.Tasks))].ID
 	n := rng.IntN(3) + 1
-	switch rng.IntN(10) {
+	switch rng.IntN(12) {
 	case 0:
 		return Event{Type: TypeGated, Task: task, Gate: &Gate{Reason: UserBlocked}}
 	case 1:
@@ -31,6 +31,11 @@ func anyEvent(rng *rand.Rand, e *epic.Epic) Event {
 		return ended
 	case 7:
 		return Event{Type: "from the future", Task: task}
+	case 8:
+		return landing(task, n)
+	case 9:
+		integration := fmt.Sprintf("relay/%s%d", e.ID, rng.IntN(2))
+		return Event{Type: TypeRunStarted, RunStarted: &RunStarted{EpicID: e.ID, Integration: integration, Branch: anyText(rng), Base: anyText(rng), Sealed: anyText(rng)}}
 	}
 	return succeeded(task, n)
 }
@@ -83,12 +88,7 @@ func TestLedgerRoundTrip(t *testing.T) {
 		f := newFold(g, nil)
 		for seq := range uint64(25) {
 			ev := anyEvent(rng, e)
-			if ev.Ended != nil {
-				ev.Ended.Receipt.Summary, ev.Ended.Receipt.Findings = anyText(rng), anyText(rng)
-				ev.Ended.Receipt.FilesChanged = []string{anyText(rng), anyText(rng)}
-				ev.Ended.Receipt.Checks = append(ev.Ended.Receipt.Checks, CheckRun{Name: anyText(rng), Tail: anyText(rng), Seconds: rng.Float64() * 1e-7})
-				ev.Ended.Session = anyText(rng)
-			}
+			anyTexts(rng, &ev)
 			ev.Seq, ev.At, ev.Run = seq+1, clock()(), run1
 			_, back, err := encode(nil, ev, new(decoder))
 			must(t, err)
@@ -98,6 +98,22 @@ func TestLedgerRoundTrip(t *testing.T) {
 		if err := roundTrip(f, g); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
+	}
+}
+
+// anyTexts fills an event with what agents and checks may say.
+func anyTexts(rng *rand.Rand, ev *Event) {
+	if ev.Started != nil {
+		ev.Started.Sealed = anyText(rng)
+	}
+	for _, e := range []*Ended{ev.Ended, ev.Landing} {
+		if e == nil {
+			continue
+		}
+		e.Receipt.Summary, e.Receipt.Findings = anyText(rng), anyText(rng)
+		e.Receipt.FilesChanged = []string{anyText(rng), anyText(rng)}
+		e.Receipt.Checks = append(e.Receipt.Checks, CheckRun{Name: anyText(rng), Tail: anyText(rng) + "\n" + anyText(rng), Seconds: rng.Float64() * 1e-7, Attribution: Attribution(anyText(rng))})
+		e.Session, e.Model, e.Landed = anyText(rng), anyText(rng), anyText(rng)
 	}
 }
 
@@ -117,6 +133,9 @@ func roundTrip(f *fold, g *epic.Graph) error {
 		if !sameJSON(rec, p.ledger.Tasks[id]) {
 			return fmt.Errorf("task %s: got %+v, want %+v in\n%s", id, p.ledger.Tasks[id], rec, text)
 		}
+	}
+	if f.ledger.Integration != p.ledger.Integration {
+		return fmt.Errorf("got %+v, want %+v in\n%s", p.ledger.Integration, f.ledger.Integration, text)
 	}
 	next := newFold(g, p.ledger)
 	next.extra = p.extra

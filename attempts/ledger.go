@@ -21,9 +21,9 @@ type Ledger struct {
 // Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of
 // the first run that had the branch: whatever the user checks out later, the work goes back to where it began.
 type Integration struct {
-	Branch string `json:"branch" yaml:"branch"`                 // as in relay/20260111-x
-	From   string `json:"from,omitempty" yaml:"from,omitempty"` // branch the user was on; empty: none, HEAD was detached
-	Base   string `json:"base,omitempty" yaml:"base,omitempty"` // commit the user was on
+	Branch string `json:"branch,omitempty" yaml:"branch,omitempty"` // as in relay/20260111-x
+	From   string `json:"from,omitempty" yaml:"from,omitempty"`     // branch the user was on; empty: none, HEAD was detached
+	Base   string `json:"base,omitempty" yaml:"base,omitempty"`     // commit the user was on
 }
 
 // TaskRecord is what the ledger knows of one task.

@@ -29,14 +29,18 @@ func (rec *TaskRecord) end(e *Event) {
 	}
 }
 
-// land remembers how an attempt is about to end.
-func (rec *TaskRecord) land(e *Event) {
-	if e.Landing == nil {
+// land remembers how an attempt is about to end. Only an attempt that is still on lands, and only a success.
+func (a *Attempt) land(e *Ended) {
+	a.Landing = nil
+	if e == nil || a.Result != ResultInProgress || e.Result != ResultSuccess {
 		return
 	}
-	if a := rec.startedBy(e); a.Result == ResultInProgress {
-		a.Landing = e.Landing
+	landing := *e
+	landing.Gate = nil // what is done is not gated
+	if landing.Outcome == "" {
+		landing.Outcome = Success
 	}
+	a.Landing = &landing
 }
 
 // startedBy finds the attempt of an event; if its start was lost with an older log, it starts here.

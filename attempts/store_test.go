@@ -94,6 +94,14 @@ func succeeded(task string, n int) Event {
 	}}
 }
 
+// landing is what succeeded will say, before the branch moves.
+func landing(task string, n int) Event {
+	e := succeeded(task, n)
+	e.Type, e.Landing, e.Ended = TypeLanding, e.Ended, nil
+	e.Landing.Landed = "fed987"
+	return e
+}
+
 func failed(task string, n int, text string) Event {
 	return Event{Type: TypeAttemptEnded, Task: task, Attempt: n, Ended: &Ended{
 		Result: ResultFailure, Outcome: Check, Charged: true,
@@ -112,7 +120,7 @@ const run1, run2, run3 = "20260111T220000Z-aaaa", "20260112T220000Z-bbbb", "2026
 
 func (b *bench) night(t testing.TB, s *Store) {
 	t.Helper()
-	must(t, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 3}}}))
+	must(t, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 3}, Integration: "relay/plan", Branch: "main"}}))
 	must(t, s.Append(started("T1", 1), succeeded("T1", 1)))
 	must(t, s.Append(started("T2", 1), failed("T2", 1, "exit 1: \"quoted\"\nline: - #two\x1b[31m")))
 	must(t, s.Append(started("T3", 1)))

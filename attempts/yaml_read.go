@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
-
-	"relay/review"
 )
 
 // maxLedger bounds what is parsed: no epic comes near, and a hostile file must not take the memory.
@@ -19,39 +17,23 @@ const maxLedger = 64 << 20
 
 // ledgerYAML is attempt-ledger.yml as others may have written it: version 1 or 2, with keys missing or added.
 type ledgerYAML struct {
-	Version   int                      `yaml:"version"`
-	EpicID    string                   `yaml:"epic_id"`
-	StartedAt stamp                    `yaml:"started_at"`
-	EndedAt   stamp                    `yaml:"ended_at"`
-	Duration  any                      `yaml:"duration_minutes"`
-	Settings  Settings                 `yaml:"settings"`
-	Status    map[string]string        `yaml:"task_status"`
-	Attempts  map[string][]attemptYAML `yaml:"attempts"`
-	Gated     map[string]gateYAML      `yaml:"gated_tasks"`
-	CountFrom map[string]int           `yaml:"count_from"`
-	Relay     statusYAML               `yaml:"relay_status"`
-	Folded    struct {
+	Version     int                      `yaml:"version"`
+	EpicID      string                   `yaml:"epic_id"`
+	StartedAt   stamp                    `yaml:"started_at"`
+	EndedAt     stamp                    `yaml:"ended_at"`
+	Duration    any                      `yaml:"duration_minutes"`
+	Settings    Settings                 `yaml:"settings"`
+	Integration Integration              `yaml:"integration"`
+	Status      map[string]string        `yaml:"task_status"`
+	Attempts    map[string][]attemptYAML `yaml:"attempts"`
+	Gated       map[string]gateYAML      `yaml:"gated_tasks"`
+	CountFrom   map[string]int           `yaml:"count_from"`
+	Relay       statusYAML               `yaml:"relay_status"`
+	Folded      struct {
 		Run string `yaml:"run"`
 		Seq uint64 `yaml:"seq"`
 	} `yaml:"folded"`
 	Rest map[string]yaml.Node `yaml:",inline"`
-}
-
-type attemptYAML struct {
-	ID        int     `yaml:"id"`
-	StartedAt stamp   `yaml:"started_at"`
-	EndedAt   stamp   `yaml:"ended_at"`
-	Result    string  `yaml:"result"`
-	Outcome   Outcome `yaml:"outcome"`
-	Charged   *bool   `yaml:"charged"`
-	Run       string  `yaml:"run"`
-	Runner    string  `yaml:"runner"`
-	Model     string  `yaml:"model"`
-	Base      string  `yaml:"base"`
-	Head      string  `yaml:"head"`
-	Session   string  `yaml:"session_id"`
-	Usage     *Usage  `yaml:"usage"`
-	Receipt   Receipt `yaml:"receipt"`
 }
 
 type gateYAML struct {
@@ -152,8 +134,9 @@ func extraKeys(rest map[string]yaml.Node) string {
 func (y *ledgerYAML) ledger() *Ledger {
 	l := &Ledger{
 		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings,
-		Tasks:  make(map[string]*TaskRecord, len(y.Status)),
-		Folded: Folded{Run: y.Folded.Run, Seq: y.Folded.Seq},
+		Integration: y.Integration.whole(),
+		Tasks:       make(map[string]*TaskRecord, len(y.Status)),
+		Folded:      Folded{Run: y.Folded.Run, Seq: y.Folded.Seq},
 		Status: RelayStatus{
 			State: y.Relay.State, PID: y.Relay.PID, StartedAt: y.Relay.StartedAt.Time, StoppedAt: y.Relay.StoppedAt.Time,
 			LastExitCode: y.Relay.LastExitCode, LastExitReason: y.Relay.LastExitReason,
@@ -197,88 +180,4 @@ func (rec *TaskRecord) take(s Status) {
 	case Pending, InProgress, BlockedOn:
 		rec.Gate = nil
 	}
-}
-
-func (a *attemptYAML) attempt(i int) Attempt {
-	out := Attempt{
-		ID: a.ID, StartedAt: a.StartedAt.Time, EndedAt: a.EndedAt.Time, Result: Result(a.Result), Outcome: a.Outcome,
-		Run: a.Run, Runner: a.Runner, Model: a.Model, Base: a.Base, Head: a.Head, Session: a.Session, Usage: a.Usage,
-		Receipt: a.Receipt,
-	}
-	if out.ID <= 0 {
-		out.ID = i + 1
-	}
-	r := &out.Receipt
-	r.categorise()
-	if out.Usage != nil {
-		out.Usage.CostUSD = finite(out.Usage.CostUSD)
-	}
-	for i := range r.Checks {
-		r.Checks[i].Seconds = finite(r.Checks[i].Seconds)
-	}
-	switch out.Result {
-	case ResultSuccess, ResultFailure, ResultInProgress, ResultInterrupted:
-	case "":
-		out.Result = ResultInterrupted
-		if !out.EndedAt.IsZero() || r.ErrorCategory != "" {
-			out.Result = ResultFailure
-		}
-	default:
-		if r.ErrorSummary == "" {
-			r.ErrorSummary = "result: " + a.Result
-		}
-		out.Result = ResultFailure
-	}
-	if out.Outcome == "" {
-		out.Outcome = outcomeOf(out.Result, r)
-	}
-	out.Charged = out.Result == ResultFailure && out.Outcome.Charged()
-	if a.Charged != nil {
-		out.Charged = *a.Charged
-	}
-	return out
-}
-
-// categorise makes a code_error of a category that is an agent's own words, and keeps the words.
-func (r *Receipt) categorise() {
-	if r.ErrorCategory == "" || known(r.ErrorCategory) {
-		return
-	}
-	text := string(r.ErrorCategory)
-	if r.ErrorSummary != "" && r.ErrorSummary != text {
-		text += ": " + r.ErrorSummary
-	}
-	r.ErrorCategory, r.ErrorSummary = CodeError, text
-}
-
-// outcomeOf says who is to blame for an attempt of a program that did not record it.
-func outcomeOf(result Result, r *Receipt) Outcome {
-	switch result {
-	case ResultSuccess:
-		return Success
-	case ResultInterrupted:
-		return Stopped
-	case ResultInProgress:
-		return ""
-	}
-	switch {
-	case r.ErrorCategory == TestFailure:
-		return Check
-	case r.ErrorCategory == QualityGate, r.Verdict == review.NeedsChanges, r.Verdict == review.Blocked:
-		return Review
-	case r.ErrorCategory == TimedOut:
-		return Timeout
-	case r.ErrorCategory == Tampered:
-		return Tamper
-	}
-	return Agent
-}
-
-func known(c Category) bool {
-	switch c {
-	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, Conflicted, Tampered,
-		RateLimited, ProviderError, AuthError, BudgetSpent, Interrupted:
-		return true
-	}
-	return false
 }

@@ -24,6 +24,7 @@ func (f *fold) render(w io.Writer) error {
 		out.Number(0, "duration_minutes", max(0, l.EndedAt.Sub(l.StartedAt).Round(time.Second).Minutes()))
 	}
 	out.settings(l.Settings)
+	out.integration(l.Integration)
 	ids := f.order()
 	out.Line(0, "\ntask_status:", empty(len(ids)))
 	for _, id := range ids {
@@ -86,6 +87,17 @@ func (y ledgerWriter) settings(s Settings) {
 	y.Line(4, "provider: ", yamltext.Scalar(s.Review.Provider))
 }
 
+// integration is not written when there is none, as with other isolations.
+func (y ledgerWriter) integration(i Integration) {
+	if i == (Integration{}) {
+		return
+	}
+	y.Line(0, "\nintegration:")
+	y.Line(2, "branch: ", yamltext.Scalar(i.Branch))
+	y.Text(2, "from", i.From)
+	y.Text(2, "base", i.Base)
+}
+
 func (y ledgerWriter) attempts(l *Ledger, ids []string) {
 	n := 0
 	for _, id := range ids {
@@ -119,46 +131,72 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.Text(6, "runner", a.Runner)
 	y.Text(6, "model", a.Model)
 	y.Text(6, "base", a.Base)
+	y.Text(6, "sealed", a.Sealed)
 	y.Text(6, "head", a.Head)
+	y.Text(6, "landed", a.Landed)
 	y.Text(6, "session_id", a.Session)
-	if u := a.Usage; u != nil {
-		y.Line(6, "usage:")
-		y.Line(8, "input_tokens: ", strconv.FormatInt(u.InputTokens, 10))
-		y.Line(8, "output_tokens: ", strconv.FormatInt(u.OutputTokens, 10))
-		y.Number(8, "cost_usd", u.CostUSD)
-	}
-	y.receipt(&a.Receipt)
+	y.usage(6, a.Usage)
+	y.receipt(6, &a.Receipt)
+	y.landing(a.Landing)
 }
 
-func (y ledgerWriter) receipt(r *Receipt) {
+// landing is how an attempt that still runs is about to end.
+func (y ledgerWriter) landing(e *Ended) {
+	if e == nil {
+		return
+	}
+	y.Line(6, "landing:")
+	y.Text(8, "result", string(e.Result))
+	y.Text(8, "outcome", string(e.Outcome))
+	y.Line(8, "charged: ", strconv.FormatBool(e.Charged))
+	y.Text(8, "model", e.Model)
+	y.Text(8, "head", e.Head)
+	y.Text(8, "landed", e.Landed)
+	y.Text(8, "session_id", e.Session)
+	y.usage(8, e.Usage)
+	y.receipt(8, &e.Receipt)
+}
+
+func (y ledgerWriter) usage(indent int, u *Usage) {
+	if u == nil {
+		return
+	}
+	y.Line(indent, "usage:")
+	y.Line(indent+2, "input_tokens: ", strconv.FormatInt(u.InputTokens, 10))
+	y.Line(indent+2, "output_tokens: ", strconv.FormatInt(u.OutputTokens, 10))
+	y.Number(indent+2, "cost_usd", u.CostUSD)
+}
+
+func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	if r.empty() {
 		return
 	}
-	y.Line(6, "receipt:")
-	y.Text(8, "summary", r.Summary)
-	y.List(8, "files_changed", r.FilesChanged)
-	y.Text(8, "error_category", string(r.ErrorCategory))
-	y.Text(8, "error_summary", r.ErrorSummary)
-	y.Text(8, "quality_gate_verdict", string(r.Verdict))
-	y.Text(8, "quality_gate_findings", r.Findings)
-	y.Text(8, "suggestion", r.Suggestion)
-	y.Text(8, "learning", r.Learning)
-	y.List(8, "pattern_tags", r.PatternTags)
+	y.Line(indent, "receipt:")
+	indent += 2
+	y.Text(indent, "summary", r.Summary)
+	y.List(indent, "files_changed", r.FilesChanged)
+	y.Text(indent, "error_category", string(r.ErrorCategory))
+	y.Text(indent, "error_summary", r.ErrorSummary)
+	y.Text(indent, "quality_gate_verdict", string(r.Verdict))
+	y.Text(indent, "quality_gate_findings", r.Findings)
+	y.Text(indent, "suggestion", r.Suggestion)
+	y.Text(indent, "learning", r.Learning)
+	y.List(indent, "pattern_tags", r.PatternTags)
 	if len(r.Checks) > 0 {
-		y.Line(8, "checks:")
+		y.Line(indent, "checks:")
 	}
 	for _, c := range r.Checks {
-		y.Line(10, "- name: ", yamltext.Scalar(c.Name))
-		y.Line(12, "exit_code: ", strconv.Itoa(c.ExitCode))
-		y.Number(12, "seconds", c.Seconds)
-		y.Text(12, "log", c.Log)
-		y.Text(12, "tail", c.Tail)
-		y.Text(12, "phase", c.Phase)
-		y.Text(12, "attribution", string(c.Attribution))
+		y.Line(indent+2, "- name: ", yamltext.Scalar(c.Name))
+		y.Line(indent+4, "exit_code: ", strconv.Itoa(c.ExitCode))
+		y.Number(indent+4, "seconds", c.Seconds)
+		y.Text(indent+4, "log", c.Log)
+		y.Text(indent+4, "tail", c.Tail)
+		y.Text(indent+4, "phase", c.Phase)
+		y.Text(indent+4, "attribution", string(c.Attribution))
 	}
-	y.Text(8, "claimed", r.Claimed)
-	y.Text(8, "diff_stat", r.DiffStat)
-	y.Text(8, "salvage", r.Salvage)
+	y.Text(indent, "claimed", r.Claimed)
+	y.Text(indent, "diff_stat", r.DiffStat)
+	y.Text(indent, "salvage", r.Salvage)
 }
 
 func (r *Receipt) empty() bool {

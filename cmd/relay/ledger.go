@@ -193,6 +193,8 @@ func eventText(e attempts.Event) string {
 		return fmt.Sprintf("%s: %s, exit code %d", who, e.RunStopped.Reason, e.RunStopped.ExitCode)
 	case e.Started != nil:
 		return line(fmt.Sprintf("%s: %s %s at %.12s", who, e.Started.Runner, e.Started.Model, e.Started.Base), maxLine)
+	case e.Landing != nil:
+		return line(fmt.Sprintf("%s: %.12s", who, e.Landing.Landed), maxLine)
 	case e.Ended != nil:
 		text := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, charge(e.Ended.Charged))
 		if e.Ended.Gate != nil {
