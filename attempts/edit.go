@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// changed finds the records that somebody else changed. Attempts made since the ledger was written stay.
+// changed finds the records that somebody else changed in the ledger, from ours, which was written, to theirs, and says
+// what they are with the change, and with everything that has happened since the ledger was written.
 func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
 	out := map[string]TaskRecord{}
 	for id := range ours.ledger.Tasks {
@@ -21,16 +22,41 @@ func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
 		if sameJSON(was, rec) {
 			continue
 		}
-		next := rec.clone()
-		if was.Gate != nil && next.Gate == nil && next.CountFrom == was.CountFrom {
-			next.CountFrom = len(next.Attempts) // as an ungate does
+		latest := now.ledger.Tasks[id]
+		if latest == nil {
+			latest = was
 		}
-		if latest := now.ledger.Tasks[id]; latest != nil && len(latest.Attempts) > len(was.Attempts) {
-			next.Attempts = append(next.Attempts, latest.Attempts[len(was.Attempts):]...)
-		}
-		out[id] = next
+		out[id] = merged(was, rec, latest)
 	}
 	return out
+}
+
+// merged is a record that somebody changed from was to theirs while relay went on to latest. What nobody else touched
+// is as it is latest: an attempt that was open in the ledger may have ended or landed since.
+func merged(was, theirs, latest *TaskRecord) TaskRecord {
+	next := theirs.clone()
+	switch {
+	case next.CountFrom != was.CountFrom:
+	case was.Gate != nil && next.Gate == nil:
+		next.CountFrom = len(next.Attempts) // as an ungate does
+	default:
+		next.CountFrom = latest.CountFrom
+	}
+	if theirs.Completed == was.Completed {
+		next.Completed = latest.Completed
+	}
+	if sameJSON(theirs.Gate, was.Gate) {
+		next.Gate = latest.Gate
+	}
+	for i := range min(len(was.Attempts), len(next.Attempts), len(latest.Attempts)) {
+		if sameJSON(was.Attempts[i], theirs.Attempts[i]) {
+			next.Attempts[i] = latest.Attempts[i]
+		}
+	}
+	if len(latest.Attempts) > len(was.Attempts) {
+		next.Attempts = append(next.Attempts, latest.Attempts[len(was.Attempts):]...)
+	}
+	return next
 }
 
 func sameHead(a, b *Ledger) bool {

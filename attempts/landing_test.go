@@ -158,3 +158,37 @@ func TestIntegration(t *testing.T) {
 		}
 	}
 }
+
+// A person edits the ledger of a killed run, whose log goes on behind the ledger: the edit must not undo what the log says.
+func TestAcceptKeepsLanding(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 7)
+	s := b.open(t, run1)
+	must(t, s.Append(started("T1", 1), failed("T1", 1, "theirs"), started("T1", 2), started("T2", 1)))
+	must(t, s.Append(failed("T3", 1, "early"), failed("T4", 1, "early")))
+	must(t, s.Flush())
+	old, err := os.ReadFile(filepath.Join(b.dir, LedgerFile))
+	must(t, err)
+	must(t, s.Append(landing("T1", 2), landing("T2", 1), succeeded("T2", 1)))
+	must(t, s.Append(Event{Type: TypeGated, Task: "T3"}, Event{Type: TypeUngated, Task: "T4"}))
+	must(t, s.Close())
+	b.edit(t, func(string) string {
+		text := replacing("error_summary: theirs", "error_summary: mine")(string(old))
+		text = strings.ReplaceAll(text, "error_summary: early", "error_summary: edited")
+		return replacing("T2: in_progress", "T2: gated")(text)
+	})
+	must(t, Accept(b.dir, b.e, b.g, clock()()))
+	l := b.read(t).Ledger
+	if rec := l.Tasks["T1"]; rec.Attempts[0].Receipt.ErrorSummary != "mine" || rec.Running() == nil || rec.Running().Landing == nil {
+		t.Errorf("got %+v", rec)
+	}
+	if rec := l.Tasks["T2"]; !rec.Completed || rec.Gate != nil || rec.Attempts[0].Result != ResultSuccess {
+		t.Errorf("got %+v", rec)
+	}
+	if rec := l.Tasks["T3"]; rec.Gate == nil || rec.Attempts[0].Receipt.ErrorSummary != "edited" {
+		t.Errorf("got %+v", rec)
+	}
+	if rec := l.Tasks["T4"]; rec.CountFrom != 1 || rec.Attempts[0].Receipt.ErrorSummary != "edited" {
+		t.Errorf("got %+v", rec)
+	}
+}
