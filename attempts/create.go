@@ -29,7 +29,7 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	lock, err := durable.Acquire(disk, LockFile, holder(e.ID, now))
+	lock, err := durable.Acquire(disk, LockFile, Self(e.ID, now))
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: f.render})
 }
 
-// holder describes this process in the lock.
-func holder(epicID string, now time.Time) Holder {
+// Self describes this process as the holder of a lock.
+func Self(epicID string, now time.Time) Holder {
 	h := Holder{PID: os.Getpid(), Epic: epicID, Since: now.UTC().Truncate(time.Second), Boot: durable.BootID()}
 	if host, err := os.Hostname(); err == nil {
 		h.Host = host

@@ -60,7 +60,7 @@ func (s *Store) release() {
 }
 
 func (s *Store) start(decide policy) error {
-	s.me = holder(s.opts.Epic.ID, s.opts.Now())
+	s.me = Self(s.opts.Epic.ID, s.opts.Now())
 	var err error
 	if s.lock, err = durable.Acquire(s.fsys, LockFile, s.me); err != nil {
 		return err

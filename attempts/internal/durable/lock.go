@@ -16,13 +16,15 @@ type Holder struct {
 	Host  string    `json:"host"`
 	Boot  string    `json:"boot,omitempty"` // tells two machines, or two starts of one, apart where the system names its starts
 	Epic  string    `json:"epic"`
+	Dir   string    `json:"dir,omitempty"` // relay's folder, where the lock is of more than one epic
 	Since time.Time `json:"since"`
 }
 
 // HeldError means that somebody else has the lock.
 type HeldError struct {
 	Holder  Holder
-	Foreign bool // the holder is on another host, where this host cannot see whether it lives
+	Foreign bool   // the holder is on another host, where this host cannot see whether it lives
+	Path    string // of the lock file; "" : it is the ledger's
 }
 
 func (e *HeldError) Error() string {
@@ -156,6 +158,19 @@ func (l *Lock) Release() error {
 		err = cerr
 	}
 	return err
+}
+
+// Remove takes the lock file away and lets go. Who waits for it meanwhile notices that the file under its name is another.
+func (l *Lock) Remove() error {
+	err := l.fsys.Remove(l.name) // before letting go: what stands there later is somebody else's
+	cerr := l.f.Close()
+	if err != nil && cerr == nil {
+		err = l.fsys.Remove(l.name) // an open file cannot be removed everywhere
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, cerr)
 }
 
 // Look says whether somebody holds the lock now, and who held it last, without writing anything.
