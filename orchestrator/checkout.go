@@ -22,6 +22,7 @@ type ground struct {
 	o      *Options
 	home   *reanchor.Git // the user's own checkout
 	vault  *vault
+	lock   *occupancy
 	ledger ledger
 	ignore []byte // relay's own .gitignore
 
@@ -33,7 +34,7 @@ type ground struct {
 
 func (g *ground) began() attempts.Integration { return g.origin }
 
-func (g *ground) remembers(l ledger) { g.ledger = l }
+func (g *ground) remembers(l ledger, here *occupancy) { g.ledger, g.lock = l, here }
 
 // checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
 // by itself.

@@ -26,7 +26,7 @@ func (c *checkout) gather(ctx context.Context, a Assignment, f *Finding) ([]rean
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
 func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
-	if err := c.tree.unlock(); err != nil {
+	if err := c.tree.unlock(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.finished(ctx, f); err != nil {

@@ -24,7 +24,7 @@ type Engine interface {
 // local is an engine of this machine, with what a run does before its first attempt and after its last.
 type local interface {
 	Engine
-	remembers(ledger)
+	remembers(ledger, *occupancy)
 	began() attempts.Integration                                                              // for run_started; empty when nothing is landed
 	settled(ctx context.Context) error                                                        // a *RefusedError when nothing can work here
 	begin(ctx context.Context) error                                                          // before the first attempt

@@ -45,13 +45,13 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if why != "" {
 		c.blame(f, why)
 	}
-	return nil
+	return c.lock.keep(ctx)
 }
 
 // blame fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
 // note stands, and nobody is gated.
 func (c *checkout) blame(f *Finding, why string) {
-	alone := c.tree != nil || c.o.Jobs == 1
+	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.alone()
 	if alone && f.Outcome != attempts.Stopped {
 		f.Gate = attempts.TamperedWith
 		f.fail(attempts.Tamper, attempts.Tampered, why)
@@ -65,7 +65,7 @@ func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, caus
 	if !errors.As(cause, &said) || ctx.Err() != nil || c.tree.readable(ctx, a.Base) {
 		return nil, cause
 	}
-	why, err := c.vault.putBack(func() bool { return false })
+	why, err := c.vault.putBack(ctx, func() bool { return false })
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}

@@ -85,26 +85,53 @@ func (w *worktree) locked() bool {
 
 // unlock removes the locks that a killed git of the attempt has left, or an agent has put there, as far as they are in
 // relay's way. Call it only when the attempt's processes are gone.
-func (w *worktree) unlock() error {
-	own, shared := w.repo.GitDir(), w.repo.CommonDir()
-	locks := []string{
-		filepath.Join(own, "index.lock"), filepath.Join(own, "HEAD.lock"), filepath.Join(own, "ORIG_HEAD.lock"), filepath.Join(own, "config.worktree.lock"),
-		filepath.Join(shared, "config.lock"), filepath.Join(shared, "packed-refs.lock"), filepath.Join(shared, filepath.FromSlash(w.branch)+".lock"),
+func (w *worktree) unlock(ctx context.Context) error {
+	if err := w.unlockOwn(); err != nil {
+		return err
 	}
-	kept := filepath.Join(shared, "refs", "relay")
-	err := filepath.WalkDir(kept, func(path string, _ fs.DirEntry, err error) error {
+	left, err := w.sharedLocks()
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	// A neighbour's relay may be changing refs this moment: what is there still when it is our turn was left behind.
+	release, err := lockRepository(ctx, w.repo)
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return errors.Join(err, release())
+}
+
+// unlockOwn removes the locks that are this checkout's alone.
+func (w *worktree) unlockOwn() error {
+	for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock", "config.worktree.lock"} {
+		if err := os.RemoveAll(filepath.Join(w.repo.GitDir(), name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedLocks lists the locks of git that are there in what all worktrees of the repository share.
+func (w *worktree) sharedLocks() ([]string, error) {
+	shared := w.repo.CommonDir()
+	var found []string
+	for _, name := range []string{"config.lock", "packed-refs.lock", w.branch + ".lock"} {
+		path := filepath.Join(shared, filepath.FromSlash(name))
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	err := filepath.WalkDir(filepath.Join(shared, "refs", "relay"), func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".lock") {
-			locks = append(locks, path)
+			found = append(found, path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return err
 	})
-	for _, path := range locks {
-		if err := os.RemoveAll(path); err != nil {
-			return err
-		}
-	}
-	return err
+	return found, err
 }

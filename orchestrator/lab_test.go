@@ -67,7 +67,7 @@ func (l *lab) open(agent string) {
 	if !ok {
 		l.Fatalf("the engine is a %T", engine)
 	}
-	c.remembers(noLedger{})
+	c.remembers(noLedger{}, nil)
 	l.c = c
 	l.write(".agents-os/relay/epic.yml", "plan")
 	if err := os.MkdirAll(filepath.Dir(c.untrackedFile(o.Run)), 0o755); err != nil {

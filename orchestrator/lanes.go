@@ -25,7 +25,8 @@ type lanes struct {
 }
 
 func newLanes(g *ground) *lanes {
-	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: func(context.Context) (func() error, error) { return func() error { return nil }, nil }}
+	inTurn := func(ctx context.Context) (func() error, error) { return lockRepository(ctx, g.home) }
+	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: inTurn}
 	return &lanes{
 		ground: g, yard: y, trunk: newTrunk(g.home, g.o.Epic.ID, g.o.Landing),
 		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool),

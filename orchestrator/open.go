@@ -15,7 +15,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 	g := &ground{o: o, home: repo, heard: heard, now: time.Now}
 	c := &checkout{ground: g, repo: repo}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy")), aside: filepath.Join(o.Dir, "git-damaged")}
+	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {
 		if o.Review.Reviewer != "" {
 			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}

@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"relay/attempts"
 	"relay/reanchor"
 )
 
@@ -22,7 +23,7 @@ import (
 type vault struct {
 	mu     sync.Mutex
 	gitDir string // .git of the checkout: a folder, or the file of a linked worktree
-	store  string // where the copy is; on the same file system it costs little
+	store  string // where the copy is, no other run's; on the same file system it costs little
 	aside  string // in relay's folder, where a damaged .git is moved; names after the first get a number
 }
 
@@ -80,7 +81,7 @@ func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if sound() {
 		return configured, nil
 	}
-	return v.putBack(sound)
+	return v.putBack(ctx, sound)
 }
 
 // mendConfig puts the repository's configuration back when it keeps git from working in this checkout: the user would
@@ -144,10 +145,14 @@ func sameAs(content []byte, path string) bool {
 }
 
 // putBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted.
-// Nothing is done when it is sound by then: side by side another attempt may have been quicker.
-func (v *vault) putBack(sound func() bool) (string, error) {
+// Nothing is done when it is sound by then: side by side another attempt, or another run, may have been quicker.
+func (v *vault) putBack(ctx context.Context, sound func() bool) (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	turn, err := attempts.HoldWithin(ctx, repositoryPatience, filepath.Join(filepath.Dir(v.store), putBackLock), attempts.Self("", time.Now()))
+	if err == nil { // whatever is wrong with the lock, .git is to be put back
+		defer func() { _ = turn.Release() }()
+	}
 	if sound() {
 		return "", nil
 	}
@@ -174,7 +179,7 @@ func (v *vault) putBack(sound func() bool) (string, error) {
 	}
 	// Made beside it and then renamed: half a .git, after a crash, would be taken for no repository at all.
 	half := v.aside + ".new"
-	err := errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
+	err = errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
 	if err == nil {
 		err = errors.Join(replicate(v.store, half), os.Rename(half, v.gitDir))
 	}
@@ -184,105 +189,27 @@ func (v *vault) putBack(sound func() bool) (string, error) {
 	return why, nil
 }
 
+// alone reports whether no other run in this checkout has a copy beside this one. A lock in .git would not tell: it goes
+// with .git.
+func (v *vault) alone() bool {
+	beside, _ := os.ReadDir(filepath.Dir(v.store))
+	return !slices.ContainsFunc(beside, func(e fs.DirEntry) bool {
+		return e.Name() != putBackLock && strings.TrimSuffix(e.Name(), ".file") != filepath.Base(v.store)
+	})
+}
+
 // gone reports whether .git is no longer there at all.
 func (v *vault) gone() bool {
 	_, err := os.Lstat(v.gitDir)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// putBackLock is beside the copies of all runs in this checkout.
+const putBackLock = "put-back.lock"
+
 // close removes the copy at the end of a run that left the repository whole.
 func (v *vault) close() error {
-	return errors.Join(os.RemoveAll(v.store), os.RemoveAll(v.store+".file"))
-}
-
-// replicate copies a .git. HEAD comes last: a copy that has none was cut short, and is not put back.
-func replicate(from, to string) error {
-	err := mirror(from, to)
-	if err == nil {
-		err = copyFile(filepath.Join(from, headFile), filepath.Join(to, headFile))
-	}
+	err := errors.Join(os.RemoveAll(v.store), os.RemoveAll(v.store+".file"))
+	_ = os.Remove(filepath.Dir(v.store)) // unless another run has its copy there
 	return err
-}
-
-const headFile = "HEAD"
-
-// mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes meanwhile, and
-// git's lock files, are left out: an editor's git may be at work beside us.
-func mirror(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(from, path)
-		if err = errors.Join(err, relErr); err == nil {
-			err = mirrorOne(path, rel, filepath.Join(to, rel), d)
-		}
-		if _, gone := os.Lstat(path); rel != "." && errors.Is(gone, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-}
-
-func mirrorOne(path, rel, target string, d fs.DirEntry) error {
-	switch {
-	case d.IsDir():
-		return os.MkdirAll(target, 0o755)
-	case d.Type()&fs.ModeSymlink != 0:
-		dest, err := os.Readlink(path)
-		if err != nil {
-			return err
-		}
-		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), rel == headFile:
-		return nil // a socket of git's fsmonitor, for one
-	case inObjects(rel):
-		return linkFile(path, target)
-	}
-	return copyFile(path, target)
-}
-
-// inObjects reports whether a file below .git never changes once it is there: an object or a pack, of this repository,
-// of a submodule, or of large-file storage. What else is in these folders (info/alternates, for one) is written in place.
-func inObjects(rel string) bool {
-	parts := strings.Split(filepath.ToSlash(rel), "/")
-	for i, part := range parts[:len(parts)-1] {
-		if part != "objects" {
-			continue
-		}
-		switch next := parts[i+1]; {
-		case len(next) == 2 && i+2 < len(parts), i > 0 && parts[i-1] == "annex":
-			return true
-		case next == "pack" && strings.HasPrefix(parts[len(parts)-1], "pack-"):
-			return true
-		}
-	}
-	return false
-}
-
-// linkFile links a file whose bytes never change; an existing target is already the same.
-func linkFile(from, to string) error {
-	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	part := to + ".part" // half an object, after a crash, would be taken for a whole one
-	return errors.Join(copyFile(from, part), os.Rename(part, to))
-}
-
-func copyFile(from, to string) error {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	info, err := src.Stat()
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
 }

@@ -16,9 +16,9 @@ import (
 // Work runs the epic until nothing is left to do, or ctx is cancelled (with ErrInterrupted when a person asked). The
 // error is nil when the run came to its own end, whatever became of the tasks; Summary is filled either way.
 //
-// Errors: *attempts.HeldError when another run holds the epic, *attempts.EditedError when somebody edited the ledger,
-// *RefusedError when the checkout cannot be worked in, ErrNoRunner when no agent is left; others are failures of this
-// machine.
+// Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout,
+// *attempts.EditedError when somebody edited the ledger, *RefusedError when the checkout cannot be worked in,
+// ErrNoRunner when no agent is left; others are failures of this machine.
 func Work(ctx context.Context, o Options) (Summary, error) {
 	start := time.Now()
 	if o.Run == "" {
@@ -36,12 +36,17 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
+	here, err := occupy(ctx, &o)
+	if err != nil {
+		return Summary{Run: o.Run}, err
+	}
+	defer func() { _ = here.leave() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
 	store, err := openLedger(&o, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
-	c.remembers(store)
+	c.remembers(store, here)
 	n := newNight(&o, store, c)
 	listener := make(chan struct{})
 	go func() {

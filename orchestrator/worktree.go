@@ -35,7 +35,7 @@ func (w *worktree) git(ctx context.Context, stdin io.ReadSeeker, args ...string)
 		return out, err
 	}
 	// What was killed a moment ago has left its lock, or an editor's git was quicker.
-	if err := w.unlock(); err != nil {
+	if err := w.unlockOwn(); err != nil {
 		return out, err
 	}
 	if stdin != nil {
@@ -154,8 +154,12 @@ func (w *worktree) onBranch(ctx context.Context) bool {
 
 // keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
 func (w *worktree) keep(ctx context.Context, ref, commit string) error {
-	_, err := w.git(ctx, nil, "update-ref", "--", ref, commit)
-	return err
+	release, err := lockRepository(ctx, w.repo)
+	if err != nil {
+		return err
+	}
+	_, err = w.git(ctx, nil, "update-ref", "--", ref, commit)
+	return errors.Join(err, release())
 }
 
 // detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
@@ -167,7 +171,7 @@ func (w *worktree) detach(ctx context.Context, commit string) {
 
 // restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *worktree) restore(ctx context.Context, commit string) error {
-	if err := errors.Join(w.unlock(), w.forget()); err != nil {
+	if err := errors.Join(w.unlock(ctx), w.forget()); err != nil {
 		return err
 	}
 	if !w.onBranch(ctx) {

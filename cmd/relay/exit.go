@@ -170,12 +170,8 @@ func ledgerTrouble(err error) (diagnosis, bool) {
 	var damage *attempts.DamageError
 	var other *attempts.EpicError
 	switch {
-	case errors.As(err, &held) && held.Foreign:
-		return diagnosis{exitRunning, []string{holderWords(held)},
-			"if that run is over, remove the file lock in relay's folder, then type the command again"}, true
 	case errors.As(err, &held):
-		return diagnosis{exitRunning, []string{holderWords(held)},
-			"relay status --watch follows it; Ctrl-C or TERM stops it cleanly"}, true
+		return diagnosis{exitRunning, []string{holderWords(err, held)}, holderHint(err, held)}, true
 	case errors.As(err, &edited):
 		return diagnosis{exitFailure, append([]string{message(edited)}, differences(edited.Diff)...),
 			"relay ledger accept takes the edit in; relay ledger repair drops it"}, true

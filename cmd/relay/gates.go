@@ -91,7 +91,7 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 	store, err := p.open(opts.app, pl)
 	var held *attempts.HeldError
 	if errors.As(err, &held) {
-		return &hinted{err: errors.New(holderWords(held)), code: exitRunning, hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
+		return &hinted{err: errors.New(holderWords(err, held)), code: exitRunning, hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
 	}
 	if err != nil {
 		return err

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator"
 )
 
 // holderText says who holds the epic.
@@ -15,10 +17,51 @@ func holderText(h *attempts.Holder) string {
 	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
 }
 
-// holderWords says that another relay holds the epic.
-func holderWords(e *attempts.HeldError) string {
-	if e.Foreign {
-		return "the epic is held by " + holderText(&e.Holder) + ", another machine"
+// holderWords says that another relay holds the epic, or else what err is about.
+func holderWords(err error, e *attempts.HeldError) string {
+	who, inUse := holderText(&e.Holder), new(*orchestrator.InUseError)
+	switch checkout := errors.As(err, inUse); {
+	case checkout && e.Foreign:
+		return "this checkout is held by " + atWork(&e.Holder) + ", another machine"
+	case checkout:
+		return "relay is already at work in this checkout: " + atWork(&e.Holder)
+	case e.Path != "" && e.Foreign:
+		return "this repository is held by " + who + ", another machine"
+	case e.Path != "":
+		return "another relay has been changing the worktrees of this repository for too long: " + who
+	case e.Foreign:
+		return "the epic is held by " + who + ", another machine"
 	}
-	return "relay is already at work on this epic: " + holderText(&e.Holder)
+	return "relay is already at work on this epic: " + who
+}
+
+// atWork says who holds a checkout, and for which epic.
+func atWork(h *attempts.Holder) string {
+	text := holderText(h)
+	if h.Epic != "" {
+		text += ", on epic " + line(h.Epic, 80)
+	}
+	if h.Dir != "" {
+		text += " in " + line(h.Dir, 200)
+	}
+	return text
+}
+
+// holderHint says what to type about whoever is in the way.
+func holderHint(err error, e *attempts.HeldError) string {
+	stop := "wait until it ends"
+	if e.Holder.PID > 0 {
+		stop += fmt.Sprintf(", or stop it cleanly: kill %d", e.Holder.PID)
+	}
+	switch {
+	case e.Foreign && e.Path != "":
+		return "if that run is over: rm " + orchestrator.ShellWord(e.Path) + ", then type the command again"
+	case e.Foreign:
+		return "if that run is over, remove the file lock in relay's folder, then type the command again"
+	case errors.As(err, new(*orchestrator.InUseError)):
+		return stop + "; to work on both, give one a checkout of its own: git worktree add"
+	case e.Path != "":
+		return stop
+	}
+	return "relay status --watch follows it; Ctrl-C or TERM stops it cleanly"
 }

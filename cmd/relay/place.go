@@ -78,9 +78,11 @@ func (a *app) repository(ctx context.Context) (*place, error) {
 		return nil, err
 	}
 	git, err := reanchor.OpenGit(ctx, dir)
-	if copied := a.vault(dir); errors.Is(err, reanchor.ErrNoRepository) && copied != "" && exists(filepath.Join(copied, "HEAD")) {
-		return nil, &hinted{err: errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
-			hint: "mv " + orchestrator.ShellWord(copied) + " " + orchestrator.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
+	if errors.Is(err, reanchor.ErrNoRepository) {
+		if copied := a.keptGit(dir); copied != "" {
+			return nil, &hinted{err: errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
+				hint: "mv " + orchestrator.ShellWord(copied) + " " + orchestrator.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
+		}
 	}
 	if err != nil {
 		return nil, err

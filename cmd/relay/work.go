@@ -261,7 +261,7 @@ func (o *workOptions) options(p *place, pl *plan) orchestrator.Options {
 	c := &p.config.Relay
 	judge, _ := reviewer(p.config)
 	return orchestrator.Options{
-		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: o.app.vault(p.root),
+		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: p.vault(o.app),
 		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: orchestrator.Landing(c.Landing), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.newRunner, Model: c.Model, Env: agentEnvironment(o.app.environ, c.Env),
 		Limits: orchestrator.Limits{

@@ -1,0 +1,179 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/reanchor"
+	"relay/runners/process"
+)
+
+// Lock files in the git folders of a repository. Each is there only while somebody has it, or when they were killed.
+const (
+	doorLock       = "relay-checkout.lock"   // of a checkout: held for a moment by who looks at the other locks
+	repositoryLock = "relay-repository.lock" // of all checkouts together: see lockRepository
+	runLock        = "relay-"                // and the run, its isolation, and lockSuffix
+	lockSuffix     = ".lock"
+)
+
+// How long a run waits for what others hold for moments. A worktree of a large repository takes git a while.
+const (
+	doorPatience       = 5 * time.Second
+	repositoryPatience = 5 * time.Minute
+)
+
+// InUseError means that another run works in this checkout, and that the two would be in each other's way.
+type InUseError struct{ Held *attempts.HeldError }
+
+// Error says who has the checkout.
+func (e *InUseError) Error() string { return "this checkout is " + e.Held.Error() }
+
+// Unwrap returns who has it, and since when.
+func (e *InUseError) Unwrap() error { return e.Held }
+
+// lockRepository keeps other relays from changing the repository's worktrees and shared refs at the same moment: git's
+// own locks do not keep two git worktree add apart. It waits for its turn, but not for ever. Who has it must not ask for
+// it again, as worktree.keep and worktree.unlock do.
+func lockRepository(ctx context.Context, repo *reanchor.Git) (release func() error, err error) {
+	path := filepath.Join(repo.CommonDir(), repositoryLock)
+	held, err := attempts.HoldWithin(ctx, repositoryPatience, path, attempts.Self("", time.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("wait for the lock of the repository: %w", err)
+	}
+	return held.Release, nil
+}
+
+// occupancy is a run's hold on the checkout it works in. One with isolation none wants it for itself; any number with
+// isolation shared go together.
+type occupancy struct {
+	dir  string // the checkout's git folder
+	name string // of this run's lock file
+	who  attempts.Holder
+	held *attempts.Held
+}
+
+// occupy takes the checkout for this run, or returns an *InUseError. A run that leaves the checkout alone needs none.
+func occupy(ctx context.Context, o *Options) (*occupancy, error) {
+	c := &occupancy{dir: o.Repo.GitDir(), who: attempts.Self(o.Epic.ID, time.Now())}
+	if o.Isolation != IsolationNone && o.Isolation != IsolationShared {
+		return c, nil
+	}
+	c.name = runLock + o.Run + "." + string(o.Isolation) + lockSuffix
+	if rel, err := filepath.Rel(o.Root, o.Dir); err == nil {
+		c.who.Dir = filepath.ToSlash(rel)
+	}
+	dead, err := c.enter(ctx)
+	for run := range dead {
+		if _, err := os.Stat(filepath.Join(o.Dir, "runs", run)); err == nil {
+			delete(dead, run) // of this ledger: see night.sweep
+		}
+	}
+	if err == nil && len(dead) > 0 { // nobody else would end what a killed run of another ledger has left here
+		_, err = process.Sweep(ctx, func(mark string) bool { run, _, _ := cutMark(mark); return dead[run] }, o.Limits.StopGrace)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.leave())
+	}
+	return c, nil
+}
+
+// enter takes this run's lock unless another's is in its way, and returns the runs that were killed here.
+func (c *occupancy) enter(ctx context.Context) (dead map[string]bool, err error) {
+	door, err := attempts.HoldWithin(ctx, doorPatience, filepath.Join(c.dir, doorLock), c.who)
+	if err != nil {
+		return nil, inUse(err)
+	}
+	defer func() { err = errors.Join(err, door.Release()) }()
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	dead = make(map[string]bool)
+	for _, e := range entries {
+		run, isolation, ok := runOfLock(e.Name())
+		if !ok {
+			continue
+		}
+		gone, err := c.meet(filepath.Join(c.dir, e.Name()), isolation)
+		if err != nil {
+			return nil, err
+		}
+		if gone {
+			dead[run] = true
+		}
+	}
+	c.held, err = attempts.Hold(filepath.Join(c.dir, c.name), c.who)
+	return dead, inUse(err)
+}
+
+// meet looks at the lock of another run: one that is in the way is an error, one that was killed is gone.
+func (c *occupancy) meet(path string, theirs Isolation) (gone bool, err error) {
+	who, err := attempts.HeldBy(path)
+	if err != nil {
+		return false, err
+	}
+	if who == nil {
+		dead, err := attempts.Hold(path, c.who)
+		if err == nil {
+			return true, dead.Release()
+		}
+		var left *attempts.HeldError
+		if errors.As(err, &left) && left.Holder.Dir == c.who.Dir {
+			return false, nil // on another host, on this epic: the ledger's own lock says what to do
+		}
+		return false, inUse(err)
+	}
+	if who.Dir == c.who.Dir {
+		return false, &attempts.HeldError{Holder: *who} // two runs on one epic
+	}
+	if _, ours, _ := runOfLock(c.name); ours == IsolationShared && theirs == IsolationShared {
+		return false, nil
+	}
+	return false, &InUseError{&attempts.HeldError{Holder: *who, Path: path}}
+}
+
+// keep takes the lock anew when an agent has removed or changed it, and .git with it, perhaps.
+func (c *occupancy) keep(ctx context.Context) error {
+	if c == nil || c.held == nil || c.held.Intact() {
+		return nil
+	}
+	_ = c.leave() // of what is not ours any more nothing need be left
+	if err := os.RemoveAll(filepath.Join(c.dir, c.name)); err != nil {
+		return err
+	}
+	_, err := c.enter(context.WithoutCancel(ctx))
+	return err
+}
+
+// leave gives the checkout back.
+func (c *occupancy) leave() error {
+	if c.held == nil {
+		return nil
+	}
+	held := c.held
+	c.held = nil
+	return held.Release()
+}
+
+// runOfLock takes the name of a run's lock file apart.
+func runOfLock(name string) (run string, i Isolation, ok bool) {
+	rest, ours := strings.CutPrefix(name, runLock)
+	rest, lock := strings.CutSuffix(rest, lockSuffix)
+	run, isolation, parts := strings.Cut(rest, ".")
+	return run, Isolation(isolation), ours && lock && parts
+}
+
+// inUse marks who is in a run's way.
+func inUse(err error) error {
+	var held *attempts.HeldError
+	if errors.As(err, &held) {
+		return &InUseError{held}
+	}
+	return err
+}
