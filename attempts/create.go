@@ -1,7 +1,10 @@
 package attempts
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -44,8 +47,29 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	} else if len(logs) > 0 {
 		return ErrExists
 	}
-	f := newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
-	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: f.render})
+	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: unbegun(g, e, s, now).render})
+}
+
+// unbegun is the state of an epic of which nothing was run.
+func unbegun(g *epic.Graph, e *epic.Epic, s Settings, now time.Time) *fold {
+	return newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
+}
+
+// create writes the first ledger of an epic and returns what reading it would.
+func (s *Store) create() (*contents, error) {
+	f := unbegun(s.opts.Graph, s.opts.Epic, *s.opts.Fresh, s.opts.Now())
+	sum := sha256.New()
+	err := durable.Replace(s.fsys, LedgerFile, nil, durable.Content{Write: func(w io.Writer) error {
+		return f.render(io.MultiWriter(w, sum))
+	}})
+	if err != nil {
+		return nil, err
+	}
+	info, err := s.fsys.Lstat(LedgerFile)
+	if err != nil {
+		return nil, err
+	}
+	return &contents{history: &history{fsys: s.fsys, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info)}, nil
 }
 
 // Self describes this process as the holder of a lock.

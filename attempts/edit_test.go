@@ -364,7 +364,23 @@ func TestCreate(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.Remove(filepath.Join(b.dir, LedgerFile)))
-	if _, err := Open(b.options(run1)); !errors.Is(err, ErrNoLedger) {
+	o := b.options(run1)
+	if _, err := Open(o); !errors.Is(err, ErrNoLedger) {
 		t.Errorf("got %v", err)
+	}
+	o.Fresh = &Settings{MaxAttemptsPerTask: 5}
+	s, err := Open(o)
+	must(t, err)
+	if v := b.read(t); v.Counts[Pending] != 3 || v.Ledger.Settings.MaxAttemptsPerTask != 5 || v.Ledger.StartedAt.IsZero() {
+		t.Errorf("got %+v", v)
+	}
+	must(t, os.WriteFile(filepath.Join(b.dir, LedgerFile), []byte("mine"), 0o600))
+	if names, err := s.Restore(); err != nil || len(names) != 1 {
+		t.Errorf("restored %v, %v", names, err)
+	}
+	must(t, s.Append(started("T1", 1)))
+	must(t, s.Close())
+	if v := b.read(t); v.Counts[InProgress] != 1 || len(v.Warnings) > 0 {
+		t.Errorf("got %+v", v)
 	}
 }

@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"path"
 
@@ -72,6 +73,9 @@ func (s *Store) start(decide policy) error {
 		return err
 	}
 	c, err := s.load()
+	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
+		c, err = s.create()
+	}
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,9 @@ type Options struct {
 	// Run is the id of a new run, see [NewRunID]. Empty: events go to the newest run's log, as those of a command
 	// such as gate do.
 	Run string
-	Now func() time.Time // the clock; required
+	// Fresh, if not nil, are the settings of the ledger that Open makes where there is none yet, see [Create].
+	Fresh *Settings
+	Now   func() time.Time // the clock; required
 	// Fault is called at every point that a crash can cut, see [FaultPoints]; an error is taken for the disk's. Nil in earnest.
 	Fault func(point string) error
 	// Warn hears what a person should know and nobody has to act on. May be nil.
@@ -67,7 +69,8 @@ type Store struct {
 
 // Open takes the epic's lock, reads everything, cuts what a crash left at the log's end and makes the run's folder.
 //
-// Errors to branch on: [*HeldError], [*EditedError], [*DamageError], [*VersionError], [*EpicError], [ErrNoLedger].
+// Errors to branch on: [*HeldError], [*EditedError], [*DamageError], [*VersionError], [*EpicError], and [ErrNoLedger]
+// without Fresh.
 func Open(o Options) (*Store, error) {
 	if o.Run != "" && !runPattern.MatchString(o.Run) {
 		return nil, fmt.Errorf("%q is no run id", o.Run)

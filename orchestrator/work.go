@@ -61,15 +61,9 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 
 // openLedger opens the epic's memory, and begins one for a plan that somebody wrote by hand.
 func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
-	options := attempts.Options{Dir: o.Dir, Epic: o.Epic, Graph: o.Graph, Run: o.Run, Now: time.Now, Fault: o.Fault, Warn: warn}
-	store, err := attempts.Open(options)
-	if !errors.Is(err, attempts.ErrNoLedger) {
-		return store, err
-	}
-	if err := attempts.Create(o.Dir, o.Epic, o.Settings, time.Now()); err != nil {
-		return nil, err
-	}
-	return attempts.Open(options)
+	return attempts.Open(attempts.Options{
+		Dir: o.Dir, Epic: o.Epic, Graph: o.Graph, Run: o.Run, Fresh: &o.Settings, Now: time.Now, Fault: o.Fault, Warn: warn,
+	})
 }
 
 // listen passes on what is heard from attempts.

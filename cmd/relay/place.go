@@ -206,31 +206,24 @@ func (p *place) view(pl *plan) (*attempts.View, error) {
 	return v, err
 }
 
-// open takes the epic for a change by a person. An epic that was written by hand gets its ledger here.
+// open takes the epic for a change by a person. An epic that was written by hand and never run gets its ledger here.
 func (p *place) open(a *app, pl *plan) (*attempts.Store, error) {
-	if err := p.ensureLedger(a, pl); err != nil {
+	if err := p.ensureIgnored(); err != nil {
 		return nil, err
 	}
+	fresh := settings(p.config)
 	return attempts.Open(attempts.Options{
-		Dir: p.dir, Epic: pl.epic, Graph: pl.graph, Now: a.now,
+		Dir: p.dir, Epic: pl.epic, Graph: pl.graph, Fresh: &fresh, Now: a.now,
 		Warn: func(text string) { fmt.Fprintf(a.err, "relay: warning: %s\n", text) },
 	})
 }
 
-func (p *place) ensureLedger(a *app, pl *plan) error {
-	if exists(p.file(attempts.LedgerFile)) || exists(p.file(attempts.RunsDir)) {
+// ensureIgnored keeps the folder of an epic that was written by hand out of git, before anything is written into it.
+func (p *place) ensureIgnored() error {
+	if exists(p.file(attempts.LedgerFile)) || exists(p.file(attempts.RunsDir)) || exists(p.file(".gitignore")) {
 		return nil
 	}
-	if !exists(p.file(".gitignore")) {
-		if err := replaceFile(p.file(".gitignore"), []byte("*\n")); err != nil {
-			return err
-		}
-	}
-	err := attempts.Create(p.dir, pl.epic, settings(p.config), a.now())
-	if errors.Is(err, attempts.ErrExists) { // somebody was faster
-		return nil
-	}
-	return err
+	return replaceFile(p.file(".gitignore"), []byte("*\n"))
 }
 
 // task finds a task by the id a user typed.

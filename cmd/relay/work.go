@@ -238,7 +238,7 @@ func noRunner(where string, err error) error {
 
 // night runs the epic with a guardian, signals and somebody watching.
 func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *place, pl *plan) (err error) {
-	if err := p.ensureLedger(o.app, pl); err != nil {
+	if err := p.ensureIgnored(); err != nil {
 		return errors.Join(err, guardian.Close())
 	}
 	watcher := newWatcher(o.app)
