@@ -14,12 +14,15 @@ import (
 const (
 	dutyParts   = 20
 	idleAfter   = 200 * time.Millisecond
-	minInterval = 50 * time.Millisecond
+	minInterval = 250 * time.Millisecond // also after the run was opened: its beginning is busy enough
 )
 
 // snapshots is the goroutine that keeps attempt-ledger.yml up with the log. Close waits for it.
 func (s *Store) snapshots() {
 	defer close(s.done)
+	s.disk.Lock()
+	s.ended = time.Now()
+	s.disk.Unlock()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {

@@ -45,10 +45,8 @@ func OpenLog(fsys FS, name string, fault Fault) (*Log, error) {
 		return nil, err
 	}
 	l.f = f
-	if fresh {
-		if err = f.Sync(); err == nil {
-			err = fsys.SyncDir(path.Dir(name))
-		}
+	if fresh { // the file itself is synced with its first line
+		err = fsys.SyncDir(path.Dir(name))
 	}
 	if err == nil {
 		err = l.restamp()

@@ -10,7 +10,7 @@ import (
 const ReserveSize = 64 << 10
 
 // Reserve makes a file of ReserveSize bytes, written so that the space is really taken. It does nothing when the file
-// is there already.
+// is there already. It is not synced: after a power cut the next run makes it again.
 func Reserve(fsys FS, name string) error {
 	info, err := fsys.Lstat(name)
 	if err == nil && info.Mode().IsRegular() && info.Size() == ReserveSize {
@@ -27,9 +27,6 @@ func Reserve(fsys FS, name string) error {
 		return err
 	}
 	_, err = f.Write(make([]byte, ReserveSize))
-	if err == nil {
-		err = f.Sync()
-	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
