@@ -25,6 +25,7 @@ type Guardian struct {
 	argv, env []string
 	log       *os.File
 	patience  time.Duration
+	slowEnd   time.Duration
 
 	mu     sync.Mutex
 	link   *link
@@ -35,7 +36,7 @@ type Guardian struct {
 // its standard input and output. Its errors go to log; nil: nowhere. Log is not a pipe, and stays the caller's, who
 // closes it after Close.
 func StartGuardian(argv, env []string, log *os.File) (*Guardian, error) {
-	g := &Guardian{argv: argv, env: env, log: log, patience: patience}
+	g := &Guardian{argv: argv, env: env, log: log, patience: patience, slowEnd: slowEnd}
 	l, err := g.dial()
 	if err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ type remote struct {
 	done    chan struct{}
 	exit    Exit
 	forget  func() bool
+	overdue *time.Timer // set when it was told to stop
 }
 
 // follow stops p when ctx is cancelled.
@@ -133,4 +135,7 @@ func (p *remote) Wait() Exit {
 }
 
 // Stop implements [Process].
-func (p *remote) Stop() { _ = p.link.send(request{Do: doStop, ID: p.id}) }
+func (p *remote) Stop() {
+	p.expect()
+	_ = p.link.send(request{Do: doStop, ID: p.id})
+}

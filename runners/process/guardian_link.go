@@ -25,6 +25,7 @@ type link struct {
 	grace time.Duration
 
 	patience time.Duration
+	slowEnd  time.Duration
 	ended    chan struct{} // closed when its processes are gone too and every Wait has its answer
 	err      error         // how the guardian ended; set before ended is closed
 }
@@ -56,8 +57,12 @@ func (g *Guardian) dial() (*link, error) {
 		closeAll([]*os.File{inW, outR})
 		return nil, fmt.Errorf("start the guardian: %w", err)
 	}
-	l := &link{proc: proc, in: inW, out: outR, calls: map[uint64]*remote{}, patience: g.patience, ended: make(chan struct{})}
+	l := &link{
+		proc: proc, in: inW, out: outR, calls: map[uint64]*remote{},
+		patience: g.patience, slowEnd: g.slowEnd, ended: make(chan struct{}),
+	}
 	go l.listen()
+	go l.rouse(l.patience / rousings)
 	return l, nil
 }
 
@@ -73,7 +78,7 @@ func (l *link) start(cmd Command) (*remote, error) {
 	l.mu.Lock()
 	if l.gone || l.left {
 		l.mu.Unlock()
-		return nil, fmt.Errorf("start %s: the guardian is gone", cmd.name())
+		return nil, fmt.Errorf("start %s: %w", cmd.name(), ErrLost)
 	}
 	l.last++
 	p.id = l.last
@@ -94,13 +99,17 @@ func (l *link) start(cmd Command) (*remote, error) {
 
 // answer waits for what became of a start.
 func (l *link) answer(p *remote) (*remote, error) {
-	slow := time.NewTimer(l.patience)
+	slow := time.NewTimer(l.patience / 2)
 	defer slow.Stop()
-	for {
+	for late := false; ; late = true {
 		select {
 		case r := <-p.started:
 			return p.begun(r)
 		case <-slow.C:
+			if !late { // the answer may be here already: relay itself may have been stopped for so long
+				slow.Reset(l.patience / 2)
+				continue
+			}
 			_ = l.proc.Kill()
 		case <-p.done: // lost, or so short that its end came with its start
 			select {
@@ -108,7 +117,7 @@ func (l *link) answer(p *remote) (*remote, error) {
 				return p.begun(r)
 			default:
 			}
-			return nil, fmt.Errorf("start %s: the guardian was lost: %w", p.cmd.name(), l.why())
+			return nil, fmt.Errorf("start %s: %w: %w", p.cmd.name(), ErrLost, l.why())
 		}
 	}
 }
@@ -200,6 +209,9 @@ func (p *remote) finish(exit Exit) {
 	p.exit = exit
 	if p.forget != nil {
 		p.forget()
+	}
+	if p.overdue != nil {
+		p.overdue.Stop()
 	}
 	close(p.done)
 }

@@ -113,6 +113,9 @@ func (k *kin) guardianGone(pid int) {
 	delete(k.guardians, pid)
 }
 
+// rouse lets a guardian go on that somebody has stopped; one that runs does not notice.
+func rouse(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
+
 func (c *child) awaitDeath() { awaitDeath(c.pid) }
 
 // ask sends the stop signal to the group and to everything else that is the command's.

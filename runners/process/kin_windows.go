@@ -122,6 +122,8 @@ func (k *kin) guardianGone(int) {}
 
 func (k *kin) beGuardian() {}
 
+func rouse(*os.Process) {}
+
 func (c *child) awaitDeath() {
 	_, _ = windows.WaitForSingleObject(c.seat.process, windows.INFINITE)
 }

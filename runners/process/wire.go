@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
+	"syscall"
 	"time"
 )
 
@@ -97,6 +98,9 @@ var causes = map[string]error{
 	"not found":  exec.ErrNotFound,
 	"not exist":  fs.ErrNotExist,
 	"permission": fs.ErrPermission,
+	"processes":  syscall.EAGAIN,
+	"memory":     syscall.ENOMEM,
+	"files":      syscall.ENFILE,
 }
 
 // startError is an error of the guardian's machine, told in relay's.

@@ -1,0 +1,61 @@
+package process
+
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// ErrLost is in the error of a start that was under way when the guardian was lost: whether the program ran for a
+// moment nobody knows. The next start finds a new guardian.
+var ErrLost = errors.New("the guardian was lost")
+
+// NoRoom reports whether a start failed because the machine has no room for another process now. It may have some
+// in a moment: an agent's own tests can take up all there is.
+func NoRoom(err error) bool {
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.ENFILE)
+}
+
+// slowEnd is what a stopped process may take beyond its grace: its guardian waits so long for what it killed, and so
+// long again for what that left behind, and then has to say so.
+const slowEnd = 2 * held
+
+// rousings is how often a guardian is roused while an answer of it is waited for.
+const rousings = 6
+
+// rouse keeps a guardian going that somebody has stopped: it would neither answer nor see its processes end.
+func (l *link) rouse(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.ended:
+			return
+		case <-tick.C:
+			rouse(l.proc)
+		}
+	}
+}
+
+// expect begins to wait for the end of a process that was told to stop. A guardian that does not tell of it in time is
+// killed, and the process is ended from here.
+func (p *remote) expect() {
+	p.link.mu.Lock()
+	defer p.link.mu.Unlock()
+	select {
+	case <-p.done:
+		return
+	default:
+	}
+	if p.overdue == nil {
+		p.overdue = time.AfterFunc(p.cmd.StopGrace+p.link.slowEnd+p.link.patience, p.giveUp)
+	}
+}
+
+func (p *remote) giveUp() {
+	select {
+	case <-p.done:
+	default:
+		_ = p.link.proc.Kill()
+	}
+}
