@@ -59,7 +59,7 @@ func ending(r runners.ShellReport, wall time.Duration) string {
 	case unseen(r):
 		return "the process that watched it died"
 	}
-	return fmt.Sprintf("exit status %d", r.Exit.Code)
+	return runners.HowEnded(r.Exit)
 }
 
 // furnish copies and links untracked files of the user's checkout. What is tracked in the worktree stays as it is.

@@ -137,7 +137,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) error {
 	case ended.TimedOut:
 		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
-		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s: exit status %d", check.Name, run.ExitCode))
+		f.fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.HowEnded(ended.Exit))
 	}
 	return nil
 }

@@ -195,10 +195,7 @@ func joinDetail(parts ...string) string {
 
 // exitDetail says how a process ended that was not well, with the last words it wrote to stderr.
 func exitDetail(exit process.Exit, stderr string) string {
-	how := fmt.Sprintf("exit status %d", exit.Code)
-	if exit.Signal != "" {
-		how = "ended by signal " + exit.Signal
-	}
+	how := HowEnded(exit)
 	last, err := lastBytes(stderr, 2<<10)
 	if err != nil || len(last) == 0 {
 		return how

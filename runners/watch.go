@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"time"
 
 	"relay/runners/process"
@@ -63,12 +60,9 @@ type end struct {
 func (w *watch) run(parent context.Context) (end, error) {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
-	p, err := w.sup.Start(ctx, w.cmd)
+	p, err := w.start(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return end{cause: context.Cause(ctx), over: parent.Err() != nil}, nil
-		}
-		return end{}, err
+		return notStarted(ctx, parent, err)
 	}
 	done := make(chan process.Exit, 1)
 	go func() { done <- p.Wait() }()
@@ -222,20 +216,6 @@ func fileSize(path string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// cannotStart tells an agent that is not there from a fault of relay's own machine: a working directory, prompt or
-// folder for the output that is missing looks the same to the system.
-func (w *watch) cannotStart(err error) bool {
-	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-		return false
-	}
-	for _, ours := range []string{w.cmd.Dir, w.cmd.Stdin, filepath.Dir(w.cmd.Stdout), filepath.Dir(w.cmd.Stderr)} {
-		if _, err := os.Stat(ours); ours != "" && err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // stopped names the outcome of an agent that relay stopped for a reason that says nothing of its work. The bool is

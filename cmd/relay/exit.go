@@ -13,6 +13,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/reanchor"
+	"relay/runners/process"
 )
 
 // Exit codes, the same for every command.
@@ -110,6 +111,8 @@ func diagnose(err error) diagnosis {
 		d.messages, d.hint = []string{"this is a bare repository, without files to work on"}, "clone it, and run relay in the clone"
 	case errors.Is(err, syscall.ENOSPC):
 		d.hint = "make room on that disk, then type the command again: nothing recorded is lost"
+	case process.NoRoom(err), errors.Is(err, syscall.EMFILE):
+		d.hint = "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
 		d.hint = "relay must be able to write there; relay check looks at everything"
 	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):

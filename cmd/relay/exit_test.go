@@ -54,6 +54,8 @@ func TestDiagnose(t *testing.T) {
 		"bare":          {reanchor.ErrBare, 1, "bare", "clone"},
 		"full disk":     {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "write x", "make room"},
 		"read-only":     {&fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}, 1, "open x", "relay check"},
+		"no processes":  {fmt.Errorf("T1: start sh: %w", syscall.EAGAIN), 1, "start sh", "ulimit -u"},
+		"no files":      {&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, 1, "open x", "ulimit -n"},
 		"interrupted":   {context.Canceled, 130, "interrupted", ""},
 		"hostile":       {errors.New("bad \x1b[2J name"), 1, `bad \u001b[2J name`, ""},
 	} {

@@ -1,0 +1,85 @@
+package runners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"relay/runners/process"
+)
+
+// A machine that has no room for another process has some again when whoever took it all has ended: an agent that
+// relay itself runs, often. It is tried again for so long, and more and more rarely.
+const (
+	roomPatience = 2 * time.Minute
+	firstRetry   = 50 * time.Millisecond
+	slowestRetry = 5 * time.Second
+)
+
+// start starts the process, as soon as there is room for it.
+func (w *watch) start(ctx context.Context) (process.Process, error) {
+	pause := firstRetry
+	for left := roomPatience; ; {
+		p, err := w.sup.Start(ctx, w.cmd)
+		if err == nil || left <= 0 || !process.NoRoom(err) {
+			return p, err
+		}
+		retry := time.NewTimer(pause)
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			retry.Stop()
+			return nil, context.Cause(ctx)
+		}
+		left -= pause
+		pause = min(2*pause, slowestRetry)
+	}
+}
+
+// notStarted is the end of a process that did not begin. What is nobody's doing here, and would go on, is an error.
+func notStarted(ctx, parent context.Context, err error) (end, error) {
+	switch {
+	case ctx.Err() != nil:
+		return end{cause: context.Cause(ctx), over: parent.Err() != nil}, nil
+	case errors.Is(err, process.ErrLost):
+		return end{exit: process.Exit{Code: -1, Lost: true}}, nil
+	}
+	return end{}, err
+}
+
+// cannotStart tells an agent that is not there from a fault of relay's own machine: a working directory, prompt or
+// folder for the output that is missing looks the same to the system.
+func (w *watch) cannotStart(err error) bool {
+	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return false
+	}
+	for _, ours := range []string{w.cmd.Dir, w.cmd.Stdin, filepath.Dir(w.cmd.Stdout), filepath.Dir(w.cmd.Stderr)} {
+		if _, err := os.Stat(ours); ours != "" && err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// HowEnded says in words how a process ended that was not stopped: a shell tells of a signal as a status above 128.
+func HowEnded(exit process.Exit) string {
+	const killed = ", as the system does when memory runs out"
+	switch {
+	case exit.Signal == "KILL":
+		return "killed by signal KILL" + killed
+	case exit.Code < 0 && exit.Signal == "":
+		return "ended by a signal"
+	case exit.Signal != "":
+		return "ended by signal " + exit.Signal
+	case exit.Code == 128+9:
+		return "exit status 137: something in it was killed by signal KILL" + killed
+	case exit.Code == 128+11:
+		return "exit status 139: something in it crashed with signal SEGV"
+	}
+	return fmt.Sprintf("exit status %d", exit.Code)
+}
