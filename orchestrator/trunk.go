@@ -5,26 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
-	"relay/attempts"
 	"relay/reanchor"
 )
 
 // errMoved means that somebody else moved the integration branch: ask for the tip again.
 var errMoved = errors.New("the integration branch was moved")
-
-// conflictError says that two changes do not go together.
-type conflictError struct {
-	Files []string // as git names them, sorted
-	Text  string   // git's words and the hunks with their marks, clean, at most conflictText bytes
-}
-
-// Error names the files.
-func (e *conflictError) Error() string { return "merge conflict in " + listed(e.Files) }
-
-// conflictText bounds what is told of a conflict.
-const conflictText = 32 << 10
 
 // trunk is an epic's integration branch: what has landed. More is added to it in the object database, so no checkout is
 // needed, and whatever is checked out anywhere stays as it is.
@@ -35,15 +26,19 @@ type trunk struct {
 	repo *reanchor.Git // of the user's repository
 	epic string
 	mode Landing // "" : LandingMerge
+
+	mu    sync.Mutex
+	asked bool
+	who   []string // settings that let relay commit where nobody has told git a name
 }
 
 func newTrunk(repo *reanchor.Git, epicID string, mode Landing) *trunk {
 	return &trunk{repo: repo, epic: epicID, mode: mode}
 }
 
-// branch and ref are the full names of what a user sees and of what relay goes by.
-func (t *trunk) branch() string { return "refs/heads/relay/" + t.epic }
+// ref is what relay goes by, branch what a user sees.
 func (t *trunk) ref() string    { return "refs/relay-tip/" + t.epic }
+func (t *trunk) branch() string { return "refs/heads/relay/" + t.epic }
 
 func (t *trunk) git(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	call := writing(args...)
@@ -52,70 +47,200 @@ func (t *trunk) git(ctx context.Context, stdin io.Reader, args ...string) (strin
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// begin creates the integration branch at head when there is none, and returns its tip.
+// begin creates the integration branch at head when there is none, and returns its tip. It takes in what a user has
+// committed on the branch, lets the branch follow when it is behind, and makes it again when it is gone.
 func (t *trunk) begin(ctx context.Context, head string) (tip string, err error) {
-	if tip, err = t.tip(ctx); err != nil || tip != "" {
-		return tip, err
+	if tip, err = t.tip(ctx); err != nil {
+		return "", err
 	}
-	return head, t.advance(ctx, "", head)
+	if tip == "" {
+		tip = head
+	}
+	if err = t.settle(ctx, tip); err == nil {
+		return tip, nil
+	}
+	if taken, refErr := t.repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
+		return "", &RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + t.epic, Hint: "git branch -m relay another-name, then relay work"}
+	}
+	below, listErr := t.git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:short)", t.branch()+"/")
+	if listErr == nil && below != "" {
+		return "", &RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + t.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
+	}
+	return "", err
 }
 
-// cargo is what a task brings to the trunk.
-type cargo struct {
-	base    string // the commit its first commit stands on
-	message string // of a merge commit, whole, with its trailers
+// stands returns where relay's own ref and the branch are; "" for one that is not there.
+func (t *trunk) stands(ctx context.Context) (tip, branch string, err error) {
+	if tip, err = t.repo.Ref(ctx, t.ref()); err == nil {
+		branch, err = t.repo.Ref(ctx, t.branch())
+	}
+	return tip, branch, err
 }
 
-// tip returns the commit the trunk ends in, "" when it has not begun. It takes in what a user has committed on the
-// branch, and makes the branch again when it is gone. A [*RefusedError] says that the two have diverged.
+// tip returns the commit the trunk ends in, "" when it has not begun: what a user has committed on the branch is part
+// of it, and a branch that is behind, or gone, is not. Nothing is written. A [*RefusedError] says that the two have
+// diverged.
 func (t *trunk) tip(ctx context.Context) (string, error) {
-	return t.repo.Ref(ctx, t.ref())
-}
-
-// stamp returns head with trailers in the message of every commit of base..head. The same commits get the same hashes,
-// and a head that has them all is returned as it is.
-func (t *trunk) stamp(ctx context.Context, base, head string, trailers []string) (string, error) {
-	_, _, _ = ctx, base, trailers
-	return head, nil
-}
-
-// join returns a commit that holds tip and head, with tip as its first parent or, in a replay of one commit, its only
-// one. It is tip itself when there is nothing to add. A [*conflictError] says that the two do not go together.
-func (t *trunk) join(ctx context.Context, tip, head string, c cargo) (merged string, err error) {
-	tree, err := t.git(ctx, nil, "merge-tree", "--write-tree", "--name-only", "--no-messages", tip, head)
-	var said *reanchor.GitError
-	if errors.As(err, &said) && said.Code == 1 {
-		return "", &conflictError{Files: strings.Split(tree, "\n")[1:], Text: attempts.Clean(tree, conflictText)}
+	tip, branch, err := t.stands(ctx)
+	switch {
+	case err != nil || branch == "" || tip == branch:
+		return tip, err
+	case tip == "":
+		return branch, nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("merge: %w", err)
+	for _, ends := range [][2]string{{branch, tip}, {tip, branch}} {
+		if held, err := t.contains(ctx, ends[0], ends[1]); err != nil || held {
+			return ends[0], err
+		}
 	}
-	return t.git(ctx, strings.NewReader(c.message), "commit-tree", "-p", tip, "-p", head, tree)
+	return "", &RefusedError{
+		Reason: "the branch relay/" + t.epic + " has commits of its own and lacks some that landed",
+		Hint:   "git branch -m relay/" + t.epic + " mine-" + t.epic + ", then relay work: the branch is made again with all that landed",
+	}
 }
 
-// close puts one merge commit on tip that has the tree of chain: what a batch added becomes one step of the branch.
-func (t *trunk) close(ctx context.Context, tip, chain, message string) (string, error) {
-	return t.git(ctx, strings.NewReader(message), "commit-tree", "-p", tip, "-p", chain, chain+"^{tree}")
+// settle brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
+func (t *trunk) settle(ctx context.Context, tip string) error {
+	own, branch, err := t.stands(ctx)
+	var moves []move
+	if own != tip {
+		moves = append(moves, move{t.ref(), own, tip})
+	}
+	if branch != tip && err == nil && !t.held(ctx) {
+		moves = append(moves, move{t.branch(), branch, tip})
+	}
+	if err != nil || len(moves) == 0 {
+		return err
+	}
+	return t.move(ctx, moves...)
 }
 
-// advance moves the trunk from one commit to another; errMoved when it is not at from any more.
+// advance moves the trunk from one commit to another that has it in its history; from "" begins it. The error is
+// errMoved when it is not at from any more, or when the branch has a commit that to lacks.
 func (t *trunk) advance(ctx context.Context, from, to string) error {
-	if now, err := t.tip(ctx); err != nil || now != from {
-		return errors.Join(err, errMoved)
+	_, branch, err := t.stands(ctx)
+	if err != nil {
+		return err
 	}
-	_, err := t.git(ctx, nil, "update-ref", t.ref(), to, from)
-	if err == nil {
-		_, err = t.git(ctx, nil, "update-ref", t.branch(), to)
+	moves := []move{{t.ref(), from, to}}
+	if branch != from && branch != "" {
+		held, err := t.contains(ctx, to, branch)
+		if err != nil || !held {
+			return errors.Join(err, errMoved)
+		}
+	}
+	if branch != to && !t.held(ctx) {
+		moves = append(moves, move{t.branch(), branch, to})
+	}
+	return t.move(ctx, moves...)
+}
+
+// move is a ref that goes from one commit ("" : it is not there) to another.
+type move struct{ ref, from, to string }
+
+// move moves refs, all or none; errMoved when one of them is not where it should be.
+func (t *trunk) move(ctx context.Context, moves ...move) error {
+	var script strings.Builder
+	for _, m := range moves {
+		from := m.from
+		if from == "" {
+			from = strings.Repeat("0", len(m.to))
+		}
+		fmt.Fprintf(&script, "update %s %s %s\n", m.ref, m.to, from)
+	}
+	var err error
+	for range 2 {
+		if _, err = t.git(ctx, strings.NewReader(script.String()), "update-ref", "--no-deref", "-m", "relay: landed", "--stdin"); err == nil || ctx.Err() != nil {
+			return err
+		}
+		for _, m := range moves {
+			if now, refErr := t.repo.Ref(ctx, m.ref); refErr == nil && now != m.from {
+				return errMoved
+			}
+		}
+		// git has waited for their locks longer than anybody needs one: what holds them was killed.
+		for _, m := range moves {
+			if err := os.RemoveAll(filepath.Join(t.repo.CommonDir(), filepath.FromSlash(m.ref)+".lock")); err != nil {
+				return err
+			}
+		}
 	}
 	return err
 }
 
+// held reports whether a worktree, the user's checkout among them, has the branch checked out or will come back to it.
+// When git cannot say, because an agent has made a mess of its worktree, it counts as held: the branch can wait.
+func (t *trunk) held(ctx context.Context) bool {
+	call := writing("worktree", "list", "--porcelain", "-z")
+	call.Wall = heldWall
+	list, err := t.repo.Run(ctx, call)
+	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+t.branch()+"\x00") || t.resting()
+}
+
+// heldWall is how long git may look for who has the branch: an agent can put a pipe where it reads.
+const heldWall = 20 * time.Second
+
+// resting reports whether a rebase or a bisection that has not come to its end began on the branch.
+func (t *trunk) resting() bool {
+	shared := t.repo.CommonDir()
+	dirs := []string{shared}
+	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
+	for _, e := range entries {
+		dirs = append(dirs, filepath.Join(shared, "worktrees", e.Name()))
+	}
+	for _, dir := range dirs {
+		for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostRefName {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if began := strings.TrimSpace(string(text)); err == nil && (began == t.branch() || "refs/heads/"+began == t.branch()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mostRefName is more than any ref name has.
+const mostRefName = 4 << 10
+
 // holds reports whether commit is in the tip's history.
 func (t *trunk) holds(ctx context.Context, commit string) (bool, error) {
-	_, err := t.git(ctx, nil, "merge-base", "--is-ancestor", commit, t.ref())
+	tip, err := t.tip(ctx)
+	if err != nil || tip == "" {
+		return false, err
+	}
+	held, err := t.contains(ctx, tip, commit)
+	if err == nil {
+		return held, nil
+	}
+	if _, missing := t.git(ctx, nil, "cat-file", "-e", commit+"^{commit}"); missing != nil && ctx.Err() == nil {
+		return false, nil // it is not in the repository at all
+	}
+	return false, err
+}
+
+// contains reports whether commit is part of head's history.
+func (t *trunk) contains(ctx context.Context, head, commit string) (bool, error) {
+	_, err := t.git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code == 1 {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// identity are settings with which git can commit.
+func (t *trunk) identity(ctx context.Context) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.asked {
+		_, err := t.git(ctx, nil, "var", "GIT_COMMITTER_IDENT")
+		if t.asked = ctx.Err() == nil; err != nil {
+			t.who = nameless()
+		}
+	}
+	return t.who
 }

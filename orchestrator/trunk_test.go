@@ -3,55 +3,172 @@ package orchestrator
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"relay/reanchor"
 )
 
-// A task works in a worktree, its commits get their trailers, and land.
-func TestFromYardToTrunk(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, "")
-	ctx := t.Context()
-	base := l.git("rev-parse", "HEAD")
-	tr := newTrunk(l.c.repo, "lab", LandingMerge)
-	y := &yard{repo: l.c.repo, dir: filepath.Join(l.root, ".agents-os", "relay", "worktrees")}
-	if err := unsuited(ctx, l.c.repo); err != nil {
-		t.Fatal(err)
+// newGround is a repository with one commit, and no engine in it.
+func newGround(t *testing.T, options ...string) *lab {
+	t.Helper()
+	l := &lab{T: t, root: filepath.Join(t.TempDir(), "work")}
+	l.write("seed.txt", "seed\n")
+	l.write(".gitignore", "*.log\n.agents-os/\n")
+	l.git(append([]string{"init", "-q", "-b", "main", "--template="}, options...)...)
+	l.git("config", "user.name", "Ada")
+	l.git("config", "user.email", "ada@example.com")
+	l.git("add", "-A")
+	l.git("commit", "-q", "-m", "Begin")
+	return l
+}
+
+func (l *lab) repo() *reanchor.Git {
+	l.Helper()
+	repo, err := reanchor.OpenGit(l.Context(), l.root)
+	if err != nil {
+		l.Fatal(err)
 	}
-	must := func(got string, err error) string {
+	return repo
+}
+
+// refs shows where the trunk stands: relay's ref and the branch, by the titles of their commits.
+func (l *lab) refs() string {
+	l.Helper()
+	return l.sh(`for r in refs/relay-tip/lab refs/heads/relay/lab; do git log -1 --format=%s $r -- 2>/dev/null || echo none; done | paste -sd' '`)
+}
+
+// want fails the test unless a step gave no error.
+func want[V any](t *testing.T) func(V, error) V {
+	return func(v V, err error) V {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got
+		return v
 	}
-	if tip := must(tr.begin(ctx, base)); tip != base {
-		t.Errorf("it begins at %s", tip)
+}
+
+// three commits that follow one another, and one beside the second. Nothing is checked out on the trunk.
+const history = `git commit -q --allow-empty -m One; git tag one; git commit -q --allow-empty -m Two; git tag two; git commit -q --allow-empty -m Three; git tag three
+	git checkout -q one; git commit -q --allow-empty -m Beside; git tag beside; git checkout -q main; `
+
+func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ given, tip, refs, refused string }{
+		"not begun":             {given: ``, tip: "", refs: "none none"},
+		"as relay left it":      {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab two`, tip: "Two", refs: "Two Two"},
+		"no ref":                {given: `git branch relay/lab two`, tip: "Two", refs: "Two Two"},
+		"branch deleted":        {given: `git update-ref refs/relay-tip/lab two`, tip: "Two", refs: "Two Two"},
+		"user committed":        {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab three`, tip: "Three", refs: "Three Three"},
+		"branch behind":         {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab one`, tip: "Two", refs: "Two Two"},
+		"behind, looked at":     {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab one; git checkout -q relay/lab`, tip: "Two", refs: "Two One"},
+		"behind, in a worktree": {given: `git update-ref refs/relay-tip/lab two; git worktree add -q -b relay/lab ../look one`, tip: "Two", refs: "Two One"},
+		"behind, in a bisection": {given: `git update-ref refs/relay-tip/lab two; git checkout -q -b relay/lab one; git bisect start -q one one~1 >/dev/null; git checkout -q --detach`,
+			tip: "Two", refs: "Two One"},
+		"diverged": {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab beside`, refs: "Two Beside", refused: "git branch -m relay/lab mine-lab, then relay work"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newGround(t)
+			l.sh(history + c.given)
+			trunk, before := newTrunk(l.repo(), "lab", LandingMerge), l.refs()
+			tip, err := trunk.tip(t.Context())
+			if after := l.refs(); after != before {
+				t.Errorf("a look at it moved %s to %s", before, after)
+			}
+			var refused *RefusedError
+			if errors.As(err, &refused) != (c.refused != "") || err != nil && refused == nil || refused != nil && !strings.HasPrefix(refused.Hint, c.refused) {
+				t.Fatalf("error %v, want %q", err, c.refused)
+			}
+			if tip != "" {
+				if begun, err := trunk.begin(t.Context(), ""); err != nil || begun != tip {
+					t.Errorf("it begins at %s (%v), want %s", begun, err, tip)
+				}
+				tip = l.git("log", "-1", "--format=%s", tip)
+			}
+			if tip != c.tip || l.refs() != c.refs {
+				t.Errorf("tip %q refs %q, want %q and %q", tip, l.refs(), c.tip, c.refs)
+			}
+		})
 	}
-	site, err := y.site(ctx, "1", base, "relay-tasks/lab/T1")
-	if err != nil {
-		t.Fatal(err)
+}
+
+func TestAdvanceMovesWhatStandsWhereItWasSeen(t *testing.T) {
+	t.Parallel()
+	const begun = `git update-ref refs/relay-tip/lab one; git branch relay/lab one; `
+	for name, c := range map[string]struct{ given, refs, after string }{
+		"both":                  {given: begun, refs: "Two Two"},
+		"moved by another":      {given: begun + `git update-ref refs/relay-tip/lab beside`, refs: "Beside One", after: "moved"},
+		"user committed":        {given: begun + `git branch -f relay/lab beside`, refs: "One Beside", after: "moved"},
+		"branch deleted":        {given: begun + `git branch -D -q relay/lab`, refs: "Two Two"},
+		"branch is there":       {given: begun + `git branch -f relay/lab two`, refs: "Two Two"},
+		"looked at":             {given: begun + `git checkout -q relay/lab`, refs: "Two One"},
+		"locked by a dead git":  {given: begun + `touch .git/refs/relay-tip/lab.lock .git/refs/heads/relay/lab.lock`, refs: "Two Two"},
+		"ref made a link":       {given: begun + `git symbolic-ref refs/relay-tip/lab refs/heads/relay/lab`, refs: "Two Two"},
+		"packed":                {given: begun + `git pack-refs --all --prune`, refs: "Two Two"},
+		"rebase on the branch":  {given: begun + `mkdir .git/rebase-merge; echo refs/heads/relay/lab > .git/rebase-merge/head-name`, refs: "Two One"},
+		"nobody reads the hook": {given: begun + `mkdir -p .git/hooks; printf '#!/bin/sh\nexit 1\n' > .git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction`, refs: "Two Two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newGround(t)
+			l.sh(history + c.given)
+			before := l.sh(`git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD main`)
+			err := newTrunk(l.repo(), "lab", LandingMerge).advance(t.Context(), l.git("rev-parse", "one"), l.git("rev-parse", "two"))
+			if errors.Is(err, errMoved) != (c.after == "moved") || err != nil && !errors.Is(err, errMoved) {
+				t.Errorf("error %v", err)
+			}
+			if got := l.refs(); got != c.refs {
+				t.Errorf("refs are at %q, want %q", got, c.refs)
+			}
+			if after := l.sh(`git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD main`); after != before {
+				t.Errorf("the checkout was %s and is %s", before, after)
+			}
+		})
 	}
-	l.sh(`cd .agents-os/relay/worktrees/1; echo x > new; git add new; git commit -q -m New`)
-	if _, err := y.open(ctx, "1", base, ""); err != nil {
-		t.Error(err)
+}
+
+func TestTrunkBegins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ given, refs, hint string }{
+		"at the head":         {given: ``, refs: "Begin Begin"},
+		"where it was":        {given: `git branch relay/lab one`, refs: "One One"},
+		"in the way":          {given: `git branch relay`, refs: "none none", hint: "git branch -m relay another-name"},
+		"in the way, below":   {given: `git branch relay/lab/x`, refs: "none none", hint: "git branch -m relay/lab/x another-name"},
+		"default of old days": {given: `git branch -m main trunk; git pack-refs --all`, refs: "Begin Begin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newGround(t)
+			base := l.git("rev-parse", "HEAD")
+			l.sh(history + c.given)
+			_, err := newTrunk(l.repo(), "lab", LandingMerge).begin(t.Context(), base)
+			var refused *RefusedError
+			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && !strings.HasPrefix(refused.Hint, c.hint) {
+				t.Errorf("error %v", err)
+			}
+			if got := l.refs(); got != c.refs {
+				t.Errorf("refs are at %q, want %q", got, c.refs)
+			}
+		})
 	}
-	made := must(site.Head(ctx))
-	head := must(tr.stamp(ctx, base, made, []string{"Relay-Task: T1"}))
-	merged := must(tr.join(ctx, base, head, cargo{base: base, message: "T1: One\n"}))
-	closed := must(tr.close(ctx, base, merged, "Batch\n"))
-	if err := tr.advance(ctx, base, closed); err != nil {
-		t.Fatal(err)
+}
+
+func TestTrunkHolds(t *testing.T) {
+	t.Parallel()
+	l := newGround(t)
+	l.sh(history + `git update-ref refs/relay-tip/lab two`)
+	trunk := newTrunk(l.repo(), "lab", LandingMerge)
+	for commit, held := range map[string]bool{"one": true, "two": true, "three": false, "beside": false} {
+		if got := want[bool](t)(trunk.holds(t.Context(), l.git("rev-parse", commit))); got != held {
+			t.Errorf("%s: %t, want %t", commit, got, held)
+		}
 	}
-	if held, err := tr.holds(ctx, head); err != nil || !held {
-		t.Errorf("it does not hold what landed: %v", err)
+	if got := want[bool](t)(trunk.holds(t.Context(), strings.Repeat("1", 40))); got {
+		t.Error("it holds a commit that is not there")
 	}
-	if names, err := y.names(ctx); err != nil || len(names) != 1 || names[0] != "1" {
-		t.Errorf("names are %q, %v", names, err)
-	}
-	if lost := must(y.loss(ctx, "1")); lost != "" {
-		t.Errorf("%s would be lost", lost)
-	}
-	if err := errors.Join(y.remove(ctx, "1"), y.unbranch(ctx, "relay-tasks/lab/T1", made)); err != nil {
-		t.Error(err)
+	if got := want[bool](t)(newTrunk(l.repo(), "other", LandingMerge).holds(t.Context(), l.git("rev-parse", "one"))); got {
+		t.Error("a trunk that has not begun holds something")
 	}
 }

@@ -123,7 +123,7 @@ func (w *worktree) identity(ctx context.Context) []string {
 	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
 		return nil
 	}
-	return []string{"-c", "user.name=relay", "-c", "user.email=relay@localhost"}
+	return nameless()
 }
 
 func (w *worktree) head(ctx context.Context) (string, error) {

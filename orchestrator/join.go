@@ -1,0 +1,85 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"relay/reanchor"
+)
+
+// cargo is what a task brings to the trunk.
+type cargo struct {
+	base    string // the commit the task began from: what lies below is not replayed; "" : as far as the tip lacks it
+	message string // of a merge commit, whole, with its trailers
+}
+
+// join returns a commit that holds tip and head: a merge commit with tip as its first parent, or, in a replay of one
+// commit, that commit on the tip. It is tip itself when there is nothing to add. A [*conflictError] says that the two
+// do not go together. No ref moves.
+func (t *trunk) join(ctx context.Context, tip, head string, c cargo) (merged string, err error) {
+	fork, err := t.fork(ctx, tip, head)
+	if err != nil {
+		return "", err
+	}
+	if fork == head {
+		return tip, nil
+	}
+	if t.mode == LandingRebase {
+		merged, err = t.replay(ctx, tip, head, c)
+		if !errors.Is(err, errMerges) {
+			return merged, err
+		}
+	}
+	tree := head + "^{tree}"
+	if fork != tip {
+		if tree, err = t.merge(ctx, tip, head); err != nil {
+			return "", err
+		}
+	}
+	return t.commit(ctx, tree, c.message, tip, head)
+}
+
+// close puts one merge commit on tip that has the tree of chain: what a batch added becomes one step of the branch.
+func (t *trunk) close(ctx context.Context, tip, chain, message string) (string, error) {
+	return t.commit(ctx, chain+"^{tree}", message, tip, chain)
+}
+
+// fork returns the commit at which two histories part; with several it is one of them.
+func (t *trunk) fork(ctx context.Context, tip, head string) (string, error) {
+	fork, err := t.git(ctx, nil, "merge-base", tip, head)
+	var said *reanchor.GitError
+	if errors.As(err, &said) && said.Code == 1 {
+		return "", &conflictError{Text: "the work has no commit in common with the integration branch"}
+	}
+	return fork, err
+}
+
+// commit makes a commit of a tree, by relay or whoever git knows here, now.
+func (t *trunk) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, t.identity(ctx)...)
+	args = append(args, "commit-tree", tree)
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	return t.git(ctx, strings.NewReader(message), args...)
+}
+
+// merge returns the tree of two commits merged, or a [*conflictError].
+//
+// The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
+// can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
+// here anyway. Filters do not run: nothing is checked out.
+func (t *trunk) merge(ctx context.Context, tip, head string) (tree string, err error) {
+	out, err := t.git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
+	var said *reanchor.GitError
+	if errors.As(err, &said) && said.Code == 1 {
+		return "", t.conflict(ctx, out, tip, head)
+	}
+	if err != nil {
+		return "", fmt.Errorf("merge: %w", err)
+	}
+	tree, _, _ = strings.Cut(out, "\x00")
+	return tree, nil
+}
