@@ -184,20 +184,22 @@ flag: relay.isolation cannot be "shard" (did you mean "shared"?)`
 
 func TestMistakesInPathsOfWorktrees(t *testing.T) {
 	t.Parallel()
-	got := strings.Join(complaints(t, `relay:
+	got := strings.Join(append(complaints(t, `relay:
   worktree:
     copy: ["a[b", /etc/x, ../x, sub/.git/config]
     setup: [" "]
     dir: .git/trees
   setup_timeout: 3
-`), "\n")
+`), append(complaints(t, "relay: {worktree: {dir: ../..}}"), complaints(t, "relay: {worktree: {dir: '~/x'}}")...)...), "\n")
 	want := `3:12: relay.worktree.copy[0] "a[b" is no glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them
 3:19: relay.worktree.copy[1] "/etc/x" is not a path in the repository, such as .env or config/*.local
 3:27: relay.worktree.copy[2] "../x" leads outside the repository
 3:33: relay.worktree.copy[3] "sub/.git/config" belongs to git
 4:13: relay.worktree.setup[0] " " is not a shell command
 5:10: relay.worktree.dir ".git/trees" belongs to git
-6:3: unknown key "setup_timeout" under relay (did you mean "setup_timeout_minutes"?)`
+6:3: unknown key "setup_timeout" under relay (did you mean "setup_timeout_minutes"?)
+1:25: relay.worktree.dir "../.." holds more than worktrees
+1:25: relay.worktree.dir "~/x" is not a folder, absolute or in the repository, with ~ written out`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -141,9 +141,9 @@ func (f *Finish) elsewhere(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for block := range strings.SplitSeq(string(out), "\x00\x00") {
-		lines := strings.Split(block, "\x00")
-		if slices.Contains(lines, "branch refs/heads/"+f.Into) {
-			return strings.TrimPrefix(lines[0], "worktree "), nil
+		where, rest, _ := strings.Cut(block, "\x00")
+		if _, branch, _ := strings.Cut(rest, "\x00branch "); branch == "refs/heads/"+f.Into {
+			return strings.TrimPrefix(where, "worktree "), nil
 		}
 	}
 	return "", nil

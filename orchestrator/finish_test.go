@@ -69,6 +69,9 @@ func TestFinishFastForwards(t *testing.T) {
 	if got := l.git("status", "--porcelain"); got != "?? mine.txt" {
 		t.Errorf("status %q", got)
 	}
+	if got := l.git("reflog", "-1", "--format=%gs", "main"); !strings.HasPrefix(got, "relay finish: fast-forward of "+landed) {
+		t.Errorf("reflog %q", got)
+	}
 	if again := l.finish("main", LandingMerge); again.How != NothingToLand || again.Commits != 0 {
 		t.Errorf("a second time: %+v", again)
 	}
@@ -129,23 +132,34 @@ func TestFinishMergesWhatHasDiverged(t *testing.T) {
 // Whatever is refused, nothing has changed, and what is said names the files and something to type.
 func TestFinishRefuses(t *testing.T) {
 	t.Parallel()
+	const (
+		stash = "git commit or git stash them, then relay finish"
+		away  = "move them away, then relay finish"
+		merge = "git merge " + landed + ", settle what git names there, git commit; nothing has been changed yet"
+		clash = "main has changed since, and does not go together with " + landed + " in seed.txt"
+	)
 	for name, c := range map[string]struct{ before, into, reason, hint string }{
-		"uncommitted change":     {"echo x >> tests/a.txt", "main", "uncommitted changes: tests/a.txt", "git stash"},
-		"staged change":          {"echo x > y; git add y", "main", "uncommitted changes: y", "git stash"},
-		"untracked in the way":   {"echo x > new.txt", "main", "would be overwritten: new.txt", "move them away"},
-		"ignored in the way":     {"mkdir -p .git/info deep; echo '*' > .git/info/exclude; echo x > deep/er.txt", "main", "would be overwritten: deep/er.txt", "move them away"},
-		"file for a folder":      {"echo x > deep", "main", "would be overwritten: deep", "move them away"},
-		"folder for a file":      {"mkdir -p new.txt/a; echo x > new.txt/a/b", "main", "would be overwritten: new.txt/a/b", "move them away"},
-		"repository in the way":  {"git init -q deep; git -C deep commit -q --allow-empty -m x", "main", "would be overwritten: deep", "move them away"},
-		"conflict":               {"echo other >> seed.txt; git commit -qam Mine", "main", "main has changed since, and does not go together with " + landed + " in seed.txt", "git merge " + landed},
-		"conflict elsewhere":     {"echo other >> seed.txt; git commit -qam Mine; git switch -q -c other", "main", "in seed.txt", "git switch main && git merge " + landed},
-		"merge half done":        {"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main", "half done", "git merge --abort"},
-		"no such branch":         {"true", "nope", "there is no branch nope", "--into BRANCH"},
-		"a name for the shell":   {"true", "a;b", "there is no branch a;b", "git branch 'a;b'"},
-		"itself":                 {"true", landed, "the branch to be landed itself", "--into BRANCH"},
-		"never begun":            {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + landed, "main", "there is no branch " + landed, "git log"},
-		"checked out beside":     {"git switch -q -c other; git worktree add -q ../beside main", "main", "main is checked out in ", "/beside merge " + landed},
-		"the tip has gone ahead": {"git branch -f " + landed + " " + landed + "~; echo other >> seed.txt; git commit -qam Mine", "main", "in seed.txt", "git merge "},
+		"uncommitted change":     {"echo x >> tests/a.txt", "main", "this checkout has uncommitted changes: tests/a.txt", stash},
+		"staged change":          {"echo x > y; git add y", "main", "this checkout has uncommitted changes: y", stash},
+		"untracked in the way":   {"echo x > new.txt", "main", "untracked files of yours would be overwritten: new.txt", away},
+		"ignored in the way":     {"mkdir -p .git/info deep; echo '*' > .git/info/exclude; echo x > deep/er.txt", "main", "untracked files of yours would be overwritten: deep/er.txt", away},
+		"file for a folder":      {"echo x > deep", "main", "untracked files of yours would be overwritten: deep", away},
+		"folder for a file":      {"mkdir -p new.txt/a; echo x > new.txt/a/b", "main", "untracked files of yours would be overwritten: new.txt/a/b", away},
+		"repository in the way":  {"git init -q deep; git -C deep commit -q --allow-empty -m x", "main", "untracked files of yours would be overwritten: deep", away},
+		"conflict":               {"echo other >> seed.txt; git commit -qam Mine", "main", clash, merge},
+		"conflict elsewhere":     {"echo other >> seed.txt; git commit -qam Mine; git switch -q -c other", "main", clash, "git switch main && " + merge},
+		"the tip has gone ahead": {"git branch -f " + landed + " " + landed + "~; echo other >> seed.txt; git commit -qam Mine", "main", clash, ", settle what git names there, git commit; nothing has been changed yet"},
+		"merge half done": {"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main",
+			"a merge or rebase is half done in this checkout", "finish it, or git merge --abort or git rebase --abort; then relay finish"},
+		"no such branch":       {"true", "nope", "there is no branch nope", "relay finish --into BRANCH names another; git branch nope " + landed + " makes it"},
+		"a name for the shell": {"true", "a;b", "there is no branch a;b", "relay finish --into BRANCH names another; git branch 'a;b' " + landed + " makes it"},
+		"itself":               {"true", landed, landed + " is the branch to be landed itself", "relay finish --into BRANCH names another"},
+		"begun on no branch": {"true", "", "it is not known which branch " + landed + " belongs on: HEAD was detached when the epic began",
+			"relay finish --into BRANCH names it; git branch NAME " + landed + " keeps the work under another name"},
+		"never begun": {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + landed, "main",
+			"there is no branch " + landed + ": nothing of this epic was made in worktrees", "what was made in your checkout is on your branch: git log"},
+		"checked out beside": {"git switch -q -c other; git worktree add -q ../beside main", "main",
+			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + landed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +171,8 @@ func TestFinishRefuses(t *testing.T) {
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v, want a refusal", err)
 			}
-			if !strings.Contains(refused.Reason, c.reason) || !strings.Contains(refused.Hint, c.hint) {
+			plain := func(text string) string { return strings.ReplaceAll(text, filepath.Dir(l.root), "TEMP") }
+			if plain(refused.Reason) != c.reason || !strings.HasSuffix(plain(refused.Hint), c.hint) {
 				t.Errorf("%q, hint %q; want %q, %q", refused.Reason, refused.Hint, c.reason, c.hint)
 			}
 			if l.state() != before {
@@ -196,12 +211,26 @@ func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
 		l.sh(`git update-ref refs/heads/main $(git commit-tree -p main -m Later 'main^{tree}')`)
 		before := l.state()
 		var refused *RefusedError
-		if err := f.Land(t.Context()); !errors.As(err, &refused) || !strings.Contains(refused.Hint, "relay finish again") {
+		if err := f.Land(t.Context()); !errors.As(err, &refused) || *refused != (RefusedError{"main was moved by somebody else this moment", "type relay finish again"}) {
 			t.Errorf("got %v", err)
 		}
 		if l.state() != before {
 			t.Errorf("now\n%s\nwant\n%s", l.state(), before)
 		}
+	}
+}
+
+func TestFinishThatGitRefuses(t *testing.T) {
+	t.Parallel()
+	l := nightly(t)
+	l.sh("git switch -q -c other")
+	f, err := l.plan("main", LandingMerge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.write(".git/refs/heads/main.lock", "")
+	if err := f.Land(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "put main at "+f.New[:12]+": git update-ref: fatal: ") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -229,7 +258,7 @@ func TestRemoteOfABranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *RefusedError
-	if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || !strings.Contains(refused.Hint, "git remote add") {
+	if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || *refused != (RefusedError{"there is no remote that main belongs to", "git remote add origin URL, then relay finish --pr"}) {
 		t.Errorf("without a remote: %v", err)
 	}
 }
@@ -261,7 +290,7 @@ func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
 	}
 	l.sh(`git push -q -f origin $(git commit-tree -p main -m Foreign 'main^{tree}'):refs/heads/` + landed)
 	var refused *RefusedError
-	if err := f.Push(t.Context(), "origin"); !errors.As(err, &refused) || !strings.Contains(refused.Hint, f.PushCommand("origin")) {
+	if err := f.Push(t.Context(), "origin"); !errors.As(err, &refused) || refused.Hint != "what git asks for can be answered when you type it: "+f.PushCommand("origin") {
 		t.Errorf("over somebody else's commits: %v", err)
 	}
 }

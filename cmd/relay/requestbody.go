@@ -89,16 +89,16 @@ func landedText(t *epic.Task, rec *attempts.TaskRecord) string {
 
 // openText is one task that is not in the branch, with the reason.
 func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) string {
-	text := fmt.Sprintf("\n### %s %s\n\n", t.ID, codeSpan(t.Title, 200))
+	why := "Not begun.\n"
 	switch status := l.StatusOf(g, t.ID); {
 	case status == attempts.Gated:
-		return text + "Gated: " + codeSpan(string(rec.Gate.Reason), 60) + "\n" + codeBlock(rec.Gate.Detail)
+		why = "Gated: " + codeSpan(string(rec.Gate.Reason), 60) + "\n" + codeBlock(rec.Gate.Detail)
 	case status == attempts.BlockedOn:
-		return text + "Waits for " + some(missing(l, g, t.ID), 8) + ".\n"
+		why = "Waits for " + some(missing(l, g, t.ID), 8) + ".\n"
 	case rec != nil && len(rec.Attempts) > 0:
-		return text + "Not done yet.\n" + codeBlock(rec.Attempts[len(rec.Attempts)-1].Receipt.ErrorSummary)
+		why = "Not done yet.\n" + codeBlock(rec.Attempts[len(rec.Attempts)-1].Receipt.ErrorSummary)
 	}
-	return text + "Not begun.\n"
+	return fmt.Sprintf("\n### %s %s\n\n%s", t.ID, codeSpan(t.Title, 200), why)
 }
 
 // codeSpan shows text of any origin as code in one line of markdown.
