@@ -211,7 +211,7 @@ func TestWarnings(t *testing.T) {
 	dir := repository(t, "Relay: {jobs: 9}\nrelay: {jobs: 2}\nreplay: {}\n", "")
 	got := load(t, Sources{Dir: dir, Environ: []string{"RELAY_JOB=3", "RELAY_ZZZZZZZZZ=3"}}).Warnings
 	want := []string{
-		`"Relay" is left alone: relay reads "relay"`,
+		`.agents.yml:1:1: "Relay" is left alone: relay reads "relay"`,
 		"RELAY_JOB is no setting of relay; did you mean RELAY_JOBS?",
 		"RELAY_ZZZZZZZZZ is no setting of relay",
 		"relay.jobs is 2, but relay.isolation none runs one task at a time",

@@ -87,8 +87,8 @@ func TestProblemsOfShape(t *testing.T) {
 		"not a map":          {"- relay\n", "1:1: is not a map of settings (begin with relay:)"},
 		"syntax":             {"relay:\n  jobs: [1\n", "did not find expected ',' or ']'"},
 		"unknown anchor":     {"relay: *nobody\n", "unknown anchor 'nobody' referenced"},
-		"second document":    {"relay: {}\n---\nrelay: {}\n", "2:1: begins a second document"},
-		"merge key":          {"x: &x {jobs: 2}\nrelay: {<<: *x}\n", "2:9: merge keys (<<) are not read here"},
+		"second document":    {"relay: {}\n---\nrelay: {}\n", "2:1: begins a second document (a configuration is one document: remove the ---)"},
+		"merge key":          {"x: &x {jobs: 2}\nrelay: {<<: *x}\n", "2:9: merge keys (<<) are not read here (write the keys out, or use an alias for the whole value)"},
 		"key twice":          {"relay:\n  jobs: 2\n  jobs: 3\n", `3:3: key "jobs" is already on line 2 (keep one of the two)`},
 		"key is a map":       {"relay:\n  ? {a: b}\n  : 1\n", "2:5: a key must be a word"},
 		"too many keys":      {"relay:\n" + manyKeys(), "2:3: relay has more than 100 keys"},
@@ -108,6 +108,16 @@ func TestProblemsOfShape(t *testing.T) {
 		"scripted without":   {"relay: {agents: {c: {type: scripted}}}", "1:18: relay.agents.c has no script to play (add script: FILE)"},
 		"script for claude":  {"relay: {agents: {claude: {script: x}}}", "1:35: relay.agents.claude.script is only for type scripted"},
 		"empty program":      {`relay: {agents: {claude: {argv: [""]}}}`, "1:18: relay.agents.claude has an empty program (name a program first in argv)"},
+		"no for false":       {"relay: {review: {enabled: no}}", "1:27: relay.review.enabled wants true or false, got text (write false)"},
+		"a date":             {"relay: {jobs: 2026-01-01}", "1:15: relay.jobs wants a number, got a timestamp"},
+		"argument with NUL":  {`relay: {agents: {c: {type: command, argv: [a, "b\0"]}}}`, `1:47: relay.agents.c.argv[1] "b\x00" is not an argument without NUL`},
+		"script over lines":  {`relay: {agents: {c: {type: scripted, script: "a\nb"}}}`, `1:46: relay.agents.c.script "a\nb" is not a path without control characters`},
+		"permission":         {"relay: {agents: {claude: {permission: accept all}}}", `1:39: relay.agents.claude.permission "accept all" is not one word, such as acceptEdits`},
+		"worktrees at home":  {"relay: {worktree: {dir: ~/w}}", `1:25: relay.worktree.dir "~/w" is not a folder, absolute or in the repository, with ~ written out`},
+		"worktrees above":    {"relay: {worktree: {dir: ..}}", `1:25: relay.worktree.dir ".." holds more than worktrees`},
+		"worktrees in .git":  {"relay: {worktree: {dir: .git/w}}", `1:25: relay.worktree.dir ".git/w" belongs to git`},
+		"copy of elsewhere":  {"relay: {worktree: {copy: [/etc/passwd]}}", `1:27: relay.worktree.copy[0] "/etc/passwd" is not a path in the repository, such as .env or config/*.local`},
+		"link into .git":     {"relay: {worktree: {link: [.git/config]}}", `1:27: relay.worktree.link[0] ".git/config" belongs to git`},
 		"backoff lowered":    {"relay: {backoff_max_seconds: 5}", "1:30: relay.backoff_seconds is more than relay.backoff_max_seconds (change one of the two)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,14 +179,15 @@ func TestVariableAndFlagMistakes(t *testing.T) {
 	t.Parallel()
 	_, err := Load(Sources{
 		Environ: []string{"RELAY_JOBS=many", "RELAY_REVIEW_ENABLED=maybe", "RELAY_RUNNERS=[a", "RELAY_ENV=A=\xff"},
-		Flags:   map[string]any{"relay.isolation": "shard", "relay.bogus": 1},
+		Flags:   map[string]any{"relay.isolation": "shard", "relay.bogus": 1, "relay.jobs": []int{1}},
 	})
 	want := `RELAY_JOBS: relay.jobs wants a number, got "many"
 RELAY_REVIEW_ENABLED: relay.review.enabled wants true or false, got "maybe"
 RELAY_RUNNERS: relay.runners wants a list, such as [a, b]
 RELAY_ENV: relay.env[0] is not valid UTF-8
 flag: unknown key "relay.bogus"
-flag: relay.isolation cannot be "shard" (did you mean "shared"?)`
+flag: relay.isolation cannot be "shard" (did you mean "shared"?)
+flag: relay.jobs cannot be a []int`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -1,7 +1,6 @@
 package epic
 
 import (
-	"errors"
 	"iter"
 	"slices"
 )
@@ -56,9 +55,6 @@ func NewGraph(e *Epic) (*Graph, error) {
 	g := buildGraph(v)
 	if err := v.err(); err != nil {
 		return nil, err
-	}
-	if g == nil {
-		return nil, errors.New("the epic has no order")
 	}
 	return g, nil
 }

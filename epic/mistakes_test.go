@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // head is a valid beginning; the tasks of a test start on line 5.
@@ -24,6 +25,8 @@ var mistakes = []struct{ name, src, want string }{
 		`1:10: version must be a number, not the text "two" (write a number without quotes)`},
 	{"epic id", "version: 2\nid: My Epic\ntitle: X\ntasks: {T1: {title: a}}\n",
 		`2:5: id "My Epic" is not allowed (use YYYYMMDD-short-name: lower case letters, digits and -, at most 64 characters)`},
+	{"epic id that Windows keeps", "version: 2\nid: con\ntitle: X\ntasks: {T1: {title: a}}\n",
+		`2:5: id "con" is a device name on Windows (choose another id: it becomes part of a folder name)`},
 	{"unknown keys", "versoin: 2\nversion: 2\nid: 20260111-x\ntitle: X\ntasks:\n  T1:\n    title: a\n    depend_on: []\n    zzz: 1\n",
 		`1:1: unknown key versoin in the epic (did you mean version?)
 8:5: unknown key depend_on in task T1 (did you mean depends_on?)
@@ -39,6 +42,15 @@ var mistakes = []struct{ name, src, want string }{
 9:17: depends_on must be a list, not a mapping (write each entry on a line of its own, after - )
 10:22: allow_no_change must be true or false, not the number 7 (write true or false)
 11:14: a check must be text, not a list`},
+	{"more wrong types", head + "  [T0]: {title: a}\n  T1:\n    ? [a]\n    : b\n    title: !!binary YQ==\n    files: [[a]]\n    depends_on: 7\n    points: !!int ten\n    timeout_minutes: 999999999\n    acceptance_criteria: [[a]]\n",
+		`5:3: a task id must be text, not a list
+7:7: a key of task T1 must be a word
+9:12: title must be text, not a value of type binary
+10:13: an entry of files must be text, not a list
+11:17: depends_on must be a list, not the number 7 (write [7])
+12:13: points is not a number relay can read
+13:22: timeout_minutes cannot be 9.99999999e+08 (write minutes, at most a year of them)
+14:27: an acceptance criterion must be text, not a list`},
 	{"tasks as a list", "version: 2\nid: 20260111-x\ntitle: X\ntasks:\n  - title: a\n",
 		"5:3: tasks must be a mapping, not a list (write tasks: with T1:, T2:, … indented below it)"},
 	{"task without a title", head + "  T1:\n  T2: {title: ''}\n  T3: hello\n", `5:3: task T1 has no title (add title: and a few words)
@@ -69,6 +81,8 @@ var mistakes = []struct{ name, src, want string }{
 7:67: path "a[" is not a well-formed glob (close the bracket, or write \[ or \{ when it belongs to the name)
 7:73: path "{..,b}/c" leaves the repository (take the .. out)
 8:17: path ".." leaves the repository (take the .. out)`},
+	{"control character in a path", head + "  T1: {title: a, files: [\"a\\tb\"]}\n",
+		`5:26: path "a\tb" contains a control character (take the character out)`},
 	{"dependencies", head + "  setup: {title: a}\n  T2: {title: b, depends_on: [T2, setpu, T9]}\n",
 		`6:31: task T2 depends on itself (take the entry out)
 6:35: task T2 depends on setpu, which does not exist (did you mean setup?)
@@ -100,16 +114,23 @@ var mistakes = []struct{ name, src, want string }{
 8:51: the acceptance criterion is empty (say what has to be true, or take the entry out)
 8:64: unknown key "Returns 404" in the acceptance criterion (put text that contains ": " in quotes)
 8:89: the acceptance criterion is empty (say what has to be true, or take the entry out)`},
+	{"criterion of another check", head + "  T1: {title: a, acceptance_criteria: [{text: a, check: lint}]}\n  T2: {title: a, checks: [make], acceptance_criteria: [{text: a, check: lint}]}\n",
+		`5:40: the acceptance criterion names the unknown check "lint" (the task has no checks)
+6:56: the acceptance criterion names the unknown check "lint" (the task's checks are make)`},
 	{"second document", head + "  T1: {title: a}\n---\nversion: 2\n", "6:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
 	{"tab", head + "  T1:\n\ttitle: a\n", "6:1: YAML: found character that cannot start any token (YAML does not indent with tabs: use spaces)"},
 	{"indentation", head + "  T1:\n    title: a\n   points: 1\n", "7:4: YAML: did not find expected key (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
 	{"colon in text", head + "  T1:\n    title: a: b\n", `6:5: YAML: mapping values are not allowed in this context (put text that contains ": " in quotes)`},
+	{"special character", head + "  T1: {title: @a}\n", "5:3: YAML: found character that cannot start any token (put text that begins with a special character in quotes)"},
+	{"escape", head + "  T1: {title: \"C:\\d\"}\n", "5:3: YAML: found unknown escape character (use single quotes, in which a backslash is a backslash)"},
 	{"open quote", head + "  T1:\n    title: \"a\n    points: 1\n", "6:5: YAML: found unexpected end of stream (a quote or bracket that begins here is never closed)"},
 	{"unknown anchor", head + "  T1: {title: a, files: *nope}\n", `5:25: unknown anchor "nope" (define it above with &nope)`},
 	{"anchor in itself", head + "  T1: {title: a, files: &f [*f]}\n", "5:29: the anchor f contains itself (write the values out)"},
 	{"alias bomb", "version: 2\nid: 20260111-x\ntitle: X\na: &a [x,x,x,x,x,x,x,x,x,x]\n" + bomb() + "tasks: {T1: {title: a}}\n",
 		"9:29: the aliases stand for too many values (write the values out)"},
 	{"NUL", head + "  T1: {title: \"a\x00b\"}\n", "5:17: the file contains a NUL byte (take it out; in double quotes it can be written as an escape)"},
+	{"control character", head + "  T1: {title: \"a\x01b\"}\n", "5:17: the file contains the control character U+0001 (take it out; in double quotes it can be written as an escape)"},
+	{"byte order mark", head + "  T1: {title: \"a\ufeffb\"}\n", "5:17: the file contains the character U+FEFF (take it out; in double quotes it can be written as an escape)"},
 	{"bytes", head + "  T1: {title: \"ä\xff\"}\n", "5:17: the text is not valid UTF-8 (take it out; in double quotes it can be written as an escape)"},
 	{"UTF-16", "\xff\xfev\x00", "1:1: the file is UTF-16 (save it as UTF-8)"},
 	{"depth", "version: " + strings.Repeat("[", 20_000), "1:1: YAML: exceeded max depth of 10000 (an epic needs no more than five levels)"},
@@ -144,5 +165,25 @@ func TestMistakes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What did not come from YAML is held to the same.
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	e := &Epic{Version: 2, ID: "20260111-x", Title: "X", Tasks: []Task{
+		{ID: "T1", Title: "a", Kind: "bug", Priority: 7, MaxAttempts: -1, Timeout: -time.Minute, BudgetUSD: -1,
+			Checks: []Check{{Name: "c", Run: "a\x00b", Timeout: -time.Minute, Expect: ExpectPass}}},
+	}}
+	err := Validate("plan.md", e, func(Ref) Place { return Place{Line: 1, Column: 1} })
+	want := `plan.md:1:1: kind "bug" is not known (use feature, bugfix, review or chore)
+plan.md:1:1: priority 7 is not known (use p0, p1, p2 or p3)
+plan.md:1:1: max_attempts cannot be -1 (use 1 or more)
+plan.md:1:1: timeout cannot be -1m0s (use a number of minutes above 0)
+plan.md:1:1: budget_usd cannot be -1 (use a number of dollars above 0)
+plan.md:1:1: the check's command contains NUL (take the character out)
+plan.md:1:1: timeout cannot be -1m0s (use a number of minutes above 0)`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }

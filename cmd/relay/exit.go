@@ -117,6 +117,8 @@ func diagnose(err error) diagnosis {
 		d.hint = "relay must be able to write there; relay check looks at everything"
 	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):
 		d = diagnosis{code: exitInterrupted, messages: []string{"interrupted"}}
+	case errors.As(err, new(syscall.Errno)):
+		d.hint = "relay check looks at the repository, the disk and the programs"
 	}
 	return d
 }
@@ -154,8 +156,11 @@ func problems[P any](list []P, text, hint func(P) string, better string) diagnos
 			d.messages = append(d.messages, fmt.Sprintf("and %d more", len(list)-i))
 			break
 		}
-		m := text(p)
-		if h := hint(p); h != "" && (len(list) > 1 || better != "") {
+		m, h := text(p), hint(p)
+		switch {
+		case strings.Contains(h, "\n"): // an example
+			d.hint = h
+		case h != "" && (len(list) > 1 || better != ""):
 			m += " (" + h + ")"
 		}
 		d.messages = append(d.messages, m)

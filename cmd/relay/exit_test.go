@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"relay/attempts"
 	"relay/configs"
@@ -19,6 +20,7 @@ import (
 // Every error a user can meet has its exit code and something to type.
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
+	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	many := make(epic.Problems, 30)
 	for i := range many {
 		many[i] = epic.Problem{File: "epic.yml", Line: i + 1, Column: 1, Message: "wrong"}
@@ -33,40 +35,47 @@ func TestDiagnose(t *testing.T) {
 		"epic":          {epic.Problems{{File: "epic.yml", Line: 3, Column: 5, Message: "wrong", Hint: "right"}}, 10, "epic.yml:3:5: wrong", "right"},
 		"many":          {many, 10, "and 10 more", ""},
 		"configuration": {configs.Problems{{File: ".agents.yml", Line: 1, Column: 2, Message: "wrong", Hint: "right"}}, 10, ".agents.yml:1:2: wrong", "right"},
-		"held":          {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den"}}, 11, "process 42 on den", "relay status --watch"},
-		"held elsewhere": {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den"}, Foreign: true}, 11, "another machine",
-			"remove the file lock"},
-		"in use": {&orchestrator.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Epic: "e", Dir: ".agents-os/relay"}}}, 11,
-			"already at work in this checkout: process 42 on den since 0001-01-01T00:00:00Z, on epic e in .agents-os/relay", "kill 42"},
-		"in use elsewhere": {&orchestrator.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den"}}}, 11,
-			"this checkout is held by process 42 on den since 0001-01-01T00:00:00Z, another machine", "rm /r/.git/x.lock"},
-		"repository": {fmt.Errorf("wait: %w", &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den"}}), 11,
-			"worktrees of this repository for too long: process 42 on den", "kill 42"},
-		"repository elsewhere": {&attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den"}}, 11,
-			"this repository is held by process 42 on den", "rm /r/.git/x.lock"},
-		"edited":        {&attempts.EditedError{Path: "attempt-ledger.yml", Diff: "-a\n+b"}, 1, "+b", "relay ledger accept"},
-		"damaged":       {&attempts.DamageError{Faults: []attempts.Fault{{File: "events.jsonl", Line: 3, Message: "a gap"}}}, 1, "events.jsonl:3: a gap", "relay ledger repair"},
-		"other epic":    {&attempts.EpicError{Path: "attempt-ledger.yml", Have: "a", Want: "b"}, 10, "belongs to epic a", "relay init"},
-		"no ledger":     {fmt.Errorf("read: %w", attempts.ErrNoLedger), 1, "no attempt ledger", "relay init"},
-		"no runner":     {fmt.Errorf("%w: all gone", orchestrator.ErrNoRunner), 12, "all gone", "relay check"},
+		"held":          {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}, 11, "relay is already at work on this epic: process 42 on den since 2026-01-02T03:04:05Z", "relay status --watch follows it; Ctrl-C or TERM stops it cleanly"},
+		"held elsewhere": {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}, Foreign: true}, 11,
+			"the epic is held by process 42 on den since 2026-01-02T03:04:05Z, another machine",
+			"if that run is over, remove the file lock in relay's folder, then type the command again"},
+		"held by nobody known": {&attempts.HeldError{}, 11, "relay is already at work on this epic: another process", "relay status --watch follows it; Ctrl-C or TERM stops it cleanly"},
+		"in use": {&orchestrator.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: ".agents-os/relay"}}}, 11,
+			"already at work in this checkout: process 42 on den since 2026-01-02T03:04:05Z, on epic e in .agents-os/relay", "wait until it ends, or stop it cleanly: kill 42; to work on both, give one a checkout of its own: git worktree add"},
+		"in use elsewhere": {&orchestrator.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}}, 11,
+			"this checkout is held by process 42 on den since 2026-01-02T03:04:05Z, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again"},
+		"repository": {fmt.Errorf("wait: %w", &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}), 11,
+			"worktrees of this repository for too long: process 42 on den", "wait until it ends, or stop it cleanly: kill 42"},
+		"repository elsewhere": {&attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}, 11,
+			"this repository is held by process 42 on den", "if that run is over: rm /r/.git/x.lock, then type the command again"},
+		"edited":        {&attempts.EditedError{Path: "attempt-ledger.yml", Diff: "-a\n+b"}, 1, "+b", "relay ledger accept takes the edit in; relay ledger repair drops it"},
+		"damaged":       {&attempts.DamageError{Faults: []attempts.Fault{{File: "events.jsonl", Line: 3, Message: "a gap"}}}, 1, "events.jsonl:3: a gap", "relay ledger repair saves what can be read, and keeps a copy"},
+		"other epic":    {&attempts.EpicError{Path: "attempt-ledger.yml", Have: "a", Want: "b"}, 10, "attempt-ledger.yml belongs to epic a, not to b", "give epic.yml its old id back, or relay init --force BLUEPRINT.md"},
+		"no ledger":     {fmt.Errorf("read: %w", attempts.ErrNoLedger), 1, "this epic has no attempt ledger yet", "relay init BLUEPRINT.md makes both"},
+		"no runner":     {fmt.Errorf("%w: all gone", orchestrator.ErrNoRunner), 12, "no usable runner: all gone", "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"},
 		"refused":       {&orchestrator.RefusedError{Reason: "dirty", Hint: "git stash"}, 1, "dirty", "git stash"},
-		"no repository": {reanchor.ErrNoRepository, 1, "no git repository", "git init"},
-		"bare":          {reanchor.ErrBare, 1, "bare", "clone"},
-		"full disk":     {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "write x", "make room"},
-		"read-only":     {&fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}, 1, "open x", "relay check"},
-		"no processes":  {fmt.Errorf("T1: start sh: %w", syscall.EAGAIN), 1, "start sh", "ulimit -u"},
-		"no files":      {&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, 1, "open x", "ulimit -n"},
+		"no repository": {reanchor.ErrNoRepository, 1, "this folder is in no git repository", "type git init first, or name another folder with -C"},
+		"bare":          {reanchor.ErrBare, 1, "this is a bare repository, without files to work on", "clone it, and run relay in the clone"},
+		"full disk":     {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "write x", "make room on that disk, then type the command again: nothing recorded is lost"},
+		"read-only":     {&fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}, 1, "open x", "relay must be able to write there; relay check looks at everything"},
+		"other trouble": {&fs.PathError{Op: "read", Path: "x", Err: syscall.EIO}, 1, "read x", "relay check looks at the repository, the disk and the programs"},
+		"by TERM":       {errTerminated, 130, "interrupted", ""},
+		"no processes":  {fmt.Errorf("T1: start sh: %w", syscall.EAGAIN), 1, "start sh", "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"},
+		"no files":      {&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}, 1, "open x", "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"},
 		"interrupted":   {context.Canceled, 130, "interrupted", ""},
 		"hostile":       {errors.New("bad \x1b[2J name"), 1, `bad \u001b[2J name`, ""},
 	} {
 		d := diagnose(c.err)
+		if wrapped := diagnose(fmt.Errorf("doing something: %w", c.err)); wrapped.code != d.code || wrapped.hint != d.hint {
+			t.Errorf("%s: wrapped it is %+v, else %+v", name, wrapped, d)
+		}
 		if d.code != c.code {
 			t.Errorf("%s: exit code %d, want %d", name, d.code, c.code)
 		}
 		if got := strings.Join(d.messages, "\n"); !strings.Contains(got, c.message) {
 			t.Errorf("%s: message %q lacks %q", name, got, c.message)
 		}
-		if !strings.Contains(d.hint, c.hint) || (c.hint == "") != (d.hint == "") {
+		if d.hint != c.hint {
 			t.Errorf("%s: hint %q, want %q", name, d.hint, c.hint)
 		}
 	}
