@@ -69,14 +69,14 @@ func (w *lane) ready(ctx context.Context) (Finding, error) {
 	return f, err
 }
 
-// takeStock tells what the set-up has made from what the agent will make.
+// takeStock tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
+// bring this attempt to its end, all that is not in that list is work.
 func (w *lane) takeStock(ctx context.Context) error {
-	if made := w.o.Worktree; len(made.Setup)+len(made.Copy)+len(made.Link) == 0 {
-		w.c.tree.mine, w.c.tree.hidden = make(map[string]bool), make(map[string]bool)
-		return nil
-	}
-	if err := w.c.tree.remember(ctx); err != nil {
-		return err
+	w.c.tree.mine, w.c.tree.hidden = make(map[string]bool), make(map[string]bool)
+	if made := w.o.Worktree; len(made.Setup)+len(made.Copy)+len(made.Link) > 0 {
+		if err := w.c.tree.remember(ctx); err != nil {
+			return err
+		}
 	}
 	return w.c.noteUntracked(filepath.Join(w.p.folder, untrackedName))
 }
