@@ -7,13 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"relay/attempts"
 )
-
-// slowChecks is from when on several landings share one run of the checks.
-const slowChecks = 5 * time.Second
 
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
@@ -49,7 +45,7 @@ func (l *lanes) slow(waiting []Ready) bool {
 			sum += run.Seconds
 		}
 	}
-	return sum/float64(len(waiting)) > slowChecks.Seconds()
+	return sum/float64(len(waiting)) > l.slowAfter.Seconds()
 }
 
 // couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step

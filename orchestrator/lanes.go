@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"relay/attempts"
 )
@@ -20,6 +21,8 @@ type lanes struct {
 	trunk *trunk
 	said  *verdicts
 
+	slowAfter time.Duration // from when on several landings share one run of the checks
+
 	mu   sync.Mutex
 	used map[string]bool // worktrees by name: whether somebody works there
 }
@@ -29,7 +32,7 @@ func newLanes(g *ground) *lanes {
 	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: inTurn}
 	return &lanes{
 		ground: g, yard: y, trunk: newTrunk(g.home, g.o.Epic.ID, g.o.Landing),
-		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool),
+		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: 5 * time.Second,
 	}
 }
 

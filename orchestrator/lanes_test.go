@@ -1,0 +1,222 @@
+package orchestrator
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// yardLab is a lab whose tasks work in worktrees; each task's agent is a script.
+type yardLab struct {
+	*lab
+	l    *lanes
+	last Finding // of the last step
+}
+
+// newYardLab makes one whose epic has these checks.
+func newYardLab(t *testing.T, checks ...string) *yardLab {
+	t.Helper()
+	l := newLab(t, "true")
+	o := *l.c.o
+	o.Epic = &epic.Epic{ID: "20260101-lab", Title: "lab", Checks: checksOf(checks)}
+	o.Isolation, o.Jobs, o.Worktree.Dir = IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
+	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
+		return runners.NewCommand(sup, runners.CommandOptions{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
+	}
+	engine, err := openCheckout(t.Context(), &o, make(chan Heard, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, ok := engine.(*lanes)
+	if !ok {
+		t.Fatalf("the engine is a %T", engine)
+	}
+	made.remembers(noLedger{})
+	if err := made.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &yardLab{lab: l, l: made}
+}
+
+func checksOf(commands []string) []epic.Check {
+	var checks []epic.Check
+	for _, run := range commands {
+		checks = append(checks, epic.Check{Name: run, Run: run})
+	}
+	return checks
+}
+
+// does carries out an attempt whose agent is a script, from where the branch is now.
+func (y *yardLab) does(id, script string, checks ...string) Ready {
+	y.Helper()
+	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id, Checks: checksOf(checks)}, Attempt: 1, Runner: script}
+	base, err := y.l.Prepare(y.Context(), a)
+	if err != nil {
+		y.Fatal(err)
+	}
+	a.Base = base
+	f, err := y.l.Attempt(y.Context(), a)
+	if err != nil {
+		y.Fatal(err)
+	}
+	return Ready{a, f}
+}
+
+// proved is does for an attempt that must succeed.
+func (y *yardLab) proved(id, script string, checks ...string) Ready {
+	y.Helper()
+	r := y.does(id, script, checks...)
+	if r.Finding.Outcome != attempts.Success {
+		y.Fatalf("%s: %s (%s)", id, r.Finding.Outcome, r.Finding.Receipt.ErrorSummary)
+	}
+	return r
+}
+
+// step lands the first of what waits and says in words what came of each: "T1 success, T2 conflict".
+func (y *yardLab) step(waiting ...Ready) string {
+	y.Helper()
+	j, err := y.l.Join(y.Context(), waiting)
+	if err != nil {
+		y.Fatal(err)
+	}
+	if j.To != j.From {
+		if moved, err := y.l.Advance(y.Context(), j); err != nil || !moved {
+			y.Fatalf("moved: %v, %v", moved, err)
+		}
+	}
+	var said []string
+	for i, f := range j.Findings {
+		said = append(said, waiting[i].Assignment.Task.ID+" "+string(f.Outcome))
+		y.last = f
+	}
+	return strings.Join(said, ", ")
+}
+
+// holds wants these files on the integration branch, besides what was there.
+func (y *yardLab) holds(want string) {
+	y.Helper()
+	got := y.git("diff", "--name-only", "main", "relay/20260101-lab")
+	if got = strings.ReplaceAll(got, "\n", " "); got != want {
+		y.Errorf("the branch holds %q, want %q", got, want)
+	}
+}
+
+func TestLandingOneByOne(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	one, two, clash := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two; git add two; git commit -qm two"), y.proved("T3", "echo 3 > one")
+	for _, c := range []struct {
+		waiting []Ready
+		want    string
+	}{
+		{[]Ready{one, two, clash}, "T1 success"},
+		{[]Ready{two, clash}, "T2 success"},
+		{[]Ready{clash}, "T3 conflict"},
+	} {
+		if got := y.step(c.waiting...); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	y.holds("one two")
+	if f := y.last; !strings.Contains(f.Receipt.ErrorSummary, "conflict with T2, T1 in one") || f.Receipt.Salvage != "refs/relay/20260101-lab/T3/1" {
+		t.Errorf("the conflict says %q, kept in %q", f.Receipt.ErrorSummary, f.Receipt.Salvage)
+	}
+	if got := y.git("show", "refs/relay/20260101-lab/T3/1:one"); got != "3" {
+		t.Errorf("the work that did not land has %q", got)
+	}
+	y.wants(map[string]string{"one": "-", "two": "-"})
+}
+
+// Each passes alone, and they merge: only on the merged tree the check fails.
+func TestLandingChecksTheMergedTree(t *testing.T) {
+	t.Parallel()
+	const check = `test ! -e caller || test "$(cat caller)" = "$(cat seed.txt)"`
+	y := newYardLab(t, check)
+	rename, caller := y.proved("T1", "echo renamed > seed.txt"), y.proved("T2", "echo seed > caller")
+	if got := y.step(rename); got != "T1 success" {
+		t.Fatal(got)
+	}
+	if got := y.step(caller); got != "T2 conflict" {
+		t.Fatal(got)
+	}
+	if got := y.last.Receipt.ErrorSummary; got != "it merges, but then "+check+": exit status 1 (landed since it began: T1)" {
+		t.Error(got)
+	}
+	y.holds("seed.txt")
+	again := y.proved("T2", "cp seed.txt caller")
+	if got := y.step(again); got != "T2 success" {
+		t.Fatal(got)
+	}
+	y.holds("caller seed.txt")
+}
+
+// A batch is proved once; when it is red, as many of its first as are green together land.
+func TestLandingInBatches(t *testing.T) {
+	t.Parallel()
+	const check = `sleep 0.001; echo ran >> "$RELAY_DIR/runs/count"; test ! -e bad`
+	y := newYardLab(t, check)
+	y.l.slowAfter = 1 // a nanosecond
+	var cars []Ready
+	for _, id := range []string{"T1", "T2", "T3", "T4"} {
+		cars = append(cars, y.proved(id, "echo x > "+id))
+	}
+	cars[2] = y.proved("T3", `if [ -e T1 ]; then :; fi; echo x > T3; echo '[ ! -e T1 ] || exit 1' > part.sh`, "test ! -e part.sh || sh part.sh")
+	if got := y.step(cars...); got != "T1 success, T2 success" {
+		t.Fatal(got)
+	}
+	if got := y.git("log", "--first-parent", "--format=%s", "main..relay/20260101-lab"); got != "Land T1, T2" {
+		t.Errorf("the branch's own line is %q", got)
+	}
+	if got := y.step(cars[2:]...); got != "T3 conflict" {
+		t.Fatal(got)
+	}
+	if got := y.step(cars[3]); got != "T4 success" {
+		t.Fatal(got)
+	}
+	y.holds("T1 T2 T4")
+}
+
+// What fails on the base is told apart from what the task broke.
+func TestAttribution(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		epic, task string
+		script     string
+		outcome    attempts.Outcome
+		want       attempts.Attribution // of the last check
+	}{
+		"stays clean":                   {task: "test -e seed.txt", script: "echo x > x", outcome: attempts.Success, want: attempts.StayedClean},
+		"fixed":                         {task: "test -e x", script: "echo x > x", outcome: attempts.Success, want: attempts.FixedByTask},
+		"broken":                        {task: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
+		"the epic's was red before":     {epic: "echo no; false", script: "echo x > x", outcome: attempts.Success, want: attempts.BrokenBefore},
+		"the epic's is broken now":      {epic: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
+		"not done":                      {task: "test -e x", script: "echo y > y", outcome: attempts.Check, want: attempts.BrokenBefore},
+		"red in the same way":           {task: "echo 3 tests failed; false", script: "echo x > x", outcome: attempts.Environment, want: attempts.BrokenBefore},
+		"red in another way":            {task: "ls; false", script: "echo x > x", outcome: attempts.Check, want: attempts.BrokenBefore},
+		"and the epic's is cached once": {epic: "true", task: "true", script: "echo x > x", outcome: attempts.Success, want: attempts.StayedClean},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t, list(c.epic)...)
+			f := y.does("T1", c.script, list(c.task)...).Finding
+			if f.Outcome != c.outcome {
+				t.Errorf("got %s (%s), want %s", f.Outcome, f.Receipt.ErrorSummary, c.outcome)
+			}
+			if n := len(f.Receipt.Checks); n == 0 || f.Receipt.Checks[n-1].Attribution != c.want {
+				t.Errorf("got %+v, want %s", f.Receipt.Checks, c.want)
+			}
+		})
+	}
+}
+
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
