@@ -28,7 +28,7 @@ type local interface {
 	began() attempts.Integration                                                              // for run_started; empty when nothing is landed
 	settled(ctx context.Context) error                                                        // a *RefusedError when nothing can work here
 	begin(ctx context.Context) error                                                          // before the first attempt
-	keepIgnore() error                                                                        // before anything of relay's own is looked at
+	awake(ctx context.Context) error                                                          // before anything an earlier run left is looked at
 	revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) // an attempt of a killed run: its end, when it is over
 	close(ctx context.Context) (stay []string, err error)                                     // after the last; what could not be removed, in words
 }

@@ -15,10 +15,7 @@ import (
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
 // tried.
 func (l *lanes) Join(ctx context.Context, waiting []Ready) (Joint, error) {
-	tip, err := l.trunk.tip(ctx)
-	if err != nil {
-		return Joint{}, err
-	}
+	tip := l.tips.tip()
 	size := 1
 	if len(waiting) > 1 && l.slow(waiting) {
 		size = len(waiting)
@@ -239,11 +236,8 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, tip string, f *Finding) {
 func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 	settled, cancel := settling(ctx)
 	defer cancel()
-	err := l.trunk.advance(settled, j.From, j.To)
-	if errors.Is(err, errMoved) {
-		return false, nil
-	}
-	if err != nil {
+	moved, err := l.tips.step(settled, j.To)
+	if err != nil || !moved {
 		return false, err
 	}
 	for _, name := range j.branches {

@@ -43,7 +43,8 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		return Finding{}, err
 	}
 	f := judge(report)
-	if err := c.guard(ctx, &f); err != nil {
+	c.tree.standApart(ctx)
+	if err := w.guard(ctx, &f); err != nil {
 		return f, err
 	}
 	names, err := w.gather(ctx, &f)
@@ -54,6 +55,19 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		return f, err
 	}
 	return f, w.examine(ctx, &f)
+}
+
+// guard puts back what was done to relay's own files, to .git and to the integration branch.
+func (w *lane) guard(ctx context.Context, f *Finding) error {
+	if err := w.c.guard(ctx, f); err != nil {
+		return err
+	}
+	why, err := w.tips.mend(context.WithoutCancel(ctx))
+	if err == nil && why != "" {
+		f.note("tamper", why)
+		w.c.blame(f, why)
+	}
+	return err
 }
 
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
@@ -125,5 +139,5 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 			return err
 		}
 	}
-	return c.guard(ctx, f)
+	return w.guard(ctx, f)
 }

@@ -19,6 +19,7 @@ type lanes struct {
 	*ground
 	yard  *yard
 	trunk *trunk
+	tips  *tipGuard
 	said  *verdicts
 
 	slowAfter time.Duration // from when on several landings share one run of the checks
@@ -30,8 +31,9 @@ type lanes struct {
 func newLanes(g *ground) *lanes {
 	inTurn := func(ctx context.Context) (func() error, error) { return lockRepository(ctx, g.home) }
 	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: inTurn}
+	t := newTrunk(g.home, g.o.Epic.ID, g.o.Landing)
 	return &lanes{
-		ground: g, yard: y, trunk: newTrunk(g.home, g.o.Epic.ID, g.o.Landing),
+		ground: g, yard: y, trunk: t, tips: &tipGuard{trunk: t, dir: g.o.Worktree.Dir},
 		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: 5 * time.Second,
 	}
 }
@@ -62,9 +64,7 @@ func (l *lanes) leave(name string) {
 }
 
 // Prepare names the tip of the integration branch, from which the attempt begins.
-func (l *lanes) Prepare(ctx context.Context, _ Assignment) (string, error) {
-	return l.trunk.tip(ctx)
-}
+func (l *lanes) Prepare(context.Context, Assignment) (string, error) { return l.tips.tip(), nil }
 
 // Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
 func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {

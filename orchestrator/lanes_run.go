@@ -12,15 +12,13 @@ import (
 // part of the night, and stays as it is.
 func (l *lanes) settled(ctx context.Context) error { return unsuited(ctx, l.home) }
 
-// begin makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
+// awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
+func (l *lanes) awake(ctx context.Context) error {
+	return errors.Join(l.keepIgnore(), l.tips.begin(ctx, l.origin.Base))
+}
+
 func (l *lanes) begin(ctx context.Context) error {
-	if err := l.keepIgnore(); err != nil {
-		return err
-	}
-	if _, err := l.trunk.begin(ctx, l.origin.Base); err != nil {
-		return err
-	}
-	return l.vault.save()
+	return errors.Join(l.awake(ctx), l.vault.save())
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,

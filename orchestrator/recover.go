@@ -40,7 +40,7 @@ func (n *night) orphans() []orphan {
 // adopt brings the attempts of a killed run to their end: one whose agent had finished is judged by its evidence, the
 // others are interrupted, uncharged, with their work kept.
 func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
-	if err := c.keepIgnore(); err != nil {
+	if err := c.awake(ctx); err != nil {
 		return err
 	}
 	for _, o := range orphans {
@@ -121,6 +121,8 @@ func (c *checkout) settled(ctx context.Context) error {
 	}
 	return &RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
 }
+
+func (c *checkout) awake(context.Context) error { return c.keepIgnore() }
 
 // begin takes note of what is the user's own before the first attempt.
 func (c *checkout) begin(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"relay/attempts"
 	"relay/epic"
 )
 
@@ -39,4 +40,24 @@ func digest(terms any) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// resealed tells of tasks whose acceptance is not what their last attempt was measured by; "" when there are none. It
+// may be the user's doing, or that of an agent which found a plan to write in.
+func resealed(e *epic.Epic, l *attempts.Ledger) string {
+	var changed []string
+	for i := range e.Tasks {
+		t := &e.Tasks[i]
+		rec := l.Tasks[t.ID]
+		if rec == nil || rec.Completed || len(rec.Attempts) == 0 {
+			continue
+		}
+		if last := rec.Attempts[len(rec.Attempts)-1].Sealed; last != "" && last != seal(e, t) {
+			changed = append(changed, t.ID)
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return "the checks or protected paths of " + listed(changed) + " are not what the last attempt was measured by; if that was not you, look at epic.yml"
 }

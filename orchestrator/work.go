@@ -78,6 +78,11 @@ func (n *night) listen(heard <-chan Heard) {
 // run is the night between opening and closing the ledger.
 func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []string) error {
 	orphans := n.orphans()
+	n.store.View(func(l *attempts.Ledger) {
+		if changed := resealed(n.o.Epic, l); changed != "" {
+			warnings = append(warnings, changed)
+		}
+	})
 	if len(orphans) == 0 {
 		if err := c.settled(ctx); err != nil {
 			return err

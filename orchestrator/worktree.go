@@ -169,6 +169,16 @@ func (w *worktree) detach(ctx context.Context, commit string) {
 	}
 }
 
+// standApart takes a worktree off a branch that is not its own, so that what is collected in it moves nobody's branch.
+func (w *worktree) standApart(ctx context.Context) {
+	if name, err := w.repo.Branch(ctx); err == nil && "refs/heads/"+name == w.branch {
+		return
+	}
+	if head, err := w.head(ctx); err == nil {
+		w.detach(ctx, head)
+	}
+}
+
 // restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *worktree) restore(ctx context.Context, commit string) error {
 	if err := errors.Join(w.unlock(ctx), w.forget()); err != nil {

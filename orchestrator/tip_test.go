@@ -1,0 +1,67 @@
+package orchestrator
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relay/attempts"
+)
+
+// An agent that moves the branch itself has landed nothing.
+func TestAgentsCannotLand(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"the branch":                 "git update-ref refs/heads/relay/20260101-lab HEAD",
+		"relay's own ref":            "git update-ref refs/relay-tip/20260101-lab HEAD",
+		"both":                       "git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD",
+		"by a push":                  "git push -q . HEAD:relay/20260101-lab",
+		"from the branch":            "git switch -q relay/20260101-lab; echo y > y; git add y; git commit -qm y; git switch -q -",
+		"away":                       "git update-ref -d refs/heads/relay/20260101-lab; git update-ref -d refs/relay-tip/20260101-lab",
+		"and stays on the branch":    "git switch -q relay/20260101-lab; echo y > y; git add y; git commit -qm y",
+		"and the branch is a folder": "git update-ref -d refs/heads/relay/20260101-lab; git update-ref refs/heads/relay/20260101-lab/x HEAD",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			y.does("T1", "echo x > x; git add x; git commit -qm x; "+script+"; exit 3")
+			y.holds("")
+			if got := y.git("rev-parse", "refs/relay-tip/20260101-lab"); got != y.git("rev-parse", "main") {
+				t.Errorf("the tip is at %s", y.git("log", "--oneline", got))
+			}
+			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
+				t.Error(got)
+			}
+			y.holds("two")
+		})
+	}
+}
+
+// What a person commits on the branch meanwhile is taken in, and proved with what lands next.
+func TestPersonOnTheBranch(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, "test ! -e two || test ! -e mine")
+	two, three := y.proved("T2", "echo 2 > two"), y.proved("T3", "echo 3 > three")
+	mine := filepath.Join(t.TempDir(), "mine")
+	y.git("worktree", "add", "-q", mine, "relay/20260101-lab")
+	y.sh("cd " + mine + " && echo m > mine && git add mine && git commit -qm mine")
+	j, err := y.l.Join(t.Context(), []Ready{three})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := y.l.Advance(t.Context(), j); moved || err != nil {
+		t.Fatalf("moved: %v, %v", moved, err)
+	}
+	if got := y.step(three); got != "T3 success" {
+		t.Fatal(got)
+	}
+	if got := y.step(two); got != "T2 conflict" || y.last.Outcome != attempts.Conflict {
+		t.Fatal(got)
+	}
+	if got := y.git("ls-tree", "--name-only", "refs/relay-tip/20260101-lab"); !strings.Contains(got, "mine") || !strings.Contains(got, "three") {
+		t.Errorf("the tip holds %q", got)
+	}
+	if got := y.sh("cd " + mine + " && git status --porcelain && ls"); strings.Contains(got, "three") {
+		t.Errorf("the person's checkout was touched: %q", got)
+	}
+}
