@@ -66,15 +66,34 @@ func (l *lab) outcome(isolation string) outcome {
 	for id, g := range f.Gated {
 		o.gates[id] = g.Reason
 	}
-	if isolation == "none" {
-		o.tree = l.git("rev-parse", "HEAD^{tree}")
+	branch := "HEAD"
+	if isolation == "worktree" {
+		branch = "refs/relay-tip/20260101-faults"
+		l.followed(branch)
 	}
-	o.log = strings.Split(l.git("log", "--format=%s"), "\n")
+	if isolation != "shared" {
+		o.tree = l.git("rev-parse", branch+"^{tree}")
+	}
+	o.log = strings.Split(l.git("log", "--format=%s", branch), "\n")
 	slices.Sort(o.log)
 	return o
 }
 
-// matrixLab is a lab in one of the two isolations.
+// followed wants the branch where the tip is, and nothing left of what a run made for itself.
+func (l *lab) followed(tip string) {
+	l.t.Helper()
+	if got, want := l.git("rev-parse", "relay/20260101-faults"), l.git("rev-parse", tip); got != want {
+		l.t.Errorf("the branch is at %s, the tip at %s", got, want)
+	}
+	if got := l.git("worktree", "list"); strings.Contains(got, "\n") {
+		l.t.Errorf("worktrees are left:\n%s", got)
+	}
+	if got := l.git("for-each-ref", "--format=%(refname)", "refs/heads/relay-tasks"); got != "" {
+		l.t.Errorf("branches of tasks are left: %s", got)
+	}
+}
+
+// matrixLab is a lab in one of the isolations.
 func matrixLab(t *testing.T, isolation string) *lab {
 	l := newLab(t, matrixPlan, matrixAgent)
 	l.env = append(l.env, "RELAY_ISOLATION="+isolation, "RELAY_JOBS=2")
@@ -118,13 +137,15 @@ const (
 	sureSyncs  = 7
 )
 
+var isolations = []string{"none", "shared", "worktree"}
+
 // cuts are the cases of this run. Whatever is not run with -full, every point is cut by each action; under the race
 // detector, which makes a run several times as long, by a kill only.
 func cuts() []cut {
 	var list []cut
 	for p, point := range attempts.FaultPoints() {
 		for a, action := range []string{"kill", "EIO", "ENOSPC"} {
-			for i, isolation := range []string{"none", "shared"} {
+			for i, isolation := range isolations {
 				last := 1 // a run replaces the ledger once at least
 				switch {
 				case strings.HasSuffix(point, "sync"):
@@ -150,7 +171,7 @@ func cuts() []cut {
 // TestKillMatrix cuts a run at every point at which a crash or a failing disk can: the next run comes to the same end.
 func TestKillMatrix(t *testing.T) {
 	t.Parallel()
-	calm := map[string]*undisturbed{"none": {}, "shared": {}}
+	calm := map[string]*undisturbed{"none": {}, "shared": {}, "worktree": {}}
 	for _, c := range cuts() {
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +189,7 @@ func TestKillMatrix(t *testing.T) {
 			if got, want := fmt.Sprintf("%+v", l.outcome(c.isolation)), calm[c.isolation].outcome(t, c.isolation); got != want {
 				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())
 			}
-			if c.isolation == "none" {
+			if c.isolation != "shared" {
 				l.clean()
 			}
 			l.accounted()
@@ -233,7 +254,7 @@ func TestKillMatrixGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calm := &undisturbed{}
+	calm := map[string]*undisturbed{"none": {}, "worktree": {}}
 	const calls = 110 // of an undisturbed run, about
 	step := 13
 	switch {
@@ -243,10 +264,10 @@ func TestKillMatrixGit(t *testing.T) {
 		step = 31
 	}
 	for n := 1; n < calls; n += step {
-		when := []string{"before", "after"}[n%2]
-		t.Run(fmt.Sprintf("%d/%s", n, when), func(t *testing.T) {
+		when, isolation := []string{"before", "after"}[n%2], []string{"none", "worktree"}[n/2%2]
+		t.Run(fmt.Sprintf("%s/%d/%s", isolation, n, when), func(t *testing.T) {
 			t.Parallel()
-			l := matrixLab(t, "none")
+			l := matrixLab(t, isolation)
 			l.write(l.inHome("bin/git"), fmt.Sprintf(killingGit, git))
 			if err := os.Chmod(l.inHome("bin/git"), 0o755); err != nil {
 				t.Fatal(err)
@@ -264,7 +285,7 @@ func TestKillMatrixGit(t *testing.T) {
 			}
 			again := l.work(exitGated)
 			l.quiet()
-			if got, want := fmt.Sprintf("%+v", l.outcome("none")), calm.outcome(t, "none"); got != want {
+			if got, want := fmt.Sprintf("%+v", l.outcome(isolation)), calm[isolation].outcome(t, isolation); got != want {
 				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())
 			}
 			l.clean()
