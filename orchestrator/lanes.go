@@ -34,9 +34,12 @@ func newLanes(g *ground) *lanes {
 	t := newTrunk(g.home, g.o.Epic.ID, g.o.Landing)
 	return &lanes{
 		ground: g, yard: y, trunk: t, tips: &tipGuard{trunk: t, dir: g.o.Worktree.Dir},
-		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: 5 * time.Second,
+		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: slowChecks,
 	}
 }
+
+// slowChecks is from when on several landings share one run of the checks.
+const slowChecks = 5 * time.Second
 
 // Kinds of worktrees, by the beginning of their names.
 const (

@@ -36,7 +36,7 @@ func newYardLab(t *testing.T, checks ...string) *yardLab {
 	if !ok {
 		t.Fatalf("the engine is a %T", engine)
 	}
-	made.remembers(noLedger{})
+	made.remembers(noLedger{}, nil)
 	if err := made.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

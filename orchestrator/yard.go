@@ -33,6 +33,7 @@ func (y *yard) site(ctx context.Context, name, commit, branch string) (*reanchor
 		defer func() { _ = release() }()
 	}
 	path := filepath.Join(y.dir, name)
+	_, _ = y.repo.Run(ctx, writing("worktree", "remove", "--force", path)) // what is there of it, until worktrees are reused
 	call := writing("-c", fmt.Sprintf("checkout.workers=%d", y.workers), "worktree", "add", "--quiet", "--force", "--detach", path, commit)
 	if branch != "" {
 		call = writing("-c", fmt.Sprintf("checkout.workers=%d", y.workers), "worktree", "add", "--quiet", "--force", "--no-track", "-B", branch, path, commit)
