@@ -20,13 +20,17 @@ func replicate(from, to string) error {
 
 const headFile = "HEAD"
 
-// mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes meanwhile, and
-// git's lock files, are left out: an editor's git may be at work beside us.
+// mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes
+// meanwhile, and git's lock files, are left out: an editor's git may be at work beside us. So are the samples of hooks,
+// which nothing uses: they are half the files of a small repository.
 func mirror(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, path)
 		if err = errors.Join(err, relErr); err == nil {
 			err = mirrorOne(path, rel, filepath.Join(to, rel), d)
+		}
+		if err == nil {
+			return nil
 		}
 		if _, gone := os.Lstat(path); rel != "." && errors.Is(gone, fs.ErrNotExist) {
 			return nil
@@ -37,20 +41,29 @@ func mirror(from, to string) error {
 
 func mirrorOne(path, rel, target string, d fs.DirEntry) error {
 	switch {
-	case d.IsDir():
+	case d.IsDir() && rel == ".":
 		return os.MkdirAll(target, 0o755)
+	case d.IsDir():
+		if err := os.Mkdir(target, 0o755); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return nil
 	case d.Type()&fs.ModeSymlink != 0:
 		dest, err := os.Readlink(path)
 		if err != nil {
 			return err
 		}
 		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), rel == headFile:
+	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), sampleHook(rel), rel == headFile:
 		return nil // a socket of git's fsmonitor, for one
 	case inObjects(rel):
 		return linkFile(path, target)
 	}
 	return copyFile(path, target)
+}
+
+func sampleHook(rel string) bool {
+	return strings.HasSuffix(rel, ".sample") && filepath.Base(filepath.Dir(rel)) == "hooks"
 }
 
 // inObjects reports whether a file below .git never changes once it is there: an object or a pack, of this repository,
@@ -90,10 +103,13 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	const fresh = os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	dst, err := os.OpenFile(to, fresh, info.Mode().Perm())
+	if errors.Is(err, fs.ErrExist) {
+		if err = os.Remove(to); err == nil {
+			dst, err = os.OpenFile(to, fresh, info.Mode().Perm())
+		}
 	}
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,14 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
 )
@@ -130,7 +133,10 @@ func (c *checkout) begin(ctx context.Context) error {
 		return err
 	}
 	if c.tree == nil {
-		return c.vault.save()
+		var copying errgroup.Group
+		copying.Go(c.vault.save)
+		_, err := c.state(ctx) // asked now, while the disk is busy, for the first attempts
+		return errors.Join(err, copying.Wait())
 	}
 	if err := c.tree.remember(ctx); err != nil {
 		return err

@@ -68,16 +68,19 @@ func TestVaultLinks(t *testing.T) {
 		}
 	}
 	l := newLab(t, "")
-	l.sh(`git branch gone; touch .git/index.lock`)
+	l.sh(`git branch gone; touch .git/index.lock; mkdir -p .git/hooks; touch .git/hooks/pre-commit.sample .git/hooks/pre-push`)
 	l.begin()
 	l.sh(`git branch -D -q gone`)
 	if err := l.c.vault.save(); err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range []string{"index.lock", "refs/heads/gone"} {
+	for _, gone := range []string{"index.lock", "refs/heads/gone", "hooks/pre-commit.sample"} {
 		if _, err := os.Lstat(filepath.Join(l.c.vault.store, gone)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s would come back: %v", gone, err)
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(l.c.vault.store, "hooks", "pre-push")); err != nil {
+		t.Error(err)
 	}
 }
 

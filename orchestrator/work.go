@@ -151,6 +151,9 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 
 // sweep ends processes that carry the mark of an earlier run of this ledger. The lock is held: no such run is alive.
 func (n *night) sweep(ctx context.Context) (int, error) {
+	if runs, err := os.ReadDir(filepath.Join(n.o.Dir, "runs")); err == nil && len(runs) == 1 {
+		return 0, nil // it is this one: there was none before
+	}
 	return process.Sweep(ctx, func(mark string) bool {
 		run, _, _ := cutMark(mark)
 		if run == "" || run == n.o.Run {
