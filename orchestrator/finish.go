@@ -78,7 +78,7 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 		return nil, &RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another; git branch " + ShellWord(f.Into) + " " + f.Branch + " makes it"}
 	}
 	f.How, f.New = NothingToLand, f.Old
-	if there, err := f.follows(ctx, f.Tip, f.Old); err != nil || there {
+	if there, err := f.trunk.contains(ctx, f.Old, f.Tip); err != nil || there {
 		return f, err
 	}
 	if o.Apart {
@@ -113,11 +113,16 @@ func (f *Finish) unobstructed(ctx context.Context) error {
 		return clean(facts)
 	}
 	where, err := f.elsewhere(ctx)
-	if err == nil && where != "" {
+	switch {
+	case err != nil:
+		return err
+	case where != "":
 		return &RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
 			Hint: "git -C " + ShellWord(where) + " merge " + f.ours(ctx)}
+	case f.trunk.resting("refs/heads/" + f.Into):
+		return &RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
 	}
-	return err
+	return nil
 }
 
 // clean refuses a checkout with changes that are in no commit.
@@ -142,7 +147,7 @@ func (f *Finish) elsewhere(ctx context.Context) (string, error) {
 	}
 	for block := range strings.SplitSeq(string(out), "\x00\x00") {
 		where, rest, _ := strings.Cut(block, "\x00")
-		if _, branch, _ := strings.Cut(rest, "\x00branch "); branch == "refs/heads/"+f.Into {
+		if strings.Contains(rest+"\x00", "\x00branch refs/heads/"+f.Into+"\x00") {
 			return strings.TrimPrefix(where, "worktree "), nil
 		}
 	}
@@ -152,29 +157,37 @@ func (f *Finish) elsewhere(ctx context.Context) (string, error) {
 // make makes the commit that Into shall be at.
 func (f *Finish) make(ctx context.Context, o FinishOptions) (err error) {
 	f.How, f.New = FastForward, f.Tip
-	if straight, err := f.follows(ctx, f.Old, f.Tip); err != nil || straight {
+	if straight, err := f.trunk.contains(ctx, f.Tip, f.Old); err != nil || straight {
 		return err
 	}
 	f.How = MergeCommit
 	if o.Landing == LandingRebase {
-		f.How = Replay
+		done, err := f.replay(ctx)
+		if err != nil || done {
+			return f.parted(ctx, err)
+		}
 	}
 	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Branch, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
-	f.New, err = f.trunk.join(ctx, f.Old, f.Tip, cargo{message: message})
-	var conflict *conflictError
-	if errors.As(err, &conflict) {
-		return f.conflicting(ctx, conflict)
-	}
-	return err
+	merging := newTrunk(o.Git, o.Epic.ID, LandingMerge)
+	f.New, err = merging.join(ctx, f.Old, f.Tip, cargo{message: message})
+	return f.parted(ctx, err)
 }
 
-// conflicting says what a person types who wants to put two changes together that do not go together by themselves.
-func (f *Finish) conflicting(ctx context.Context, c *conflictError) error {
+// parted says what a person types who wants to put two changes together that do not go together by themselves.
+func (f *Finish) parted(ctx context.Context, err error) error {
+	var c *conflictError
+	if !errors.As(err, &c) {
+		return err
+	}
 	begin := "git merge " + f.ours(ctx)
 	if !f.Here {
 		begin = "git switch " + ShellWord(f.Into) + " && " + begin
 	}
-	return &RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Branch, listed(c.Files)),
+	where := listed(c.Files)
+	if where == "" {
+		return &RefusedError{Reason: f.Into + " and " + f.Branch + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
+	}
+	return &RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Branch, where),
 		Hint: begin + ", settle what git names there, git commit; nothing has been changed yet"}
 }
 
@@ -184,16 +197,6 @@ func (f *Finish) ours(ctx context.Context) string {
 		return f.Branch
 	}
 	return f.Tip
-}
-
-// follows reports whether commit younger has older in its history.
-func (f *Finish) follows(ctx context.Context, older, younger string) (bool, error) {
-	_, err := f.trunk.git(ctx, nil, "merge-base", "--is-ancestor", older, younger)
-	var said *reanchor.GitError
-	if errors.As(err, &said) && said.Code == 1 {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // count returns how many commits to has that Into has not.

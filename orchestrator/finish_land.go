@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/reanchor"
 )
 
@@ -16,6 +19,42 @@ func (f *Finish) Land(ctx context.Context) error {
 	if f.How == NothingToLand {
 		return nil
 	}
+	release, err := lockRepository(ctx, f.trunk.repo)
+	if err != nil {
+		return err
+	}
+	if f.Here {
+		err = unoccupied(f.trunk.repo)
+	}
+	if err == nil {
+		err = f.land(ctx)
+	}
+	return errors.Join(err, release())
+}
+
+// unoccupied refuses a checkout in which a run of another epic works.
+func unoccupied(repo *reanchor.Git) error {
+	entries, err := os.ReadDir(repo.GitDir())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, _, ok := runOfLock(e.Name()); !ok {
+			continue
+		}
+		path := filepath.Join(repo.GitDir(), e.Name())
+		who, err := attempts.HeldBy(path)
+		if err != nil {
+			return err
+		}
+		if who != nil {
+			return &InUseError{&attempts.HeldError{Holder: *who, Path: path}}
+		}
+	}
+	return nil
+}
+
+func (f *Finish) land(ctx context.Context) error {
 	call := writing("update-ref", "-m", f.reflog(), "refs/heads/"+f.Into, f.New, f.Old)
 	if f.Here {
 		call = writing("merge", "--quiet", "--ff-only", "--no-autostash", "--no-stat", f.New)

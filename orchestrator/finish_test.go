@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/reanchor"
 )
@@ -158,6 +160,12 @@ func TestFinishRefuses(t *testing.T) {
 			"relay finish --into BRANCH names it; git branch NAME " + landed + " keeps the work under another name"},
 		"never begun": {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + landed, "main",
 			"there is no branch " + landed + ": nothing of this epic was made in worktrees", "what was made in your checkout is on your branch: git log"},
+		"checked out and locked": {"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
+			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + landed},
+		"being rebased beside": {"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
+			"a rebase or bisection that began on main has not come to its end", "finish it, or git rebase --abort or git bisect reset; then relay finish"},
+		"nothing in common": {"git switch -q --orphan new; git commit -q --allow-empty -m New; git branch -f main new; git switch -q main", "main",
+			"main and " + landed + " have no commit in common", "git merge " + landed + " --allow-unrelated-histories, if that is what you want"},
 		"checked out beside": {"git switch -q -c other; git worktree add -q ../beside main", "main",
 			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + landed},
 	} {
@@ -195,6 +203,63 @@ func TestFinishAfterWhatItSaidToType(t *testing.T) {
 	l.sh(refused.Hint)
 	if f, err := l.plan("main", LandingMerge); err != nil || f.How != NothingToLand {
 		t.Errorf("got %+v, %v", f, err)
+	}
+}
+
+// What tasks of several commits landed with is closed by merges there. On the user's branch the commits stand in a row.
+func TestFinishReplaysWhatHasDiverged(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	l.sh(`git branch ` + landed + `
+		git switch -q --detach; git commit -q --allow-empty -m 'T1: empty'; for i in 1 2; do echo $i >> one.txt; git add -A; git commit -q -m "T1: $i"; done
+		one=$(git commit-tree HEAD^{tree} -p ` + landed + ` -p HEAD -m 'Land T1'); git switch -q --detach $one
+		GIT_AUTHOR_NAME=Agent git commit -q --allow-empty -m 'T2: One'; echo 2 > two.txt; git add -A; GIT_AUTHOR_NAME=Agent git commit -q -m 'T2: Two'
+		git update-ref refs/relay-tip/20260101-lab HEAD
+		git switch -q main; echo mine > mine.txt; git add -A; git commit -q -m Mine`)
+	f := l.finish("main", LandingRebase)
+	if f.How != Replay || f.Commits != 5 {
+		t.Errorf("got %+v", f)
+	}
+	got, want := l.git("log", "--format=%s by %an", "main"), "T2: Two by Agent\nT2: One by Agent\nT1: 2 by Ada\nT1: 1 by Ada\nT1: empty by Ada\nMine by Ada\nBegin by Ada"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	l.wants(map[string]string{"one.txt": "1\n2\n", "two.txt": "2\n", "mine.txt": "mine\n"})
+	if again := l.finish("main", LandingRebase); again.How != NothingToLand { // though the commits there are others
+		t.Errorf("a second time: %+v", again)
+	}
+	l.sh(`git switch -q --detach refs/relay-tip/20260101-lab; echo 3 >> one.txt; git commit -q -am 'T3: Three'; git update-ref refs/relay-tip/20260101-lab HEAD; git switch -q main`)
+	if later := l.finish("main", LandingRebase); later.How != Replay || later.Commits != 1 {
+		t.Errorf("after another night: %+v", later)
+	}
+	l.sh(`git switch -q --detach refs/relay-tip/20260101-lab; git merge -q --no-edit -s ours main~3; echo 4 > four.txt; git add -A; git commit -q -m 'T4: Four'; git update-ref refs/relay-tip/20260101-lab HEAD; git switch -q main`)
+	if merged := l.finish("main", LandingRebase); merged.How != MergeCommit {
+		t.Errorf("a history with merges: %+v", merged)
+	}
+}
+
+func TestFinishLeavesACheckoutAloneInWhichARunWorks(t *testing.T) {
+	t.Parallel()
+	l := nightly(t)
+	f, err := l.plan("main", LandingMerge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(l.root, ".git", runLock+"20260102T220000Z-0000."+string(IsolationNone)+lockSuffix)
+	run, err := attempts.Hold(lock, attempts.Self("20260102-other", time.Now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := l.state()
+	var held *attempts.HeldError
+	if err := f.Land(t.Context()); !errors.As(err, &held) || held.Holder.Epic != "20260102-other" {
+		t.Errorf("got %v", err)
+	}
+	if l.state() != before {
+		t.Errorf("now\n%s\nwant\n%s", l.state(), before)
+	}
+	if err := errors.Join(run.Release(), f.Land(t.Context())); err != nil {
+		t.Errorf("when the run is over: %v", err)
 	}
 }
 

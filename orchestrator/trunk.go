@@ -174,14 +174,14 @@ func (t *trunk) held(ctx context.Context) bool {
 	call := writing("worktree", "list", "--porcelain", "-z")
 	call.Wall = heldWall
 	list, err := t.repo.Run(ctx, call)
-	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+t.branch()+"\x00") || t.resting()
+	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+t.branch()+"\x00") || t.resting(t.branch())
 }
 
 // heldWall is how long git may look for who has the branch: an agent can put a pipe where it reads.
 const heldWall = 20 * time.Second
 
-// resting reports whether a rebase or a bisection that has not come to its end began on the branch.
-func (t *trunk) resting() bool {
+// resting reports whether a rebase or a bisection that has not come to its end began on a branch, given by its full name.
+func (t *trunk) resting(branch string) bool {
 	shared := t.repo.CommonDir()
 	dirs := []string{shared}
 	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
@@ -195,7 +195,7 @@ func (t *trunk) resting() bool {
 				continue
 			}
 			text, err := os.ReadFile(path)
-			if began := strings.TrimSpace(string(text)); err == nil && (began == t.branch() || "refs/heads/"+began == t.branch()) {
+			if began := strings.TrimSpace(string(text)); err == nil && (began == branch || "refs/heads/"+began == branch) {
 				return true
 			}
 		}
