@@ -52,3 +52,31 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// A runner that says nothing of how it ended has that said for it.
+func TestJudgeInWords(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[runners.Outcome]string{
+		runners.Claimed:      "",
+		runners.Failed:       "the agent reported a failure",
+		runners.NoResult:     "the agent ended without a result",
+		runners.BadResult:    "the agent's result cannot be read",
+		runners.WallLimit:    "the agent ran out of time",
+		runners.SilenceLimit: "the agent fell silent",
+		runners.Quota:        "the provider's usage limit is reached",
+		runners.RateLimited:  "the provider limits the rate of requests",
+		runners.Provider:     "the provider failed",
+		runners.Auth:         "the agent is not logged in, or may not be used",
+		runners.CannotStart:  "the agent's program cannot be started",
+		runners.Stopped:      "the run was stopped",
+		runners.Lost:         "the process that watched the agent died",
+	} {
+		if got := judge(runners.Report{Outcome: outcome}).Receipt.ErrorSummary; got != want {
+			t.Errorf("%s: got %q, want %q", outcome, got, want)
+		}
+	}
+	f := judge(runners.Report{Outcome: runners.Claimed, Exit: process.Exit{Strays: 2}})
+	if got, want := f.Notes[0].Text, "ended 2 processes the agent had left behind"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

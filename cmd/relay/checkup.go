@@ -88,12 +88,18 @@ func (c *checkup) space() {
 		c.add(stateWarn, "disk", "the free space is unknown: "+err.Error(), "")
 		return
 	}
+	c.room(free)
+}
+
+// room says whether so many bytes are enough for a night.
+func (c *checkup) room(free uint64) {
 	text := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
+	const hint = "make room: a night writes transcripts, logs and commits"
 	switch {
 	case free < noSpace:
-		c.add(stateFail, "disk", text, "make room: a night writes transcripts, logs and commits")
+		c.add(stateFail, "disk", text, hint)
 	case free < scarceSpace:
-		c.add(stateWarn, "disk", text, "make room: a night writes transcripts, logs and commits")
+		c.add(stateWarn, "disk", text, hint)
 	default:
 		c.add(stateOK, "disk", text, "")
 	}

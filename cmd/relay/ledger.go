@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -169,8 +168,11 @@ func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
 	}
 	enc := json.NewEncoder(opts.app.out)
 	return attempts.Replay(p.dir, func(e attempts.Event) error {
-		if opts.app.out.err != nil {
-			return errors.New("nobody reads any more")
+		if opts.app.out.err != nil { // nobody reads any more
+			if err := opts.app.out.failure(); err != nil {
+				return err
+			}
+			return ended(exitOK)
 		}
 		if opts.json {
 			return enc.Encode(e)

@@ -179,6 +179,7 @@ const fewLetters = 12
 func formOf(text string) *regexp.Regexp {
 	rest, open := strings.CutPrefix(text, hole)
 	rest, more := strings.CutSuffix(rest, hole)
+	rest = strings.TrimRight(rest, " ")
 	body, after := regexp.QuoteMeta(rest), `(?:$|[^a-zA-Z])`
 	if more {
 		after = ""

@@ -226,6 +226,11 @@ const hole = "\x00"
 
 var verbs = regexp.MustCompile(`%[-+#0]*(\[\d+\])?(\d+|\*)?(\.(\d+|\*))?[a-zA-Z]|\{\{.*?\}\}`)
 
+var (
+	hasWord   = regexp.MustCompile(`[a-zA-Z]{2}`)
+	clockTime = regexp.MustCompile(`\b\d\d:\d\d\b`) // scripts fold every time of day
+)
+
 var manyHoles = regexp.MustCompile(hole + `+`)
 
 // wraps is the format of an error that ends with the one it was made from.
@@ -258,9 +263,10 @@ func (c *collector) take(e ast.Expr, said bool) {
 	text := literalText(e)
 	raw := strings.HasPrefix(rawOf(e), "`")
 	for i, one := range strings.Split(text, "\n") {
+		one = clockTime.ReplaceAllString(one, hole)
 		one = manyHoles.ReplaceAllString(strings.ReplaceAll(verbs.ReplaceAllString(one, hole), "%%", "%"), hole)
 		one = strings.TrimRight(squash(one), " ")
-		if !strings.ContainsFunc(one, isLetter) || !said && !strings.Contains(strings.TrimLeft(one, " "), " ") {
+		if !hasWord.MatchString(one) || !said && !strings.Contains(strings.TrimLeft(one, " "), " ") {
 			continue
 		}
 		s := sourceText{file: c.name, decl: c.decl, line: at.Line, text: one, wraps: wraps.MatchString(text)}

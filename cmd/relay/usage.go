@@ -97,8 +97,10 @@ func kind(f *pflag.Flag) string {
 		return "a whole number"
 	case "bool":
 		return "true or false"
+	case "stringSlice":
+		return "names with commas between them"
 	}
-	return "another value"
+	return f.Value.Type()
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

@@ -44,7 +44,7 @@ func TestWatcherNeverBlocks(t *testing.T) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	text := strings.Join(d.shown, "\n")
-	if len(d.shown) < maxQueue || !strings.Contains(text, "messages not shown") && w.dropped == 0 {
+	if len(d.shown) < maxQueue || !strings.Contains(text, "messages not shown: the terminal was too slow") && w.dropped == 0 {
 		t.Errorf("%d messages shown, %d dropped without a word", len(d.shown), w.dropped)
 	}
 }
@@ -88,5 +88,29 @@ func TestLiveErasesWhatItDrew(t *testing.T) {
 		"\x1b[1A\r\x1b[J"
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestUpdateText(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	for _, test := range []struct {
+		u    orchestrator.Update
+		want string
+	}{
+		{orchestrator.Update{Kind: orchestrator.UpdateWaiting, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit"},
+		{orchestrator.Update{Kind: orchestrator.UpdateNote, Task: "T1", Text: "something"}, "note: T1 something"},
+		{orchestrator.Update{Kind: orchestrator.UpdateNote, Text: "something"}, "note: something"},
+		{orchestrator.Update{Kind: orchestrator.UpdateStopping}, "stopping"},
+		{orchestrator.Update{Kind: orchestrator.UpdateActivity, Text: "go test"}, ""},
+	} {
+		if got := updateText(test.u); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+	var p panel
+	p.take(orchestrator.Update{Kind: orchestrator.UpdateWaiting, Until: at, Runner: "claude"})
+	if rows := p.view(at, 80); rows[1] != "  waiting until 03:04:05 for claude" {
+		t.Errorf("the panel says %q", rows[1])
 	}
 }

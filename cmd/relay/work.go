@@ -228,12 +228,12 @@ func (p *place) priced(t *epic.Task) error {
 }
 
 func noRunner(where string, err error) error {
-	hint := "relay check tells what each runner lacks"
+	e := &hinted{err: fmt.Errorf("%s%w", where, err), code: exitNoRunner}
 	var known *hinted
 	if errors.As(err, &known) {
-		hint = known.hint
+		e.hint = known.hint
 	}
-	return &hinted{err: fmt.Errorf("%s%w", where, err), hint: hint, code: exitNoRunner}
+	return e
 }
 
 // night runs the epic with a guardian, signals and somebody watching.

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRoomForANight(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		free uint64
+		want point
+	}{
+		{50 << 20, point{Name: "disk", State: stateFail, Message: "0.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits", code: exitFailure}},
+		{1 << 30, point{Name: "disk", State: stateWarn, Message: "1.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits"}},
+		{9 << 30, point{Name: "disk", State: stateOK, Message: "9.0 GiB free"}},
+	} {
+		var c checkup
+		c.room(test.free)
+		if c.points[0] != test.want {
+			t.Errorf("%d bytes: got %+v, want %+v", test.free, c.points[0], test.want)
+		}
+	}
+}
+
+// What cannot be asked or written is told with its place.
+func TestCheckupOfAFolderThatIsNone(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	file := filepath.Join(root, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := checkup{place: &place{root: root, dir: file}}
+	c.folder()
+	if got, want := c.points[0].Message, "file cannot be written to: open "; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q…", got, want)
+	}
+	c = checkup{place: &place{root: filepath.Join(root, "gone")}}
+	c.space()
+	if got, want := c.points[0].Message, "the free space is unknown: "; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q…", got, want)
+	}
+}
