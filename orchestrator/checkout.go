@@ -91,7 +91,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	}
 	for range mendings {
 		f, err = c.facts.Facts(ctx)
-		if err == nil || ctx.Err() != nil || c.tree != nil {
+		if err == nil || ctx.Err() != nil || c.tree != nil || unasked(err) != nil {
 			break
 		}
 		if _, mending := c.vault.mend(ctx, c.home); mending != nil {

@@ -43,7 +43,9 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	if head == a.Base {
 		return nil, nil
 	}
-	c.strayed(ctx, a, f)
+	if err := c.strayed(ctx, a, f); err != nil {
+		return nil, err
+	}
 	names, err := c.repo.Names(ctx, a.Base, head)
 	var many *reanchor.TooManyError
 	switch {
@@ -80,16 +82,24 @@ func (c *checkout) finished(ctx context.Context, f *Finding) error {
 }
 
 // strayed fails an attempt that left the branch or rewrote what was there before it.
-func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) {
+func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) error {
 	if f.Outcome != attempts.Success {
-		return
+		return nil
+	}
+	stayed, err := c.tree.onBranch(ctx)
+	kept := true
+	if stayed && err == nil {
+		kept, err = c.tree.contains(ctx, a.Base, f.Head)
 	}
 	switch {
-	case !c.tree.onBranch(ctx):
+	case err != nil:
+		return err
+	case !stayed:
 		f.fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.branch, "refs/heads/")+"; its work is kept, but not landed")
-	case !c.tree.contains(ctx, a.Base, f.Head):
+	case !kept:
 		f.fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
 	}
+	return nil
 }
 
 // setAside keeps the work of an attempt that did not succeed, and puts the checkout back.
@@ -126,7 +136,10 @@ func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Findi
 // keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.
 func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref string) error {
 	tip, err := c.repo.Ref(ctx, c.tree.branch)
-	if err != nil || tip == "" || tip == a.Base || tip == f.Head || c.tree.contains(ctx, tip, f.Head) {
+	if err != nil || tip == "" || tip == a.Base || tip == f.Head {
+		return err
+	}
+	if kept, err := c.tree.contains(ctx, tip, f.Head); err != nil || kept {
 		return err
 	}
 	if err := c.tree.keep(ctx, ref, tip); err != nil {

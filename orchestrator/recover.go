@@ -172,8 +172,8 @@ func (c *checkout) found(ctx context.Context, a Assignment, f *Finding) error {
 
 // theirs reports whether a person has committed since the run was killed: their commits stay where they are.
 func (c *checkout) theirs(ctx context.Context, a Assignment, head string) (bool, error) {
-	if !c.tree.contains(ctx, a.Base, head) {
-		return true, nil
+	if kept, err := c.tree.contains(ctx, a.Base, head); err != nil || !kept {
+		return true, err
 	}
 	last := lastSeen(placeOf(c.o.Dir, a))
 	times, err := c.tree.commitTimes(ctx, a.Base, head)

@@ -76,7 +76,7 @@ func (v *vault) mend(ctx context.Context, repo *reanchor.Git) (string, error) {
 	sound := func() bool {
 		_, gone := os.Lstat(v.gitDir)
 		head, err := repo.Head(ctx)
-		return gone == nil && err == nil && head != ""
+		return gone == nil && (err == nil && head != "" || unasked(err) != nil)
 	}
 	if sound() {
 		return configured, nil
@@ -96,8 +96,7 @@ func (v *vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 		return "", nil
 	}
 	if info, err := os.Lstat(filepath.Join(v.gitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
-		found, err := reanchor.OpenGit(ctx, repo.Root())
-		if err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir() || ctx.Err() != nil {
+		if finds(ctx, repo) {
 			return "", nil
 		}
 	}
@@ -111,6 +110,12 @@ func (v *vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 		}
 	}
 	return "the configuration of the repository in .git was damaged during the attempt; relay put it back", nil
+}
+
+// finds reports whether git finds a checkout where it was, as far as it can be asked.
+func finds(ctx context.Context, repo *reanchor.Git) bool {
+	found, err := reanchor.OpenGit(ctx, repo.Root())
+	return err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir() || ctx.Err() != nil || unasked(err) != nil
 }
 
 // reconfigured reports whether the configuration is not the one of the copy.

@@ -132,9 +132,17 @@ func (w *worktree) head(ctx context.Context) (string, error) {
 }
 
 // contains reports whether commit base is part of head's history.
-func (w *worktree) contains(ctx context.Context, base, head string) bool {
+func (w *worktree) contains(ctx context.Context, base, head string) (bool, error) {
 	_, err := w.git(ctx, nil, "merge-base", "--is-ancestor", base, head)
-	return err == nil
+	return err == nil, unasked(err)
+}
+
+// unasked keeps only the error of a question that git could not be asked: it has no answer.
+func unasked(err error) error {
+	if errors.Is(err, reanchor.ErrNoRoom) {
+		return err
+	}
+	return nil
 }
 
 // readable reports whether git can read the index and knows the commit the attempt began from.
@@ -143,13 +151,13 @@ func (w *worktree) readable(ctx context.Context, base string) bool {
 	if err == nil {
 		_, err = w.repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
 	}
-	return err == nil
+	return err == nil || unasked(err) != nil // then nobody knows of anything wrong
 }
 
 // onBranch reports whether HEAD is still the branch the run works on.
-func (w *worktree) onBranch(ctx context.Context) bool {
+func (w *worktree) onBranch(ctx context.Context) (bool, error) {
 	out, err := w.git(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
-	return err == nil && strings.TrimSpace(string(out)) == w.branch
+	return err == nil && strings.TrimSpace(string(out)) == w.branch, unasked(err)
 }
 
 // keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
@@ -184,7 +192,9 @@ func (w *worktree) restore(ctx context.Context, commit string) error {
 	if err := errors.Join(w.unlock(ctx), w.forget()); err != nil {
 		return err
 	}
-	if !w.onBranch(ctx) {
+	if on, err := w.onBranch(ctx); err != nil {
+		return err
+	} else if !on {
 		if _, err := w.git(ctx, nil, "symbolic-ref", "HEAD", w.branch); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
 	}
-	out, err := Run(ctx, Call{Dir: dir, Args: []string{"rev-parse", "--show-object-format", "--is-inside-work-tree",
+	out, err := Run(ctx, Call{Dir: dir, AtOnce: true, Args: []string{"rev-parse", "--show-object-format", "--is-inside-work-tree",
 		"--absolute-git-dir", "--git-common-dir", "--show-toplevel"}})
 	lines := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
 	switch {

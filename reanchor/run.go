@@ -40,11 +40,12 @@ type Call struct {
 	Limit    int           // 0: 16 MiB
 	Wall     time.Duration // 0: 10 minutes
 	Writes   bool          // git may take optional locks, as to refresh the index
+	AtOnce   bool          // somebody waits: it is not tried again when there is no room to run git in
 	Hooks    bool          // the repository's hooks run, in the user's own locale
 }
 
 // GitError is a git command that did not succeed. It unwraps to the reason when that was not git's own exit status:
-// the cause of a cancelled context, [ErrTooMuch], or exec.ErrNotFound when there is no git.
+// the cause of a cancelled context, [ErrTooMuch], [ErrNoRoom], or exec.ErrNotFound when there is no git.
 type GitError struct {
 	Args   []string
 	Code   int    // exit status; -1 when git did not exit by itself
@@ -100,10 +101,6 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wall, errWall)
 	defer cancel()
 
-	cmd := exec.CommandContext(ctx, "git", arguments(c)...)
-	cmd.Dir = c.Dir
-	cmd.Env = environment(cmd.Environ(), c)
-	cmd.Stdin = c.Stdin
 	printed := &capped{max: c.Limit}
 	if printed.max <= 0 {
 		printed.max = callOutput
@@ -112,13 +109,8 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 	if c.Stdout != nil {
 		out.to = c.Stdout
 	}
-	cmd.Stdout = &out
 	var complaint trailing
-	cmd.Stderr = &complaint
-	settled := isolate(cmd, !c.Hooks) // a hook may read /dev/tty, and would wait there for ever
-	cmd.WaitDelay = callPipes
-	err := cmd.Run()
-	settled()
+	err := run(ctx, c, &out, &complaint)
 	if out.err != nil {
 		err = out.err // what git says of its closed pipe is no news
 	}
@@ -126,6 +118,29 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 		return printed.buf.Bytes(), nil
 	}
 	return printed.buf.Bytes(), gitError(ctx, c, err, complaint.String())
+}
+
+func run(ctx context.Context, c Call, stdout, stderr io.Writer) error {
+	var cmd *exec.Cmd
+	var settled func()
+	patience := roomPatience
+	if c.AtOnce {
+		patience = 0
+	}
+	err := patiently(ctx, patience, func() error {
+		cmd = exec.CommandContext(ctx, "git", arguments(c)...)
+		cmd.Dir = c.Dir
+		cmd.Env = environment(cmd.Environ(), c)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, stdout, stderr
+		settled = isolate(cmd, !c.Hooks) // a hook may read /dev/tty, and would wait there for ever
+		cmd.WaitDelay = callPipes
+		return cmd.Start()
+	})
+	if err != nil {
+		return err
+	}
+	defer settled()
+	return cmd.Wait()
 }
 
 // gitError says what ended the command: relay's own limits before git's exit status.
@@ -141,7 +156,7 @@ func gitError(ctx context.Context, c Call, err error, stderr string) error {
 	case ctx.Err() != nil:
 		e.Err = context.Cause(ctx)
 	default:
-		e.Err = err
+		e.Err = crowdedOut(err)
 	}
 	return e
 }
