@@ -59,7 +59,7 @@ func (n *night) work(ctx context.Context) error {
 	if n.train != nil {
 		group.Go(func() error { return n.landing(working) })
 	}
-	if err := group.Wait(); err != nil || ctx.Err() != nil {
+	if err := group.Wait(); err != nil || ctx.Err() != nil || n.drained() {
 		return err
 	}
 	return n.stranded()
@@ -92,13 +92,23 @@ func (n *night) worker(ctx context.Context) error {
 			return err
 		}
 		if job == nil {
-			wait.park(ctx)
+			wait.park(ctx, n.o.Drain)
 			continue
 		}
 		if err := n.attempt(ctx, *job); err != nil {
 			n.fail(err)
 			return err
 		}
+	}
+}
+
+// drained reports whether somebody wants the run to start nothing more.
+func (n *night) drained() bool {
+	select {
+	case <-n.o.Drain:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -133,7 +143,8 @@ type waiting struct {
 // longestPark bounds one wait for an opening: timers stand still while the machine sleeps, and the day does not.
 const longestPark = time.Minute
 
-func (w *waiting) park(ctx context.Context) {
+// park waits, but not beyond drain.
+func (w *waiting) park(ctx context.Context, drain <-chan struct{}) {
 	var timeout <-chan time.Time
 	if w.rest > 0 {
 		timer := time.NewTimer(min(w.rest, longestPark))
@@ -142,6 +153,7 @@ func (w *waiting) park(ctx context.Context) {
 	}
 	select {
 	case <-ctx.Done():
+	case <-drain:
 	case <-w.changed:
 	case <-timeout:
 	}
@@ -151,7 +163,7 @@ func (w *waiting) park(ctx context.Context) {
 func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if ctx.Err() != nil || n.broken != nil {
+	if ctx.Err() != nil || n.broken != nil || n.drained() {
 		return nil, nil, nil
 	}
 	now := n.moment()

@@ -86,6 +86,7 @@ type scene struct {
 	o      Options
 	script map[string][]step
 	clock  *dayClock // nil: the day goes as the run does
+	drain  time.Duration
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
@@ -129,6 +130,11 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			if notify != nil {
 				notify(u)
 			}
+		}
+		if of.drain > 0 {
+			drain := make(chan struct{})
+			o.Drain = drain
+			defer time.AfterFunc(of.drain, func() { close(drain) }).Stop()
 		}
 		err = n.work(ctx)
 		s.sorted()

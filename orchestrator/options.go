@@ -74,6 +74,11 @@ type Options struct {
 	Review   Review
 	Settings attempts.Settings // as recorded in the ledger
 
+	// Drain ends the run early when it is closed: nothing new is started, and what runs comes to its end.
+	Drain <-chan struct{}
+	// Remarks are what a person should know of how this run came about; they are recorded and told.
+	Remarks []string
+
 	ExitCode func(Summary, error) int // what the process will exit with, for the record
 	Fault    func(point string) error // fault points for tests; nil in use
 	Notify   func(Update)             // called from one goroutine at a time; nil: nobody listens
@@ -158,6 +163,7 @@ const (
 	EpicComplete    Reason = "epic_complete"
 	NoRunnableTasks Reason = "no_runnable_tasks"
 	Interrupted     Reason = "interrupted"
+	Reload          Reason = "reload" // to begin again with the plan as it is by then
 	Failed          Reason = "error"
 )
 

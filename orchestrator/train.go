@@ -83,7 +83,7 @@ func (n *night) landing(ctx context.Context) error {
 	for {
 		cars, wait := n.cars(ctx)
 		if wait != nil {
-			wait.park(ctx)
+			wait.park(ctx, nil) // what is under way lands, also when nothing new is started
 			continue
 		}
 		if cars == nil {

@@ -133,16 +133,20 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 	if ended > 0 {
 		warnings = append(warnings, fmt.Sprintf("ended %d processes that an earlier run had left", ended))
 	}
-	for _, text := range warnings {
-		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "recovery", Text: text}})
+	note := func(kind string, texts []string) {
+		for _, text := range texts {
+			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: text}})
+		}
 	}
+	note("plan", n.o.Remarks)
+	note("recovery", warnings)
 	if err := n.store.Append(events...); err != nil {
 		return err
 	}
 	n.begun = true
 	n.locked(func() {
 		n.tell(Update{Kind: UpdateRun, Text: n.o.Run})
-		for _, text := range warnings {
+		for _, text := range append(n.o.Remarks, warnings...) {
 			n.tell(Update{Kind: UpdateNote, Text: text})
 		}
 	})
@@ -180,6 +184,8 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // what stopping does; anything else went wrong besides
 			err = nil
 		}
+	case n.drained():
+		s.Reason = Reload
 	case s.Counts.Completed == s.Counts.Total:
 		s.Reason = EpicComplete
 	default:
