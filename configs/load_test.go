@@ -41,7 +41,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 	want := Relay{
 		Dir: ".agents-os/relay", MaxAttemptsPerTask: 3,
 		Timeout: 15 * time.Minute, Silence: 10 * time.Minute, Linger: 30 * time.Second, StopGrace: 10 * time.Second,
-		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "none", Runners: []string{"claude"}, MaxUncharged: 20,
+		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "worktree", Runners: []string{"claude"}, MaxUncharged: 20,
 		Landing: "merge", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Link: []string{}}, SetupTimeout: 10 * time.Minute,
 		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, BriefKiB: 48, TranscriptMiB: 32, Env: []string{},
 		Review: Review{Enabled: true, Provider: "none", Timeout: 10 * time.Minute},
@@ -208,7 +208,7 @@ func TestOwnVariablesAreNoSettings(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	dir := repository(t, "Relay: {jobs: 9}\nrelay: {jobs: 2}\nreplay: {}\n", "")
+	dir := repository(t, "Relay: {jobs: 9}\nrelay: {jobs: 2, isolation: none}\nreplay: {}\n", "")
 	got := load(t, Sources{Dir: dir, Environ: []string{"RELAY_JOB=3", "RELAY_ZZZZZZZZZ=3"}}).Warnings
 	want := []string{
 		`.agents.yml:1:1: "Relay" is left alone: relay reads "relay"`,

@@ -25,6 +25,9 @@ func (c *checkup) worktrees(ctx context.Context) {
 	if c.place.config.Relay.Isolation != string(orchestrator.IsolationWorktree) || !c.git(ctx) {
 		return
 	}
+	if head, err := c.place.git.Head(ctx); err == nil && head == "" {
+		return // that is told as it is: nothing to go back to
+	}
 	err := orchestrator.Unsuited(ctx, c.place.git)
 	var refused *orchestrator.RefusedError
 	switch {

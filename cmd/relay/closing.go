@@ -47,7 +47,7 @@ func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code 
 		}
 		_ = o.app.printJSON(answer)
 	} else if reading == nil {
-		l := listing{now: o.app.now(), width: columns(o.app.out.w)}
+		l := listing{now: o.app.now(), width: columns(o.app.out.w), branch: now.Branch}
 		l.night(o.app.out, s, now)
 	}
 	switch {
@@ -101,8 +101,16 @@ func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 		l.needs(w, now)
 	}
 	if c.Completed > 0 && s.Ended > 0 {
-		fmt.Fprint(w, "\nthe work is on your branch, one or more commits for each task: git log\n")
+		fmt.Fprintf(w, "\n%s\n", l.whereabouts())
 	}
+}
+
+// whereabouts says where the work is.
+func (l listing) whereabouts() string {
+	if l.branch == "" {
+		return "the work is on your branch, one or more commits for each task: git log"
+	}
+	return "the work is on the branch " + l.branch + ": git log " + l.branch + "\nrelay finish lands it on the branch it began from"
 }
 
 func headline(s orchestrator.Summary) string {

@@ -73,10 +73,11 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err := runStatus(ctx, statusOptions{app: a, verbose: true}); err != nil {
 		return err
 	}
-	if err := asScripted(ctx, a, int(code)); err != nil {
+	branch, err := asScripted(ctx, a, int(code))
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, demoEnd, root)
+	fmt.Fprintf(a.out, demoEnd, root, branch)
 	return nil
 }
 
@@ -90,7 +91,9 @@ Look around:   cd %s
   relay show T2 --attempt 2 --brief     what the second agent of T2 was told
   relay show T2 --attempt 1 --diff      what the first one had done
   relay show T3                         why T3 needs a person
-  git log --oneline                     the work, on the branch main
+  git log --oneline --graph %s
+                                        the work, on a branch of its own
+  relay finish                          lands it on main
   relay ungate T3                       then relay work tries again
 Your own first night: relay init --help
 `
@@ -158,15 +161,15 @@ func (o demoOptions) inside(root string) *app {
 	return &a
 }
 
-// asScripted compares the ledger with what the script must lead to.
-func asScripted(ctx context.Context, a *app, code int) error {
+// asScripted compares the ledger with what the script must lead to, and returns the branch that has the work.
+func asScripted(ctx context.Context, a *app, code int) (branch string, err error) {
 	p, err := a.locate(ctx, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	s, err := p.standing(true)
 	if err != nil {
-		return err
+		return "", err
 	}
 	want := []struct {
 		status   attempts.Status
@@ -180,14 +183,14 @@ func asScripted(ctx context.Context, a *app, code int) error {
 		{status: attempts.Completed, attempts: 1},
 	}
 	if code != exitGated {
-		return fmt.Errorf("the night did not go as scripted: exit code %d, not %d; look into %s", code, exitGated, p.root)
+		return "", fmt.Errorf("the night did not go as scripted: exit code %d, not %d; look into %s", code, exitGated, p.root)
 	}
 	for i, w := range want {
 		t := s.Tasks[i]
 		if t.Status != w.status || len(t.Attempts) != w.attempts || t.Reason != w.reason {
-			return fmt.Errorf("the night did not go as scripted: %s is %s after %s; look into %s",
+			return "", fmt.Errorf("the night did not go as scripted: %s is %s after %s; look into %s",
 				t.ID, t.Status, count(len(t.Attempts), "attempt"), p.root)
 		}
 	}
-	return nil
+	return s.Branch, nil
 }

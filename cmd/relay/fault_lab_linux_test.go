@@ -58,7 +58,7 @@ func newLabAt(t *testing.T, root, plan, agent string) *lab {
 	l := &lab{t: t, root: root, home: filepath.Join(t.TempDir(), "home")}
 	l.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=dumb", "TMPDIR=" + t.TempDir(),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(l.home, ".gitconfig"),
+		"RELAY_ISOLATION=none", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(l.home, ".gitconfig"),
 	}
 	l.write(filepath.Join(l.home, ".gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n")
 	l.settings(fmt.Sprintf(labSettings, filepath.Join(l.home, "agent.sh")))

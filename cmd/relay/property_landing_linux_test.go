@@ -118,8 +118,8 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, []string) {
 		tasks = append(tasks, id)
 	}
 	l := newLab(t, plan.String(), landingAgent)
-	landing := []string{"merge", "rebase"}[dice.IntN(2)]
-	l.settings(fmt.Sprintf(labSettings, l.inHome("agent.sh")) + fmt.Sprintf("  isolation: worktree\n  jobs: %d\n  landing: %s\n", 1+dice.IntN(4), landing))
+	l.landing(1 + dice.IntN(4))
+	l.env = append(l.env, "RELAY_LANDING="+[]string{"merge", "rebase"}[dice.IntN(2)])
 	for id, kind := range made {
 		l.write(l.inHome("kinds/"+id), kind)
 	}

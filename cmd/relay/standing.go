@@ -15,6 +15,7 @@ type standing struct {
 	Version  int         `json:"version"`
 	Epic     epicName    `json:"epic"`
 	Run      runState    `json:"run"`
+	Branch   string      `json:"branch,omitempty"` // the epic's integration branch
 	Counts   counts      `json:"counts"`
 	Usage    usage       `json:"usage"`
 	Tasks    []taskState `json:"tasks"`
@@ -87,7 +88,7 @@ type taskState struct {
 func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	s := &standing{
 		Version: 1, Epic: epicName{p.epic.ID, p.epic.Title, p.epic.Source}, Run: runOf(v),
-		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Warnings: append([]string{}, v.Warnings...),
+		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, Warnings: append([]string{}, v.Warnings...),
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask

@@ -16,7 +16,8 @@ type listing struct {
 	now     time.Time
 	width   int
 	verbose bool
-	dead    bool // no run is on: what is in progress was interrupted
+	dead    bool   // no run is on: what is in progress was interrupted
+	branch  string // that has the work; "" : the one that is checked out
 }
 
 // shortEpic is how many tasks are listed whole without being asked for.
@@ -30,6 +31,9 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), l.countsText(s.Counts))
 	if s.Usage != (usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", usageText(s.Usage))
+	}
+	if s.Branch != "" && s.Counts.Completed > 0 {
+		fmt.Fprintf(w, "work   on %s; relay finish lands it\n", s.Branch)
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(warning, l.width, "       "), " "))
