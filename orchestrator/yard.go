@@ -4,80 +4,120 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"relay/reanchor"
 )
 
-// yard makes, reuses and removes worktrees: folders below dir in which tasks and checks work.
+// yard makes, reuses and removes worktrees: folders below dir in which tasks and checks work. The user's checkout, its
+// index and its stash stay as they are, and so do worktrees that are not below dir.
 type yard struct {
 	repo    *reanchor.Git                                               // of the user's repository
 	dir     string                                                      // where worktrees are, absolute
 	lock    func(ctx context.Context) (release func() error, err error) // of the repository's list of worktrees, across processes; nil: none
 	workers int                                                         // of one checkout; 0: one for each CPU
-	mu      sync.Mutex
+
+	turn  sync.Mutex // of whoever changes the list
+	mu    sync.Mutex
+	real  string           // dir without symbolic links, as it was at first
+	plots map[string]*plot // worktrees made by this yard, by name
 }
+
+// buildTries bounds how often a worktree is made anew: a git of the user's may be at work on the same list.
+const buildTries = 3
 
 // site returns worktree name at exactly commit, with nothing else left in it: on branch (its name without refs/heads/),
 // which is made or moved there, or detached when branch is "". Whatever was in it before is gone: see loss.
+//
+// One that relay has left is used again: git then writes only what is different. One that an agent has damaged is made
+// anew.
 func (y *yard) site(ctx context.Context, name, commit, branch string) (*reanchor.Git, error) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	if y.lock != nil {
-		release, err := y.lock(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = release() }()
-	}
-	path := filepath.Join(y.dir, name)
-	_, _ = y.repo.Run(ctx, writing("worktree", "remove", "--force", path)) // what is there of it, until worktrees are reused
-	call := writing("-c", fmt.Sprintf("checkout.workers=%d", y.workers), "worktree", "add", "--quiet", "--force", "--detach", path, commit)
-	if branch != "" {
-		call = writing("-c", fmt.Sprintf("checkout.workers=%d", y.workers), "worktree", "add", "--quiet", "--force", "--no-track", "-B", branch, path, commit)
-	}
-	if _, err := y.repo.Run(ctx, call); err != nil {
+	path, err := y.path(name)
+	if err != nil {
 		return nil, err
 	}
-	return reanchor.OpenGit(ctx, path)
-}
-
-// open returns worktree name as an attempt has left it, after it has put back what git needs to read it; its files
-// stay as they are. When the folder is gone, or a link stands in its place, the error is [fs.ErrNotExist]. A worktree
-// whose commit cannot be read any more is put on branch and commit, with its files as they are.
-func (y *yard) open(ctx context.Context, name, _, _ string) (*reanchor.Git, error) {
-	return reanchor.OpenGit(ctx, filepath.Join(y.dir, name))
+	s := site{yard: y, name: name, path: path, commit: commit, branch: branch}
+	if p := y.plot(name); p != nil {
+		if repo, err := s.reuse(ctx, p); err == nil || ctx.Err() != nil {
+			return repo, err
+		}
+	}
+	for range buildTries {
+		var repo *reanchor.Git
+		if repo, err = s.build(ctx); err == nil || ctx.Err() != nil {
+			return repo, err
+		}
+	}
+	return nil, fmt.Errorf("worktree %s: %w", name, err)
 }
 
 // remove removes worktree name and whatever is in it. That nothing is lost by it, the caller has seen: see loss.
 func (y *yard) remove(ctx context.Context, name string) error {
-	_, err := y.repo.Run(ctx, writing("worktree", "remove", "--force", filepath.Join(y.dir, name)))
+	path, err := y.path(name)
+	if err != nil {
+		return err
+	}
+	return y.alone(ctx, func() error { return y.clear(name, path) })
+}
+
+// clear removes a worktree's folder and what git knows of it. Call it alone.
+func (y *yard) clear(name, path string) error {
+	y.forget(name)
+	if err := removeTree(path); err != nil {
+		return err
+	}
+	entries, err := y.entries(filepath.Dir(path))
+	for _, e := range entries {
+		if e.path == path {
+			err = errors.Join(err, removeTree(e.admin))
+		}
+	}
+	_ = os.Remove(y.admins()) // as git does with the last one; it stays when there are others
 	return err
 }
 
-// names returns the worktrees that there are: folders, and those that git knows of.
+// names returns the worktrees that there are: whatever stands in dir, and those that git knows of.
 func (y *yard) names(_ context.Context) ([]string, error) {
-	entries, err := os.ReadDir(y.dir)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
+	dir, err := y.ground(false)
+	if err != nil {
+		return nil, err
+	}
+	found, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
+	for _, f := range found {
+		names = append(names, f.Name())
 	}
-	return names, err
+	entries, err := y.entries(dir)
+	for _, e := range entries {
+		names = append(names, filepath.Base(e.path))
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
-
-// loss says in words what would be lost with worktree name; "" when nothing.
-func (y *yard) loss(_ context.Context, _ string) (string, error) { return "", nil }
 
 // unbranch deletes a branch (its name without refs/heads/) that still is at commit.
 func (y *yard) unbranch(ctx context.Context, branch, commit string) error {
-	_, err := y.repo.Run(ctx, writing("update-ref", "-d", "refs/heads/"+branch, commit))
+	_, err := y.repo.Run(ctx, writing("update-ref", "--no-deref", "-d", "refs/heads/"+branch, commit))
 	return err
 }
 
-// unsuited returns a [*RefusedError] for a repository in which tasks cannot work in worktrees.
-func unsuited(_ context.Context, _ *reanchor.Git) error { return nil }
+// alone does what changes the repository's list of worktrees.
+func (y *yard) alone(ctx context.Context, change func() error) (err error) {
+	y.turn.Lock()
+	defer y.turn.Unlock()
+	if y.lock != nil {
+		release, err := y.lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, release()) }()
+	}
+	return change()
+}

@@ -106,6 +106,12 @@ func isExit(err error) bool {
 	return errors.As(err, &e) && e.Code > 0
 }
 
+// Worktree is a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir, both
+// without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
+func (g *Git) Worktree(root, gitDir string) *Git {
+	return &Git{root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: g.commonDir}}
+}
+
 // Root is the top folder of the checkout, absolute and without symbolic links.
 func (g *Git) Root() string { return g.root }
 

@@ -1,0 +1,119 @@
+//go:build unix
+
+package orchestrator
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// flock is a lock that processes share.
+func flock(path string) func(context.Context) (func() error, error) {
+	return func(context.Context) (func() error, error) {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		return f.Close, unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	}
+}
+
+// Many worktrees are made and removed at once, by two processes that share the lock.
+func TestManySitesAtOnce(t *testing.T) {
+	const dir = "RELAY_TEST_YARD"
+	if root := os.Getenv(dir); root != "" {
+		manySites(t, &lab{T: t, root: root}, "b")
+		return
+	}
+	t.Parallel()
+	l, _ := newYard(t)
+	l.sh(`git checkout -q --detach`)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManySitesAtOnce$", "-test.v")
+	cmd.Env = append(os.Environ(), dir+"="+l.root)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	manySites(t, l, "a")
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "--- PASS") {
+		t.Errorf("the other process: %v\n%s", err, out.String())
+	}
+	if left := l.sh(`ls .git/worktrees .agents-os/relay/worktrees 2>/dev/null || true; git worktree list | wc -l`); !strings.HasSuffix(left, "1") || strings.Contains(left, "a-") {
+		t.Errorf("left: %s", left)
+	}
+}
+
+func manySites(t *testing.T, l *lab, prefix string) {
+	y := &yard{repo: l.repo(), dir: filepath.Join(l.root, ".agents-os", "relay", "worktrees"), lock: flock(l.path(".git/test.lock"))}
+	commits := []string{l.git("rev-parse", "one"), l.git("rev-parse", "two")}
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			name := prefix + "-" + string(rune('a'+i))
+			for round := range 4 {
+				repo, err := y.site(t.Context(), name, commits[round%2], "relay-tasks/lab/"+name)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if head, err := repo.Head(t.Context()); err != nil || head != commits[round%2] {
+					t.Errorf("%s is at %s: %v", name, head, err)
+				}
+				if err := os.WriteFile(filepath.Join(repo.Root(), "work"), nil, 0o600); err != nil {
+					t.Error(err)
+				}
+				if round == 1 {
+					err = y.remove(t.Context(), name)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			if err := y.remove(t.Context(), name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// The tests above may run as root, whom no mode keeps out of a folder.
+func TestSiteWithoutPrivilege(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("nobody here has a privilege")
+	}
+	const nobody = 65534
+	home := t.TempDir()
+	program := filepath.Join(home, "test")
+	binary, err := os.ReadFile(os.Args[0])
+	if err == nil {
+		err = os.WriteFile(program, binary, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{home, filepath.Dir(home)} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(home, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestSiteIsExactlyItsCommit|TestOpenKeepsTheFiles)$/^modes$", "-test.v")
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "TMPDIR="+home)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "--- PASS") != 4 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
