@@ -136,7 +136,7 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	noted, err := os.ReadFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
 	name := strings.TrimSpace(string(noted))
 	if err == nil && filepath.Base(name) == name {
-		if repo, err := l.yard.open(ctx, name, l.branch(a), a.Base); err == nil {
+		if repo, err := l.yard.open(ctx, name, a.Base, l.branch(a)); err == nil {
 			if on, err := repo.Branch(ctx); err == nil && on == l.branch(a) {
 				return l.lane(name, repo, a), nil
 			}
