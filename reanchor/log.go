@@ -62,8 +62,8 @@ func (g *Git) slowLog(ctx context.Context, hash string, n int, paths ...string) 
 		}
 		cut.part = nil
 	}
-	if len(scan.fields) > 0 {
-		return nil, fmt.Errorf("%w: a commit of %d fields", errRecord, len(scan.fields))
+	if err := scan.end(); err != nil {
+		return nil, err
 	}
 	return scan.found, cut.end()
 }
@@ -84,6 +84,14 @@ func (s *logScan) take(rec []byte) error {
 	}
 	s.found = append(s.found, Commit{Hash: s.fields[0], When: time.Unix(seconds, 0).UTC(), Author: s.fields[2], Subject: s.fields[3]})
 	s.fields = s.fields[:0]
+	return nil
+}
+
+// end reports a commit without all its fields.
+func (s *logScan) end() error {
+	if len(s.fields) > 0 {
+		return fmt.Errorf("%w: a commit of %d fields", errRecord, len(s.fields))
+	}
 	return nil
 }
 

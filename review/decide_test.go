@@ -46,6 +46,9 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: got %s, %d counted, %d deferred; want %s, %d, %d",
 				c.name, d, len(counted), len(deferred), c.want, c.counted, c.deferred)
 		}
+		if text := "the reviewer refused the change and gave no finding"; len(c.found) == 0 && c.counted == 1 && counted[0].Issue != text {
+			t.Errorf("%s: got %q, want %q", c.name, counted[0].Issue, text)
+		}
 	}
 }
 
@@ -85,8 +88,12 @@ func TestAsk(t *testing.T) {
 		if j.Decision != c.want || j.Asked != c.asked || !errors.Is(err, c.wantErr) {
 			t.Errorf("%s: got %+v and %v; want %q, asked %d times, and %v", c.name, j, err, c.want, c.asked, c.wantErr)
 		}
-		if len(c.r.prompts) == 2 && !strings.HasPrefix(c.r.prompts[1], c.r.prompts[0]) {
-			t.Errorf("%s: the second prompt does not repeat the first", c.name)
+		if len(c.r.prompts) != 2 {
+			continue
+		}
+		if added, same := strings.CutPrefix(c.r.prompts[1], c.r.prompts[0]); !same || !strings.HasPrefix(added, "\nYour last answer could not be used (the reviewer gave no verdict: the answer ") ||
+			!strings.HasSuffix(added, "). Review the change and answer in this form.\n") {
+			t.Errorf("%s: the second prompt adds %q", c.name, added)
 		}
 	}
 }
@@ -123,7 +130,11 @@ func TestPromptIsBounded(t *testing.T) {
 	for range 5000 {
 		s.Files, s.Criteria = append(s.Files, "some/file/name"), append(s.Criteria, big[:1000])
 	}
-	if n := len(Prompt(s)); n > 128<<10 {
+	prompt := string(Prompt(s))
+	if n := len(prompt); n > 128<<10 {
 		t.Errorf("prompt has %d bytes", n)
+	}
+	if more := "and 4700 more: see git diff --stat\n"; !strings.Contains(prompt, more) {
+		t.Errorf("the prompt does not say %q", more)
 	}
 }

@@ -130,7 +130,7 @@ func fromObject(object map[string]json.RawMessage) (Verdict, error) {
 	var found []answerFinding
 	if raw := object["findings"]; raw != nil {
 		if err := json.Unmarshal(raw, &found); err != nil {
-			return Verdict{}, noVerdict("the findings cannot be read: %v", err)
+			return Verdict{}, noVerdict("the findings are no list of objects")
 		}
 	}
 	v := Verdict{Decision: d, Summary: line(summary)}

@@ -28,6 +28,10 @@ func TestParseVerdicts(t *testing.T) {
 		{"underscore", `{"verdict":"NEEDS_CHANGES","findings":[]}`, NeedsChanges},
 		{"hyphen", `{"verdict":"Needs-Work","findings":[]}`, NeedsChanges},
 		{"changes requested", `{"verdict":"CHANGES_REQUESTED","findings":[]}`, NeedsChanges},
+		{"needs change", "Verdict: NEEDS CHANGE", NeedsChanges},
+		{"changes needed", "Verdict: CHANGES NEEDED", NeedsChanges},
+		{"request changes", "Verdict: REQUEST CHANGES", NeedsChanges},
+		{"changes were requested", "Verdict: CHANGES REQUESTED", NeedsChanges},
 		{"markdown line", "All fine.\n\nVerdict: APPROVED", Approved},
 		{"bold line", "**Verdict:** NEEDS CHANGES", NeedsChanges},
 		{"bold word", "**Verdict: APPROVED**", Approved},
@@ -74,6 +78,32 @@ func TestParseVerdicts(t *testing.T) {
 		if (err == nil) != (c.want != "") || err != nil && !errors.Is(err, ErrNoVerdict) {
 			t.Errorf("%s: got error %v", c.name, err)
 		}
+	}
+}
+
+// Why an answer is no verdict is told to the reviewer who is asked again, and to a person.
+func TestParseInWords(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		"":                                      "the answer is empty",
+		strings.Repeat("x", maxAnswer+1):        "the answer is longer than 1048576 bytes",
+		"Fine.":                                 "the answer has no verdict",
+		"## Verdict\n":                          "the answer ends before its verdict",
+		"Verdict: perhaps":                      `"perhaps" is no verdict`,
+		"Verdict: APPROVED\n\nVerdict: BLOCKED": "the answer says both APPROVED and BLOCKED",
+		"Verdict: BLOCKED\n" + approved:         "the answer says both APPROVED and BLOCKED",
+		approved + ` {"verdict":"BLOCKED","findings":[]}`: "the answer says both APPROVED and BLOCKED",
+		`{"verdict":true,"findings":[]}`:                  `the answer has no text "verdict"`,
+		`{"verdict":"fine","findings":[]}`:                `"fine" is no verdict`,
+		`{"verdict":"APPROVED","findings":"none"}`:        "the findings are no list of objects",
+	} {
+		if _, err := Parse(answer); err == nil || !strings.HasPrefix(err.Error(), "the reviewer gave no verdict: "+want) {
+			t.Errorf("%.40q: got %v, want %s", answer, err, want)
+		}
+	}
+	v, err := Parse(`{"verdict":"BLOCKED","findings":[{"severity":"high"}]}`)
+	if want := "(the reviewer did not say what)"; err != nil || v.Findings[0].Issue != want {
+		t.Errorf("got %+v, %v, want %s", v, err, want)
 	}
 }
 
@@ -150,6 +180,9 @@ func TestMarkdownIsReadBack(t *testing.T) {
 	}
 	if !reflect.DeepEqual(v.Findings, want) {
 		t.Errorf("got %+v, want %+v\nfrom\n%s", v.Findings, want, text)
+	}
+	if begin := "## Finding 1: loses data\n**Severity:** CRITICAL\n**File:** a/b.go:3\n**Criterion:** nothing is lost\n**Fix:** sync first\n"; !strings.HasPrefix(text, begin) {
+		t.Errorf("got %s, want %s first", text, begin)
 	}
 }
 

@@ -1,0 +1,164 @@
+package reanchor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/review"
+)
+
+// What git may answer that relay does not understand is told with the piece that was not understood.
+func TestWordsForRecords(t *testing.T) {
+	t.Parallel()
+	const odd = "git printed something relay does not understand: "
+	status := func(text string) error {
+		_, _, err := readStatus(text, 1<<20)
+		return err
+	}
+	names := func(text string) error {
+		_, err := readNames(text, 1<<20)
+		return err
+	}
+	log := func(text string) error {
+		var s logScan
+		return feed(text, 1<<20, s.take, s.end)
+	}
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{status("? abc"), odd + `cut off at "? abc"`},
+		{status("9 what\x00"), odd + `status record "9 what"`},
+		{status("1 .M N... a\x00"), odd + `status record "1 .M N... a"`},
+		{status("2 R. " + anEntry + "R100 new\x00"), odd + `rename to "new" has no old path`},
+		{status("? " + strings.Repeat("x", recordBytes) + "\x00"), "git printed more than allowed: a name of more than 65536 bytes"},
+		{names("\x00"), odd + "an empty name"},
+		{names("x\x00a\x00"), odd + `change letter "x"`},
+		{names("M\x00"), odd + "change M has no path"},
+		{log("abc\x00"), odd + "a commit of 1 fields"},
+		{log("abc\x00soon\x00Ada\x00Begin\x00"), odd + `commit "abc" at "soon"`},
+	} {
+		if test.err == nil || test.err.Error() != test.want {
+			t.Errorf("got %v, want %s", test.err, test.want)
+		}
+	}
+}
+
+func TestWordsForGit(t *testing.T) {
+	t.Parallel()
+	dir := normal(t)
+	g, err := OpenGit(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := strings.TrimSpace(git(t, dir, "rev-parse", "HEAD^{tree}"))
+	bare := t.TempDir()
+	git(t, bare, "init", "-q", "--bare")
+	open := func(dir string) error {
+		_, err := OpenGit(t.Context(), dir)
+		return err
+	}
+	commit := func(name string) error {
+		_, err := g.Commit(t.Context(), name)
+		return err
+	}
+	_, slow := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Wall: time.Nanosecond})
+	_, long := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Limit: 1})
+	_, option := g.between("-x", "HEAD")
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{open(bare), "the git repository has no work tree here"},
+		{open(t.TempDir()), "not a git repository"},
+		{commit("main"), `commit "main": want a full hash`},
+		{commit(tree), `commit "` + tree + `": not found`},
+		{checkRef("main"), `reference "main": want HEAD or a name below refs/`},
+		{option, `commit "-x": want a hash or the name of a reference`},
+		{slow, "git status: git took too long"},
+		{long, "git status: git printed more than allowed"},
+		{&GitError{Args: []string{"status"}, Code: 129}, "git status: exit status 129"},
+		{&TooManyError{Kept: 2, Rest: 3}, "5 changed paths, of which relay holds 2"},
+	} {
+		if test.err == nil || test.err.Error() != test.want {
+			t.Errorf("got %v, want %s", test.err, test.want)
+		}
+	}
+}
+
+// How an attempt ended, and what to do differently, is said in words of its own for every outcome.
+func TestWordsForOutcomes(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[attempts.Outcome]string{
+		attempts.Success:     "### Attempt 1: it succeeded, and a person wants it done again (by claude)\n",
+		attempts.Agent:       "### Attempt 1: the agent did not get it done (by claude)\n\nDo differently: find the cause before you write code, and take another way.\n",
+		attempts.Check:       "### Attempt 1: an acceptance command failed (by claude)\n\nDo differently: run the failing command yourself first, and finish only when it passes.\n",
+		attempts.Timeout:     "### Attempt 1: it ran out of time (by claude)\n\nDo differently: work in smaller steps, commit early, and put a time limit on every long command.\n",
+		attempts.Tamper:      "### Attempt 1: it changed what no agent may change (by claude)\n\nDo differently: leave protected paths, acceptance commands and relay's own files as they are.\n",
+		attempts.Environment: "### Attempt 1: a fault of this machine; not counted as a failure (by claude)\n",
+		attempts.Provider:    "### Attempt 1: interrupted by a fault of the provider; not counted as a failure (by claude)\n",
+		attempts.Auth:        "### Attempt 1: the agent program was not logged in; not counted as a failure (by claude)\n",
+		attempts.Budget:      "### Attempt 1: stopped because the money allowed was spent; not counted as a failure (by claude)\n",
+	} {
+		in := second()
+		a := &in.Record.Attempts[0]
+		a.Outcome, a.Charged, a.Receipt = outcome, outcome.Charged(), attempts.Receipt{}
+		if got := string(Brief(in)); !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%s\nwant %q in it", outcome, got, want)
+		}
+	}
+	in := second()
+	r := &in.Record.Attempts[0].Receipt
+	r.Verdict, r.ErrorCategory = review.Blocked, attempts.NoResult
+	for range failingShown {
+		r.Checks = append(r.Checks, attempts.CheckRun{Name: "more", ExitCode: 1})
+	}
+	for _, want := range []string{
+		"### Attempt 1: the reviewer blocked it (by claude)\n",
+		"\nDo differently: end by reporting your result as described under \"How to work\".\n",
+		"\n2 more commands failed.\n",
+	} {
+		if got := string(Brief(in)); !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant %q in it", got, want)
+		}
+	}
+}
+
+// What a brief says of a checkout without a branch or a commit, of gated tasks, and of many attempts.
+func TestWordsForRareStates(t *testing.T) {
+	t.Parallel()
+	in := first()
+	in.Facts.Branch, in.Base = "", strings.Repeat("f", 40)
+	in.Progress.Gated, in.Progress.GatedTasks = 12, []TaskName{{"T9", "Sell it"}}
+	one := second().Record.Attempts[0]
+	for i := range 40 {
+		one.ID = i + 1
+		in.Record.Attempts = append(in.Record.Attempts, one)
+	}
+	in.Record.CountFrom, in.MaxBytes = 40, 1<<20
+	fresh := first()
+	fresh.Facts.Head, fresh.Facts.Recent, fresh.Base = "", nil, ""
+	small := huge()
+	small.MaxBytes = 1
+	for _, test := range []struct {
+		in   Input
+		want string
+	}{
+		{in, "\n- Branch: none, HEAD is detached\n"},
+		{in, fmt.Sprintf("\n- HEAD: %s\n", in.Facts.Head)},
+		{in, "\n- Gated: not tried again until a person says so: T9 Sell it; and 11 more\n"},
+		{in, "\nA person has set the count of failed attempts back to 0. Find out why it failed and address those errors; do not try the same thing again.\n"},
+		{in, "\nThe first ones in short (output of earlier attempts):\n"},
+		{in, " attempts before these\n"},
+		{in, "\nAttempt 30: the reviewer asked for changes. TestUsers fails: got 500, want 200\n"},
+		{fresh, "\n- There is no commit yet\n"},
+		{small, "\n[relay left out the rest of this section]\n"},
+	} {
+		if got := string(Brief(test.in)); !strings.Contains(got, test.want) {
+			t.Errorf("got\n%s\nwant %q in it", got, test.want)
+		}
+	}
+}
