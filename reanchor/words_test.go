@@ -13,7 +13,7 @@ import (
 // What git may answer that relay does not understand is told with the piece that was not understood.
 func TestWordsForRecords(t *testing.T) {
 	t.Parallel()
-	const odd = "git printed something relay does not understand: "
+	const odd = "git printed something relay does not understand"
 	status := func(text string) error {
 		_, _, err := readStatus(text, 1<<20)
 		return err
@@ -30,16 +30,16 @@ func TestWordsForRecords(t *testing.T) {
 		err  error
 		want string
 	}{
-		{status("? abc"), odd + `cut off at "? abc"`},
-		{status("9 what\x00"), odd + `status record "9 what"`},
-		{status("1 .M N... a\x00"), odd + `status record "1 .M N... a"`},
-		{status("2 R. " + anEntry + "R100 new\x00"), odd + `rename to "new" has no old path`},
+		{status("? abc"), odd + `: cut off at "? abc"`},
+		{status("9 what\x00"), odd + `: status record "9 what"`},
+		{status("1 .M N... a\x00"), odd + `: status record "1 .M N... a"`},
+		{status("2 R. " + anEntry + "R100 new\x00"), odd + `: rename to "new" has no old path`},
 		{status("? " + strings.Repeat("x", recordBytes) + "\x00"), "git printed more than allowed: a name of more than 65536 bytes"},
-		{names("\x00"), odd + "an empty name"},
-		{names("x\x00a\x00"), odd + `change letter "x"`},
-		{names("M\x00"), odd + "change M has no path"},
-		{log("abc\x00"), odd + "a commit of 1 fields"},
-		{log("abc\x00soon\x00Ada\x00Begin\x00"), odd + `commit "abc" at "soon"`},
+		{names("\x00"), odd + ": an empty name"},
+		{names("x\x00a\x00"), odd + `: change letter "x"`},
+		{names("M\x00"), odd + ": change M has no path"},
+		{log("abc\x00"), odd + ": a commit of 1 fields"},
+		{log("abc\x00soon\x00Ada\x00Begin\x00"), odd + `: commit "abc" at "soon"`},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("got %v, want %s", test.err, test.want)
@@ -80,7 +80,7 @@ func TestWordsForGit(t *testing.T) {
 		{option, `commit "-x": want a hash or the name of a reference`},
 		{slow, "git status: git took too long"},
 		{long, "git status: git printed more than allowed"},
-		{&GitError{Args: []string{"status"}, Code: 129}, "git status: exit status 129"},
+		{&GitError{Code: 129}, "git: exit status 129"},
 		{&TooManyError{Kept: 2, Rest: 3}, "5 changed paths, of which relay holds 2"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
@@ -134,6 +134,7 @@ func TestWordsForRareStates(t *testing.T) {
 	in.Facts.Branch, in.Base = "", strings.Repeat("f", 40)
 	in.Progress.Gated, in.Progress.GatedTasks = 12, []TaskName{{"T9", "Sell it"}}
 	one := second().Record.Attempts[0]
+	one.Outcome = "of the future"
 	for i := range 40 {
 		one.ID = i + 1
 		in.Record.Attempts = append(in.Record.Attempts, one)
@@ -153,7 +154,7 @@ func TestWordsForRareStates(t *testing.T) {
 		{in, "\nA person has set the count of failed attempts back to 0. Find out why it failed and address those errors; do not try the same thing again.\n"},
 		{in, "\nThe first ones in short (output of earlier attempts):\n"},
 		{in, " attempts before these\n"},
-		{in, "\nAttempt 30: the reviewer asked for changes. TestUsers fails: got 500, want 200\n"},
+		{in, "\nAttempt 30: it failed. TestUsers fails: got 500, want 200\n"},
 		{fresh, "\n- There is no commit yet\n"},
 		{small, "\n[relay left out the rest of this section]\n"},
 	} {

@@ -78,11 +78,14 @@ func TestAsk(t *testing.T) {
 		want    Decision
 		asked   int
 		wantErr error
+		again   string
 	}{
-		{"at once", reviewer{answers: []string{approved}}, Approved, 1, nil},
-		{"second time", reviewer{answers: []string{"hm", approved}}, Approved, 2, nil},
-		{"never", reviewer{answers: []string{"", "You've hit your limit", approved}}, "", 2, ErrNoVerdict},
-		{"cannot be asked", reviewer{err: down}, "", 1, down},
+		{"at once", reviewer{answers: []string{approved}}, Approved, 1, nil, ""},
+		{"second time", reviewer{answers: []string{"hm", approved}}, Approved, 2, nil,
+			"Your last answer could not be used (the reviewer gave no verdict: the answer has no verdict). Review the change and answer in this form."},
+		{"never", reviewer{answers: []string{"", "You've hit your limit", approved}}, "", 2, ErrNoVerdict,
+			"Your last answer could not be used (the reviewer gave no verdict: the answer is empty). Review the change and answer in this form."},
+		{"cannot be asked", reviewer{err: down}, "", 1, down, ""},
 	} {
 		j, err := Ask(t.Context(), &c.r, Subject{TaskID: "T1"}, Standard)
 		if j.Decision != c.want || j.Asked != c.asked || !errors.Is(err, c.wantErr) {
@@ -91,9 +94,8 @@ func TestAsk(t *testing.T) {
 		if len(c.r.prompts) != 2 {
 			continue
 		}
-		if added, same := strings.CutPrefix(c.r.prompts[1], c.r.prompts[0]); !same || !strings.HasPrefix(added, "\nYour last answer could not be used (the reviewer gave no verdict: the answer ") ||
-			!strings.HasSuffix(added, "). Review the change and answer in this form.\n") {
-			t.Errorf("%s: the second prompt adds %q", c.name, added)
+		if added, same := strings.CutPrefix(c.r.prompts[1], c.r.prompts[0]); !same || added != "\n"+c.again+"\n" {
+			t.Errorf("%s: the second prompt adds %q, want %q", c.name, added, c.again)
 		}
 	}
 }

@@ -127,6 +127,17 @@ func TestClaudeStream(t *testing.T) {
 	}
 }
 
+// TestClaudeEndsBadly fails when a final result hides that the CLI itself failed after it.
+func TestClaudeEndsBadly(t *testing.T) {
+	t.Parallel()
+	req := claudePrints(t, initLine, doneLine)
+	req.Env = append(req.Env, "EXIT=7")
+	r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
+	if want := "it reported an end, but then: exit status 7"; r.Outcome != runners.Failed || r.Detail != want {
+		t.Errorf("got %q (%s), want %s", r.Outcome, r.Detail, want)
+	}
+}
+
 // TestClaudeRefusedLogin fails when relay waits for a CLI that asks for minutes with a key that was refused.
 func TestClaudeRefusedLogin(t *testing.T) {
 	t.Parallel()
@@ -147,8 +158,17 @@ func TestClaudeSilentInRetry(t *testing.T) {
 	req := claudePrints(t, initLine, waiting+"\n")
 	req.Env = append(req.Env, "STAYS=1")
 	req.Limits.Silence = 300 * time.Millisecond
+	var heard []string
+	req.Observe = func(e runners.Event) {
+		if e.Kind == runners.EventRetry {
+			heard = append(heard, e.Text)
+		}
+	}
 	if r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req); r.Outcome != runners.Provider {
 		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
+	}
+	if want := []string{"529 overloaded; asks again in 900 s (1 of 10)"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
 	}
 }
 
@@ -186,6 +206,9 @@ func TestClaudeQuestion(t *testing.T) {
 		r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
 		if r.Outcome != want || r.FinalText != strings.ReplaceAll(text, `\`, "") {
 			t.Errorf("%q: got %q with %q", text, r.Outcome, r.FinalText)
+		}
+		if want := "it ended without an answer"; text == "" && r.Detail != want {
+			t.Errorf("got %q, want %q", r.Detail, want)
 		}
 	}
 }

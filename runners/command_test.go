@@ -84,8 +84,17 @@ func TestCommandClaims(t *testing.T) {
 
 func TestCommandWithoutArguments(t *testing.T) {
 	t.Parallel()
-	if r := run(t, runners.NewCommand(process.NewLocal(), runners.CommandOptions{}), request(t)); r.Outcome != runners.CannotStart {
-		t.Errorf("got %q", r.Outcome)
+	r := run(t, runners.NewCommand(process.NewLocal(), runners.CommandOptions{Name: "mute"}), request(t))
+	if want := "agent mute has no command line (argv)"; r.Outcome != runners.CannotStart || r.Detail != want {
+		t.Errorf("got %q, %q, want %q", r.Outcome, r.Detail, want)
+	}
+	req := request(t)
+	if err := os.Mkdir(req.Result, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := runners.NewCommand(process.NewLocal(), runners.CommandOptions{Argv: []string{"agent"}}).Run(t.Context(), req)
+	if want := req.Result + " is a directory, not a place for a result"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

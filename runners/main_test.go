@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,5 +181,6 @@ func playClaudeScript() int {
 		os.WriteFile("ready", nil, 0o600)
 		<-time.After(time.Minute)
 	}
-	return 0
+	code, _ := strconv.Atoi(os.Getenv("EXIT"))
+	return code
 }

@@ -40,17 +40,17 @@ func TestParseResult(t *testing.T) {
 			}}, "",
 		},
 		{"empty", "", Result{}, "result is empty"},
-		{"text", "done", Result{}, "not a JSON object"},
+		{"text", "done", Result{}, "result is not a JSON object: invalid character 'd'"},
 		{"list", "[]", Result{}, "not a JSON object"},
 		{"null", "null", Result{}, "result is null"},
-		{"two objects", `{"status":"success","summary":"s"}{}`, Result{}, "more after its JSON object"},
+		{"two objects", `{"status":"success","summary":"s"}{}`, Result{}, "result has more after its JSON object"},
 		{"torn", `{"status":"success","sum`, Result{}, "not a JSON object"},
-		{"no status", `{"summary":"s"}`, Result{}, `no text "status"`},
-		{"other status", `{"status":"done","summary":"s"}`, Result{}, `status "done"`},
+		{"no status", `{"summary":"s"}`, Result{}, `result has no text "status"`},
+		{"other status", `{"status":"done","summary":"s"}`, Result{}, `result has status "done", not success or failure`},
 		{"other case of a key", `{"Status":"success","summary":"s"}`, Result{}, `no text "status"`},
-		{"no summary", `{"status":"success"}`, Result{}, `no text "summary"`},
+		{"no summary", `{"status":"success"}`, Result{}, `result has no text "summary"`},
 		{"summary of control characters", `{"status":"success","summary":"\u0000\u0007"}`, Result{}, `no text "summary"`},
-		{"too long", `{"status":"success","summary":"` + strings.Repeat("x", maxResult) + `"}`, Result{}, "bytes, more than"},
+		{"too long", `{"status":"success","summary":"` + strings.Repeat("x", maxResult) + `"}`, Result{}, "result has 1048609 bytes, more than 1048576"},
 	} {
 		got, err := ParseResult([]byte(c.data))
 		if c.wantErr != "" {
@@ -116,6 +116,9 @@ func TestFencedResult(t *testing.T) {
 		r, found, err := FencedResult(c.text)
 		if found != c.found || (err == nil && r.Status == StatusSuccess) != c.ok {
 			t.Errorf("%s: got %+v, %v, %v", c.name, r, found, err)
+		}
+		if want := "the relay-result block has no end"; c.name == "no end" && err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -16,16 +16,21 @@ import (
 func TestScriptMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ script, want string }{
-		{"", "script is empty"},
+		{"", "s.yml: script is empty"},
+		{strings.Repeat("#", 1<<20+1), "s.yml: script has 1048577 bytes, more than 1048576"},
 		{"- a", "s.yml:1:1: a mapping is wanted here"},
-		{"sessions:\n  T1: []", "s.yml:2:7: task T1 needs a list of sessions"},
-		{"session:\n  T1: []", `s.yml:1:1: unknown key "session"`},
-		{"sessions:\n  T1:\n    - write: {path: a, text: b}", "s.yml:3:7: a session is a list of steps"},
+		{"sessions:\n  T1: []", "s.yml:2:7: task T1 needs a list of sessions, each a list of steps"},
+		{"session:\n  T1: []", `s.yml:1:1: unknown key "session"; a script has the key sessions`},
+		{"sessions:\n  T1:\n    - write: {path: a, text: b}", "s.yml:3:7: a session is a list of steps (- - write: …)"},
 		{"sessions:\n  T1:\n    - - wirte: {path: a, text: b}", `s.yml:3:9: unknown step "wirte"`},
 		{"sessions:\n  T1:\n    - - write: {path: a, txt: b}", `write: "txt" is not one of path, text`},
 		{"sessions:\n  T1:\n    - - exit: many", "exit: an exit status from 0 to 255 is wanted"},
 		{"sessions:\n  T1:\n    - - run: make", "run: a list of arguments is wanted"},
-		{"sessions:\n  T1:\n    - - sleep: long", "sleep: a duration is wanted"},
+		{"sessions:\n  T1:\n    - - sleep: long", "sleep: a duration is wanted, such as 200ms"},
+		{"sessions:\n  T1:\n    - - print: []", "print: a text is wanted"},
+		{"sessions:\n  T1:\n    - - claim: []", "claim: a mapping or a text is wanted"},
+		{"sessions:\n  T1:\n    - - flood: {bytes: many}", "flood: a number of bytes is wanted"},
+		{"sessions:\n  T1:\n    - - write: a", "write: a mapping with path, text is wanted"},
 		{"sessions:\n  T1:\n    - - hang: yes", "hang: one of polite, stubborn is wanted"},
 		{"sessions:\n  T1:\n    - []\n  T1:\n    - []", `s.yml:4:3: "T1" is given twice`},
 		{"sessions: [", "s.yml: yaml: "},
@@ -72,7 +77,7 @@ sessions:
 			t.Errorf("%s: got %q, exit status %d (%s), want %q", mark, got, code, stderr, want)
 		}
 	}
-	if code, _, stderr := act(t, t.TempDir(), "run/T2/1/review", "", script); code != 65 || !strings.Contains(stderr, "no session for run/T2/1/review") {
+	if code, _, stderr := act(t, t.TempDir(), "run/T2/1/review", "", script); code != 65 || !strings.Contains(stderr, "scripted agent: s.yml has no session for run/T2/1/review") {
 		t.Errorf("got exit status %d, %q", code, stderr)
 	}
 }
@@ -126,18 +131,30 @@ func TestScriptFailures(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{`expect: something else`, 66, `expect "something else": not so`},
+		{`expect: something else`, 66, `line 2: expect "something else": not so`},
 		{`reject: prompt`, 66, `reject "prompt": not so`},
 		{`fail: on purpose`, 1, "on purpose"},
 		{`run: [sh, -c, exit 5]`, 5, "exit status 5"},
 		{`run: [no-such-program]`, 67, "s.yml:2: run:"},
 		{`edit: {path: none, old: a, new: b}`, 67, "s.yml:2: edit:"},
+		{`write: {path: a, text: b}}, {edit: {path: a, old: c, new: d}`, 67, `s.yml:2: edit: a does not hold "c"`},
 		{`bogus: 1`, 64, "unknown step"},
 	} {
 		code, _, stderr := act(t, t.TempDir(), "run/T1/1", "the prompt", "sessions:\n  T1: [[{"+c.step+"}]]\n")
 		if code != c.code || !strings.Contains(stderr, c.stderr) {
 			t.Errorf("%s: got exit status %d, %q; want %d, %q", c.step, code, stderr, c.code, c.stderr)
 		}
+	}
+}
+
+func TestScriptWithoutResultPath(t *testing.T) {
+	t.Parallel()
+	var errs bytes.Buffer
+	code := runners.RunScript(t.Context(), []byte("sessions:\n  T1: [[{claim: done}]]\n"), runners.ScriptEnv{
+		Name: "s.yml", Stdin: strings.NewReader(""), Stdout: &errs, Stderr: &errs, Environ: []string{"RELAY_ATTEMPT=run/T1/1"},
+	})
+	if want := "scripted agent: s.yml:2: claim: RELAY_RESULT is not set\n"; code != 67 || errs.String() != want {
+		t.Errorf("got exit status %d, %q, want %q", code, errs.String(), want)
 	}
 }
 

@@ -3,6 +3,7 @@ package runners
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,11 +67,12 @@ func TestLimits(t *testing.T) {
 		play   func(ctx context.Context, cmd process.Command)
 		mood   func(lines int) mood
 		cause  error
+		detail string
 		took   time.Duration
 	}{
 		{name: "ends by itself", play: func(ctx context.Context, _ process.Command) { pause(ctx, hour) }, took: hour},
-		{name: "wall", limits: Limits{Wall: hour}, play: silent, cause: errWall, took: hour},
-		{name: "silence", limits: Limits{Wall: 9 * hour, Silence: 20 * time.Minute}, play: silent, cause: errSilence, took: 20 * time.Minute},
+		{name: "wall", limits: Limits{Wall: hour}, play: silent, cause: errWall, detail: "time limit passed: 1h0m0s", took: hour},
+		{name: "silence", limits: Limits{Wall: 9 * hour, Silence: 20 * time.Minute}, play: silent, cause: errSilence, detail: "no output for too long: 20m0s", took: 20 * time.Minute},
 		{
 			name: "a line every 19 minutes is no silence", limits: Limits{Wall: 9 * hour, Silence: 20 * time.Minute},
 			play: func(ctx context.Context, cmd process.Command) {
@@ -79,7 +81,7 @@ func TestLimits(t *testing.T) {
 					pause(ctx, 19*time.Minute)
 				}
 			},
-			cause: errWall, took: 9 * hour,
+			cause: errWall, detail: "time limit passed: 9h0m0s", took: 9 * hour,
 		},
 		{
 			name: "lingers", limits: Limits{Silence: hour, Linger: 30 * time.Second},
@@ -129,6 +131,9 @@ func TestLimits(t *testing.T) {
 				if !errors.Is(e.cause, c.cause) || c.cause == nil && e.cause != nil {
 					t.Errorf("got cause %v, want %v", e.cause, c.cause)
 				}
+				if _, detail, _ := e.stopped(false); detail != c.detail {
+					t.Errorf("got %q, want %q", detail, c.detail)
+				}
 				late := time.Since(began) - c.took
 				if late < 0 || late > slowestLook {
 					t.Errorf("took %s, want %s", time.Since(began), c.took)
@@ -155,8 +160,24 @@ func TestFloodIsStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, _, _ := e.stopped(false); !errors.Is(e.cause, errFlood) || o != Failed {
-		t.Errorf("got cause %v, outcome %q", e.cause, o)
+	if o, detail, _ := e.stopped(false); !errors.Is(e.cause, errFlood) || o != Failed || detail != "wrote too much output: more than 0 MiB" {
+		t.Errorf("got cause %v, outcome %q, %q", e.cause, o, detail)
+	}
+}
+
+// What an agent was stopped for is said in words, unless its output decides.
+func TestStoppedInWords(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]end{
+		"the process that watched the agent died; how the agent ended is unknown": {exit: process.Exit{Lost: true}},
+		"stopped: the relay that ran it was ended":                                {cause: errOrphaned},
+		"stopped: deadline of the run":                                            {cause: errors.New("deadline of the run"), over: true},
+		"wrote too much output: more than 2048 MiB":                               {cause: fmt.Errorf("%w: more than %d MiB", errFlood, 2048)},
+		"": {cause: errLinger},
+	} {
+		if _, got, _ := e.stopped(false); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

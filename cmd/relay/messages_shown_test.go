@@ -144,7 +144,7 @@ func units(text string) []string {
 }
 
 // show finds a line that holds a text.
-func (s shownTexts) show(text string) (string, bool) {
+func (s shownTexts) show(text string, said bool) (string, bool) {
 	var pieces []string
 	for _, piece := range strings.Split(text, hole) {
 		if strings.TrimSpace(piece) != "" {
@@ -162,7 +162,7 @@ func (s shownTexts) show(text string) (string, bool) {
 		start := strings.LastIndexByte(s.all[:at], '\n') + 1
 		end := at + strings.IndexByte(s.all[at:], '\n')
 		if form == nil {
-			form = formOf(text)
+			form = formOf(text, said)
 		}
 		if form.MatchString(s.all[start:end]) {
 			return s.all[start:end], true
@@ -176,29 +176,30 @@ const fewLetters = 12
 
 // formOf turns a text into a pattern. What is put in at run time may be anything that is not too long. But a short text must
 // stand by itself, at the beginning of a line or behind a mark, with a word or two put in.
-func formOf(text string) *regexp.Regexp {
+func formOf(text string, said bool) *regexp.Regexp {
 	rest, open := strings.CutPrefix(text, hole)
 	rest, more := strings.CutSuffix(rest, hole)
-	rest = strings.TrimRight(rest, " ")
+	rest, goesOn := strings.CutPrefix(strings.TrimRight(rest, " "), " ")
 	body, after := regexp.QuoteMeta(rest), `(?:$|[^a-zA-Z])`
 	if more {
 		after = ""
 	}
 	switch letters := len(notLetters.ReplaceAllString(text, "")); {
-	case letters < fewLetters && strings.Contains(text, hole):
+	case letters < fewLetters && (said || strings.Contains(text, hole)):
 		put := `\S+(?: \S+){0,2}`
 		if strings.HasSuffix(text, ": "+hole) {
 			put = `\S+`
 		}
 		body = strings.ReplaceAll(body, hole, put)
 		switch {
+		case goesOn:
 		case open:
 			body = begins + `(?:relay |task )?\S+ ?` + body
 		case isLetter(rune(rest[0])):
 			body = begins + body
 		}
 		return regexp.MustCompile(body + after)
-	case !open && isLetter(rune(rest[0])):
+	case !open && !goesOn && isLetter(rune(rest[0])):
 		body = `(?:^|[^a-zA-Z])` + body
 	}
 	return regexp.MustCompile(strings.ReplaceAll(body, hole, ".{0,160}?") + after)

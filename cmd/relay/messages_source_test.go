@@ -22,6 +22,7 @@ type sourceText struct {
 	line  int
 	decl  string // the function, type, variable or constant it stands in
 	text  string // its words, with a hole for everything that is put in at run time
+	said  bool   // it is a message by itself, not a part of one
 	wraps bool   // it only says what was being done when the error came that it ends with
 }
 
@@ -195,8 +196,8 @@ func (c *collector) call(n *ast.CallExpr) bool {
 	}
 	said := slices.Contains(sayingCalls, of+"."+name)
 	c.walk(n.Fun, false)
-	for _, arg := range n.Args {
-		c.walk(arg, said)
+	for i, arg := range n.Args {
+		c.walk(arg, said && i == 0)
 	}
 	return false
 }
@@ -230,6 +231,9 @@ var (
 	hasWord   = regexp.MustCompile(`[a-zA-Z]{2}`)
 	clockTime = regexp.MustCompile(`\b\d\d:\d\d\b`) // scripts fold every time of day
 )
+
+// gitSetting is an argument of git's, no text.
+var gitSetting = regexp.MustCompile(`^\w+(\.\w+)+=|^--\w+=`)
 
 var manyHoles = regexp.MustCompile(hole + `+`)
 
@@ -266,10 +270,10 @@ func (c *collector) take(e ast.Expr, said bool) {
 		one = clockTime.ReplaceAllString(one, hole)
 		one = manyHoles.ReplaceAllString(strings.ReplaceAll(verbs.ReplaceAllString(one, hole), "%%", "%"), hole)
 		one = strings.TrimRight(squash(one), " ")
-		if !hasWord.MatchString(one) || !said && !strings.Contains(strings.TrimLeft(one, " "), " ") {
+		if gitSetting.MatchString(one) || !hasWord.MatchString(one) || !said && !strings.Contains(strings.TrimLeft(one, " "), " ") {
 			continue
 		}
-		s := sourceText{file: c.name, decl: c.decl, line: at.Line, text: one, wraps: wraps.MatchString(text)}
+		s := sourceText{file: c.name, decl: c.decl, line: at.Line, text: one, said: said, wraps: wraps.MatchString(text)}
 		if raw {
 			s.line += i
 		}

@@ -21,7 +21,7 @@ func TestEveryMessageIsShown(t *testing.T) {
 	owed := owedTexts(t)
 	seen, wrappers, missing := 0, 0, 0
 	for _, s := range texts {
-		if unit, ok := shown.show(s.text); ok {
+		if unit, ok := shown.show(s.text, s.said); ok {
 			seen++
 			t.Logf("%s:%d: %s <<%s>>", s.file, s.line, s, unit)
 			continue
@@ -61,6 +61,19 @@ What cannot be provoked in a test goes into unshown in messages_test.go, with th
 
 // unshown are texts that no test makes the program say: one text, or all of a declaration.
 var unshown = []struct{ file, decl, text, why string }{
+	{"epic/blueprint/fields.go", "fields", "", "names of fields in a blueprint: looked for, not said"},
+	{"epic/blueprint/parser.go", "sections", "", "headings in a blueprint: looked for, not said"},
+	{"epic/blueprint/matrix.go", "refs", "", "separators in a table: looked for, not said"},
+	{"epic/parse.go", "parseYAML", "", "the YAML parser is not known to panic"},
+	{"attempts/internal/eventlog/eventlog.go", "line", "it is cut off", "a line without an end is the last one, and told of by its size"},
+	{"reanchor/fast.go", "errSlow", "", "has git asked instead, and is told to nobody"},
+	{"runners/claim.go", "ReadResultFile", "… changed while it was opened", "a race of an agent's with a few instructions"},
+	{"runners/command.go", "errNoValue", "", "leaves the argument out, and is told to nobody"},
+	{"runners/watch.go", "errLinger", "", "the output of the agent decides, and is told"},
+	{"runners/watch.go", "errHopeless", "", "the output of the agent decides, and is told"},
+	{"runners/process/guardian_serve.go", "errLeft", "", "an end in order, told to nobody"},
+	{"runners/process/kin_windows.go", "", "", "Windows refuses what it always grants"},
+	{"cmd/relay/agents.go", "newRunner", "", "the configuration refuses other types"},
 	{"review/prompt.go", "answerSchema", "", "a JSON Schema"},
 	{"runners/schema.go", "resultSchema", "", "a JSON Schema"},
 	{"cmd/relay/pullrequest.go", "errToolLimit", "", "no test waits two minutes for another program"},
