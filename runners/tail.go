@@ -29,6 +29,9 @@ type tail struct {
 // read hands on what came since the last call, at most lookBytes of it, and reports whether that was everything.
 func (t *tail) read() (all bool, err error) {
 	if t.lines == nil {
+		if empty(t.path) {
+			return true, nil
+		}
 		t.gone = make(chan struct{})
 		t.lines, err = process.OpenLines(t.path, process.LinesOptions{Gone: t.gone, MaxLine: cmp.Or(t.long, maxLine), Cap: t.kept})
 		if errors.Is(err, fs.ErrNotExist) {
@@ -77,6 +80,9 @@ func (t *tail) close() {
 
 // lastBytes returns the end of a file, at most limit bytes of it; a missing file is empty.
 func lastBytes(path string, limit int64) ([]byte, error) {
+	if empty(path) {
+		return nil, nil
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -91,4 +97,10 @@ func lastBytes(path string, limit int64) ([]byte, error) {
 	}
 	from := max(0, info.Size()-limit)
 	return io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+}
+
+// empty reports that a file is there and has nothing in it, as the output of many a command: it need not be opened.
+func empty(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() == 0
 }

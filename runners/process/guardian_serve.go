@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -27,10 +28,11 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 
 	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
 	s.local.kin.beGuardian()
+	runtime.GOMAXPROCS(1) // it mostly waits: a second processor would only be woken to look for work and find none
 	tending := make(chan struct{})
 	var tender sync.WaitGroup
 	tender.Go(func() { s.tend(tending) })
-	err := s.serve(r)
+	err := s.serve(pollable(r))
 	if err != nil {
 		s.local.stop()
 	}
@@ -104,7 +106,7 @@ func (s *server) start(req request) {
 		s.tell(failed(req.ID, errors.New("no command")))
 		return
 	}
-	cmd, err := req.Command.command()
+	cmd, err := unpack(req.Command)
 	if err != nil {
 		s.tell(failed(req.ID, err))
 		return

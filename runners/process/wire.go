@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,54 +19,53 @@ const maxMessage = 16 << 20
 
 // request is one line from relay to the guardian.
 type request struct {
-	Do      verb    `json:"do"`
-	ID      uint64  `json:"id,omitempty"`
-	Command *packed `json:"command,omitempty"`
+	Do      verb   `json:"do"`
+	ID      uint64 `json:"id,omitempty"`
+	Command []byte `json:"command,omitempty"` // see pack
 }
 
-// packed is a Command as bytes: paths, arguments and variables need not be UTF-8, which JSON strings have to be.
-type packed struct {
-	Argv   [][]byte      `json:"argv"`
-	Env    [][]byte      `json:"env"`
-	Rest   [][]byte      `json:"rest"`
-	Signal string        `json:"signal"`
-	Grace  time.Duration `json:"grace"`
-}
-
-func pack(c Command) *packed {
-	return &packed{
-		Argv: bytesOf(c.Argv), Env: bytesOf(c.Env),
-		Rest:   bytesOf([]string{c.Dir, c.Stdin, c.Stdout, c.Stderr, c.End, c.Mark}),
-		Signal: c.StopSignal, Grace: c.StopGrace,
+// pack writes a Command as bytes: each text behind its length. Paths, arguments and variables need not be UTF-8, which
+// JSON strings have to be; and an environment of JSON values takes longer to read than a short program to run.
+func pack(c Command) []byte {
+	rest := []string{c.Dir, c.Stdin, c.Stdout, c.Stderr, c.End, c.Mark, c.StopSignal}
+	b := make([]byte, 0, 4<<10)
+	for _, list := range [][]string{c.Argv, c.Env, rest} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, text := range list {
+			b = binary.AppendUvarint(b, uint64(len(text)))
+			b = append(b, text...)
+		}
 	}
+	return binary.AppendVarint(b, int64(c.StopGrace))
 }
 
-func (p *packed) command() (Command, error) {
-	rest := stringsOf(p.Rest)
-	if len(rest) != 6 {
-		return Command{}, fmt.Errorf("a command with %d fields", len(rest))
+func unpack(b []byte) (Command, error) {
+	var lists [3][]string
+	number := func() uint64 {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > uint64(len(b)) { // whatever is counted has a byte at least
+			b = nil
+			return 0
+		}
+		b = b[size:]
+		return min(n, uint64(len(b)))
 	}
-	return Command{
-		Argv: stringsOf(p.Argv), Env: stringsOf(p.Env),
-		Dir: rest[0], Stdin: rest[1], Stdout: rest[2], Stderr: rest[3], End: rest[4], Mark: rest[5],
-		StopSignal: p.Signal, StopGrace: p.Grace,
-	}, nil
-}
-
-func bytesOf(list []string) [][]byte {
-	out := make([][]byte, len(list))
-	for i, s := range list {
-		out[i] = []byte(s)
+	for i := range lists {
+		lists[i] = make([]string, number())
+		for j := range lists[i] {
+			n := number()
+			lists[i][j], b = string(b[:n]), b[n:]
+		}
 	}
-	return out
-}
-
-func stringsOf(list [][]byte) []string {
-	out := make([]string, len(list))
-	for i, b := range list {
-		out[i] = string(b)
+	grace, size := binary.Varint(b)
+	if rest := lists[2]; len(rest) == 7 && size > 0 && size == len(b) {
+		return Command{
+			Argv: lists[0], Env: lists[1],
+			Dir: rest[0], Stdin: rest[1], Stdout: rest[2], Stderr: rest[3], End: rest[4], Mark: rest[5],
+			StopSignal: rest[6], StopGrace: time.Duration(grace),
+		}, nil
 	}
-	return out
+	return Command{}, errors.New("a command that is cut off")
 }
 
 // reply is one line from the guardian to relay.

@@ -52,7 +52,7 @@ func TestWordsForStarts(t *testing.T) {
 	gone := impatient(t, 10*time.Second, once)
 	<-gone.link.ended
 	check(said(gone, nothing), "start sh: the guardian was lost and cannot be started again: start the guardian: ")
-	if _, err := (&packed{}).command(); err == nil || err.Error() != "a command with 0 fields" {
+	if _, err := unpack(pack(Command{})[1:]); err == nil || err.Error() != "a command that is cut off" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Compact(folder, 1); err == nil || err.Error() != "compact "+folder+": not a regular file" {
