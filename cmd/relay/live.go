@@ -33,6 +33,7 @@ func (l *live) show(u orchestrator.Update) {
 }
 
 func (l *live) say(text string) { l.print("relay: " + line(text, maxLine)) }
+func (l *live) flush()          {}
 func (l *live) tick()           { l.print("") }
 
 func (l *live) close() { _, _ = io.WriteString(l.w, l.erase()) }

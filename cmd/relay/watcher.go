@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,7 +14,8 @@ import (
 type display interface {
 	show(u orchestrator.Update)
 	say(text string)
-	tick() // time has passed
+	flush() // nothing more is known for the moment
+	tick()  // time has passed
 	close()
 }
 
@@ -22,6 +24,7 @@ type display interface {
 type watcher struct {
 	display display
 	queue   chan any // orchestrator.Update or string
+	leaving chan struct{}
 	done    chan struct{}
 
 	mu      sync.Mutex
@@ -44,26 +47,39 @@ func newWatcher(a *app) *watcher {
 }
 
 func watching(d display) *watcher {
-	w := &watcher{display: d, queue: make(chan any, maxQueue), done: make(chan struct{})}
+	w := &watcher{display: d, queue: make(chan any, maxQueue), leaving: make(chan struct{}), done: make(chan struct{})}
 	go w.serve()
 	return w
 }
 
-// drawEvery is how often what has no line of its own is shown.
-const drawEvery = 250 * time.Millisecond
+const (
+	drawEvery   = 250 * time.Millisecond // how often what has no line of its own is shown
+	gatherWhile = 20 * time.Millisecond  // after something was shown: nobody reads faster, and each piece wakes its reader
+)
 
 func (w *watcher) serve() {
 	defer close(w.done)
+	defer w.display.close()
 	clock := time.NewTicker(drawEvery)
 	defer clock.Stop()
+	pause := time.NewTimer(gatherWhile)
+	defer pause.Stop()
 	for {
 		select {
 		case item, open := <-w.queue:
 			if !open {
-				w.display.close()
 				return
 			}
 			w.pass(item)
+			for range len(w.queue) { // only here anything is taken out
+				w.pass(<-w.queue)
+			}
+			w.display.flush()
+			pause.Reset(gatherWhile)
+			select {
+			case <-pause.C:
+			case <-w.leaving:
+			}
 		case <-clock.C:
 			w.display.tick()
 		}
@@ -108,6 +124,7 @@ func (w *watcher) close() {
 	w.mu.Lock()
 	w.closed = true
 	close(w.queue)
+	close(w.leaving)
 	w.mu.Unlock()
 	select {
 	case <-w.done:
@@ -116,17 +133,25 @@ func (w *watcher) close() {
 }
 
 // lines shows one line for each change of state.
-type lines struct{ w *scrubber }
+type lines struct {
+	w    *scrubber
+	text bytes.Buffer // not written yet
+}
 
 func (l *lines) show(u orchestrator.Update) {
 	if text := updateText(u); text != "" {
-		fmt.Fprintf(l.w, "%s %s\n", u.At.Local().Format(time.TimeOnly), text)
+		fmt.Fprintf(&l.text, "%s %s\n", u.At.Local().Format(time.TimeOnly), text)
 	}
 }
 
-func (l *lines) say(text string) { fmt.Fprintf(l.w, "relay: %s\n", text) }
+func (l *lines) say(text string) { fmt.Fprintf(&l.text, "relay: %s\n", text) }
 func (l *lines) tick()           {}
 func (l *lines) close()          {}
+
+func (l *lines) flush() {
+	_, _ = l.w.Write(l.text.Bytes()) // it never fails
+	l.text.Reset()
+}
 
 // maxLine bounds one message, in columns.
 const maxLine = 300

@@ -21,6 +21,7 @@ type stuck struct {
 }
 
 func (s *stuck) show(u orchestrator.Update) { s.say(updateText(u)) }
+func (s *stuck) flush()                     {}
 func (s *stuck) tick()                      {}
 func (s *stuck) close()                     {}
 func (s *stuck) say(text string) {
