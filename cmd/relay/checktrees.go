@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +21,7 @@ import (
 // worktrees looks at what tasks in worktrees need: git, the repository, what would stop an agent's own commit at night,
 // room, and the files of the user's that every worktree gets.
 func (c *checkup) worktrees(ctx context.Context) {
-	if c.place.config.Relay.Isolation != string(orchestrator.IsolationWorktree) || !c.git(ctx) {
+	if c.place.config.Relay.Isolation != string(orchestrator.IsolationWorktree) {
 		return
 	}
 	if head, err := c.place.git.Head(ctx); err == nil && head == "" {
@@ -42,32 +41,6 @@ func (c *checkup) worktrees(ctx context.Context) {
 	c.commits(ctx)
 	c.furniture(ctx)
 	c.yard(ctx)
-}
-
-// The oldest git that merges without a checkout.
-const gitMajor, gitMinor = 2, 38
-
-var gitVersion = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
-
-func (c *checkup) git(ctx context.Context) bool {
-	out, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"version"}})
-	if err != nil {
-		c.fail("git", err)
-		return false
-	}
-	said := line(string(out), 60)
-	m := gitVersion.FindStringSubmatch(said)
-	if m == nil {
-		c.add(stateWarn, "git", "its version is unknown: "+said, fmt.Sprintf("worktrees need git %d.%d", gitMajor, gitMinor))
-		return true
-	}
-	major, _ := strconv.Atoi(m[1])
-	minor, _ := strconv.Atoi(m[2])
-	if major < gitMajor || major == gitMajor && minor < gitMinor {
-		c.add(stateFail, "git", fmt.Sprintf("%s is older than %d.%d, which tasks in worktrees need", said, gitMajor, gitMinor), "install a newer git, or set relay.isolation: none")
-		return false
-	}
-	return true
 }
 
 // looking tells a user who has the integration branch checked out what that means.

@@ -161,7 +161,7 @@ func (p *place) worktrees() orchestrator.Worktree {
 		dir = filepath.Join(p.root, dir)
 	}
 	if filepath.IsAbs(below(p.root, dir)) {
-		dir = filepath.Join(dir, filepath.Base(p.root)+"-"+fingerprint(p.root))
+		dir = filepath.Join(dir, filepath.Base(p.root)+"-"+fingerprint(p.dir))
 	}
 	return orchestrator.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/orchestrator"
+)
+
+type cleanOptions struct {
+	app    *app
+	yes    bool
+	dryRun bool
+	json   bool
+}
+
+func newCleanCommand(a *app) *cobra.Command {
+	opts := cleanOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove worktrees and branches that ended runs have left",
+		Long: `List what ended runs have left behind, and remove it after a question:
+worktrees, branches of tasks that have landed or whose work is kept elsewhere,
+and copies of .git. What would be lost is never removed: relay says what it is,
+and how to look at it. The ledger, the logs and the work itself stay.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), opts) },
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&opts.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "list, and remove nothing")
+	f.BoolVar(&opts.json, "json", false, "print JSON; asks nothing: give --yes or --dry-run")
+	return cmd
+}
+
+// cleaned is what relay clean --json prints.
+type cleaned struct {
+	Version int           `json:"version"`
+	DryRun  bool          `json:"dry_run"`
+	Removed []leftover    `json:"removed"` // or would be, with DryRun
+	Kept    []keptRemains `json:"kept"`
+}
+
+type leftover struct {
+	Kind orchestrator.LeftoverKind `json:"kind"`
+	Name string                    `json:"name"`
+}
+
+// keptRemains is something that stays, with the reason and a command that shows what would be lost.
+type keptRemains struct {
+	leftover
+	Why  string `json:"why"`
+	Look string `json:"look,omitempty"`
+}
+
+func runClean(ctx context.Context, opts cleanOptions) (err error) {
+	p, err := opts.app.locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if exists(p.dir) { // no run may begin meanwhile
+		lock, err := attempts.Hold(p.file(attempts.LockFile), attempts.Self("", opts.app.now()))
+		var held *attempts.HeldError
+		if errors.As(err, &held) {
+			held.Path = "" // it is the epic's own lock, as in every other command
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { _ = lock.Release() }() // the end of this process does it too
+	}
+	yard := orchestrator.Yard{Git: p.git, Dir: p.dir, Worktrees: p.worktrees().Dir, Vault: p.vault(opts.app)}
+	found, err := yard.Leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
+	var going []orchestrator.Leftover
+	for _, l := range found {
+		if l.Why == "" {
+			going = append(going, l)
+			continue
+		}
+		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.shown(l.Name)}, l.Why, l.Look})
+	}
+	if !opts.json {
+		opts.list(p, going, answer.Kept)
+	}
+	sure, err := opts.sure(len(going))
+	if err != nil {
+		return err
+	}
+	for _, l := range going {
+		gone := leftover{l.Kind, p.shown(l.Name)}
+		if sure {
+			if err := yard.Remove(ctx, l); err != nil {
+				answer.Kept = append(answer.Kept, keptRemains{gone, message(err), l.Look})
+				fmt.Fprintf(opts.app.err, "relay: warning: %s %s stays: %v\n", l.Kind, gone.Name, err)
+				continue
+			}
+		}
+		answer.Removed = append(answer.Removed, gone)
+	}
+	return opts.tell(answer, sure)
+}
+
+// list says what can be removed, and what cannot.
+func (o cleanOptions) list(p *place, going []orchestrator.Leftover, kept []keptRemains) {
+	if len(going)+len(kept) == 0 {
+		fmt.Fprintln(o.app.out, "nothing is left of ended runs")
+	}
+	for _, l := range going {
+		fmt.Fprintf(o.app.out, "%-9s %s\n", l.Kind, p.shown(l.Name))
+	}
+	for i, k := range kept {
+		if i == 0 {
+			fmt.Fprintln(o.app.out, "stays:")
+		}
+		fmt.Fprintf(o.app.out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Look)
+	}
+}
+
+// sure reports whether to remove so many things.
+func (o cleanOptions) sure(n int) (bool, error) {
+	switch {
+	case n == 0 || o.dryRun:
+		return false, nil
+	case o.yes:
+		return true, nil
+	case o.json || !isTerminalInput(o.app):
+		return false, &usageError{message: "there is nobody to ask whether to remove " + count(n, "thing"), hint: "relay clean --yes removes them, relay clean --dry-run lists them"}
+	}
+	fmt.Fprintf(o.app.err, "remove %s? [y/N] ", count(n, "thing"))
+	said, err := bufio.NewReader(o.app.in).ReadString('\n')
+	if err != nil && said == "" {
+		fmt.Fprintln(o.app.err)
+	}
+	said = strings.ToLower(strings.TrimSpace(said))
+	return said == "y" || said == "yes", nil
+}
+
+// isTerminalInput reports whether a person can answer.
+func isTerminalInput(a *app) bool {
+	f, ok := a.in.(*os.File)
+	return ok && isTerminal(f)
+}
+
+func (o cleanOptions) tell(answer cleaned, sure bool) error {
+	switch {
+	case o.json:
+		return o.app.printJSON(answer)
+	case sure:
+		fmt.Fprintf(o.app.out, "removed %s\n", count(len(answer.Removed), "thing"))
+	case len(answer.Removed) > 0 && !o.dryRun:
+		fmt.Fprintln(o.app.out, "nothing has been removed")
+	}
+	return nil
+}
