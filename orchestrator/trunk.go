@@ -158,11 +158,12 @@ func (t *trunk) move(ctx context.Context, moves ...move) error {
 				return errMoved
 			}
 		}
-		// git has waited for their locks longer than anybody needs one: what holds them was killed.
-		for _, m := range moves {
-			if err := os.RemoveAll(filepath.Join(t.repo.CommonDir(), filepath.FromSlash(m.ref)+".lock")); err != nil {
-				return err
-			}
+		refs := make([]string, len(moves))
+		for i := range moves {
+			refs[i] = moves[i].ref
+		}
+		if unlocking := unlatch(t.repo, refs...); unlocking != nil {
+			return errors.Join(err, unlocking)
 		}
 	}
 	return err

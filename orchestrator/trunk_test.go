@@ -104,7 +104,7 @@ func TestAdvanceMovesWhatStandsWhereItWasSeen(t *testing.T) {
 		"branch deleted":        {given: begun + `git branch -D -q relay/lab`, refs: "Two Two"},
 		"branch is there":       {given: begun + `git branch -f relay/lab two`, refs: "Two Two"},
 		"looked at":             {given: begun + `git checkout -q relay/lab`, refs: "Two One"},
-		"locked by a dead git":  {given: begun + `touch .git/refs/relay-tip/lab.lock .git/refs/heads/relay/lab.lock`, refs: "Two Two"},
+		"locked by a dead git":  {given: begun + `touch -d '1 minute ago' .git/refs/relay-tip/lab.lock .git/refs/heads/relay/lab.lock`, refs: "Two Two"},
 		"ref made a link":       {given: begun + `git symbolic-ref refs/relay-tip/lab refs/heads/relay/lab`, refs: "Two Two"},
 		"packed":                {given: begun + `git pack-refs --all --prune`, refs: "Two Two"},
 		"rebase on the branch":  {given: begun + `mkdir .git/rebase-merge; echo refs/heads/relay/lab > .git/rebase-merge/head-name`, refs: "Two One"},

@@ -51,6 +51,9 @@ func (y *yard) site(ctx context.Context, name, commit, branch string) (*reanchor
 		if repo, err = s.build(ctx); err == nil || ctx.Err() != nil {
 			return repo, err
 		}
+		if unlocking := unlatch(y.repo, "refs/heads/"+branch); unlocking != nil {
+			return nil, errors.Join(err, unlocking)
+		}
 	}
 	return nil, fmt.Errorf("worktree %s: %w", name, err)
 }
@@ -103,8 +106,16 @@ func (y *yard) names(_ context.Context) ([]string, error) {
 }
 
 // unbranch deletes a branch (its name without refs/heads/) that still is at commit.
-func (y *yard) unbranch(ctx context.Context, branch, commit string) error {
-	_, err := y.repo.Run(ctx, writing("update-ref", "--no-deref", "-d", "refs/heads/"+branch, commit))
+func (y *yard) unbranch(ctx context.Context, branch, commit string) (err error) {
+	ref := "refs/heads/" + branch
+	for range 3 { // by then a lock that stood in the way at first is too old for anybody alive
+		if _, err = y.repo.Run(ctx, writing("update-ref", "--no-deref", "-d", ref, commit)); err == nil || ctx.Err() != nil {
+			return err
+		}
+		if unlocking := unlatch(y.repo, ref); unlocking != nil {
+			return errors.Join(err, unlocking)
+		}
+	}
 	return err
 }
 

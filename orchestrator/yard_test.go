@@ -102,6 +102,7 @@ var leftByAgents = map[string]string{
 	"a hook":               `d=$(git rev-parse --git-common-dir)/hooks; mkdir -p $d; printf '#!/bin/sh\ntouch hooked; exit 1\n' > $d/post-checkout; chmod +x $d/post-checkout`,
 	"worktree locked":      `git worktree lock .`,
 	"per-worktree refs":    `git update-ref refs/worktree/x HEAD; git update-ref refs/bisect/bad HEAD`,
+	"its branch locked":    `touch -d '1 minute ago' "$(git rev-parse --git-common-dir)/refs/heads/relay-tasks/lab/T1.lock"; git branch relay-tasks/lab/T2; touch -d '1 minute ago' "$(git rev-parse --git-common-dir)/refs/heads/relay-tasks/lab/T2.lock"`,
 	"a stale branch":       `git branch -f relay-tasks/lab/T2 HEAD~1`,
 	"branch made a folder": `git branch relay-tasks/lab/T2/x; git branch -D -q relay-tasks/lab/T2/x`,
 	"submodule filled":     `git init -q s; (cd s; git -c user.name=a -c user.email=b commit -q --allow-empty -m x); git add s 2>/dev/null; git commit -q -m s; git branch -f sub`,
@@ -385,6 +386,7 @@ func TestUnbranchOnlyWhatWasSeen(t *testing.T) {
 	if err := y.unbranch(t.Context(), "relay-tasks/lab/T1", l.git("rev-parse", "two")); err == nil {
 		t.Error("a branch that went on is deleted")
 	}
+	l.sh(`touch -d '1 minute ago' .git/packed-refs.lock`) // of a git that was killed
 	if err := y.unbranch(t.Context(), "relay-tasks/lab/T1", l.git("rev-parse", "one")); err != nil {
 		t.Error(err)
 	}
