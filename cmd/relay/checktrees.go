@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -175,30 +174,31 @@ func room(checkouts int, size, free uint64, unknown error) (state, text, fix str
 	return stateOK, text, ""
 }
 
-// size is how much the files of HEAD's commit take.
+// size is how much the files take that git knows in this checkout.
 func (c *checkup) size(ctx context.Context) (uint64, error) {
-	var sum summing
-	_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "-l", "-z", "HEAD"}, Stdout: &sum})
+	sum := summing{root: c.place.root}
+	_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Stdout: &sum})
 	return sum.bytes, err
 }
 
-// summing adds up the sizes that git ls-tree -l -z prints.
+// summing adds up the sizes of files, whose names come to it with a NUL behind each. git would have to fetch what it
+// lacks to tell their sizes.
 type summing struct {
+	root  string
 	bytes uint64
-	rest  []byte // of an entry that has not ended
+	rest  []byte // of a name that has not ended
 }
 
 // Write takes a part of the list.
 func (s *summing) Write(p []byte) (int, error) {
 	s.rest = append(s.rest, p...)
 	for {
-		entry, after, whole := bytes.Cut(s.rest, []byte{0})
+		name, after, whole := bytes.Cut(s.rest, []byte{0})
 		if !whole {
 			return len(p), nil
 		}
-		if f := bytes.Fields(entry); len(f) > 3 { // mode, type, hash, and "-" for a submodule
-			size, _ := strconv.ParseUint(string(f[3]), 10, 64)
-			s.bytes += size
+		if info, err := os.Lstat(filepath.Join(s.root, filepath.FromSlash(string(name)))); err == nil && !info.IsDir() {
+			s.bytes += uint64(info.Size())
 		}
 		s.rest = after
 	}

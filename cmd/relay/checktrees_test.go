@@ -2,20 +2,25 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
 func TestSizeOfACheckout(t *testing.T) {
 	t.Parallel()
-	var s summing
-	listed := "100644 blob 257cc5642cb1a054f08cc83f2d943e56fd3ebe99      40\ta name\t9 with\n5 numbers\x00" +
-		"160000 commit 257cc5642cb1a054f08cc83f2d943e56fd3ebe99       -\tmodule\x00100755 blob 257cc5642cb1a054f08cc83f2d943e56fd3ebe99 2000000\tb\x00"
-	for i := range len(listed) { // as it may come through a pipe
-		if n, err := s.Write([]byte(listed[i : i+1])); n != 1 || err != nil {
+	s := summing{root: t.TempDir()}
+	for name, size := range map[string]int{"a name 9 with 5 numbers": 40, "b": 2000} {
+		if err := os.WriteFile(filepath.Join(s.root, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []byte("a name 9 with 5 numbers\x00deleted\x00.\x00b\x00") { // as it may come through a pipe
+		if n, err := s.Write([]byte{c}); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if s.bytes != 2000040 {
+	if s.bytes != 2040 {
 		t.Errorf("%d bytes", s.bytes)
 	}
 }
