@@ -189,6 +189,9 @@ type summing struct {
 	rest  []byte // of a name that has not ended
 }
 
+// block is what even the smallest file takes on most disks.
+const block = 4 << 10
+
 // Write takes a part of the list.
 func (s *summing) Write(p []byte) (int, error) {
 	s.rest = append(s.rest, p...)
@@ -198,7 +201,7 @@ func (s *summing) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		if info, err := os.Lstat(filepath.Join(s.root, filepath.FromSlash(string(name)))); err == nil && !info.IsDir() {
-			s.bytes += uint64(info.Size())
+			s.bytes += (uint64(info.Size()) + block - 1) / block * block
 		}
 		s.rest = after
 	}

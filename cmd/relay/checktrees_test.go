@@ -10,7 +10,7 @@ import (
 func TestSizeOfACheckout(t *testing.T) {
 	t.Parallel()
 	s := summing{root: t.TempDir()}
-	for name, size := range map[string]int{"a name 9 with 5 numbers": 40, "b": 2000} {
+	for name, size := range map[string]int{"a name 9 with 5 numbers": 40, "b": 5000} {
 		if err := os.WriteFile(filepath.Join(s.root, name), make([]byte, size), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -20,7 +20,7 @@ func TestSizeOfACheckout(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	if s.bytes != 2040 {
+	if s.bytes != 3*block {
 		t.Errorf("%d bytes", s.bytes)
 	}
 }
