@@ -57,7 +57,7 @@ func NewLease(files []string) Lease {
 		if text == "." {
 			text = "**"
 		}
-		if folder := strings.TrimSuffix(text, "/**"); !strings.ContainsAny(folder, special) {
+		if folder, whole := strings.CutSuffix(text, "/**"); whole && !strings.ContainsAny(folder, special) {
 			text = folder // it is what is in it
 		}
 		e := leased{text: text, prefix: text, literal: true}

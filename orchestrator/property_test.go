@@ -95,6 +95,11 @@ func (c *chance) begin(a Assignment) {
 	if a.Task.Runner != "" && a.Runner != a.Task.Runner {
 		c.breaks("%s wants %s and got %s", a.Task.ID, a.Task.Runner, a.Runner)
 	}
+	for id := range c.running {
+		if t, _ := c.e.Task(id); share(t.Files, a.Task.Files) {
+			c.breaks("%s and %s ran at once: %q and %q", id, a.Task.ID, t.Files, a.Task.Files)
+		}
+	}
 	c.running[a.Task.ID] = true
 	if len(c.running) > c.jobs {
 		c.breaks("%d attempts at once", len(c.running))
@@ -144,7 +149,11 @@ func randomEpic(t *testing.T, r *rand.Rand) *epic.Epic {
 		if r.IntN(6) == 0 {
 			fmt.Fprintf(&b, ", runner: %s", []string{"codex", "gemini"}[r.IntN(2)])
 		}
-		var deps []string
+		var deps, files []string
+		for range r.IntN(3) {
+			files = append(files, fmt.Sprintf("%q", declarations[r.IntN(len(declarations))]))
+		}
+		fmt.Fprintf(&b, ", files: [%s]", strings.Join(files, ", "))
 		for d := range i {
 			if r.IntN(5) == 0 {
 				deps = append(deps, fmt.Sprintf("T%d", d))
@@ -197,7 +206,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
 		n := newNight(&o, store, c)
-		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil).leased(true) })
 		err = n.work(ctx)
 		c.judge(t, n, ctx.Err() != nil, err)
 		if err := store.Close(); err != nil {

@@ -16,6 +16,7 @@ type readyTasks struct {
 	place []int32 // of a task, in the order of urgency
 	task  []int32 // at a place
 	set   []uint64
+	low   int // no word before this one has a task
 	count int
 }
 
@@ -40,6 +41,7 @@ func (q *readyTasks) add(i int) {
 	word, bit := q.where(i)
 	if q.set[word]&bit == 0 {
 		q.set[word] |= bit
+		q.low = min(q.low, word)
 		q.count++
 	}
 }
@@ -60,7 +62,12 @@ func (q *readyTasks) where(i int) (word int, bit uint64) {
 func (q *readyTasks) before(i, k int) bool { return q.place[i] < q.place[k] }
 
 // first is the most urgent task, or -1.
-func (q *readyTasks) first() int { return q.from(0) }
+func (q *readyTasks) first() int {
+	for q.low < len(q.set)-1 && q.set[q.low] == 0 {
+		q.low++
+	}
+	return q.from(q.low * 64)
+}
 
 // after is the most urgent of the tasks that are less urgent than i, or -1.
 func (q *readyTasks) after(i int) int { return q.from(int(q.place[i]) + 1) }
@@ -89,4 +96,31 @@ func (q *readyTasks) all() iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// push adds a task to a heap of tasks, the most urgent first.
+func (q *readyTasks) push(heap []int, i int) []int {
+	heap = append(heap, i)
+	for k := len(heap) - 1; k > 0 && q.before(heap[k], heap[(k-1)/2]); k = (k - 1) / 2 {
+		heap[k], heap[(k-1)/2] = heap[(k-1)/2], heap[k]
+	}
+	return heap
+}
+
+// pop takes the most urgent task from such a heap.
+func (q *readyTasks) pop(heap []int) (rest []int, i int) {
+	i, rest = heap[0], heap[:len(heap)-1]
+	last := heap[len(rest)]
+	for k := 0; k < len(rest); {
+		rest[k] = last
+		child := 2*k + 1
+		if child+1 < len(rest) && q.before(rest[child+1], rest[child]) {
+			child++
+		}
+		if child >= len(rest) || !q.before(rest[child], last) {
+			break
+		}
+		rest[k], k = rest[child], child
+	}
+	return rest, i
 }

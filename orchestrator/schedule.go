@@ -84,14 +84,18 @@ func (s *schedule) next(fits func(i int) bool) int {
 
 // best is what next would take.
 func (s *schedule) best(fits func(i int) bool) int {
-	for i := s.ready.first(); i >= 0; i = s.ready.after(i) {
-		switch {
-		case !fits(i):
-		case s.leases.hold(i):
+	for i := s.ready.first(); i >= 0; {
+		if fits(i) {
+			if !s.hold(i) {
+				return i
+			}
 			s.ready.remove(i)
-		default:
-			return i
 		}
+		next := s.ready.after(i)
+		if k := s.pass(i); k >= 0 && (next < 0 || s.ready.before(k, next)) {
+			next = k
+		}
+		i = next
 	}
 	return -1
 }
@@ -112,7 +116,7 @@ func (s *schedule) promises(tasks []int, than int) bool {
 		if s.phase[i] != phaseRunning {
 			continue
 		}
-		for _, k := range s.leases.held[i] {
+		for _, k := range s.leases.waiters(i) {
 			if s.ready.before(k, than) {
 				return true
 			}
@@ -153,9 +157,7 @@ func (s *schedule) again(i int) {
 func (s *schedule) leave(i int, to phase) {
 	if s.phase[i] == phaseRunning {
 		s.running--
-		for _, k := range s.leases.giveBack(i) {
-			s.ready.add(k)
-		}
+		s.giveBack(i)
 	}
 	s.phase[i] = to
 }
