@@ -95,8 +95,9 @@ func checkGraph(t *testing.T, e *Epic) {
 	if err != nil {
 		t.Fatalf("a valid epic has no graph: %v", err)
 	}
-	done := make([]bool, g.Len())
+	done, edges := make([]bool, g.Len()), 0
 	for _, i := range g.Order() {
+		edges += len(g.Deps(i))
 		for _, d := range g.Deps(i) {
 			if !done[d] {
 				t.Errorf("%s comes before %s", g.ID(i), g.ID(d))
@@ -106,6 +107,9 @@ func checkGraph(t *testing.T, e *Epic) {
 			}
 		}
 		done[i] = true
+	}
+	if g.Edges() != edges {
+		t.Errorf("%d edges, want %d", g.Edges(), edges)
 	}
 	if len(g.Order()) != g.Len() {
 		t.Errorf("%d of %d tasks in order", len(g.Order()), g.Len())

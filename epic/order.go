@@ -38,6 +38,15 @@ func (g *Graph) arrange(e *Epic) bool {
 	return true
 }
 
+// Edges is how many dependencies there are, those that groups imply included: what it costs to go through all Deps.
+func (g *Graph) Edges() int {
+	n := len(g.deps.items)
+	for k := range g.groups {
+		n += len(g.groups[k].tasks) * len(g.groups[k].deps)
+	}
+	return n
+}
+
 // points is what a task weighs in the critical path.
 func points(t *Task) float64 {
 	if t.Points == 0 {

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -261,6 +262,7 @@ func TestMakespan(t *testing.T) {
 					for _, fault := range watch.faults {
 						t.Errorf("seed %d, %d jobs: %s", seed, jobs, fault)
 					}
+					l.foreseen(t, jobs, got)
 				}
 			}
 		})
@@ -277,5 +279,18 @@ func (l layered) stuck(t *testing.T, store *attempts.Store) {
 		if !rec.Completed && !lost[task.ID] {
 			t.Errorf("%s was left", task.ID)
 		}
+	}
+}
+
+// foreseen compares how long a night took with what was planned for it.
+func (l layered) foreseen(t *testing.T, jobs int, took time.Duration) {
+	t.Helper()
+	g, err := epic.NewGraph(l.e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := Outlook{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{}, Jobs: jobs, Leases: true}.Plan()
+	if err != nil || math.Abs(it.Makespan-took.Minutes()) > 1e-3 {
+		t.Errorf("%d jobs: planned were %.4f minutes (%v), it took %.4f", jobs, it.Makespan, err, took.Minutes())
 	}
 }

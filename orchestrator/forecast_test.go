@@ -1,0 +1,270 @@
+package orchestrator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+var evening = time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
+
+// took is an attempt of so many minutes that began in the evening.
+func took(minutes float64, o attempts.Outcome) attempts.Attempt {
+	a := attempts.Attempt{StartedAt: evening, EndedAt: evening.Add(time.Duration(minutes * float64(time.Minute))), Outcome: o, Run: "20260101T220000Z-0000"}
+	switch o {
+	case attempts.Success:
+		a.Result = attempts.ResultSuccess
+	case attempts.Stopped:
+		a.Result = attempts.ResultInterrupted
+	case "":
+		a.Result, a.EndedAt = attempts.ResultInProgress, time.Time{}
+	default:
+		a.Result = attempts.ResultFailure
+	}
+	return a
+}
+
+func done(all ...attempts.Attempt) *attempts.TaskRecord {
+	return &attempts.TaskRecord{Completed: true, Attempts: all}
+}
+
+const sixTasks = `version: 2
+id: 20260101-six
+title: six
+tasks:
+  A: {title: a, points: 1}
+  B: {title: b, points: 2}
+  C: {title: c, points: 1, depends_on: [A]}
+  D: {title: d, points: 3, depends_on: [B]}
+  E: {title: e, points: 2, depends_on: [D]}
+  F: {title: f, points: 1, depends_on: [E]}
+`
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	e, _ := planOf(t, sixTasks)
+	late := took(60, attempts.Success) // its agent had finished when relay was killed, and nobody looked before the next run
+	late.EndedAt = evening.Add(10 * time.Hour)
+	for name, c := range map[string]struct {
+		tasks map[string]*attempts.TaskRecord
+		want  string
+	}{
+		"nothing":             {nil, "[]"},
+		"points":              {map[string]*attempts.TaskRecord{"A": done(took(10, attempts.Success)), "D": done(took(45, attempts.Success))}, "[10 15]"},
+		"all its attempts":    {map[string]*attempts.TaskRecord{"B": done(took(10, attempts.Check), took(4, attempts.Quota), took(6, attempts.Success))}, "[10]"},
+		"stopped ones":        {map[string]*attempts.TaskRecord{"A": done(took(500, attempts.Stopped), took(6, attempts.Success))}, "[6]"},
+		"not done yet":        {map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{took(5, attempts.Agent)}}}, "[]"},
+		"over two runs":       {map[string]*attempts.TaskRecord{"A": done(late), "B": done(took(8, attempts.Success))}, "[4]"},
+		"no time at all":      {map[string]*attempts.TaskRecord{"A": done(took(0, attempts.Success)), "B": done()}, "[]"},
+		"a clock turned back": {map[string]*attempts.TaskRecord{"A": done(took(-30, attempts.Success))}, "[]"},
+	} {
+		l := &attempts.Ledger{Tasks: c.tasks, Folded: attempts.Folded{Run: "20260102T070000Z-0000"}}
+		if got := fmt.Sprint(paceOf(e, l)); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	e, g := planOf(t, sixTasks)
+	shared, sharedGraph := planOf(t, strings.NewReplacer("title: a", "title: a, files: [x/**]", "title: b", "title: b, files: [x/y]").Replace(sixTasks))
+	running := map[string]*attempts.TaskRecord{"A": done(took(10, attempts.Success)), "B": {Attempts: []attempts.Attempt{took(0, "")}}}
+	for name, c := range map[string]struct {
+		o    Outlook
+		want string
+	}{
+		"one by one":     {Outlook{Jobs: 1}, "B0:0-2 D0:2-5 E0:5-7 A0:7-8 C0:8-9 F0:9-10 | 10, chain 8, based on 0, left out 0"},
+		"two jobs":       {Outlook{Jobs: 2}, "B0:0-2 A1:0-1 C1:1-2 D0:2-5 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
+		"leases":         {Outlook{Jobs: 2, Leases: true, Epic: shared, Graph: sharedGraph}, "B0:0-2 D0:2-5 A1:2-3 C1:3-4 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
+		"some tasks":     {Outlook{Jobs: 2, Tasks: []string{"D"}}, "B0:0-2 D0:2-5 | 5, chain 5, based on 0, left out 0"},
+		"a gate":         {Outlook{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": {Gate: &attempts.Gate{}}}}}, "A0:0-1 C0:1-2 | 2, chain 2, based on 0, left out 4"},
+		"minutes":        {Outlook{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": done(took(20, attempts.Success))}}}, "D0:0-30 A1:0-10 C1:10-20 E0:30-50 F0:50-60 | 60, chain 60, based on 1, left out 0"},
+		"one is running": {Outlook{Jobs: 1, Now: evening.Add(5 * time.Minute), Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-15 D0:15-45 E0:45-65 C0:65-75 F0:75-85 | 85, chain 75, based on 1, left out 0"},
+		"it was running": {Outlook{Jobs: 1, Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-20 D0:20-50 E0:50-70 C0:70-80 F0:80-90 | 90, chain 80, based on 1, left out 0"},
+		"it takes long":  {Outlook{Jobs: 1, Now: evening.Add(time.Hour), Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-20 D0:20-50 E0:50-70 C0:70-80 F0:80-90 | 90, chain 80, based on 1, left out 0"},
+		"three run":      {Outlook{Jobs: 1, Now: evening, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{took(0, "")}}, "B": {Attempts: []attempts.Attempt{took(0, "")}}}}}, "A0:0-1 B1:0-2 D0:2-5 E0:5-7 C0:7-8 F0:8-9 | 9, chain 8, based on 0, left out 0"},
+	} {
+		o := c.o
+		if o.Ledger == nil {
+			o.Ledger = &attempts.Ledger{}
+		}
+		if o.Epic == nil {
+			o.Epic, o.Graph = e, g
+		}
+		it, err := o.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var turns []string
+		for _, turn := range it.Turns {
+			turns = append(turns, fmt.Sprintf("%s%d:%.4g-%.4g", o.Graph.ID(turn.Task), turn.Job, turn.Start, turn.End))
+		}
+		got := fmt.Sprintf("%s | %.4g, chain %.4g, based on %d, left out %d", strings.Join(turns, " "), it.Makespan, it.Chain, it.BasedOn, it.LeftOut)
+		if got != c.want {
+			t.Errorf("%s: got\n%s, want\n%s", name, got, c.want)
+		}
+	}
+	if _, err := (Outlook{Epic: e, Graph: g, Ledger: &attempts.Ledger{}, Tasks: []string{"Z"}}).Plan(); err == nil {
+		t.Error("there is a plan for a task that is not there")
+	}
+}
+
+func TestForecast(t *testing.T) {
+	t.Parallel()
+	e, g := planOf(t, sixTasks)
+	first := map[string]*attempts.TaskRecord{"A": done(took(10, attempts.Success))}
+	gated := map[string]*attempts.TaskRecord{"A": first["A"], "D": {Gate: &attempts.Gate{}}}
+	all := map[string]*attempts.TaskRecord{}
+	for i := range e.Tasks {
+		all[e.Tasks[i].ID] = first["A"]
+	}
+	for name, c := range map[string]struct {
+		tasks map[string]*attempts.TaskRecord
+		want  string
+	}{
+		"no history":   {nil, "none"},
+		"nothing left": {all, "none"},
+		"five left":    {first, "based on 1: 5, not 0"},
+		"gated":        {gated, "based on 1: 2, not 3"},
+		"only gated":   {map[string]*attempts.TaskRecord{"A": first["A"], "B": {Gate: &attempts.Gate{}}, "C": {Gate: &attempts.Gate{}}}, "none"},
+	} {
+		o := Outlook{Epic: e, Graph: g, Ledger: &attempts.Ledger{Tasks: c.tasks}, Jobs: 2}
+		f, err := o.Forecast()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "none"
+		if f != nil {
+			got = fmt.Sprintf("based on %d: %d, not %d", f.BasedOn, f.Tasks, f.LeftOut)
+			if again, _ := o.Forecast(); *again != *f || f.P50 <= 0 || f.P90 <= f.P50 {
+				t.Errorf("%s: got %+v, and then %+v", name, f, again)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// twoGroups is two groups of so many tasks, one after the other: with a dependency from each to each.
+func twoGroups(n int) *epic.Epic {
+	e := &epic.Epic{Groups: []epic.Group{{Name: "a"}, {Name: "b", BlockedBy: []string{"a"}}}}
+	for i := range 2 * n {
+		task := epic.Task{ID: fmt.Sprintf("T%d", i)}
+		e.Tasks = append(e.Tasks, task)
+		e.Groups[i/n].Tasks = append(e.Groups[i/n].Tasks, task.ID)
+	}
+	return e
+}
+
+// An epic with millions of dependencies has no forecast rather than a slow one.
+func TestForecastIsBounded(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]bool{500: true, 600: false} {
+		e := twoGroups(n)
+		g, err := epic.NewGraph(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Outlook{Epic: e, Graph: g, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T0": done(took(10, attempts.Success))}}, Jobs: 2}.Forecast()
+		if err != nil || (f != nil) != want {
+			t.Errorf("%d: got %v (%v)", n, f, err)
+		}
+	}
+}
+
+// About nine of ten nights are over by P90, and half by P50, however few tasks there are to go by.
+func TestForecastHolds(t *testing.T) {
+	t.Parallel()
+	for _, known := range []int{1, 3, 10, 20} {
+		half, most, n := 0.0, 0.0, 0.0
+		for seed := range uint64(700) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			l := newLayered(t, r, 1, false)
+			if len(l.e.Tasks) < known+5 {
+				continue
+			}
+			g, err := epic.NewGraph(l.e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Outlook{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}, Jobs: 1 + r.IntN(4)}
+			takes := make([]float64, g.Len())
+			for k, i := range g.Order() {
+				l.e.Tasks[i].Points = []float64{1, 2, 3, 5, 8}[r.IntN(5)]
+				again := 1
+				for r.IntN(5) == 0 {
+					again++
+				}
+				for range again {
+					takes[i] += 3 * l.e.Tasks[i].Points * math.Exp(0.7*r.NormFloat64())
+				}
+				if k < known {
+					o.Ledger.Tasks[g.ID(i)] = done(took(takes[i], attempts.Success))
+				}
+			}
+			f, err := o.Forecast()
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, err := o.remains()
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := left.plan.copied().simulate(simulation{o.Jobs, nil, func(i int) float64 { return takes[i] }, nil})
+			n++
+			if end <= f.P50.Minutes() {
+				half++
+			}
+			if end <= f.P90.Minutes() {
+				most++
+			}
+		}
+		t.Logf("%d tasks known: %.3f of %.0f nights are over by P50, %.3f by P90", known, half/n, n, most/n)
+		if half /= n; half < 0.35 || half > 0.65 {
+			t.Errorf("%d tasks known: %.3f are over by P50", known, half)
+		}
+		if most /= n; most < 0.82 || most > 0.97 {
+			t.Errorf("%d tasks known: %.3f are over by P90", known, most)
+		}
+	}
+}
+
+func BenchmarkForecast(b *testing.B) {
+	for name, deps := range map[string]func(i int) []string{
+		"flat": func(int) []string { return nil }, "chains": func(i int) []string { return []string{fmt.Sprintf("T%d", i-50)} },
+		"layers": func(i int) []string { return []string{fmt.Sprintf("T%d", i-50), fmt.Sprintf("T%d", (i-1)/50*50-1)} },
+	} {
+		for _, n := range []int{100, 1000, 10_000} {
+			e, l := &epic.Epic{}, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}
+			for i := range n {
+				task := epic.Task{ID: fmt.Sprintf("T%d", i), Points: float64(1 + i%5), Files: []string{fmt.Sprintf("src/f%d.go", i), fmt.Sprintf("go%d.mod", i%7)}}
+				if i >= 51 {
+					task.DependsOn = deps(i)
+				}
+				if i < 10 {
+					l.Tasks[task.ID] = done(took(float64(3+i), attempts.Success))
+				}
+				e.Tasks = append(e.Tasks, task)
+			}
+			g, err := epic.NewGraph(e)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					if f, err := (Outlook{Epic: e, Graph: g, Ledger: l, Jobs: 4, Leases: true}).Forecast(); f == nil || err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
