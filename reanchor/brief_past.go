@@ -157,13 +157,13 @@ func tellAttempt(s *sheet, a attempts.Attempt, last bool) {
 func tellChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 	failing := 0
 	for _, c := range checks {
-		if c.ExitCode == 0 {
+		if c.ExitCode == 0 || c.Phase == "baseline" { // that one fails before the work can be what is wanted of it
 			continue
 		}
 		if failing++; failing > failingShown {
 			continue
 		}
-		intro := "The command " + code(c.Name) + " ended with status " + strconv.Itoa(c.ExitCode)
+		intro := "The command " + code(c.Name) + " ended with status " + strconv.Itoa(c.ExitCode) + whose(c)
 		if strings.TrimSpace(c.Tail) == "" {
 			s.add(block{rank: r, head: "\n" + intro + ".\n"})
 			continue
@@ -173,6 +173,17 @@ func tellChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 	if rest := failing - failingShown; rest > 0 {
 		s.add(block{rank: r, head: fmt.Sprintf("\n%d more commands failed.\n", rest)})
 	}
+}
+
+// whose says whose doing a failure was, where relay knows.
+func whose(c attempts.CheckRun) string {
+	switch {
+	case c.Attribution == attempts.BrokenBefore:
+		return "; it failed before that work too"
+	case c.Attribution == attempts.BrokenByTask:
+		return "; it passed before that work"
+	}
+	return ""
 }
 
 // outside reports that the attempt ended through no doing of its agent, so that there is nothing to learn from it.

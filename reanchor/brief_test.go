@@ -106,6 +106,10 @@ func TestBriefGolden(t *testing.T) {
 	shared.NoCommits, shared.Task.AllowNoChange, shared.Facts.Unmerged, shared.Wall = true, true, true, 90*time.Second
 	worktree := second()
 	worktree.Worktree, worktree.Dir = true, "/srv/app/.agents-os/relay"
+	worktree.Record.Attempts[0].Receipt.Checks = []attempts.CheckRun{
+		{Name: "tests", ExitCode: 1, Phase: "task", Attribution: attempts.BrokenByTask, Tail: "FAIL"},
+		{Name: "all", ExitCode: 2, Phase: "merged", Attribution: attempts.BrokenBefore},
+	}
 	inputs := map[string]Input{"worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
 		"shared": shared, "bare": {Task: epic.Task{ID: "T1", Title: "Only a title"}}}
 	for name, in := range inputs {
