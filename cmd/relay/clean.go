@@ -98,16 +98,24 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	for _, l := range going {
 		gone := leftover{l.Kind, p.shown(l.Name)}
-		if sure {
-			if err := yard.Remove(ctx, l); err != nil {
-				answer.Kept = append(answer.Kept, keptRemains{gone, message(err), l.Look})
-				fmt.Fprintf(opts.app.err, "relay: warning: %s %s stays: %v\n", l.Kind, gone.Name, err)
-				continue
-			}
+		if sure && !opts.remove(ctx, yard, l, &answer) {
+			continue
 		}
 		answer.Removed = append(answer.Removed, gone)
 	}
 	return opts.tell(answer, sure)
+}
+
+// remove removes one thing, unless it must stay by now.
+func (o cleanOptions) remove(ctx context.Context, yard orchestrator.Yard, l orchestrator.Leftover, answer *cleaned) bool {
+	err := yard.Remove(ctx, l)
+	if err == nil {
+		return true
+	}
+	name := below(yard.Git.Root(), l.Name)
+	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, message(err), l.Look})
+	fmt.Fprintf(o.app.err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
+	return false
 }
 
 // list says what can be removed, and what cannot.
