@@ -62,7 +62,7 @@ func (c *checkout) blame(f *Finding, why string) {
 // and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
 func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, cause error) ([]reanchor.Change, error) {
 	var said *reanchor.GitError
-	if !errors.As(cause, &said) || ctx.Err() != nil || c.tree.readable(ctx, a.Base) {
+	if !errors.As(cause, &said) || ctx.Err() != nil || unasked(cause) != nil || c.tree.readable(ctx, a.Base) {
 		return nil, cause
 	}
 	why, err := c.vault.putBack(ctx, func() bool { return false })

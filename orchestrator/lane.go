@@ -103,7 +103,7 @@ func (w *lane) gather(ctx context.Context, f *Finding) ([]reanchor.Change, error
 	defer cancel()
 	names, err := c.collect(ctx, a, f)
 	var said *reanchor.GitError
-	if err == nil || !errors.As(err, &said) && !errors.Is(err, os.ErrNotExist) || c.tree.readable(ctx, a.Base) {
+	if err == nil || !errors.As(err, &said) && !errors.Is(err, os.ErrNotExist) || unasked(err) != nil || c.tree.readable(ctx, a.Base) {
 		f.theirs = false // nobody but agents works here
 		return names, err
 	}

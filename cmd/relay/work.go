@@ -162,13 +162,14 @@ func (a *app) guarded(prepare func() error) (*process.Guardian, error) {
 	var failed error
 	var start sync.WaitGroup
 	start.Go(func() { guardian, failed = process.StartGuardian([]string{self, guardianCommand}, a.environ, nil) })
+	process.ReserveThreads()
 	err = prepare()
 	start.Wait()
 	switch {
 	case failed == nil && err != nil:
 		_ = guardian.Close() // it has nothing to tell that matters more
 	case failed != nil && err == nil:
-		err = fmt.Errorf("start the guardian: %w", failed)
+		err = failed
 	}
 	return guardian, err
 }

@@ -33,8 +33,8 @@ type Guardian struct {
 }
 
 // StartGuardian starts a guardian with argv (an absolute path first), whose program has to call [ServeGuardian] with
-// its standard input and output. Its errors go to log; nil: nowhere. Log is not a pipe, and stays the caller's, who
-// closes it after Close.
+// its standard input and output. Its errors go to log; nil: the first becomes part of Close's. Log is not a pipe, and
+// stays the caller's, who closes it after Close.
 func StartGuardian(argv, env []string, log *os.File) (*Guardian, error) {
 	g := &Guardian{argv: argv, env: env, log: log, patience: patience, slowEnd: slowEnd}
 	l, err := g.dial()

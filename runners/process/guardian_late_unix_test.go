@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -94,5 +95,18 @@ func TestNoRoom(t *testing.T) {
 	_, err := os.Open(filepath.Join(t.TempDir(), "none"))
 	if NoRoom(failed(1, err).err()) || NoRoom(failed(1, syscall.EMFILE).err()) || NoRoom(nil) {
 		t.Error("any failure is taken for want of room")
+	}
+}
+
+// A guardian that dies of a fault of its own says of which, whatever else it has to say.
+func TestGuardiansLastWords(t *testing.T) {
+	t.Parallel()
+	crash := `read line; echo "no room for a thread" >&2; head -c 200000 /dev/zero >&2; exit 2`
+	g := impatient(t, 10*time.Second, "/bin/sh", "-c", crash)
+	if _, err := g.Start(t.Context(), shell(t, "exit 0")); err == nil || !strings.Contains(err.Error(), "exit status 2: no room for a thread") {
+		t.Errorf("start: %v", err)
+	}
+	if err := g.Close(); err == nil || !strings.HasSuffix(err.Error(), "exit status 2: no room for a thread") {
+		t.Errorf("close: %v", err)
 	}
 }

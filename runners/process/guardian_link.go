@@ -26,6 +26,7 @@ type link struct {
 
 	patience time.Duration
 	slowEnd  time.Duration
+	said     *words
 	ended    chan struct{} // closed when its processes are gone too and every Wait has its answer
 	err      error         // how the guardian ended; set before ended is closed
 }
@@ -43,9 +44,10 @@ func (g *Guardian) dial() (*link, error) {
 		return nil, err
 	}
 	defer closeAll([]*os.File{inR, outW})
+	var said *words
 	log := g.log
 	if log == nil {
-		if log, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+		if said, log, err = overhear(); err != nil {
 			closeAll([]*os.File{inW, outR})
 			return nil, err
 		}
@@ -55,11 +57,15 @@ func (g *Guardian) dial() (*link, error) {
 	proc, err := k.launchGuardian(g.argv, attr)
 	if err != nil {
 		closeAll([]*os.File{inW, outR})
+		if said != nil {
+			_ = log.Close()
+			_ = said.first()
+		}
 		return nil, fmt.Errorf("start the guardian: %w", err)
 	}
 	l := &link{
 		proc: proc, in: inW, out: outR, calls: map[uint64]*remote{},
-		patience: g.patience, slowEnd: g.slowEnd, ended: make(chan struct{}),
+		patience: g.patience, slowEnd: g.slowEnd, said: said, ended: make(chan struct{}),
 	}
 	go l.listen()
 	go l.rouse(l.patience / rousings)
@@ -239,9 +245,13 @@ func (l *link) bury(k *kin) {
 	if err == nil && !state.Success() {
 		err = errors.New(state.String())
 	}
+	why := l.said.first()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil && why != "":
+		l.err = fmt.Errorf("the guardian ended: %w: %s", err, why)
+	case err != nil:
 		l.err = fmt.Errorf("the guardian ended: %w", err)
 	}
 	for id, p := range l.calls {

@@ -26,6 +26,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 	signal.Notify(drop, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE)
 	defer signal.Stop(drop)
 
+	ReserveThreads()
 	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
 	s.local.kin.beGuardian()
 	runtime.GOMAXPROCS(1) // it mostly waits: a second processor would only be woken to look for work and find none
