@@ -10,11 +10,16 @@ import (
 
 // Append makes events durable, in this order, and folds them in. Callers that come together share one sync.
 // After a failed write or sync every call returns that error: nothing more may be started then.
-func (s *Store) Append(events ...Event) error {
-	if len(events) == 0 {
+func (s *Store) Append(events ...Event) error { return s.AppendWhile(nil, events...) }
+
+// AppendWhile is Append with something to do while the disk works, such as what has to be ready once the events are
+// durable. It returns when both are over. What is done must not depend on the events; nothing is when they cannot even
+// be written.
+func (s *Store) AppendWhile(do func(), events ...Event) error {
+	if len(events) == 0 && do == nil {
 		return nil
 	}
-	if err := s.append(events); err != nil {
+	if err := s.append(do, events); err != nil {
 		return err
 	}
 	if s.log.Displaced() { // acknowledged means: on the disk, under its name
@@ -27,12 +32,20 @@ func (s *Store) Append(events ...Event) error {
 	return nil
 }
 
-func (s *Store) append(events []Event) error {
+func (s *Store) append(do func(), events []Event) error {
 	last, err := s.write(events)
 	if err != nil {
 		return err
 	}
-	if err := s.log.Wait(last); err != nil {
+	if do == nil {
+		err = s.log.Wait(last)
+	} else {
+		synced := make(chan error, 1)
+		go func() { synced <- s.log.Wait(last) }()
+		do()
+		err = <-synced
+	}
+	if err != nil {
 		return s.fail(err)
 	}
 	s.foldIn(last)

@@ -92,7 +92,7 @@ func (s *Store) replaceLedger() error {
 		},
 		Before: func() error {
 			hash = hex.EncodeToString(sum.Sum(nil))
-			return s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}})
+			return s.append(nil, []Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}})
 		},
 	})
 	if err != nil {

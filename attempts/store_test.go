@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/attempts/internal/durable"
 	"relay/epic"
 )
 
@@ -214,5 +215,33 @@ func TestConcurrentAppendsKeepTheirOrder(t *testing.T) {
 	}
 	if !strings.Contains(fmt.Sprint(v.Ledger.Tasks["T9"].Attempts[1].Receipt.FilesChanged), "b/c d.go") {
 		t.Error("the receipt is not whole")
+	}
+}
+
+// What is done while the disk works is done before it is through, and is waited for; after a failure nothing is done.
+func TestAppendWhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	o := b.options(run1)
+	done := make(chan struct{})
+	broken := errors.New("broken")
+	o.Fault = func(point string) error {
+		if point != durable.AfterSync {
+			return nil
+		}
+		<-done
+		return broken
+	}
+	s, err := Open(o)
+	must(t, err)
+	defer s.Close()
+	if err := s.AppendWhile(func() { close(done) }, started("T1", 1)); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	if len(s.Task("T1").Attempts) > 0 {
+		t.Error("what is not durable was folded in")
+	}
+	if err := s.AppendWhile(func() { t.Error("done after a failure") }, started("T2", 1)); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
 	}
 }

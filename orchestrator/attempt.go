@@ -21,11 +21,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 		return n.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
 	}
 	a.Base = base
-	err = n.store.Append(attempts.Event{
-		Type: attempts.TypeAttemptStarted, Task: task.ID, Attempt: a.Attempt,
-		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: base, Sealed: seal(n.o.Epic, task)},
-	})
-	if err != nil {
+	if err := n.begin(ctx, a); err != nil {
 		return err
 	}
 	began := n.ran()
@@ -40,6 +36,23 @@ func (n *night) attempt(ctx context.Context, j job) error {
 		return nil
 	}
 	return n.close(j, a, record, f, began)
+}
+
+// begin makes the start of an attempt durable, and its brief if the engine can.
+func (n *night) begin(ctx context.Context, a Assignment) error {
+	var brief func()
+	var failed error
+	if b, ok := n.engine.(briefer); ok {
+		brief = func() { failed = b.Brief(ctx, a) }
+	}
+	err := n.store.AppendWhile(brief, attempts.Event{
+		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Attempt,
+		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal(n.o.Epic, &a.Task)},
+	})
+	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
+		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
+	}
+	return err
 }
 
 // unlessStopped forgives an error that a stopping run has caused itself.

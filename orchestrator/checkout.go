@@ -191,7 +191,7 @@ func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Re
 			return runners.Report{Outcome: runners.Stopped, Detail: "relay was killed while the agent worked"}, nil
 		}
 		sup = process.Ended(exit)
-	} else if err := c.brief(ctx, a, p); ctx.Err() != nil {
+	} else if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
 	} else if err != nil {
 		return runners.Report{}, err
@@ -216,6 +216,22 @@ func (g *ground) tell(h Heard) {
 	case g.heard <- h:
 	default:
 	}
+}
+
+// Brief writes the brief, if nothing that an attempt begins with could change what it says.
+func (c *checkout) Brief(ctx context.Context, a Assignment) error {
+	if c.tree != nil {
+		return nil
+	}
+	return c.brief(ctx, a, placeOf(c.o.Dir, a))
+}
+
+// lateBrief writes the brief that Brief has left.
+func (c *checkout) lateBrief(ctx context.Context, a Assignment, p place) error {
+	if c.tree == nil {
+		return nil
+	}
+	return c.brief(ctx, a, p)
 }
 
 func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {

@@ -21,6 +21,12 @@ type Engine interface {
 	Attempt(ctx context.Context, a Assignment) (Finding, error)
 }
 
+// briefer is an engine that can write the brief of an attempt before the attempt has begun: its start is made durable
+// meanwhile. Attempt then finds it there.
+type briefer interface {
+	Brief(ctx context.Context, a Assignment) error
+}
+
 // local is an engine of this machine, with what a run does before its first attempt and after its last.
 type local interface {
 	Engine

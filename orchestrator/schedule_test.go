@@ -122,6 +122,9 @@ func TestSharedGuard(t *testing.T) {
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
 		all.Go(func() {
 			a := Assignment{Run: l.c.o.Run, Task: epic.Task{ID: id, Title: id}, Attempt: 1, Runner: "sh"}
+			if err := l.c.Brief(t.Context(), a); err != nil {
+				t.Error(err)
+			}
 			f, err := l.c.Attempt(t.Context(), a)
 			if err != nil || f.Gate != "" {
 				t.Errorf("%s: %s %q, gate %q (%v)", id, f.Outcome, f.Receipt.ErrorSummary, f.Gate, err)
