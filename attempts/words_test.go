@@ -202,6 +202,31 @@ func TestWordsForRuns(t *testing.T) {
 	}
 }
 
+func TestWordsForFolders(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		RunsDir:              "read runs: not a folder",
+		RunsDir + "/" + run1: "read runs/20260111T220000Z-aaaa: not a folder",
+	} {
+		b := newBench(t, 1)
+		path := filepath.Join(b.dir, filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, nil, 0o600))
+		if _, err := Read(b.dir, b.e, b.g); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if name != RunsDir {
+			continue
+		}
+		disk, err := durable.OpenDisk(b.dir)
+		must(t, err)
+		if err := durable.MkdirAll(disk, RunsDir); err == nil || err.Error() != "mkdir runs: not a folder" {
+			t.Errorf("got %v", err)
+		}
+		must(t, disk.Close())
+	}
+}
+
 // fullDisk has no room for one file.
 type fullDisk struct {
 	durable.FS

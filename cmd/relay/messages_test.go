@@ -49,7 +49,7 @@ func TestEveryMessageIsShown(t *testing.T) {
 
 // fewWords is how many words, holes counted, only say what was being done when an error came: "start %s: %w". Such a text
 // need not be shown: it ends in another error, and TestDiagnose holds that the hint and the exit code are those of that one.
-const fewWords = 5
+const fewWords = 6
 
 const howToShow = `
 Let a test make the program say it, and compare:
