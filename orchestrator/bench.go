@@ -7,6 +7,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/runners"
+	"relay/runners/process"
 )
 
 // question is a list of checks to be run on one commit, for one attempt.
@@ -135,7 +137,7 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 
 // failed fails a finding with what a check said.
 func (g *ground) failed(check numbered, s said, f *Finding) {
-	why := fmt.Sprintf("%s: exit status %d", check.Name, s.run.ExitCode)
+	why := check.Name + ": " + runners.HowEnded(process.Exit{Code: s.run.ExitCode})
 	if s.timedOut {
 		why = fmt.Sprintf("%s took longer than %s", check.Name, g.checkWall(check.Check))
 	}

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -108,7 +109,8 @@ func TestPrepareRefusesAnotherBranch(t *testing.T) {
 	l := newLab(t, "").begin()
 	l.git("switch", "-q", "-c", "other")
 	var refused *RefusedError
-	if _, err := l.c.Prepare(t.Context(), Assignment{}); err == nil || !strings.Contains(err.Error(), "main") {
-		t.Errorf("got %v, want %T", err, refused)
+	_, err := l.c.Prepare(t.Context(), Assignment{})
+	if want := (RefusedError{"this checkout is not on branch main any more, where the run began", "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
+		t.Errorf("got %v, want %+v", err, want)
 	}
 }

@@ -118,7 +118,7 @@ func TestConflictsAreTold(t *testing.T) {
 		"submodules": {task: `git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -q -m s`,
 			trunk: `git update-index --add --cacheinfo 160000,$(git rev-parse HEAD~1),sub; git commit -q -m s`, files: []string{"sub"}, text: []string{"sub"}},
 		"very much": {task: `seq 1000000 1200000 > f; add a 1`, trunk: `seq 2000000 2200000 > f; add b 1`, files: []string{"f"}, text: []string{"bytes cut]"}},
-		"no common": {task: `git checkout -q --orphan o; git commit -q -m o; git branch -f task o`, trunk: `true`, files: nil, text: []string{"no commit in common"}},
+		"no common": {task: `git checkout -q --orphan o; git commit -q -m o; git branch -f task o`, trunk: `true`, files: nil, text: []string{"the work has no commit in common with the integration branch"}},
 	} {
 		for _, mode := range []Landing{LandingMerge, LandingRebase} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {

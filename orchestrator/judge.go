@@ -25,7 +25,7 @@ func judge(r runners.Report) Finding {
 		f.claim(r.Result)
 	}
 	if r.Exit.Strays > 0 {
-		f.note("stray", fmt.Sprintf("ended %d processes the agent had left behind", r.Exit.Strays))
+		f.note("stray", "ended "+processes(r.Exit.Strays)+" the agent had left behind")
 	}
 	return f
 }
@@ -99,6 +99,14 @@ func (f *Finding) fail(o attempts.Outcome, c attempts.Category, why string) {
 
 func (f *Finding) note(kind, text string) {
 	f.Notes = append(f.Notes, attempts.Note{Kind: kind, Text: text})
+}
+
+// processes says how many there are.
+func processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
 
 func firstOf(texts ...string) string {

@@ -96,7 +96,7 @@ func TestOwnRunnerOutLeavesItsTasksOnly(t *testing.T) {
 		if c := store.Counts(); err != nil || c[attempts.Completed] != 2 || c[attempts.Pending] != 2 {
 			t.Errorf("got %v, counts %v, after %v", err, c, s.log)
 		}
-		if len(notes) != 2 || !strings.Contains(notes[0], "A is left") || !strings.Contains(notes[0], "not logged in") {
+		if len(notes) != 2 || notes[0] != "A is left for another run, its runner cannot work: codex: not logged in" {
 			t.Errorf("got notes %q", notes)
 		}
 	})

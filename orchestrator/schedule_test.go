@@ -140,6 +140,7 @@ func TestSharedGuard(t *testing.T) {
 // A run that is stopped before its agent begins leaves nothing open and charges nobody.
 func TestStoppedBeforeTheAgent(t *testing.T) {
 	t.Parallel()
+	said := map[string]string{"brief": "stopped before the agent began", "baseline": "the run was stopped before the agent began"}
 	for name, checks := range map[string][]epic.Check{"brief": nil, "baseline": {{Name: "check", Run: "sleep 60", Expect: epic.ExpectRedThenGreen}}} {
 		l := newLab(t, "echo x > work.txt").begin()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -147,6 +148,9 @@ func TestStoppedBeforeTheAgent(t *testing.T) {
 		f, err := l.c.Attempt(ctx, Assignment{Run: l.c.o.Run, Task: epic.Task{ID: "T1", Checks: checks}, Attempt: 1, Runner: "sh", Base: l.git("rev-parse", "HEAD")})
 		if err != nil || f.Outcome != attempts.Stopped {
 			t.Errorf("%s: got %s (%v), want stopped", name, f.Outcome, err)
+		}
+		if f.Receipt.ErrorSummary != said[name] {
+			t.Errorf("%s: got %q, want %q", name, f.Receipt.ErrorSummary, said[name])
 		}
 		l.wants(map[string]string{"work.txt": "-"})
 	}

@@ -198,8 +198,8 @@ func TestStampHasABound(t *testing.T) {
 	l.write(".git/many", many.String())
 	l.sh(`git fast-import --quiet < .git/many`)
 	trunk := newTrunk(l.repo(), "lab", LandingMerge)
-	if _, err := trunk.stamp(t.Context(), base, l.git("rev-parse", "many"), stamps); err == nil {
-		t.Errorf("%d commits are stamped", mostCommits+1)
+	if _, err := trunk.stamp(t.Context(), base, l.git("rev-parse", "many"), stamps); err == nil || err.Error() != "the work has more than 2000 commits" {
+		t.Errorf("%d commits are stamped: %v", mostCommits+1, err)
 	}
 	head := want[string](t)(trunk.stamp(t.Context(), base, l.git("rev-parse", "many~1"), stamps))
 	if n := l.git("rev-list", "--count", "--grep=^Relay-Attempt: 2$", base+".."+head); n != fmt.Sprint(mostCommits) {

@@ -131,11 +131,11 @@ func TestAdvanceMovesWhatStandsWhereItWasSeen(t *testing.T) {
 
 func TestTrunkBegins(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ given, refs, hint string }{
+	for name, c := range map[string]struct{ given, refs, why, hint string }{
 		"at the head":         {given: ``, refs: "Begin Begin"},
 		"where it was":        {given: `git branch relay/lab one`, refs: "One One"},
-		"in the way":          {given: `git branch relay`, refs: "none none", hint: "git branch -m relay another-name"},
-		"in the way, below":   {given: `git branch relay/lab/x`, refs: "none none", hint: "git branch -m relay/lab/x another-name"},
+		"in the way":          {given: `git branch relay`, refs: "none none", why: "there is a branch named relay, so git cannot make one named relay/lab", hint: "git branch -m relay another-name, then relay work"},
+		"in the way, below":   {given: `git branch relay/lab/x`, refs: "none none", why: "there is a branch named relay/lab/x, so git cannot make one named relay/lab", hint: "git branch -m relay/lab/x another-name, then relay work"},
 		"default of old days": {given: `git branch -m main trunk; git pack-refs --all`, refs: "Begin Begin"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestTrunkBegins(t *testing.T) {
 			l.sh(history + c.given)
 			_, err := newTrunk(l.repo(), "lab", LandingMerge).begin(t.Context(), base)
 			var refused *RefusedError
-			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && !strings.HasPrefix(refused.Hint, c.hint) {
+			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && *refused != (RefusedError{c.why, c.hint}) {
 				t.Errorf("error %v", err)
 			}
 			if got := l.refs(); got != c.refs {

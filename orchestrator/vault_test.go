@@ -92,8 +92,8 @@ func TestVaultWithoutACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.sh(`echo nonsense > .git/HEAD`)
-	if _, err := l.c.vault.mend(t.Context(), l.c.repo); err == nil {
-		t.Error("half a copy was put back")
+	if _, err := l.c.vault.mend(t.Context(), l.c.repo); err == nil || !strings.HasPrefix(err.Error(), "the repository's .git is damaged or gone, and there is no copy of it: ") {
+		t.Errorf("half a copy was put back: %v", err)
 	}
 	l.wants(map[string]string{".git/HEAD": "nonsense\n"})
 }

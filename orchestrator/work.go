@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -131,7 +130,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())
 	}
 	if ended > 0 {
-		warnings = append(warnings, fmt.Sprintf("ended %d processes that an earlier run had left", ended))
+		warnings = append(warnings, "ended "+processes(ended)+" that an earlier run had left")
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {

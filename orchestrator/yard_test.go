@@ -2,7 +2,9 @@ package orchestrator
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -333,9 +335,10 @@ func TestLoss(t *testing.T) {
 		"on no branch":     {`git checkout -q --detach; git commit -q --allow-empty -m x`, "its commit is on no branch"},
 		"kept":             {`git checkout -q --detach; git commit -q --allow-empty -m x; git update-ref refs/relay/lab/T1/1 HEAD`, ""},
 		"half done":        {`d=$(git rev-parse --git-dir); mkdir $d/rebase-merge`, "a rebase in it is half done"},
-		"damaged":          {`echo garbage > "$(git rev-parse --git-dir)/HEAD"`, "git cannot read it"},
+		"damaged":          {`echo garbage > "$(git rev-parse --git-dir)/HEAD"`, "git cannot read it: git status: fatal: not a git repository: "},
 		"not known":        {`rm -rf "$(git rev-parse --git-dir)"`, "git does not know it"},
 		"no .git, changed": {`echo changed > run; rm .git`, "changes in no commit: run"},
+		"not begun":        {`git checkout -q --orphan none; git rm -rqf .`, "git cannot read its HEAD"},
 		"gone":             {`rm -rf "$PWD"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -367,8 +370,16 @@ func TestLossOfALivingProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if got := want[string](t)(y.loss(t.Context(), "1")); !strings.HasSuffix(got, "works in it") {
+	if got := want[string](t)(y.loss(t.Context(), "1")); got != fmt.Sprintf("process %d works in it", cmd.Process.Pid) {
 		t.Errorf("lost would be %q", got)
+	}
+	for name, why := range map[string]string{"not mine": "relay has not made it", "7": "it is a file"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := want[string](t)(y.loss(t.Context(), name)); got != why {
+			t.Errorf("%s: lost would be %q, want %q", name, got, why)
+		}
 	}
 	in.Close()
 	if err := cmd.Wait(); err != nil {

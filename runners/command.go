@@ -182,8 +182,11 @@ func (r *Result) said() string {
 
 // leftBehind tells of what an agent started and did not end: a claim made while work still ran is a weak one.
 func leftBehind(exit process.Exit) string {
-	if exit.Strays == 0 {
+	switch exit.Strays {
+	case 0:
 		return ""
+	case 1:
+		return "it left a process running"
 	}
 	return fmt.Sprintf("it left %d processes running", exit.Strays)
 }

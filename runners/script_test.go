@@ -174,7 +174,7 @@ func TestLeftBehind(t *testing.T) {
 		req := request(t)
 		req.Observe = func(e runners.Event) { heard = append(heard, e) }
 		r := run(t, runners.NewScripted(process.NewLocal(), runners.ScriptedOptions{Argv: []string{self(t), "__agent"}, Script: script}), req)
-		if r.Outcome != runners.Claimed || r.Exit.Strays != 1 || r.Detail != "it left 1 processes running" {
+		if r.Outcome != runners.Claimed || r.Exit.Strays != 1 || r.Detail != "it left a process running" {
 			t.Errorf("%s: got %q (%s), %+v", step, r.Outcome, r.Detail, r.Exit)
 		}
 		if len(heard) != 1 || heard[0] != (runners.Event{Kind: runners.EventText, Text: "on my way"}) {

@@ -181,6 +181,15 @@ func TestStoppedInWords(t *testing.T) {
 	}
 }
 
+func TestLeftBehindInWords(t *testing.T) {
+	t.Parallel()
+	for strays, want := range []string{"", "it left a process running", "it left 2 processes running"} {
+		if got := leftBehind(process.Exit{Strays: strays}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestStoppedBeforeItBegan(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

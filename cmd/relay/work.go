@@ -250,10 +250,11 @@ func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *
 	options.Notify = watcher.update
 	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, stop.signal()) }
 	s, err := orchestrator.Work(ctx, options)
-	if closing := guardian.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("close the guardian: %w", closing)
-	}
+	closing := guardian.Close()
 	watcher.close()
+	if closing != nil { // what it watched over was told of by then
+		fmt.Fprintf(o.app.err, "relay: warning: %v\n", closing)
+	}
 	return o.closing(p, s, err, exitCode(s, err, stop.signal()))
 }
 
