@@ -18,6 +18,7 @@ type fold struct {
 	extra   string
 	base    int // parts of the base seen
 	bases   int // parts there are
+	jobs    int // of the newest run
 }
 
 // newFold begins with what is known before the first event; base may be nil.
@@ -96,6 +97,7 @@ func (f *fold) apply(e *Event) {
 		}
 		l.EpicID, l.Settings = e.RunStarted.EpicID, e.RunStarted.Settings
 		l.Integration.take(e.RunStarted)
+		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
 	case e.RunStopped != nil:
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At

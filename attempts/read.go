@@ -20,6 +20,7 @@ type View struct {
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
 	Holder   *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
 	Running  bool    // the holder lives
+	Jobs     int     // how many tasks the newest run does at a time; 0: unknown
 	Tail     []Event // the last events, oldest first
 }
 
@@ -39,7 +40,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Tail: c.lastEvents()}
+	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents()}
 	for _, f := range c.faults {
 		v.Warnings = append(v.Warnings, f.Error())
 	}

@@ -140,7 +140,7 @@ func TestStoreRemembers(t *testing.T) {
 	must(t, s.Close())
 
 	v := b.read(t)
-	if fmt.Sprint(v.Counts) != fmt.Sprint(want) || v.Edit != "" || len(v.Warnings) > 0 || v.Running || v.Holder != nil {
+	if fmt.Sprint(v.Counts) != fmt.Sprint(want) || v.Edit != "" || len(v.Warnings) > 0 || v.Running || v.Jobs != 2 || v.Holder != nil {
 		t.Errorf("got %+v", v)
 	}
 	if got := v.Ledger.Tasks["T2"].Charges(); got != 1 {

@@ -19,8 +19,11 @@ type standing struct {
 	Counts   counts      `json:"counts"`
 	Usage    usage       `json:"usage"`
 	Tasks    []taskState `json:"tasks"`
+	Forecast *forecast   `json:"forecast,omitempty"`
 	Edited   bool        `json:"edited"` // somebody else changed attempt-ledger.yml
 	Warnings []string    `json:"warnings"`
+
+	outlook orchestrator.Outlook // of the plan and the ledger this is about
 }
 
 type epicName struct {
@@ -89,6 +92,7 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	s := &standing{
 		Version: 1, Epic: epicName{p.epic.ID, p.epic.Title, p.epic.Source}, Run: runOf(v),
 		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, Warnings: append([]string{}, v.Warnings...),
+		outlook: orchestrator.Outlook{Epic: p.epic, Graph: p.graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask

@@ -109,8 +109,10 @@ func TestStatusFollowsItsSchema(t *testing.T) {
 	p, v := mixed(t)
 	fresh := &attempts.View{Ledger: &attempts.Ledger{}}
 	crashed := &attempts.View{Ledger: v.Ledger, Holder: v.Holder, Edit: "x", Warnings: []string{"y"}}
+	foreseen := stand(p, v, 3, false)
+	foreseen.foresee(configured("worktree", 2), v.Holder.Since)
 	for name, s := range map[string]*standing{
-		"running": stand(p, v, 3, false), "verbose": stand(p, v, 3, true), "fresh": stand(p, fresh, 3, false), "crashed": stand(p, crashed, 3, false),
+		"running": stand(p, v, 3, false), "foreseen": foreseen, "verbose": stand(p, v, 3, true), "fresh": stand(p, fresh, 3, false), "crashed": stand(p, crashed, 3, false),
 	} {
 		text, err := json.Marshal(s)
 		if err != nil {

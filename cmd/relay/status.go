@@ -59,6 +59,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
+	s.foresee(p, opts.app.now())
 	if opts.json {
 		return opts.app.printJSON(s)
 	}
@@ -123,6 +124,7 @@ func watch(ctx context.Context, opts statusOptions, p *place) error {
 		if err != nil {
 			return err
 		}
+		s.foresee(p, opts.app.now())
 		if live {
 			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
 			_, _ = opts.app.out.w.Write([]byte("\x1b[H\x1b[2J"))

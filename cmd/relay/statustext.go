@@ -35,6 +35,9 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	if s.Branch != "" && s.Counts.Completed > 0 {
 		fmt.Fprintf(w, "work   on %s; relay finish lands it\n", s.Branch)
 	}
+	if s.Forecast != nil {
+		l.forecast(w, s)
+	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(warning, l.width, "       "), " "))
 	}
