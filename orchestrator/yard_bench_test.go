@@ -153,3 +153,27 @@ func BenchmarkWorktreeAndLanding(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStamp measures the trailers of fifty commits against git rebase, which writes as many commits anew.
+func BenchmarkStamp(b *testing.B) {
+	r := newRig(b, 20)
+	dir := filepath.Join(b.TempDir(), "task")
+	r.git(r.root, "worktree", "add", "-q", "--detach", dir, r.base)
+	for range 50 {
+		r.work(dir)
+	}
+	head := r.git(dir, "rev-parse", "HEAD")
+	var ours, theirs time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		if _, err := r.trunk.stamp(b.Context(), r.base, head, []string{fmt.Sprint("Relay-Attempt: ", i)}); err != nil {
+			b.Fatal(err)
+		}
+		ours += time.Since(start)
+		start = time.Now()
+		r.git(dir, "rebase", "-q", "--force-rebase", r.base)
+		theirs += time.Since(start)
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "x-rebase")
+	b.ReportMetric(float64(ours.Microseconds())/float64(b.N)/1000, "stamp-ms")
+}
