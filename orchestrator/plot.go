@@ -16,9 +16,10 @@ import (
 
 // plot is how relay has left a worktree. What is not so any more an agent has changed.
 type plot struct {
-	admin  string   // the worktree's own folder below the repository's common one
-	links  []string // what stands in the files by which the two find each other
-	rules  []string // what stands in the files that say which part of a commit is checked out, and how
+	admin  string      // the worktree's own folder below the repository's common one
+	links  []string    // what stands in the files by which the two find each other
+	rules  []string    // what stands in the files that say which part of a commit is checked out, and how
+	mode   fs.FileMode // permissions of a folder that git makes here
 	commit string
 	index  [sha256.Size]byte // checksum of keptIndex
 }
@@ -156,14 +157,14 @@ func (y *yard) entries(dir string) ([]entry, error) {
 	return entries, err
 }
 
-// git runs in the repository itself, with what a checkout by relay needs.
+// settings are what a checkout by relay needs.
 func (y *yard) settings() []string {
 	workers := y.workers
 	if workers <= 0 {
 		workers = runtime.NumCPU()
 	}
 	return []string{
-		"-c", fmt.Sprintf("checkout.workers=%d", workers), "-c", "submodule.recurse=false",
+		"-c", fmt.Sprintf("checkout.workers=%d", workers),
 		// So that the index knows of every change, and is all in one file.
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
 	}
@@ -177,23 +178,23 @@ func removeTree(path string) error {
 	if err == nil {
 		return nil
 	}
-	if _, opening := sweep(path); opening != nil {
+	if _, opening := sweep(path, 0); opening != nil {
 		return errors.Join(err, opening)
 	}
 	return os.RemoveAll(path)
 }
 
-// sweep makes every folder from path down one that its owner can read and write, and removes what is neither file, nor
-// folder, nor link: git overlooks it. It returns the folders below path that have a .git in them.
-func sweep(path string) (repositories []string, err error) {
+// sweep gives every folder from path down the permissions mode, or with 0 those that its owner needs, and removes what
+// is neither file, nor folder, nor link: git overlooks it. It returns the folders below path that have a .git in them.
+func sweep(path string, mode fs.FileMode) (repositories []string, err error) {
 	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
-		case err != nil && d == nil:
+		case err != nil: // the walk asks twice about a folder: a second time when it could not read it
 			return err
 		case d.IsDir():
-			err = openFolder(at, d, err)
+			err = permit(at, d, mode)
 		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice) != 0:
 			err = os.Remove(at)
 		}
@@ -205,11 +206,16 @@ func sweep(path string) (repositories []string, err error) {
 	return repositories, err
 }
 
-// openFolder makes a folder one that its owner can read and write. A walk asks twice when it could not read it.
-func openFolder(path string, d fs.DirEntry, unread error) error {
+func permit(folder string, d fs.DirEntry, mode fs.FileMode) error {
 	info, err := d.Info()
-	if err != nil || info.Mode().Perm()&0o700 == 0o700 {
-		return errors.Join(err, unread)
+	if err != nil {
+		return err
 	}
-	return os.Chmod(path, info.Mode().Perm()|0o700)
+	if mode == 0 {
+		mode = info.Mode().Perm() | 0o700
+	}
+	if info.Mode().Perm() == mode {
+		return nil
+	}
+	return os.Chmod(folder, mode)
 }

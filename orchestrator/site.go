@@ -44,7 +44,7 @@ func (s *site) reuse(ctx context.Context, p *plot) (*reanchor.Git, error) {
 		return nil, err
 	}
 	// First what is there too much: attributes among it would have a say in what is checked out.
-	inner, err := sweep(s.path)
+	inner, err := sweep(s.path, p.mode)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,11 @@ func (s *site) build(ctx context.Context) (*reanchor.Git, error) {
 	if err := s.checkout(ctx, repo); err != nil {
 		return nil, err
 	}
-	p.links, p.rules = s.links(p.admin), contents(p.admin, ruleFiles)
+	info, err := os.Lstat(s.path)
+	if err != nil {
+		return nil, err
+	}
+	p.mode, p.links, p.rules = info.Mode().Perm(), s.links(p.admin), contents(p.admin, ruleFiles)
 	return repo, s.leave(p)
 }
 

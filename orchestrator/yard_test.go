@@ -113,28 +113,35 @@ var leftByAgents = map[string]string{
 func TestSiteIsExactlyItsCommit(t *testing.T) {
 	t.Parallel()
 	for name, agent := range leftByAgents {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l, y := newYard(t)
-			l.write("precious/run", "p\n")
-			before := l.sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`)
-			path := l.site(y, "1", "one", "relay-tasks/lab/T1")
-			l.is(path, "one", "refs/heads/relay-tasks/lab/T1")
-			l.sh("cd '" + path + "'; " + agent)
-			path = l.site(y, "1", "two", "relay-tasks/lab/T2")
-			l.is(path, "two", "refs/heads/relay-tasks/lab/T2")
-			l.is(l.site(y, "1", "one", ""), "one", "")
-			if after := l.sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`); after != before {
-				t.Errorf("the user's checkout was %s and is %s", before, after)
-			}
-			l.wants(map[string]string{"precious/run": "p\n"})
-			if err := y.remove(t.Context(), "1"); err != nil {
-				t.Error(err)
-			}
-			if left := l.sh(`ls .agents-os/relay/worktrees/1 .git/worktrees 2>/dev/null || true`); left != "" {
-				t.Errorf("left: %s", left)
-			}
-		})
+		for _, next := range []string{"one", "two"} {
+			t.Run(name+", then "+next, func(t *testing.T) {
+				t.Parallel()
+				exactly(t, agent, next)
+			})
+		}
+	}
+}
+
+// exactly has an agent leave a worktree that is used again, for the same commit or another one.
+func exactly(t *testing.T, agent, next string) {
+	l, y := newYard(t)
+	l.write("precious/run", "p\n")
+	before := l.sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`)
+	path := l.site(y, "1", "one", "relay-tasks/lab/T1")
+	l.is(path, "one", "refs/heads/relay-tasks/lab/T1")
+	l.sh("cd '" + path + "'; " + agent)
+	path = l.site(y, "1", next, "relay-tasks/lab/T2")
+	l.is(path, next, "refs/heads/relay-tasks/lab/T2")
+	l.is(l.site(y, "1", "one", ""), "one", "")
+	if after := l.sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`); after != before {
+		t.Errorf("the user's checkout was %s and is %s", before, after)
+	}
+	l.wants(map[string]string{"precious/run": "p\n"})
+	if err := y.remove(t.Context(), "1"); err != nil {
+		t.Error(err)
+	}
+	if left := l.sh(`ls .agents-os/relay/worktrees/1 .git/worktrees 2>/dev/null || true`); left != "" {
+		t.Errorf("left: %s", left)
 	}
 }
 
