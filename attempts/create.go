@@ -74,9 +74,7 @@ func (s *Store) create() (*contents, error) {
 
 // Self describes this process as the holder of a lock.
 func Self(epicID string, now time.Time) Holder {
-	h := Holder{PID: os.Getpid(), Epic: epicID, Since: now.UTC().Truncate(time.Second), Boot: durable.BootID()}
-	if host, err := os.Hostname(); err == nil {
-		h.Host = host
-	}
+	h := durable.Here(now)
+	h.Epic = epicID
 	return h
 }

@@ -63,7 +63,7 @@ type RunStarted struct {
 // RunStopped closes a run.
 type RunStopped struct {
 	ExitCode int    `json:"exit_code"`
-	Reason   string `json:"reason"` // epic_complete, no_runnable_tasks, interrupted, crashed, error, budget_exhausted, deadline
+	Reason   string `json:"reason"` // epic_complete, no_runnable_tasks, interrupted, reload, crashed, error, budget_exhausted, deadline
 }
 
 // Started is written before an agent starts.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -214,6 +215,30 @@ func TestLockLeftBehind(t *testing.T) {
 		if l != nil {
 			must(t, l.Release())
 		}
+	}
+}
+
+// A pid is somebody else's when it began at another time, or under another start of the system, or elsewhere.
+func TestHolderReachable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(h *durable.Holder)
+		want   bool
+	}{
+		"we":            {func(*durable.Holder) {}, true},
+		"no pid":        {func(h *durable.Holder) { h.PID = 0 }, false},
+		"another start": {func(h *durable.Holder) { h.Start++ }, false},
+		"another boot":  {func(h *durable.Holder) { h.Boot += "x" }, false},
+		"another host":  {func(h *durable.Holder) { h.Host += "x" }, false},
+	} {
+		h := durable.Here(time.Now())
+		c.change(&h)
+		if h.Reachable() != c.want {
+			t.Errorf("%s: reachable is %v", name, !c.want)
+		}
+	}
+	if h := durable.Here(time.Now()); runtime.GOOS == "linux" && h.Start == 0 {
+		t.Error("a start is not known")
 	}
 }
 

@@ -13,11 +13,28 @@ import (
 // Holder is who has the lock, as written in the lock file.
 type Holder struct {
 	PID   int       `json:"pid"`
+	Start uint64    `json:"start,omitempty"` // of the process, in the system's own unit: with Boot it tells the owners of one pid apart
 	Host  string    `json:"host"`
 	Boot  string    `json:"boot,omitempty"` // tells two machines, or two starts of one, apart where the system names its starts
 	Epic  string    `json:"epic"`
 	Dir   string    `json:"dir,omitempty"` // relay's folder, where the lock is of more than one epic
 	Since time.Time `json:"since"`
+}
+
+// Here describes this process, without epic and folder.
+func Here(now time.Time) Holder {
+	h := Holder{PID: os.Getpid(), Boot: BootID(), Since: now.UTC().Truncate(time.Second)}
+	h.Start = startOf(h.PID)
+	if host, err := os.Hostname(); err == nil {
+		h.Host = host
+	}
+	return h
+}
+
+// Reachable reports whether the holder is a process of this host that lives, and not another one that has its pid by now.
+func (h Holder) Reachable() bool {
+	here := Here(h.Since)
+	return h.PID > 0 && h.Host == here.Host && h.Boot == here.Boot && h.Start == startOf(h.PID) && (h.Start > 0 || here.Start == 0)
 }
 
 // HeldError means that somebody else has the lock.
