@@ -141,7 +141,7 @@ func (g *ground) comparePlan(f *Finding) error {
 	}
 	g.planSeen.Store(&planState{info, now})
 	if !bytes.Equal(now, known) {
-		f.note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+g.o.Run+"/epic.yml")
+		f.note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+g.o.Run+"/epic.yml, until relay reload")
 	}
 	return nil
 }

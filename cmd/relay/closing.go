@@ -16,10 +16,11 @@ type nightAnswer struct {
 	ExitCode int         `json:"exit_code"`
 	Error    string      `json:"error,omitempty"`
 	Seconds  float64     `json:"seconds"`
-	Attempts int         `json:"attempts"` // that ended in this run
-	Left     int         `json:"left"`     // tasks of this run that are not completed
+	Attempts int         `json:"attempts"`          // that ended, as all that follows of every run since the first
+	Reloads  int         `json:"reloads,omitempty"` // each began another run
+	Left     int         `json:"left"`              // tasks of the last run that are not completed
 	Counts   counts      `json:"counts"`
-	Usage    usage       `json:"usage"`           // of this run
+	Usage    usage       `json:"usage"`
 	Tasks    []taskState `json:"tasks,omitempty"` // those that are not completed, at most 100
 }
 
@@ -27,15 +28,16 @@ type nightAnswer struct {
 const maxLeft = 100
 
 // closing tells how the night went, and returns its exit code as an error.
-func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code int) error {
+func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 	if err != nil && s.Reason == "" { // it never began
 		return err
 	}
-	o.app.out.lost = true // the exit code tells of the night, not of the output
-	now, reading := p.standing(false)
-	if o.json {
+	out := n.o.app.out
+	out.lost = true // the exit code tells of the night, not of the output
+	now, reading := n.place.standingBy(n.plan)
+	if n.o.json {
 		answer := nightAnswer{
-			Version: 1, Run: s.Run, Reason: string(s.Reason), ExitCode: code, Seconds: s.Elapsed.Seconds(), Attempts: s.Ended, Left: s.Left,
+			Version: 1, Run: s.Run, Reason: string(s.Reason), ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000, Attempts: s.Ended, Left: s.Left, Reloads: n.reloads,
 			Counts: countsOf(s.Counts),
 			Usage:  usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD},
 		}
@@ -45,10 +47,10 @@ func (o *workOptions) closing(p *place, s orchestrator.Summary, err error, code 
 		if reading == nil {
 			answer.Tasks = unfinished(now)
 		}
-		_ = o.app.printJSON(answer)
+		_ = n.o.app.printJSON(answer)
 	} else if reading == nil {
-		l := listing{now: o.app.now(), width: columns(o.app.out.w), branch: now.Branch}
-		l.night(o.app.out, s, now)
+		l := listing{now: n.o.app.now(), width: columns(out.w), branch: now.Branch}
+		l.night(out, s, now)
 	}
 	switch {
 	case err != nil:
@@ -78,6 +80,9 @@ func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 	fmt.Fprintf(w, "\n%s\n", headline(s))
 	fmt.Fprintf(w, "tasks  %s %s\n", bar(now.Counts, 20), l.countsText(now.Counts))
 	fmt.Fprintf(w, "time   %s, %s\n", span(s.Elapsed), count(s.Ended, "attempt"))
+	if now.PlanChanged {
+		l.note(w, "epic.yml has changed since this run began: the next relay work goes by it")
+	}
 	if u := (usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD}); u != (usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", usageText(u))
 	}

@@ -186,7 +186,11 @@ func (p *place) plan() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := epic.Read(p.shown(path), src)
+	return parsePlan(p.shown(path), src)
+}
+
+func parsePlan(name string, src []byte) (*plan, error) {
+	e, err := epic.Read(name, src)
 	if err != nil {
 		return nil, err
 	}

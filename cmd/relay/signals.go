@@ -18,6 +18,7 @@ type stopper struct {
 	kill   func()
 	tell   func(string)
 	first  atomic.Value // os.Signal
+	drains drains
 	ch     chan os.Signal
 	done   sync.WaitGroup
 }
@@ -27,7 +28,7 @@ type stopper struct {
 func listen(ctx context.Context, kill func(), tell func(string)) (context.Context, *stopper) {
 	s := &stopper{kill: kill, tell: tell, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
-	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(s.ch, append(reloadSignals(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
 	s.done.Go(s.serve)
 	return ctx, s
 }
@@ -35,6 +36,9 @@ func listen(ctx context.Context, kill func(), tell func(string)) (context.Contex
 func (s *stopper) serve() {
 	count := 0
 	for sig := range s.ch {
+		if isReload(sig) && count == 0 {
+			s.reload()
+		}
 		if sig != syscall.SIGINT && sig != syscall.SIGTERM {
 			continue
 		}
@@ -49,6 +53,13 @@ func (s *stopper) serve() {
 		default:
 			os.Exit(signalCode(s.signal()))
 		}
+	}
+}
+
+// reload drains the run that is on.
+func (s *stopper) reload() {
+	if s.drains.ask() {
+		s.tell("reload: nothing new is started; when what runs has ended, the next run goes by epic.yml as it is then")
 	}
 }
 
@@ -88,6 +99,8 @@ func exitCode(s orchestrator.Summary, err error, sig os.Signal) int {
 		return diagnose(err).code
 	case s.Reason == orchestrator.Interrupted:
 		return signalCode(sig)
+	case s.Reason == orchestrator.Reload: // the next run says
+		return exitOK
 	case s.Left > 0:
 		return exitGated
 	}

@@ -21,7 +21,9 @@ type standing struct {
 	Tasks    []taskState `json:"tasks"`
 	Forecast *forecast   `json:"forecast,omitempty"`
 	Edited   bool        `json:"edited"` // somebody else changed attempt-ledger.yml
-	Warnings []string    `json:"warnings"`
+
+	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
+	Warnings    []string `json:"warnings"`
 
 	outlook orchestrator.Outlook // of the plan and the ledger this is about
 }
@@ -167,6 +169,11 @@ func runOf(v *attempts.View) runState {
 		r.StoppedAt, r.ExitCode = &status.StoppedAt, &status.LastExitCode
 	}
 	return r
+}
+
+// goesOn reports whether another run will follow this one in a moment.
+func (r *runState) goesOn(now time.Time) bool {
+	return r.State == runStopped && r.Reason == reloading && now.Sub(*r.StoppedAt) < turnWait
 }
 
 func (c *counts) add(s attempts.Status) {

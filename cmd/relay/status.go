@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,7 +67,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 }
 
 // standing reads how the epic of this place stands, and writes nothing. Plan and ledger are read side by side: of an
-// epic of ten thousand tasks each takes its time.
+// epic of ten thousand tasks each takes its time. While a run is on, its own plan counts.
 func (p *place) standing(verbose bool) (*standing, error) {
 	var view *attempts.View
 	var reading error
@@ -79,36 +78,61 @@ func (p *place) standing(verbose bool) (*standing, error) {
 	}()
 	pl, err := p.plan()
 	<-done
-	if err != nil {
-		return nil, err
-	}
 	if errors.Is(reading, attempts.ErrNoLedger) {
 		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
+	}
+	if err != nil && (reading != nil || !view.Running) {
+		return nil, err
 	}
 	if reading != nil {
 		return nil, reading
 	}
-	if have := view.Ledger.EpicID; have != "" && have != pl.epic.ID {
-		return nil, &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: pl.epic.ID}
+	now, warning, err := p.inForce(view, pl, err)
+	if err != nil {
+		return nil, err
 	}
-	s := stand(pl, view, p.config.Relay.MaxAttemptsPerTask, verbose)
-	if text := p.otherPlan(s.Run, pl.source); text != "" {
-		s.Warnings = append(s.Warnings, text)
+	if have := view.Ledger.EpicID; have != "" && have != now.epic.ID {
+		return nil, &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: now.epic.ID}
+	}
+	s := stand(now, view, p.config.Relay.MaxAttemptsPerTask, verbose)
+	if warning != "" {
+		s.PlanChanged = true
+		s.Warnings = append(s.Warnings, warning)
 	}
 	return s, nil
 }
 
-// otherPlan says so when epic.yml is not the plan the newest run began with: whoever changed it meanwhile, a person
-// should know.
-func (p *place) otherPlan(run runState, source []byte) string {
-	kept, err := os.ReadFile(p.file("runs", run.ID, "epic.yml"))
-	if run.ID == "" || err != nil || bytes.Equal(kept, source) {
-		return ""
+// standingBy is the standing of a plan whose run is over, whatever has become of epic.yml by now.
+func (p *place) standingBy(pl *plan) (*standing, error) {
+	view, err := attempts.Read(p.dir, nil, nil)
+	if err != nil {
+		return nil, err
 	}
-	if run.State == runOn {
-		return "epic.yml has changed since this run began; the run goes on with the plan it began with"
+	s := stand(pl, view, p.config.Relay.MaxAttemptsPerTask, false)
+	source, err := readFile(p.file("epic.yml"), maxPlan)
+	s.PlanChanged = err != nil || !bytes.Equal(source, pl.source)
+	return s, nil
+}
+
+// inForce decides between epic.yml as it is, which may have mistakes, and the plan that the newest run began with. When
+// they differ a person should know, whoever has changed it.
+func (p *place) inForce(view *attempts.View, pl *plan, mistakes error) (now *plan, warning string, err error) {
+	run := view.Ledger.Folded.Run
+	kept := p.keptSource(run)
+	if kept == nil || pl != nil && bytes.Equal(kept, pl.source) {
+		return pl, "", mistakes
 	}
-	return "epic.yml has changed since the last run, which went by " + p.shown(p.file("runs", run.ID, "epic.yml"))
+	if !isUnderWay(view) && mistakes == nil {
+		return pl, "epic.yml has changed since the last run, which went by " + p.shown(p.keptFile(run)), nil
+	}
+	if now, err = parsePlan(p.shown(p.keptFile(run)), kept); err != nil {
+		return pl, "", mistakes
+	}
+	warning = "epic.yml has changed since this run began, which goes by the plan it had then: relay reload applies it"
+	if mistakes != nil {
+		warning = "epic.yml has changed since this run began, and has mistakes now; the run goes by the plan it had then: relay reload names them"
+	}
+	return now, warning, nil
 }
 
 // watchEvery is how often a watched status is read anew.
@@ -130,7 +154,7 @@ func watch(ctx context.Context, opts statusOptions, p *place) error {
 			_, _ = opts.app.out.w.Write([]byte("\x1b[H\x1b[2J"))
 		}
 		tellStanding(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w), verbose: opts.verbose})
-		if s.Run.State != runOn || opts.app.out.err != nil {
+		if s.Run.State != runOn && !s.Run.goesOn(opts.app.now()) || opts.app.out.err != nil {
 			return nil
 		}
 		select {

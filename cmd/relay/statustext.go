@@ -39,7 +39,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 		l.forecast(w, s)
 	}
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(warning, l.width, "       "), " "))
+		l.note(w, warning)
 	}
 	if n := unverified(s); n > 0 {
 		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", count(n, "task"))
@@ -50,6 +50,11 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	fmt.Fprintln(w)
 	l.tasks(w, s)
 	l.needs(w, s)
+}
+
+// note tells what a person should know.
+func (l listing) note(w io.Writer, text string) {
+	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(text, l.width, "       "), " "))
 }
 
 // tasks lists the tasks, or of a long epic those that run or need a person.

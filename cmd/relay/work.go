@@ -42,6 +42,8 @@ func newWorkCommand(a *app) *cobra.Command {
 		Long: `Run what is pending, unattended, until nothing is left that could be done. With
 TASK only these tasks run, and what they depend on.
 
+The plan is read once, at the beginning; relay reload has a run read it anew.
+
 Ctrl-C once stops cleanly, twice kills the agents, three times ends relay at
 once. Whatever happens, the next relay work continues. A lost terminal does not
 end the night.`,
@@ -193,6 +195,19 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 	for _, err := range missing {
 		fmt.Fprintf(o.app.err, "relay: warning: %v\n", err)
 	}
+	if err := p.staffed(pl); err != nil {
+		return err
+	}
+	if name, _ := reviewer(p.config); name != "" {
+		if _, err := p.program(name); err != nil {
+			return noRunner("reviewer "+name+": ", err)
+		}
+	}
+	return nil
+}
+
+// staffed makes sure that the agents are there which tasks insist on.
+func (p *place) staffed(pl *plan) error {
 	for i := range pl.epic.Tasks {
 		t := &pl.epic.Tasks[i]
 		if err := p.priced(t); err != nil {
@@ -203,11 +218,6 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 		}
 		if _, err := p.program(t.Runner); err != nil {
 			return noRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
-		}
-	}
-	if name, _ := reviewer(p.config); name != "" {
-		if _, err := p.program(name); err != nil {
-			return noRunner("reviewer "+name+": ", err)
 		}
 	}
 	return nil
@@ -235,27 +245,6 @@ func noRunner(where string, err error) error {
 		e.hint = known.hint
 	}
 	return e
-}
-
-// night runs the epic with a guardian, signals and somebody watching.
-func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *place, pl *plan) (err error) {
-	if err := p.ensureIgnored(); err != nil {
-		return errors.Join(err, guardian.Close())
-	}
-	watcher := newWatcher(o.app)
-	ctx, stop := listen(ctx, guardian.Kill, watcher.say)
-	defer stop.release()
-	options := o.options(p, pl)
-	options.Supervisor = guardian
-	options.Notify = watcher.update
-	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, stop.signal()) }
-	s, err := orchestrator.Work(ctx, options)
-	closing := guardian.Close()
-	watcher.close()
-	if closing != nil { // what it watched over was told of by then
-		fmt.Fprintf(o.app.err, "relay: warning: %v\n", closing)
-	}
-	return o.closing(p, s, err, exitCode(s, err, stop.signal()))
 }
 
 // options turns the configuration into what the orchestrator needs.

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+
+	"relay/attempts"
+)
+
+// What a run cannot be told, the user is, with what to type instead.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	h := &attempts.Holder{PID: 42}
+	for _, c := range []struct {
+		err           error
+		message, hint string
+	}{
+		{errors.ErrUnsupported, "a run on this system cannot be told to reload", "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"},
+		{fmt.Errorf("os: %w", os.ErrProcessDone), "no run is on", "relay work begins one, and reads epic.yml as it is by then"},
+		{syscall.EPERM, "process 42 is another user's", "have whoever began that run type relay reload"},
+		{syscall.EINVAL, "tell process 42: invalid argument", "relay check looks at the repository, the disk and the programs"},
+	} {
+		d := diagnose(untold(h, c.err))
+		if d.code != exitFailure || d.messages[0] != c.message || d.hint != c.hint {
+			t.Errorf("%v: %+v, want %s; %s", c.err, d, c.message, c.hint)
+		}
+	}
+	if err := untold(h, nil); err != nil {
+		t.Error(err)
+	}
+}

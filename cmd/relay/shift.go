@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator"
+	"relay/runners/process"
+)
+
+// reloading is the reason of a run that goes on as another one.
+const reloading = string(orchestrator.Reload)
+
+// shift is one relay work: a run, and after each relay reload another one, with the plan as it is by then.
+type shift struct {
+	o        *workOptions
+	place    *place
+	plan     *plan // of the newest run
+	guardian *process.Guardian
+	watcher  *watcher
+	stop     *stopper
+	reloads  int
+	remarks  []string // of the next run
+}
+
+// night runs the epic with a guardian, signals and somebody watching.
+func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *place, pl *plan) (err error) {
+	if err := p.ensureIgnored(); err != nil {
+		return errors.Join(err, guardian.Close())
+	}
+	watcher := newWatcher(o.app)
+	ctx, stop := listen(ctx, guardian.Kill, watcher.say)
+	defer stop.release()
+	n := &shift{o: o, place: p, plan: pl, guardian: guardian, watcher: watcher, stop: stop}
+	s, err := n.work(ctx)
+	closing := guardian.Close()
+	watcher.close()
+	if closing != nil { // what it watched over was told of by then
+		fmt.Fprintf(o.app.err, "relay: warning: %v\n", closing)
+	}
+	return n.closing(s, err, exitCode(s, err, stop.signal()))
+}
+
+// work carries the epic through, one run after the other, and sums them up.
+func (n *shift) work(ctx context.Context) (orchestrator.Summary, error) {
+	var whole orchestrator.Summary
+	drain := n.stop.drains.next()
+	for {
+		s, err := n.run(ctx, drain)
+		if err != nil && s.Reason == "" && n.reloads > 0 { // it did not begin, but others before it have
+			s = whole
+			s.Reason = orchestrator.Failed
+		} else {
+			whole = total(whole, s)
+			s = whole
+		}
+		switch asked := closed(drain); {
+		case ctx.Err() != nil && s.Reason == orchestrator.Reload, ctx.Err() != nil && n.reloads > 0 && errors.Is(err, context.Cause(ctx)):
+			s.Reason = orchestrator.Interrupted // between two runs
+			return s, nil
+		case err != nil || !asked || ctx.Err() != nil:
+			return s, err
+		}
+		n.reloads++
+		drain = n.stop.drains.next() // before the plan is read: whoever changes it later and asks again is heard
+		n.reread()
+	}
+}
+
+// total adds a run to those before it.
+func total(before, s orchestrator.Summary) orchestrator.Summary {
+	s.Elapsed += before.Elapsed
+	s.Ended += before.Ended
+	s.Usage.InputTokens += before.Usage.InputTokens
+	s.Usage.OutputTokens += before.Usage.OutputTokens
+	s.Usage.CostUSD += before.Usage.CostUSD
+	return s
+}
+
+// How long a run that follows another waits for whoever was quicker to take the epic's lock: a command, most likely.
+const (
+	turnPause = 20 * time.Millisecond
+	turnWait  = 10 * time.Second
+)
+
+// run is one run.
+func (n *shift) run(ctx context.Context, drain <-chan struct{}) (orchestrator.Summary, error) {
+	options := n.o.options(n.place, n.plan)
+	options.Supervisor = n.guardian
+	options.Notify = n.watcher.update
+	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, n.stop.signal()) }
+	options.Drain = drain
+	options.Remarks = n.remarks
+	late := time.Now().Add(turnWait)
+	for {
+		s, err := orchestrator.Work(ctx, options)
+		var held *attempts.HeldError
+		if n.reloads == 0 || !errors.As(err, &held) || held.Foreign || s.Reason != "" || time.Now().After(late) {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, context.Cause(ctx)
+		case <-time.After(turnPause):
+		}
+	}
+}
+
+// reread takes epic.yml as the plan of the next run, unless it cannot be followed: then the old one stays.
+func (n *shift) reread() {
+	pl, err := n.place.plan()
+	if err == nil {
+		err = n.follows(pl)
+	}
+	if err != nil {
+		said := diagnose(err).messages
+		if len(said) > 1 {
+			said = []string{said[0], fmt.Sprintf("and %d more", len(said)-1)}
+		}
+		n.remarks = []string{"relay reload: epic.yml cannot be followed, this run keeps to the plan before it: " + strings.Join(said, "; ")}
+		return
+	}
+	changes := compare(n.plan, pl).String()
+	if changes == "" {
+		changes = "no task has changed"
+	}
+	n.remarks = []string{"relay reload: this run goes by epic.yml as it is now; " + changes}
+	n.plan = pl
+}
+
+// follows refuses a plan that is another epic's, lacks a task the user named, or needs an agent that is not there.
+func (n *shift) follows(pl *plan) error {
+	if have, want := n.plan.epic.ID, pl.epic.ID; have != want {
+		return &attempts.EpicError{Path: n.place.shown(n.place.file(attempts.LedgerFile)), Have: have, Want: want}
+	}
+	for _, id := range n.o.tasks {
+		if _, err := pl.task(id); err != nil {
+			return err
+		}
+	}
+	return n.place.staffed(pl)
+}
+
+// drains has the drain of the run that is on.
+type drains struct {
+	mu    sync.Mutex
+	drain chan struct{}
+}
+
+// next is the drain of a run that begins.
+func (d *drains) next() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drain = make(chan struct{})
+	return d.drain
+}
+
+// ask drains the run that is on, and reports whether nobody has before.
+func (d *drains) ask() (first bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.drain == nil || closed(d.drain) {
+		return false
+	}
+	close(d.drain)
+	return true
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
