@@ -3,7 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"os"
+	"io/fs"
 	"path/filepath"
 
 	"relay/attempts"
@@ -18,6 +18,7 @@ type lane struct {
 	name   string // of the worktree
 	c      *checkout
 	before baseline
+	gone   bool // the agent has destroyed it
 }
 
 // lane makes a worktree a place to work in.
@@ -43,10 +44,13 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		return Finding{}, err
 	}
 	f := judge(report)
-	c.tree.standApart(ctx)
 	if err := w.guard(ctx, &f); err != nil {
 		return f, err
 	}
+	if err := w.reclaim(ctx, &f); err != nil {
+		return f, err
+	}
+	c = w.c
 	names, err := w.gather(ctx, &f)
 	if err != nil {
 		return f, err
@@ -95,27 +99,47 @@ func (w *lane) takeStock(ctx context.Context) error {
 	return w.c.noteUntracked(filepath.Join(w.p.folder, untrackedName))
 }
 
-// gather collects an attempt's work. An agent that destroyed its own worktree has nobody's work but its own on its
-// conscience: what it had committed is kept.
-func (w *lane) gather(ctx context.Context, f *Finding) ([]reanchor.Change, error) {
-	a, c := w.a, w.c
+// reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
+// destroyed it, what had been committed is all there is.
+func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	names, err := c.collect(ctx, a, f)
-	var said *reanchor.GitError
-	if err == nil || !errors.As(err, &said) && !errors.Is(err, os.ErrNotExist) || unasked(err) != nil || c.tree.readable(ctx, a.Base) {
-		f.theirs = false // nobody but agents works here
-		return names, err
+	repo, err := w.yard.open(ctx, w.name, w.a.Base, w.branch(w.a))
+	if err == nil {
+		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
+		w.c.tree.standApart(ctx)
+		_, err = w.tips.mend(ctx)
+		return err
 	}
-	if head, err := w.home.Head(ctx); err != nil || head == "" { // the repository itself is not well
-		return nil, errors.Join(said, err)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if f.Outcome == attempts.Success {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent destroyed its worktree: git cannot read it any more")
+		f.fail(attempts.Agent, attempts.CodeError, "the agent destroyed its worktree")
 	}
-	f.note("worktree", "the worktree of "+a.Task.ID+" could not be read after the attempt; what was committed is kept")
-	f.Head, err = w.home.Ref(ctx, c.tree.branch)
-	return nil, err
+	f.note("worktree", "the worktree of "+w.a.Task.ID+" was gone after the attempt; what had been committed is kept")
+	w.c, w.gone = w.lane(w.name, w.home, w.a).c, true
+	return nil
+}
+
+// adopt takes over what is known of a place whose repository had to be opened again.
+func (w *lane) adopt(c *checkout) *checkout {
+	w.c.tree.mine, w.c.tree.hidden = c.tree.mine, c.tree.hidden
+	return w.c
+}
+
+// gather collects an attempt's work.
+func (w *lane) gather(ctx context.Context, f *Finding) ([]reanchor.Change, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	if w.gone {
+		head, err := w.home.Ref(ctx, w.c.tree.branch)
+		f.Head = head
+		return nil, err
+	}
+	names, err := w.c.collect(ctx, w.a, f)
+	f.theirs = false // nobody but agents works here
+	return names, err
 }
 
 // examine stamps the commits, has the checks pass on exactly them, and asks the reviewer.

@@ -31,6 +31,17 @@ type lanes struct {
 func newLanes(g *ground) *lanes {
 	inTurn := func(ctx context.Context) (func() error, error) { return lockRepository(ctx, g.home) }
 	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: inTurn}
+	g.vault.skip = func(dir string) bool { // what git keeps of relay's own worktrees, a whole index for each
+		if filepath.Base(filepath.Dir(dir)) != "worktrees" {
+			return false
+		}
+		path := filepath.Join(dir, "gitdir")
+		if !readable(path) {
+			return false
+		}
+		leads, err := os.ReadFile(path)
+		return err == nil && strings.HasPrefix(string(leads), g.o.Worktree.Dir+string(filepath.Separator))
+	}
 	t := newTrunk(g.home, g.o.Epic.ID, g.o.Landing)
 	return &lanes{
 		ground: g, yard: y, trunk: t, tips: &tipGuard{trunk: t, dir: g.o.Worktree.Dir},
@@ -84,11 +95,13 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	defer cancel()
 	w.c.noteLeft(&f)
 	if f.Outcome != attempts.Success {
-		if err := w.c.keepWork(ctx, a, w.p, &f); err != nil {
+		if err := l.lane("", l.home, a).c.keepWork(ctx, a, w.p, &f); err != nil {
 			return f, err
 		}
 	}
-	w.c.tree.detach(ctx, f.Head)
+	if !w.gone {
+		w.c.tree.detach(ctx, f.Head)
+	}
 	if f.Outcome == attempts.Success {
 		return f, nil // its branch stays until it has landed
 	}

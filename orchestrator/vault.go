@@ -25,6 +25,8 @@ type vault struct {
 	gitDir string // .git of the checkout: a folder, or the file of a linked worktree
 	store  string // where the copy is, no other run's; on the same file system it costs little
 	aside  string // in relay's folder, where a damaged .git is moved; names after the first get a number
+
+	skip func(dir string) bool // folders of .git that are made anew when they are needed; nil: none
 }
 
 // save brings the copy up to date.
@@ -57,9 +59,9 @@ func (v *vault) save() error {
 			return err
 		}
 	}
-	err = replicate(v.gitDir, v.store)
+	err = replicate(v.gitDir, v.store, v.skip)
 	if err != nil { // what stands there now may be of another kind than what was copied before
-		err = errors.Join(os.RemoveAll(v.store), replicate(v.gitDir, v.store))
+		err = errors.Join(os.RemoveAll(v.store), replicate(v.gitDir, v.store, v.skip))
 	}
 	if err != nil {
 		return fmt.Errorf("copy of .git: %w", err)
@@ -186,7 +188,7 @@ func (v *vault) putBack(ctx context.Context, sound func() bool) (string, error) 
 	half := v.aside + ".new"
 	err = errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
 	if err == nil {
-		err = errors.Join(replicate(v.store, half), os.Rename(half, v.gitDir))
+		err = errors.Join(replicate(v.store, half, nil), os.Rename(half, v.gitDir))
 	}
 	if err != nil {
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)

@@ -1,0 +1,54 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+
+	"relay/attempts"
+)
+
+// Whatever an agent destroys: its attempt fails, what it had committed is kept, and the next one works and lands.
+func TestLanesSurviveAgents(t *testing.T) {
+	t.Parallel()
+	const committed = "echo 1 > done; git add done; git commit -qm done; "
+	for name, script := range map[string]string{
+		"its .git":                  "rm -rf .git; echo x > x; exit 3",
+		".git is the user's":        "echo gitdir: $(git rev-parse --path-format=absolute --git-common-dir) > .git; echo x > x; exit 3",
+		"its worktree":              committed + `rm -rf "$PWD"; exit 3`,
+		"every worktree":            committed + "rm -rf ../*; exit 3",
+		"their folder":              committed + `d=$(dirname "$PWD"); cd /; rm -rf "$d"; exit 3`,
+		"a link instead":            committed + `d=$PWD; cd /; rm -rf "$d"; ln -s /tmp "$d"; exit 3`,
+		"what git knows of it":      committed + `rm -rf "$(git rev-parse --absolute-git-dir)"; exit 3`,
+		"its index":                 committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/index"; exit 3`,
+		"its HEAD":                  committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/HEAD"; exit 3`,
+		"a pipe for an index":       committed + `g=$(git rev-parse --absolute-git-dir); rm "$g/index"; mkfifo "$g/index"; exit 3`,
+		"locks":                     committed + `touch "$(git rev-parse --absolute-git-dir)/index.lock" "$(git rev-parse --git-common-dir)/packed-refs.lock"; exit 3`,
+		"a rebase":                  committed + "echo 2 > done; git commit -qam two; git -c sequence.editor='sed -i s/^pick/edit/' rebase -q -i HEAD~1; exit 3",
+		"read-only":                 committed + "mkdir ro; echo x > ro/x; chmod -R a-w ro; exit 3",
+		"another worktree's branch": committed + "git switch -q --orphan other; exit 3",
+		"hooks":                     committed + `h=$(git rev-parse --git-common-dir)/hooks; mkdir -p "$h"; for n in post-checkout reference-transaction pre-commit; do echo 'touch /tmp/relay-hook-ran; exit 1' > "$h/$n"; chmod 755 "$h/$n"; done; exit 3`,
+		"a worktree of its own":     committed + `git worktree add -q ../mine HEAD; exit 3`,
+		"sparse":                    committed + "git sparse-checkout set nothing; exit 3",
+		"the user's .git":           committed + `rm -rf "$(git rev-parse --path-format=absolute --git-common-dir)"; exit 3`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			f := y.does("T1", script).Finding
+			if f.Outcome == attempts.Success {
+				t.Errorf("it succeeded")
+			}
+			if strings.Contains(script, committed) && f.Receipt.Salvage == "" && name != "the user's .git" {
+				t.Errorf("what was committed is not kept: %s, %+v", f.Receipt.ErrorSummary, f.Notes)
+			}
+			if got := y.step(y.proved("T2", "echo 2 > two", "test -e seed.txt", "test ! -e x", "test ! -e done")); got != "T2 success" {
+				t.Error(got)
+			}
+			y.holds("two")
+			if got := y.git("status", "--porcelain"); got != "" {
+				t.Errorf("the user's checkout has %s", got)
+			}
+			y.wants(map[string]string{"seed.txt": "seed\n", "x": "-", "/tmp/relay-hook-ran": "-"})
+		})
+	}
+}
