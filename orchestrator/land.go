@@ -48,7 +48,7 @@ func (l *lanes) slow(waiting []Ready) bool {
 // couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
 // says so and goes nowhere.
 func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step Joint, coupled int, err error) {
-	step = Joint{From: tip, To: tip}
+	step = Joint{From: tip, To: tip, replayed: make(map[string]string)}
 	for i, r := range batch {
 		if r.Finding.Head == r.Assignment.Base { // nothing has changed, and nothing had to
 			coupled++
@@ -110,6 +110,9 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 	for i := range findings {
 		findings[i].Landed = step.To
 		step.branches = append(step.branches, l.branch(batch[i].Assignment))
+		if l.o.Landing == LandingRebase { // what the ledger calls the head stays reachable
+			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
+		}
 		l.noteBoth(ctx, batch[i], step.From, &findings[i])
 	}
 	step.Findings = findings
@@ -236,6 +239,11 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, tip string, f *Finding) {
 func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 	settled, cancel := settling(ctx)
 	defer cancel()
+	for ref, commit := range j.replayed {
+		if _, err := l.trunk.git(settled, nil, "update-ref", "--no-deref", "--", ref, commit); err != nil {
+			return false, err
+		}
+	}
 	moved, err := l.tips.step(settled, j.To)
 	if err != nil || !moved {
 		return false, err

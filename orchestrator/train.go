@@ -29,7 +29,8 @@ type Joint struct {
 	// nothing of wait for the next one.
 	Findings []Finding
 
-	branches []string // of what lands
+	branches []string          // of what lands
+	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
 }
 
 // train is what waits to be landed, in the order it became ready.
