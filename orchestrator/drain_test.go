@@ -12,7 +12,7 @@ import (
 // nothing is said of the tasks that are left.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	limit := step{outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}
+	limit := step{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}
 	for name, c := range map[string]struct {
 		jobs    int
 		after   time.Duration
