@@ -70,7 +70,7 @@ func (t *trunk) commit(ctx context.Context, tree, message string, parents ...str
 //
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
 // can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
-// here anyway. Filters do not run: nothing is checked out.
+// here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (t *trunk) merge(ctx context.Context, tip, head string) (tree string, err error) {
 	out, err := t.git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
 	var said *reanchor.GitError
