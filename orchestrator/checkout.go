@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -216,35 +215,6 @@ func (g *ground) tell(h Heard) {
 	case g.heard <- h:
 	default:
 	}
-}
-
-// Brief writes the brief, if nothing that an attempt begins with could change what it says.
-func (c *checkout) Brief(ctx context.Context, a Assignment) error {
-	if c.tree != nil {
-		return nil
-	}
-	return c.brief(ctx, a, placeOf(c.o.Dir, a))
-}
-
-// lateBrief writes the brief that Brief has left.
-func (c *checkout) lateBrief(ctx context.Context, a Assignment, p place) error {
-	if c.tree == nil {
-		return nil
-	}
-	return c.brief(ctx, a, p)
-}
-
-func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
-	facts, err := c.state(ctx)
-	if err != nil {
-		return err
-	}
-	in := a.Known
-	in.Facts, in.Base = facts, a.Base
-	if err := os.MkdirAll(p.folder, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(p.brief, reanchor.Brief(in), 0o600)
 }
 
 // env is the agents' environment plus relay's own variables.

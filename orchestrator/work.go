@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"relay/attempts"
 	"relay/runners/process"
 )
@@ -194,6 +196,10 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 	if n.o.ExitCode != nil {
 		code = n.o.ExitCode(s, err)
 	}
+	var clearing errgroup.Group
+	if err == nil { // else the next run may need the copy of .git
+		clearing.Go(func() error { return n.cleared(ctx, c) })
+	}
 	if n.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
 		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason)}})
@@ -204,8 +210,8 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 	if closing := n.store.Close(); err == nil {
 		err = closing
 	}
-	if err == nil { // else the next run may need the copy of .git
-		err = n.cleared(ctx, c)
+	if cleared := clearing.Wait(); err == nil {
+		err = cleared
 	}
 	return s, err
 }
