@@ -187,7 +187,7 @@ func TestForecastHolds(t *testing.T) {
 		half, most, n := 0.0, 0.0, 0.0
 		for seed := range uint64(700) {
 			r := rand.New(rand.NewPCG(seed, 5))
-			l := newLayered(t, r, 1, false)
+			l := newLayered(t, r, true, false)
 			if len(l.e.Tasks) < known+5 {
 				continue
 			}

@@ -18,7 +18,7 @@ func TestLeasesHideNothing(t *testing.T) {
 	held := 0
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		l := newLayered(t, r, 0, true)
+		l := newLayered(t, r, false, true)
 		for i := range l.e.Tasks {
 			if seed%2 == 0 { // few words, and many who use them
 				k := r.IntN(4)
@@ -70,7 +70,7 @@ func TestLeases(t *testing.T) {
 	most := 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		l := newLayered(t, r, 0, true)
+		l := newLayered(t, r, false, true)
 		script := map[string][]step{}
 		for _, task := range l.e.Tasks {
 			for r.IntN(2) == 0 {
