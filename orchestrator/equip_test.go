@@ -26,6 +26,9 @@ func TestEquip(t *testing.T) {
 		t.Fatal(got)
 	}
 	y.holds("x")
+	if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+		t.Errorf("worktrees stay: %q, %v", stay, err)
+	}
 	y.wants(map[string]string{"node/mod": "mod\n", "made.txt": "-", "seed.txt": "changed by the user\n"})
 }
 

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/reanchor"
@@ -126,6 +130,24 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 func (w *lane) adopt(c *checkout) *checkout {
 	w.c.tree.mine, w.c.tree.hidden = c.tree.mine, c.tree.hidden
 	return w.c
+}
+
+// vacate frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
+func (w *lane) vacate(f *Finding) {
+	kept := slices.Collect(maps.Keys(w.c.tree.left))
+	kept = append(kept, w.c.tree.nested...)
+	if len(kept) > 0 && !w.gone {
+		slices.Sort(kept)
+		f.note("left", listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
+		return
+	}
+	if root, err := os.OpenRoot(w.c.repo.Root()); err == nil && !w.gone {
+		for p := range w.c.tree.mine { // what the set-up made is made anew for the next one
+			_ = root.RemoveAll(filepath.FromSlash(strings.TrimSuffix(p, "/"))) // and what cannot be removed is told when the run ends
+		}
+		_ = root.Close()
+	}
+	w.leave(w.name)
 }
 
 // gather collects an attempt's work.

@@ -86,7 +86,6 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	defer l.leave(w.name)
 	f, err := w.carry(ctx)
 	if err != nil {
 		return f, err
@@ -94,6 +93,7 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	w.c.noteLeft(&f)
+	w.vacate(&f)
 	if f.Outcome != attempts.Success {
 		if err := l.lane("", l.home, a).c.keepWork(ctx, a, w.p, &f); err != nil {
 			return f, err

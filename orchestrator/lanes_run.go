@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"relay/attempts"
 )
@@ -40,7 +41,10 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 	names, err := l.yard.names(ctx)
 	var stay []string
 	for _, name := range names {
-		why, lossErr := l.yard.loss(ctx, name)
+		why, lossErr := "", error(nil)
+		if !strings.HasPrefix(name, benchName) { // there is nothing but a commit and what the set-up made
+			why, lossErr = l.yard.loss(ctx, name)
+		}
 		if lossErr == nil && why == "" {
 			lossErr = l.yard.remove(ctx, name)
 		}

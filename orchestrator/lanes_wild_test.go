@@ -52,3 +52,22 @@ func TestLanesSurviveAgents(t *testing.T) {
 		})
 	}
 }
+
+// A repository inside the worktree is in no commit: the worktree stays, and the next task gets another one.
+func TestLanesKeepNestedRepositories(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	f := y.does("T1", "git init -q inner; cd inner; echo deep > deep; git add deep; git -c user.name=a -c user.email=a@b commit -qm deep; exit 3").Finding
+	if n := len(f.Notes); n == 0 || !strings.Contains(f.Notes[n-1].Text, "inner/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1") {
+		t.Errorf("notes: %+v", f.Notes)
+	}
+	if got := y.step(y.proved("T2", "echo 2 > two; test ! -e inner")); got != "T2 success" {
+		t.Error(got)
+	}
+	y.wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "2\n"})
+	stay, err := y.l.close(t.Context())
+	if err != nil || len(stay) != 1 {
+		t.Errorf("stays: %q, %v", stay, err)
+	}
+	y.wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "-"})
+}

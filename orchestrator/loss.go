@@ -72,6 +72,9 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if len(changed) > 0 {
 		return "changes in no commit: " + listed(changed), nil
 	}
+	if inner, err := inside(ctx, repo); err != nil || inner != "" {
+		return inner, err
+	}
 	refs, err := repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--count=1", "--contains=HEAD", "--format=x"}})
 	if err != nil && ctx.Err() != nil {
 		return "", err
@@ -102,4 +105,26 @@ func inhabitant(path string) int {
 		}
 	}
 	return 0
+}
+
+// inside names repositories that stand in a worktree: of what is in them a commit of this one has the name only.
+func inside(ctx context.Context, repo *reanchor.Git) (string, error) {
+	list, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage", "-z"}, Limit: maxPrinted})
+	if err != nil {
+		return "git cannot list its files: " + err.Error(), ctx.Err()
+	}
+	var found []string
+	for entry := range strings.SplitSeq(string(list), "\x00") {
+		_, path, ok := strings.Cut(entry, "\t")
+		if !ok || !strings.HasPrefix(entry, "160000 ") {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(path), ".git")); err == nil {
+			found = append(found, path)
+		}
+	}
+	if len(found) == 0 {
+		return "", nil
+	}
+	return "repositories of their own inside it: " + listed(found), nil
 }

@@ -23,6 +23,7 @@ type worktree struct {
 	hidden map[string]bool // tracked files git was told not to look at before the run; nil: not known
 	left   map[string]bool // files of attempts that git does not take, or that cannot be removed
 	untold []string        // of left, what nobody was told of yet
+	nested []string        // repositories of their own inside it: a commit has only their names
 }
 
 func (w *worktree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
@@ -91,6 +92,11 @@ func (w *worktree) addFresh(ctx context.Context) error {
 	fresh, err := w.untracked(ctx)
 	if err != nil || len(fresh) == 0 {
 		return err
+	}
+	for _, p := range fresh {
+		if strings.HasSuffix(p, "/") {
+			w.nested = append(w.nested, p)
+		}
 	}
 	list := strings.NewReader(strings.Join(fresh, "\x00"))
 	_, refused := w.git(ctx, list, "add", "--pathspec-from-file=-", "--pathspec-file-nul")
