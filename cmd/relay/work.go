@@ -164,7 +164,7 @@ func (a *app) guarded(prepare func() error) (*process.Guardian, error) {
 	var failed error
 	var start sync.WaitGroup
 	start.Go(func() { guardian, failed = process.StartGuardian([]string{self, guardianCommand}, a.environ, nil) })
-	process.ReserveThreads()
+	start.Go(process.ReserveThreads)
 	err = prepare()
 	start.Wait()
 	switch {
