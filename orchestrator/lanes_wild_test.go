@@ -58,7 +58,7 @@ func TestLanesKeepNestedRepositories(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	f := y.does("T1", "git init -q inner; cd inner; echo deep > deep; git add deep; git -c user.name=a -c user.email=a@b commit -qm deep; exit 3").Finding
-	if n := len(f.Notes); n == 0 || !strings.Contains(f.Notes[n-1].Text, "inner/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1") {
+	if n := len(f.Notes); n == 0 || !strings.Contains(f.Notes[n-1].Text, "inner/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets") {
 		t.Errorf("notes: %+v", f.Notes)
 	}
 	if got := y.step(y.proved("T2", "echo 2 > two; test ! -e inner")); got != "T2 success" {

@@ -81,6 +81,11 @@ func TestWordsForPlaces(t *testing.T) {
 	if _, err := bare.path("not mine"); err == nil || err.Error() != `worktree "not mine": not a name` {
 		t.Errorf("got %v", err)
 	}
+	odd := newGround(t)
+	odd.write(".git/index", "garbage")
+	if got, err := inside(t.Context(), odd.repo()); err != nil || !strings.HasPrefix(got, "git cannot list its files: git ls-files: ") {
+		t.Errorf("got %q, %v", got, err)
+	}
 	release := want[func() error](t)(lockRepository(t.Context(), l.repo()))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ErrInterrupted)

@@ -346,6 +346,7 @@ func TestLoss(t *testing.T) {
 		"damaged":          {`echo garbage > "$(git rev-parse --git-dir)/HEAD"`, "git cannot read it: git status: fatal: not a git repository: "},
 		"not known":        {`rm -rf "$(git rev-parse --git-dir)"`, "git does not know it"},
 		"no .git, changed": {`echo changed > run; rm .git`, "changes in no commit: run"},
+		"a repository":     {`git init -q inner; git -C inner commit -q --allow-empty -m x; git add inner 2>&1; git commit -q -m inner`, "repositories of their own inside it: inner"},
 		"not begun":        {`git checkout -q --orphan none; git rm -rqf .`, "git cannot read its HEAD"},
 		"gone":             {`rm -rf "$PWD"`, ""},
 	} {
