@@ -48,6 +48,7 @@ type Call struct {
 // the cause of a cancelled context, [ErrTooMuch], [ErrNoRoom], or exec.ErrNotFound when there is no git.
 type GitError struct {
 	Args   []string
+	Dir    string // it ran in
 	Code   int    // exit status; -1 when git did not exit by itself
 	Stderr string // end of it, at most 8 KiB
 	Err    error
@@ -63,6 +64,8 @@ func (e *GitError) Error() string {
 	switch {
 	case e.Err != nil && e.Code < 0:
 		return fmt.Sprintf("%s: %v", name, e.Err)
+	case words != "" && e.Dir != "" && (strings.Contains(words, "No space left") || strings.Contains(words, "Out of diskspace")) && !strings.Contains(words, e.Dir):
+		return fmt.Sprintf("%s: %s (in %s)", name, words, e.Dir)
 	case words != "":
 		return fmt.Sprintf("%s: %s", name, words)
 	}
@@ -145,7 +148,7 @@ func run(ctx context.Context, c Call, stdout, stderr io.Writer) error {
 
 // gitError says what ended the command: relay's own limits before git's exit status.
 func gitError(ctx context.Context, c Call, err error, stderr string) error {
-	e := &GitError{Args: c.Args, Code: -1, Stderr: plain(stderr, callStderr)}
+	e := &GitError{Args: c.Args, Dir: c.Dir, Code: -1, Stderr: plain(stderr, callStderr)}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && ctx.Err() == nil:
