@@ -34,7 +34,7 @@ type command struct {
 
 var commands = []command{
 	{"init", "Make a relay epic from a blueprint", "BLUEPRINT.md"},
-	{"work", "Run the pending tasks of the relay epic", "[TASK...] [--until 07:00] [--jobs N]"},
+	{"work", "Run the pending tasks of the relay epic", "[TASK...] [--jobs N]"},
 	{"status", "Show how the relay epic stands", "[--verbose]"},
 }
 
