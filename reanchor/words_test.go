@@ -81,7 +81,7 @@ func TestWordsForGit(t *testing.T) {
 		{slow, "git status: git took too long"},
 		{long, "git status: git printed more than allowed"},
 		{&GitError{Code: 129}, "git: exit status 129"},
-		{&GitError{Code: 128, Dir: "/srv/app", Args: []string{"add"}, Stderr: "fatal: No space left on device"}, "git add: fatal: No space left on device, on the disk of /srv/app"},
+		{&GitError{Code: 128, Dir: "/srv/app", Args: []string{"add"}, Stderr: "No space left on device"}, "git add: No space left on device, on the disk that holds /srv/app"},
 		{&TooManyError{Kept: 2, Rest: 3}, "5 changed paths, of which relay holds 2"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
