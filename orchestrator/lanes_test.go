@@ -220,3 +220,34 @@ func list(text string) []string {
 	}
 	return []string{text}
 }
+
+// A check that must fail before the work is asked on the base first: one that passes there proves nothing, and no agent
+// is paid for it.
+func TestRedThenGreenInLanes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		check   string
+		outcome attempts.Outcome
+		gate    attempts.Reason
+	}{
+		"red, then green": {"test -e x", attempts.Success, ""},
+		"green before":    {"test -e seed.txt", attempts.Environment, attempts.Infrastructure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			a := Assignment{Run: y.l.o.Run, Attempt: 1, Runner: "echo x > x", Base: y.l.tips.tip()}
+			a.Task = epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: c.check, Expect: epic.ExpectRedThenGreen}}}
+			f, err := y.l.Attempt(t.Context(), a)
+			if err != nil || f.Outcome != c.outcome || f.Gate != c.gate {
+				t.Fatalf("got %s, gate %q (%s), %v", f.Outcome, f.Gate, f.Receipt.ErrorSummary, err)
+			}
+			if runs := f.Receipt.Checks; runs[0].Phase != phaseBaseline || c.gate == "" && (runs[0].ExitCode == 0 || runs[1].ExitCode != 0) {
+				t.Errorf("checks: %+v", runs)
+			}
+			if c.gate != "" && f.Head != "" {
+				t.Error("the agent ran")
+			}
+		})
+	}
+}
