@@ -106,16 +106,20 @@ const mendings = 200
 // Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
 func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	p := placeOf(c.o.Dir, a)
+	var asked []attempts.CheckRun // before the work
 	if c.tree != nil && !a.Ended {
-		if f, ok, err := c.sober(ctx, a, p); err != nil || !ok {
+		f, ok, err := c.sober(ctx, a, p)
+		if err != nil || !ok {
 			return f, err
 		}
+		asked = f.Receipt.Checks
 	}
 	report, err := c.agent(ctx, a, p)
 	if err != nil {
 		return Finding{}, err
 	}
 	f := judge(report)
+	f.Receipt.Checks = asked
 	if err := c.guard(ctx, &f); err != nil {
 		return f, err
 	}

@@ -22,7 +22,8 @@ type lane struct {
 	name   string // of the worktree
 	c      *checkout
 	before baseline
-	gone   bool // the agent has destroyed it
+	asked  []attempts.CheckRun // of the base, for the receipt
+	gone   bool                // the agent has destroyed it
 }
 
 // lane makes a worktree a place to work in.
@@ -40,14 +41,19 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		if err := c.recall(ctx, filepath.Join(p.folder, untrackedName)); err != nil {
 			return Finding{}, err
 		}
-	} else if f, err := w.ready(ctx); err != nil || f.Outcome != attempts.Success {
-		return f, err
+	} else {
+		f, err := w.ready(ctx)
+		if err != nil || f.Outcome != attempts.Success {
+			return f, err
+		}
+		w.asked = f.Receipt.Checks
 	}
 	report, err := c.agent(ctx, a, p)
 	if err != nil {
 		return Finding{}, err
 	}
 	f := judge(report)
+	f.Receipt.Checks = w.asked
 	if err := w.guard(ctx, &f); err != nil {
 		return f, err
 	}
