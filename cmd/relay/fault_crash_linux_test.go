@@ -178,7 +178,9 @@ func TestFaultBothKilled(t *testing.T) {
 	t.Parallel()
 	l, r := held(t, hangingAgent)
 	r.signal(t, syscall.SIGSTOP)
-	for _, pid := range l.guardians() {
+	var victims []int
+	l.await("the guardian", func() bool { victims = l.guardians(); return len(victims) > 0 })
+	for _, pid := range victims {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
