@@ -240,7 +240,7 @@ func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
-		if _, err := l.trunk.git(settled, nil, "update-ref", "--no-deref", "--", ref, commit); err != nil {
+		if err := l.lane("", l.home, Assignment{}).c.tree.keep(settled, ref, commit); err != nil {
 			return false, err
 		}
 	}

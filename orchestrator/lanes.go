@@ -93,7 +93,6 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	w.c.noteLeft(&f)
-	w.vacate(&f)
 	if f.Outcome != attempts.Success {
 		if err := l.lane("", l.home, a).c.keepWork(ctx, a, w.p, &f); err != nil {
 			return f, err
@@ -102,6 +101,7 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if !w.gone {
 		w.c.tree.detach(ctx, f.Head)
 	}
+	w.vacate(&f) // last: from now on it is another task's
 	if f.Outcome == attempts.Success {
 		return f, nil // its branch stays until it has landed
 	}

@@ -173,9 +173,16 @@ func (w *worktree) keep(ctx context.Context, ref, commit string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.git(ctx, nil, "update-ref", "--", ref, commit)
+	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
+		if _, err = w.git(ctx, nil, "update-ref", "--", ref, commit); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
 	return errors.Join(err, release())
 }
+
+// keepTries bounds how often a ref is written that git could not write.
+const keepTries = 3
 
 // detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
 func (w *worktree) detach(ctx context.Context, commit string) {

@@ -96,7 +96,7 @@ func landingRound(t *testing.T, dice *rand.Rand) {
 		t.Errorf("branches of tasks are left: %s", got)
 	}
 	if t.Failed() {
-		t.Logf("stderr of the last run:\n%s", r.stderr.String())
+		t.Logf("stderr of the last run:\n%s\nall events:\n%s\nrefs:\n%s", r.stderr.String(), l.run("ledger", "log").stdout.String(), l.git("for-each-ref"))
 	}
 }
 
