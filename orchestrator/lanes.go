@@ -2,7 +2,9 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,9 +148,17 @@ const laneFile = "worktree"
 // reopen gives an attempt of a killed run its worktree back, if that is still on the attempt's branch; else another
 // one at the head of that branch.
 func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
-	noted, err := os.ReadFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
+	p := placeOf(l.o.Dir, a)
+	noted, err := os.ReadFile(filepath.Join(p.folder, laneFile))
 	name := strings.TrimSpace(string(noted))
-	if err == nil && filepath.Base(name) == name {
+	_, brief := os.Lstat(p.brief)
+	switch known := err == nil && filepath.Base(name) == name; {
+	case known && errors.Is(brief, fs.ErrNotExist):
+		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
+		if err := l.yard.remove(ctx, name); err != nil {
+			return nil, err
+		}
+	case known:
 		if repo, err := l.yard.open(ctx, name, a.Base, l.branch(a)); err == nil {
 			if on, err := repo.Branch(ctx); err == nil && on == l.branch(a) {
 				return l.lane(name, repo, a), nil
