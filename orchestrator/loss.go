@@ -65,7 +65,7 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	}
 	var changed []string
 	for line := range strings.SplitSeq(string(out), "\x00") {
-		if len(line) > 3 {
+		if len(line) > 3 && line[:2] != " D" { // what is not there is in the commit: a removal that was cut short leaves that
 			changed = append(changed, line[3:])
 		}
 	}
