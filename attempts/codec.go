@@ -87,6 +87,16 @@ func bound(e *Event) {
 		gate.Detail = Clean(gate.Detail, bigText)
 		e.Gate = &gate
 	}
+	if e.Cooling != nil {
+		cooling := *e.Cooling
+		cooling.Why = Clean(cooling.Why, bigText)
+		e.Cooling = &cooling
+	}
+	if e.Waiting != nil {
+		waiting := *e.Waiting
+		waiting.Why = Clean(waiting.Why, bigText)
+		e.Waiting = &waiting
+	}
 	e.Landing, e.Ended = e.Landing.bounded(), e.Ended.bounded()
 }
 
@@ -116,6 +126,7 @@ func (r Receipt) bounded() Receipt {
 		checks = append(checks, c)
 	}
 	r.Checks = checks
+	r.Review = r.Review.bounded()
 	return r
 }
 

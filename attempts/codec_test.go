@@ -63,7 +63,7 @@ func sameDecoding(t *testing.T, text []byte) {
 func FuzzDecode(f *testing.F) {
 	e := failed("T1", 1, "é\u2028\x00\"")
 	e.Seq, e.At, e.Run = 7, clock()(), run1
-	e.Ended.Usage = &Usage{CostUSD: 1e-9, InputTokens: -5}
+	e.Ended.Usage = &Usage{CostUSD: 1e-9, InputTokens: -5, CachedTokens: 7}
 	e.Ended.Gate = &Gate{Reason: MaxAttempts}
 	line, _, err := encode(nil, e, new(decoder))
 	if err != nil {

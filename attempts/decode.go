@@ -158,6 +158,8 @@ func (d *decoder) usage(twice *Usage) *Usage {
 		switch string(name) {
 		case "input_tokens":
 			out.InputTokens = s.Int()
+		case "cached_tokens":
+			out.CachedTokens = s.Int()
 		case "output_tokens":
 			out.OutputTokens = s.Int()
 		case "cost_usd":
@@ -232,6 +234,8 @@ func (d *decoder) checks(r *Receipt) {
 				c.Seconds = s.Float()
 			case "log":
 				c.Log = s.String()
+			case "log_sha256":
+				c.SHA256 = s.Word()
 			case "tail":
 				c.Tail = s.String()
 			case "phase":

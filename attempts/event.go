@@ -24,8 +24,11 @@ type Event struct {
 	Ended      *Ended      `json:"ended,omitempty"`
 	Gate       *Gate       `json:"gate,omitempty"`
 	Note       *Note       `json:"note,omitempty"`
+	Finished   *Finished   `json:"finished,omitempty"`
 	Written    *Written    `json:"written,omitempty"`
 	Accepted   *Accepted   `json:"accepted,omitempty"`
+	Cooling    *Cooling    `json:"cooling,omitempty"`
+	Waiting    *Waiting    `json:"waiting,omitempty"`
 }
 
 // Type names what happened.
@@ -38,12 +41,15 @@ const (
 	TypeAttemptStarted Type = "attempt_started"
 	TypeLanding        Type = "landing" // everything the attempt_ended to come will say, before the integration branch moves
 	TypeAttemptEnded   Type = "attempt_ended"
-	TypeGated          Type = "gated"    // a person gated the task
+	TypeGated          Type = "gated"    // a person gated the task, or its budget was spent before an attempt began
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
 	TypeNote           Type = "note"     // something a person should know: an incident, a wait, a repair
+	TypeFinished       Type = "finished" // a person put what has landed on the branch it belongs to
 	TypeWritten        Type = "written"  // the snapshot about to be put in place
 	TypeAccepted       Type = "accepted" // a foreign edit of the ledger taken in
+	TypeCooling        Type = "cooling"  // a runner is not to be asked for a while, in later runs neither
+	TypeWaiting        Type = "waiting"  // nothing can start for a while
 )
 
 // RunStarted opens a run.
@@ -58,12 +64,15 @@ type RunStarted struct {
 	Branch      string `json:"branch,omitempty"`      // branch the user was on when the run began; empty: none, HEAD was detached
 	Base        string `json:"base,omitempty"`        // commit the user was on
 	Sealed      string `json:"sealed,omitempty"`      // SHA-256, in hex, of the acceptance of the epic and of all tasks
+
+	Until time.Time `json:"until,omitzero"` // the run's deadline
 }
 
 // RunStopped closes a run.
 type RunStopped struct {
 	ExitCode int    `json:"exit_code"`
-	Reason   string `json:"reason"` // epic_complete, no_runnable_tasks, interrupted, reload, crashed, error, budget_exhausted, deadline
+	Reason   string `json:"reason"`        // epic_complete, no_runnable_tasks, interrupted, reload, crashed, error, budget_exhausted, deadline, circuit_breaker, …
+	Why      string `json:"why,omitempty"` // in words, of a reason that is a limit of the run
 }
 
 // Started is written before an agent starts.
@@ -92,6 +101,15 @@ type Ended struct {
 type Note struct {
 	Kind string `json:"kind"` // tamper, restored, stray, wait, torn_tail, salvage, …
 	Text string `json:"text"`
+}
+
+// Finished says that a branch has what had landed on the integration branch.
+type Finished struct {
+	Branch string `json:"branch"` // the integration branch
+	Into   string `json:"into"`
+	How    string `json:"how"`  // fast-forward, merge or rebase
+	From   string `json:"from"` // commits Into was at, and is at
+	To     string `json:"to"`
 }
 
 // Written records a snapshot's bytes before they are put in place, so that a foreign edit can be told from our own.
@@ -160,13 +178,6 @@ const (
 	ResultInterrupted Result = "interrupted"
 )
 
-// Usage is what an attempt cost.
-type Usage struct {
-	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
-	OutputTokens int64   `json:"output_tokens" yaml:"output_tokens"`
-	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
-}
-
 // Receipt is the structured memory of one attempt, in the seed's fields and relay's (attempt ledger, "Receipt Structure").
 type Receipt struct {
 	Summary       string          `json:"summary,omitempty" yaml:"summary,omitempty"`
@@ -181,6 +192,7 @@ type Receipt struct {
 	Checks        []CheckRun      `json:"checks,omitempty" yaml:"checks,omitempty"`
 	Claimed       string          `json:"claimed,omitempty" yaml:"claimed,omitempty"` // what the agent said of itself: success or failure
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
+	Review        *Reviewed       `json:"review,omitempty" yaml:"review,omitempty"`
 	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"` // ref that keeps the work of an attempt that did not land
 }
 
@@ -189,7 +201,8 @@ type CheckRun struct {
 	Name     string  `json:"name" yaml:"name"`
 	ExitCode int     `json:"exit_code" yaml:"exit_code"`
 	Seconds  float64 `json:"seconds" yaml:"seconds"`
-	Log      string  `json:"log,omitempty" yaml:"log,omitempty"`   // path below the relay folder
+	Log      string  `json:"log,omitempty" yaml:"log,omitempty"` // path below the relay folder
+	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"`
 	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
 	// Attribution says what the check did before the work and after it; empty: it did not run before.

@@ -99,11 +99,19 @@ func (f *fold) apply(e *Event) {
 		l.Integration.take(e.RunStarted)
 		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
+		l.Waiting, l.Until, l.Why = nil, e.RunStarted.Until, ""
 	case e.RunStopped != nil:
+		l.Waiting, l.Why = nil, e.RunStopped.Why
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
+	case e.Finished != nil:
+		l.Integration.Finished = e.Finished.Into
 	case e.Accepted != nil:
 		f.accept(e)
+	case e.Cooling != nil:
+		l.cool(e.Cooling, e.At)
+	case e.Waiting != nil:
+		l.Waiting = e.Waiting
 	case e.Task != "":
 		f.task(e)
 	}
@@ -130,12 +138,16 @@ func (f *fold) task(e *Event) {
 	switch e.Type {
 	case TypeAttemptStarted:
 		rec.start(e)
+		f.ledger.Waiting = nil
 	case TypeLanding:
 		if e.Landing != nil {
 			rec.startedBy(e).land(e.Landing)
 		}
 	case TypeAttemptEnded:
 		rec.end(e)
+		if e.Ended != nil && e.Ended.Landed != "" {
+			f.ledger.Integration.Finished = ""
+		}
 	case TypeGated:
 		if !rec.Completed { // what is done stays done
 			rec.Gate = gateOf(e.Gate, e.At)

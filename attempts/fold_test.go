@@ -5,9 +5,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"relay/epic"
+	"relay/review"
 )
 
 // anyEvent makes an event that may come next, sense or not.
@@ -113,7 +115,87 @@ func anyTexts(rng *rand.Rand, ev *Event) {
 		e.Receipt.Summary, e.Receipt.Findings = anyText(rng), anyText(rng)
 		e.Receipt.FilesChanged = []string{anyText(rng), anyText(rng)}
 		e.Receipt.Checks = append(e.Receipt.Checks, CheckRun{Name: anyText(rng), Tail: anyText(rng) + "\n" + anyText(rng), Seconds: rng.Float64() * 1e-7, Attribution: Attribution(anyText(rng))})
+		if rng.IntN(2) == 0 {
+			e.Receipt.Review = anyReview(rng)
+		}
 		e.Session, e.Model, e.Landed = anyText(rng), anyText(rng), anyText(rng)
+	}
+}
+
+// What reviewers said stands in the ledger under the names that the log has.
+func TestReviewInTheLedger(t *testing.T) {
+	t.Parallel()
+	_, g := plan(t, 1)
+	f := newFold(g, nil)
+	end := succeeded("T1", 1)
+	found := review.Finding{Severity: review.Low, File: "a.go", Line: 3, Issue: "a typo", Fix: "mend it", Criterion: "1"}
+	end.Ended.Receipt.Review = &Reviewed{Rounds: 1, Split: true,
+		Said:     []Said{{Reviewer: "ann", Decision: review.Approved, Head: "c0ffee", Question: "ab12", Verdict: review.Verdict{Decision: review.NeedsChanges, Findings: []review.Finding{found}, Criteria: []review.Mark{{Criterion: "1", Met: true, Evidence: "a.go"}}}}},
+		Deferred: []review.Raised{{Finding: found, By: []string{"ann"}}},
+		Proofs:   []review.Proof{{Criterion: "it works", By: review.ByReview, Met: true, Commit: "c0ffee", Reviewers: []string{"ann"}, Evidence: "a.go"}},
+	}
+	for i, e := range []Event{started("T1", 1), end} {
+		e.Seq = uint64(i + 1)
+		f.apply(&e)
+	}
+	text, err := rendered(f)
+	must(t, err)
+	const want = `        review:
+          rounds: 1
+          split: true
+          said:
+            - reviewer: ann
+              decision: APPROVED
+              head: c0ffee
+              question: ab12
+              verdict:
+                verdict: "NEEDS CHANGES"
+                findings:
+                  - severity: low
+                    file: a.go
+                    line: 3
+                    issue: "a typo"
+                    fix: "mend it"
+                    criterion: "1"
+                criteria:
+                  - criterion: "1"
+                    met: true
+                    evidence: a.go
+          deferred:
+            - severity: low
+              file: a.go
+              line: 3
+              issue: "a typo"
+              fix: "mend it"
+              criterion: "1"
+              by:
+                - ann
+          proofs:
+            - criterion: "it works"
+              by: review
+              met: true
+              commit: c0ffee
+              reviewers:
+                - ann
+              evidence: a.go
+`
+	if !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", text, want)
+	}
+	if err := roundTrip(f, g); err != nil {
+		t.Error(err)
+	}
+}
+
+func anyReview(rng *rand.Rand) *Reviewed {
+	found := review.Finding{Severity: review.High, File: anyText(rng), Line: rng.IntN(9), Issue: anyText(rng) + "\n" + anyText(rng), Fix: anyText(rng), Criterion: anyText(rng)}
+	return &Reviewed{
+		Rounds: rng.IntN(3), Split: rng.IntN(2) == 0,
+		Said: []Said{{Reviewer: anyText(rng), Model: anyText(rng), Decision: review.Approved, Head: "c0ffee", Question: "ab", Verdict: review.Verdict{
+			Decision: review.NeedsChanges, Summary: anyText(rng), Findings: []review.Finding{found, {}}, Criteria: []review.Mark{{Criterion: anyText(rng), Met: true, Evidence: anyText(rng)}},
+		}}},
+		Deferred: []review.Raised{{Finding: found, By: []string{anyText(rng)}}}, Noted: []review.Raised{{Finding: found}},
+		Proofs: []review.Proof{{Criterion: anyText(rng), By: review.ByCheck, Check: anyText(rng), ExitCode: 1, Log: anyText(rng)}, {By: review.Unproven}},
 	}
 }
 

@@ -23,6 +23,9 @@ const (
 // work, paid for and thrown away.
 const maxCostly = 3
 
+// spared is an attempt that relay itself stopped: no number of them says anything of the task.
+func spared(o Outcome) bool { return o == Stopped || o == Budget }
+
 func costly(o Outcome) bool { return o == Environment || o == Conflict }
 
 // GateAfter decides whether an attempt that has just ended gates its task; ended is not yet in rec. It returns nil for
@@ -43,7 +46,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 		mostUncharged = defaultMaxUncharged
 	}
 	if !ended.Charged {
-		if ended.Outcome == Stopped || ended.Result == ResultInterrupted {
+		if spared(ended.Outcome) || ended.Result == ResultInterrupted {
 			return nil
 		}
 		n := rec.Uncharged() + 1
@@ -71,16 +74,16 @@ func repeated(rec TaskRecord, now Receipt) bool {
 	counted := rec.counted()
 	for i := len(counted) - 1; i >= 0; i-- {
 		if counted[i].Charged {
-			key := errorKey(now)
-			return key != "" && key == errorKey(counted[i].Receipt)
+			key := ErrorKey(now)
+			return key != "" && key == ErrorKey(counted[i].Receipt)
 		}
 	}
 	return false
 }
 
-// errorKey is what makes two failures the same. The output of failed checks and the findings belong to it: "exit
-// status 1" twice is progress if other tests fail the second time.
-func errorKey(r Receipt) string {
+// ErrorKey is what makes two failures the same, "" when nothing is known of it. The output of failed checks and the
+// findings belong to it: "exit status 1" twice is progress if other tests fail the second time.
+func ErrorKey(r Receipt) string {
 	parts := []string{r.ErrorSummary, r.Findings}
 	for _, c := range r.Checks {
 		if c.ExitCode != 0 && c.Phase != "baseline" {

@@ -56,6 +56,8 @@ func TestGateAfter(t *testing.T) {
 		{"told to gate", past(), told, Limits{3, 5}, BudgetExhausted},
 		{"after an ungate", since(2, past(fail(Agent, "a"), fail(Agent, "b"))), fail(Agent, "b"), Limits{3, 5}, ""},
 		{"stopped, any number of times", past(stopped, stopped, stopped, stopped), stopped, Limits{1, 1}, ""},
+		{"out of money, any number of times", past(fail(Budget, "a"), fail(Budget, "a"), fail(Budget, "a")), fail(Budget, "a"), Limits{1, 3}, ""},
+		{"out of money does not count for the cap", past(fail(Budget, "a"), fail(Provider, "529")), fail(Provider, "529"), Limits{1, 3}, ""},
 		{"provider, first", past(), fail(Provider, "529"), Limits{1, 3}, ""},
 		{"provider, at the cap", past(fail(Provider, "529"), fail(Conflict, "x")), fail(Quota, "limit"), Limits{1, 3}, Infrastructure},
 		{"stops do not count for the cap", past(fail(Provider, "529"), stopped), fail(Provider, "529"), Limits{1, 3}, ""},

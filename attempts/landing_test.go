@@ -140,10 +140,10 @@ func TestIntegration(t *testing.T) {
 		want Integration
 	}{
 		"other isolation":         {[]RunStarted{run("", "main", "a1")}, Integration{}},
-		"the first stays":         {[]RunStarted{run("relay/x", "main", "a1"), run("relay/x", "topic", "b2")}, Integration{"relay/x", "main", "a1"}},
-		"detached":                {[]RunStarted{run("relay/x", "", "a1"), run("relay/x", "main", "b2")}, Integration{"relay/x", "", "a1"}},
-		"later than other nights": {[]RunStarted{run("", "main", "a1"), run("relay/x", "topic", "b2"), run("", "main", "a1")}, Integration{"relay/x", "topic", "b2"}},
-		"another branch":          {[]RunStarted{run("relay/x", "main", "a1"), run("relay/y", "topic", "b2")}, Integration{"relay/y", "topic", "b2"}},
+		"the first stays":         {[]RunStarted{run("relay/x", "main", "a1"), run("relay/x", "topic", "b2")}, Integration{"relay/x", "main", "a1", ""}},
+		"detached":                {[]RunStarted{run("relay/x", "", "a1"), run("relay/x", "main", "b2")}, Integration{"relay/x", "", "a1", ""}},
+		"later than other nights": {[]RunStarted{run("", "main", "a1"), run("relay/x", "topic", "b2"), run("", "main", "a1")}, Integration{"relay/x", "topic", "b2", ""}},
+		"another branch":          {[]RunStarted{run("relay/x", "main", "a1"), run("relay/y", "topic", "b2")}, Integration{"relay/y", "topic", "b2", ""}},
 	} {
 		_, g := plan(t, 3)
 		f := newFold(g, nil)
@@ -155,6 +155,36 @@ func TestIntegration(t *testing.T) {
 		}
 		if err := roundTrip(f, g); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a person put on its branch is there until more has landed.
+func TestFinishedUntilMoreLands(t *testing.T) {
+	t.Parallel()
+	_, g := plan(t, 3)
+	f := newFold(g, nil)
+	landed := succeeded("T2", 1)
+	landed.Ended.Landed = "c3"
+	failure := failed("T3", 1, "no")
+	for i, step := range []struct {
+		event Event
+		want  string
+	}{
+		{Event{Type: TypeRunStarted, RunStarted: &RunStarted{Integration: "relay/x", Branch: "main", Base: "a1"}}, ""},
+		{Event{Type: TypeFinished, Finished: &Finished{Branch: "relay/x", Into: "main", How: "merge", From: "a1", To: "b2"}}, "main"},
+		{started("T3", 1), "main"},
+		{failure, "main"},
+		{started("T2", 1), "main"},
+		{landed, ""},
+	} {
+		step.event.Seq = uint64(i + 1)
+		f.apply(&step.event)
+		if got := f.ledger.Integration.Finished; got != step.want {
+			t.Errorf("after event %d: got %q, want %q", i+1, got, step.want)
+		}
+		if err := roundTrip(f, g); err != nil {
+			t.Errorf("after event %d: %v", i+1, err)
 		}
 	}
 }

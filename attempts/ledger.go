@@ -16,6 +16,12 @@ type Ledger struct {
 	Tasks       map[string]*TaskRecord
 	Status      RelayStatus
 	Folded      Folded
+
+	// What follows is in the event logs only: it is over soon, and without it nothing goes wrong for long.
+	Cooling map[string]Cooling // by runner; some may be over
+	Waiting *Waiting           // nil: something runs, or can start
+	Until   time.Time          // the newest run's deadline
+	Why     string             // the newest run ended, in words
 }
 
 // Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of
@@ -24,6 +30,8 @@ type Integration struct {
 	Branch string `json:"branch,omitempty" yaml:"branch,omitempty"` // as in relay/20260111-x
 	From   string `json:"from,omitempty" yaml:"from,omitempty"`     // branch the user was on; empty: none, HEAD was detached
 	Base   string `json:"base,omitempty" yaml:"base,omitempty"`     // commit the user was on
+	// Finished is the branch that has all that has landed so far; empty: none has.
+	Finished string `json:"finished,omitempty" yaml:"finished,omitempty"`
 }
 
 // TaskRecord is what the ledger knows of one task.

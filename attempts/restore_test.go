@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"relay/attempts/internal/durable"
 )
 
 // What an agent may do to relay's own files, and which of them Restore has to name.
@@ -226,5 +228,38 @@ func TestRestoreLargeLog(t *testing.T) {
 	must(t, s.Close())
 	if v := b.read(t); v.Counts[Completed] != 400 {
 		t.Errorf("got %v", v.Counts)
+	}
+}
+
+// An agent may remove relay's folder at the very moment the ledger is written: that is no failure of the disk.
+func TestRemovedWhileTheLedgerIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{durable.BeforeRename, durable.AfterRename} {
+		b := newBench(t, 7)
+		o := b.options(run1)
+		removed := false
+		o.Fault = func(at string) error {
+			if at == point && !removed {
+				removed = true
+				return os.RemoveAll(b.dir)
+			}
+			return nil
+		}
+		s, err := Open(o)
+		must(t, err)
+		must(t, s.Append(started("T1", 1)))
+		must(t, s.Flush())
+		if !removed {
+			t.Fatalf("%s: nothing was written", point)
+		}
+		names, err := s.Restore()
+		if err != nil || len(names) == 0 {
+			t.Errorf("%s: restored %q, %v", point, names, err)
+		}
+		must(t, s.Append(succeeded("T1", 1)))
+		must(t, s.Close())
+		if v := b.read(t); v.Counts[Completed] != 1 {
+			t.Errorf("%s: got %v", point, v.Counts)
+		}
 	}
 }

@@ -3,8 +3,10 @@ package attempts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"relay/attempts/internal/durable"
@@ -68,7 +70,11 @@ func (s *Store) saveLocked(force bool) error {
 		return nil
 	}
 	began := time.Now()
-	if err := s.replaceLedger(); err != nil {
+	if err := s.replaceLedger(); errors.Is(err, fs.ErrNotExist) && !force {
+		// An agent is removing relay's folder at this moment. Restore puts it back, and the next snapshot is a whole one.
+		s.ended = time.Now()
+		return nil
+	} else if err != nil {
 		return s.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
 	s.ended = time.Now()

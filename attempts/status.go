@@ -75,12 +75,12 @@ func (rec TaskRecord) Charges() int {
 }
 
 // Uncharged is the number of attempts that ended without result through no fault of the agent. Attempts that relay
-// itself stopped are not among them, so that any number of Ctrl-C costs nothing.
+// itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
 func (rec TaskRecord) Uncharged() int {
 	n := 0
 	for i := range rec.counted() {
 		a := &rec.counted()[i]
-		if !a.Charged && !a.EndedAt.IsZero() && a.Result != ResultSuccess && a.Result != ResultInterrupted && a.Outcome != Stopped {
+		if !a.Charged && !a.EndedAt.IsZero() && a.Result != ResultSuccess && a.Result != ResultInterrupted && !spared(a.Outcome) {
 			n++
 		}
 	}

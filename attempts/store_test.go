@@ -90,7 +90,7 @@ func started(task string, n int) Event {
 
 func succeeded(task string, n int) Event {
 	return Event{Type: TypeAttemptEnded, Task: task, Attempt: n, Ended: &Ended{
-		Result: ResultSuccess, Outcome: Success, Head: "def456", Usage: &Usage{InputTokens: 10, OutputTokens: 3, CostUSD: 0.25},
+		Result: ResultSuccess, Outcome: Success, Head: "def456", Usage: &Usage{InputTokens: 10, CachedTokens: 4, OutputTokens: 3, CostUSD: 0.25},
 		Receipt: Receipt{Summary: "made " + task, FilesChanged: []string{"a.go", "b/c d.go"}, Checks: []CheckRun{{Name: "go test", Seconds: 1.5}}},
 	}}
 }

@@ -96,6 +96,7 @@ func (y ledgerWriter) integration(i Integration) {
 	y.Line(2, "branch: ", yamltext.Scalar(i.Branch))
 	y.Text(2, "from", i.From)
 	y.Text(2, "base", i.Base)
+	y.Text(2, "finished", i.Finished)
 }
 
 func (y ledgerWriter) attempts(l *Ledger, ids []string) {
@@ -163,6 +164,9 @@ func (y ledgerWriter) usage(indent int, u *Usage) {
 	}
 	y.Line(indent, "usage:")
 	y.Line(indent+2, "input_tokens: ", strconv.FormatInt(u.InputTokens, 10))
+	if u.CachedTokens != 0 {
+		y.Line(indent+2, "cached_tokens: ", strconv.FormatInt(u.CachedTokens, 10))
+	}
 	y.Line(indent+2, "output_tokens: ", strconv.FormatInt(u.OutputTokens, 10))
 	y.Number(indent+2, "cost_usd", u.CostUSD)
 }
@@ -190,6 +194,7 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 		y.Line(indent+4, "exit_code: ", strconv.Itoa(c.ExitCode))
 		y.Number(indent+4, "seconds", c.Seconds)
 		y.Text(indent+4, "log", c.Log)
+		y.Text(indent+4, "log_sha256", c.SHA256)
 		y.Text(indent+4, "tail", c.Tail)
 		y.Text(indent+4, "phase", c.Phase)
 		y.Text(indent+4, "attribution", string(c.Attribution))
@@ -197,12 +202,13 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.Text(indent, "claimed", r.Claimed)
 	y.Text(indent, "diff_stat", r.DiffStat)
 	y.Text(indent, "salvage", r.Salvage)
+	y.reviewed(indent, r.Review)
 }
 
 func (r *Receipt) empty() bool {
 	return r.Summary == "" && len(r.FilesChanged) == 0 && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
 		r.Findings == "" && r.Suggestion == "" && r.Learning == "" && len(r.PatternTags) == 0 && len(r.Checks) == 0 &&
-		r.Claimed == "" && r.DiffStat == "" && r.Salvage == ""
+		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {

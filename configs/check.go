@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // reviewers are the providers a review may name without an entry under relay.agents.
-var reviewers = []string{"repoprompt", "gemini", "none", "claude", "codex", "opencode", "command"}
+var reviewers = []string{"auto", "repoprompt", "gemini", "none", "claude", "codex", "opencode", "command"}
 
 // check finds the mistakes that no single value shows.
 func (l *loader) check(c *Config) {
@@ -57,7 +58,7 @@ func (l *loader) checkAgent(name string, a Agent) {
 	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
 	switch {
 	case a.Type == "":
-		lacks("has no type", "add type: claude, command or scripted")
+		lacks("has no type", "add type: claude, codex, gemini, opencode, command or scripted")
 		return
 	case len(a.Argv) > 0 && a.Argv[0] == "":
 		lacks("has an empty program", "name a program first in argv")
@@ -66,10 +67,12 @@ func (l *loader) checkAgent(name string, a Agent) {
 	case a.Type == "scripted" && a.Script == "":
 		lacks("has no script to play", "add script: FILE")
 	}
-	for key, of := range map[string]string{"script": "scripted", "permission": "claude", "prompt": "command", "result": "command"} {
+	for key, of := range map[string][]string{
+		"script": {"scripted"}, "prompt": {"command"}, "result": {"command"}, "permission": {"claude", "codex", "gemini", "opencode"},
+	} {
 		s, set := l.winner(section + "." + key)
-		if set && a.Type != of && s.origin != "default" && s.value != "" {
-			l.problem(s.place, fmt.Sprintf("%s.%s is only for type %s", section, key, of), "")
+		if set && !slices.Contains(of, a.Type) && s.origin != "default" && s.value != "" {
+			l.problem(s.place, fmt.Sprintf("%s.%s is only for type %s", section, key, strings.Join(of, ", ")), "")
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Relay struct {
 	MaxAttemptsPerTask int              `mapstructure:"max_attempts_per_task"`
 	Timeout            time.Duration    `mapstructure:"timeout_minutes"`
 	Silence            time.Duration    `mapstructure:"silence_minutes"`
+	FirstAnswer        time.Duration    `mapstructure:"first_answer_minutes"`
 	Linger             time.Duration    `mapstructure:"linger_seconds"`
 	StopGrace          time.Duration    `mapstructure:"stop_grace_seconds"`
 	CheckTimeout       time.Duration    `mapstructure:"check_timeout_minutes"`
@@ -37,13 +38,35 @@ type Relay struct {
 	Runners            []string         `mapstructure:"runners"`               // names in Agents, in order of preference
 	Model              string           `mapstructure:"model"`                 // "": the CLI's own default
 	MaxUncharged       int              `mapstructure:"max_uncharged"`
+	MaxUnchargedRun    int              `mapstructure:"max_uncharged_run"`
+	MaxFailedInARow    int              `mapstructure:"max_failed_in_a_row"`
+	MaxSameError       int              `mapstructure:"max_same_error"`
+	Until              string           `mapstructure:"until"` // "": no deadline; HH:MM of the local day, or a duration
+	DiskFloorMiB       int              `mapstructure:"disk_floor_mib"`
+	MemoryFloorMiB     int              `mapstructure:"memory_floor_mib"`
+	FloorWait          time.Duration    `mapstructure:"floor_wait_minutes"`
+	Budget             Budget           `mapstructure:",squash"`
+	Prices             Prices           `mapstructure:"-"` // merged, in the spelling of the files
 	Backoff            time.Duration    `mapstructure:"backoff_seconds"`
 	BackoffMax         time.Duration    `mapstructure:"backoff_max_seconds"`
 	BriefKiB           int              `mapstructure:"brief_kib"`
 	TranscriptMiB      int              `mapstructure:"transcript_mib"`
 	Env                []string         `mapstructure:"env"` // NAME, NAME* or NAME=value
+	InhibitSleep       bool             `mapstructure:"inhibit_sleep"`
 	Review             Review           `mapstructure:"review"`
 	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
+}
+
+// Budget is what a run, the epic over all its runs, a task and an attempt may cost. 0: anything.
+type Budget struct {
+	USD           float64 `mapstructure:"budget_usd"`
+	Tokens        int64   `mapstructure:"budget_tokens"`
+	EpicUSD       float64 `mapstructure:"epic_budget_usd"`
+	EpicTokens    int64   `mapstructure:"epic_budget_tokens"`
+	TaskUSD       float64 `mapstructure:"task_budget_usd"`
+	TaskTokens    int64   `mapstructure:"task_budget_tokens"`
+	AttemptUSD    float64 `mapstructure:"attempt_budget_usd"`
+	AttemptTokens int64   `mapstructure:"attempt_budget_tokens"`
 }
 
 // Worktree is what stands under `relay.worktree:`.
@@ -57,21 +80,24 @@ type Worktree struct {
 // Review is what stands under `relay.review:`.
 type Review struct {
 	Enabled  bool          `mapstructure:"enabled"`
+	Rounds   int           `mapstructure:"rounds"`   // in which the agent may mend what reviewers find
 	Provider string        `mapstructure:"provider"` // "none", a known reviewer, or a name in Agents
 	Timeout  time.Duration `mapstructure:"timeout_minutes"`
 }
 
 // Agent is one entry of `relay.agents:`.
 type Agent struct {
-	Type       string   `mapstructure:"type"`   // "claude", "command" or "scripted"
-	Argv       []string `mapstructure:"argv"`   // the program and its first arguments
-	Prompt     string   `mapstructure:"prompt"` // "stdin" or "file"
-	Result     string   `mapstructure:"result"` // "file" or "exit"
-	Model      string   `mapstructure:"model"`
-	Env        []string `mapstructure:"env"`         // NAME=value
-	StopSignal string   `mapstructure:"stop_signal"` // "TERM" or "INT"
-	Script     string   `mapstructure:"script"`
-	Permission string   `mapstructure:"permission"`
+	Type         string   `mapstructure:"type"`   // "claude", "codex", "gemini", "opencode", "command" or "scripted"
+	Argv         []string `mapstructure:"argv"`   // the program and its first arguments
+	Prompt       string   `mapstructure:"prompt"` // "stdin" or "file"
+	Result       string   `mapstructure:"result"` // "file" or "exit"
+	Model        string   `mapstructure:"model"`
+	Env          []string `mapstructure:"env"`         // NAME, NAME* or NAME=value
+	StopSignal   string   `mapstructure:"stop_signal"` // "TERM" or "INT"
+	Script       string   `mapstructure:"script"`
+	Permission   string   `mapstructure:"permission"`
+	Focus        string   `mapstructure:"focus"`        // as a reviewer: what it looks at most
+	Instructions string   `mapstructure:"instructions"` // as a reviewer: file with the user's own words to it
 }
 
 // QualityGate is what stands under `quality_gate:`.
@@ -83,7 +109,7 @@ type QualityGate struct {
 // Value is one setting with the layer it came from.
 type Value struct {
 	Key    string `json:"key"`    // dotted, as in relay.review.provider
-	Value  any    `json:"value"`  // string, bool, int, float64 or []string, as it would be written in a file
+	Value  any    `json:"value"`  // string, bool, int, float64, []string or Prices, as it would be written in a file
 	Origin string `json:"origin"` // "default", "FILE:LINE", "RELAY_…" or "flag"
 }
 

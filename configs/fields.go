@@ -16,8 +16,10 @@ const (
 	text kind = iota
 	integer
 	span // a number of units, such as minutes; a time.Duration in Config
+	decimal
 	boolean
 	list // of text
+	prices
 )
 
 // field describes one setting: what may be written, wherever it is written. Its default stands in defaults.yml.
@@ -25,7 +27,7 @@ type field struct {
 	key      string // dotted; "*" stands for the name of an agent
 	kind     kind
 	unit     time.Duration // span: what 1 means
-	min, max float64       // integer and span
+	min, max float64       // numbers
 	words    []string      // text: nothing else is allowed
 	form     *form         // text and the items of a list
 	fallback string        // below an agent: the value of every agent that does not say
@@ -45,6 +47,8 @@ const (
 	maxKeys  = 100  // in a map; relay itself has a third of that
 	maxText  = 4096 // bytes of one text
 	week     = 7 * 24 * 60
+	maxUSD   = 1e6
+	maxToken = 1e12
 )
 
 var (
@@ -56,8 +60,6 @@ var (
 		check: localFolder}
 	passForm = form{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
 		check: notOurs}
-	setForm = form{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=[^\x00]*$`), want: "NAME=value",
-		check: notOurs}
 	argumentForm = form{pattern: regexp.MustCompile(`^[^\x00]*$`), want: "an argument without NUL"}
 	pathForm     = form{pattern: regexp.MustCompile(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
 	shellForm    = form{pattern: regexp.MustCompile(`^[^\x00]*[^\s\x00][^\x00]*$`), want: "a shell command"}
@@ -65,6 +67,8 @@ var (
 		check: ownFolder}
 	untrackedForm = form{pattern: regexp.MustCompile(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
 		check: userFile}
+	untilForm = form{pattern: regexp.MustCompile(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
+		want: "a time of day such as 07:00, or how long from now: 8h, 90m"}
 	permissionForm = form{pattern: regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
 )
 
@@ -74,6 +78,7 @@ var fields = []field{
 	{key: "relay.max_attempts_per_task", kind: integer, min: 1, max: 100},
 	{key: "relay.timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
 	{key: "relay.silence_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
+	{key: "relay.first_answer_minutes", kind: span, unit: time.Minute, min: 0, max: week},
 	{key: "relay.linger_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
 	{key: "relay.stop_grace_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
 	{key: "relay.check_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
@@ -88,23 +93,43 @@ var fields = []field{
 	{key: "relay.runners", kind: list, form: &nameForm},
 	{key: "relay.model", kind: text, form: &modelForm},
 	{key: "relay.max_uncharged", kind: integer, min: 0, max: 10000},
+	{key: "relay.max_uncharged_run", kind: integer, min: 1, max: 1e6},
+	{key: "relay.max_failed_in_a_row", kind: integer, min: 0, max: 10000},
+	{key: "relay.max_same_error", kind: integer, min: 0, max: 10000},
+	{key: "relay.until", kind: text, form: &untilForm},
+	{key: "relay.disk_floor_mib", kind: integer, min: 0, max: 1e9},
+	{key: "relay.memory_floor_mib", kind: integer, min: 0, max: 1e9},
+	{key: "relay.floor_wait_minutes", kind: span, unit: time.Minute, min: 0, max: week},
 	{key: "relay.backoff_seconds", kind: span, unit: time.Second, min: 0, max: 86400},
 	{key: "relay.backoff_max_seconds", kind: span, unit: time.Second, min: 0, max: 86400},
+	{key: "relay.budget_usd", kind: decimal, max: maxUSD},
+	{key: "relay.budget_tokens", kind: integer, max: maxToken},
+	{key: "relay.epic_budget_usd", kind: decimal, max: maxUSD},
+	{key: "relay.epic_budget_tokens", kind: integer, max: maxToken},
+	{key: "relay.task_budget_usd", kind: decimal, max: maxUSD},
+	{key: "relay.task_budget_tokens", kind: integer, max: maxToken},
+	{key: "relay.attempt_budget_usd", kind: decimal, max: maxUSD},
+	{key: "relay.attempt_budget_tokens", kind: integer, max: maxToken},
+	{key: "relay.prices", kind: prices},
 	{key: "relay.brief_kib", kind: integer, min: 4, max: 1024},
 	{key: "relay.transcript_mib", kind: integer, min: 1, max: 4096},
 	{key: "relay.env", kind: list, form: &passForm, hidden: true},
+	{key: "relay.inhibit_sleep", kind: boolean},
 	{key: "relay.review.enabled", kind: boolean},
 	{key: "relay.review.provider", kind: text, form: &nameForm},
+	{key: "relay.review.rounds", kind: integer, min: 0, max: 20},
 	{key: "relay.review.timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.agents.*.type", kind: text, words: []string{"claude", "command", "scripted"}},
+	{key: "relay.agents.*.type", kind: text, words: []string{"claude", "codex", "gemini", "opencode", "command", "scripted"}},
 	{key: "relay.agents.*.argv", kind: list, form: &argumentForm},
 	{key: "relay.agents.*.prompt", kind: text, words: []string{"stdin", "file"}, fallback: "stdin"},
 	{key: "relay.agents.*.result", kind: text, words: []string{"file", "exit"}, fallback: "file"},
 	{key: "relay.agents.*.model", kind: text, form: &modelForm},
-	{key: "relay.agents.*.env", kind: list, form: &setForm, hidden: true},
+	{key: "relay.agents.*.env", kind: list, form: &passForm, hidden: true},
 	{key: "relay.agents.*.stop_signal", kind: text, words: []string{"TERM", "INT"}, fallback: "TERM"},
 	{key: "relay.agents.*.script", kind: text, form: &pathForm},
 	{key: "relay.agents.*.permission", kind: text, form: &permissionForm},
+	{key: "relay.agents.*.focus", kind: text, form: &pathForm},
+	{key: "relay.agents.*.instructions", kind: text, form: &pathForm},
 	{key: "quality_gate.reviewers", kind: list, form: &nameForm},
 	{key: "quality_gate.strictness", kind: text, words: []string{"pedantic", "strict", "standard"}},
 }

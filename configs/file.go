@@ -169,7 +169,10 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 	}
 	at := w.near(value, key)
 	s := setting{key: path, origin: fmt.Sprintf("%s:%d", at.file, at.line), place: at}
-	if f.kind == list {
+	switch f.kind {
+	case prices:
+		s.items = w.keys(value)
+	case list:
 		for _, item := range resolve(value).Content {
 			s.items = append(s.items, w.near(item, key))
 		}

@@ -67,7 +67,7 @@ func Load(s Sources) (*Config, error) {
 // setting is one value of one layer.
 type setting struct {
 	key    string
-	value  any // as written: string, bool, int, float64 or []string
+	value  any // as written: string, bool, int, float64, []string or Prices
 	origin string
 	place  place
 	items  []place // of a list in a file
@@ -116,7 +116,7 @@ func (l *loader) set(s setting, bad []complaint) {
 	for _, c := range bad {
 		at, key := s.place, s.key
 		if c.item >= 0 {
-			key = fmt.Sprintf("%s[%d]", key, c.item)
+			key = cmp.Or(c.key, fmt.Sprintf("%s[%d]", key, c.item))
 			if c.item < len(s.items) {
 				at = s.items[c.item]
 			}
@@ -171,6 +171,9 @@ func (l *loader) merge() (*Config, error) {
 		if name, ok := agentOf(key); ok {
 			key = agentsKey + "." + number[name] + strings.TrimPrefix(key, agentsKey+"."+name)
 		}
+		if key == pricesKey {
+			continue
+		}
 		if err := v.MergeConfigMap(nested(key, s.decoded())); err != nil {
 			return nil, fmt.Errorf("merge %s: %w", s.key, err)
 		}
@@ -183,7 +186,7 @@ func (l *loader) merge() (*Config, error) {
 	for _, name := range names {
 		agents[name] = c.Relay.Agents[number[name]]
 	}
-	c.Relay.Agents = agents
+	c.Relay.Agents, c.Relay.Prices = agents, l.prices()
 	return &c, nil
 }
 
@@ -249,6 +252,8 @@ func (l *loader) appendValue(values []Value, key string) []Value {
 		if x == float64(int(x)) {
 			shown = int(x)
 		}
+	case Prices:
+		shown = l.prices()
 	case []string:
 		items := make([]string, len(x))
 		for i, item := range x {

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -34,18 +35,29 @@ func load(t *testing.T, s Sources) *Config {
 	return c
 }
 
+// known are the agents that need no configuration, and more.
+func known(more map[string]Agent) map[string]Agent {
+	agents := map[string]Agent{}
+	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
+		agents[name] = Agent{Type: name, Prompt: "stdin", Result: "file", StopSignal: "TERM"}
+	}
+	maps.Copy(agents, more)
+	return agents
+}
+
 func TestDefaultsAreComplete(t *testing.T) {
 	t.Parallel()
 	c := load(t, Sources{})
 	got := c.Relay
 	want := Relay{
 		Dir: ".agents-os/relay", MaxAttemptsPerTask: 3,
-		Timeout: 15 * time.Minute, Silence: 10 * time.Minute, Linger: 30 * time.Second, StopGrace: 10 * time.Second,
+		Timeout: 15 * time.Minute, Silence: 10 * time.Minute, FirstAnswer: 5 * time.Minute, Linger: 30 * time.Second, StopGrace: 10 * time.Second,
 		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "worktree", Runners: []string{"claude"}, MaxUncharged: 20,
+		MaxUnchargedRun: 100, MaxFailedInARow: 5, MaxSameError: 3, DiskFloorMiB: 500, MemoryFloorMiB: 200, FloorWait: 10 * time.Minute,
 		Landing: "merge", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Link: []string{}}, SetupTimeout: 10 * time.Minute,
-		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, BriefKiB: 48, TranscriptMiB: 32, Env: []string{},
-		Review: Review{Enabled: true, Provider: "none", Timeout: 10 * time.Minute},
-		Agents: map[string]Agent{"claude": {Type: "claude", Prompt: "stdin", Result: "file", StopSignal: "TERM"}},
+		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Env: []string{},
+		Review: Review{Enabled: true, Rounds: 2, Provider: "none", Timeout: 10 * time.Minute},
+		Agents: known(nil),
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -130,10 +142,10 @@ func TestMapsMergeAndListsReplace(t *testing.T) {
 	if want := []string{"make"}; !slices.Equal(got.Runners, want) {
 		t.Errorf("runners %v, want %v", got.Runners, want)
 	}
-	want := map[string]Agent{
+	want := known(map[string]Agent{
 		"make":   {Type: "command", Argv: []string{"gmake"}, Prompt: "stdin", Result: "file", StopSignal: "TERM"},
 		"claude": {Type: "claude", Model: "opus", Prompt: "stdin", Result: "file", StopSignal: "TERM"},
-	}
+	})
 	if !reflect.DeepEqual(got.Agents, want) {
 		t.Errorf("got  %+v\nwant %+v", got.Agents, want)
 	}
@@ -160,7 +172,7 @@ func TestVariablesReachNestedKeysWithoutDefault(t *testing.T) {
 	if got, want := c.Relay.Agents["my-agent"].Model, "opus"; got != want {
 		t.Errorf("model %q, want %q", got, want)
 	}
-	if got, want := c.Relay.Review, (Review{Provider: "gemini", Timeout: 10 * time.Minute}); got != want {
+	if got, want := c.Relay.Review, (Review{Rounds: 2, Provider: "gemini", Timeout: 10 * time.Minute}); got != want {
 		t.Errorf("review %+v, want %+v", got, want)
 	}
 	if got, want := c.Relay.Timeout, 30*time.Second; got != want {
@@ -255,8 +267,8 @@ func TestExplain(t *testing.T) {
 	if v, _ := c.Lookup("relay.timeout_minutes"); v.String() != "1.5" {
 		t.Errorf("got %q, want 1.5", v)
 	}
-	if got, _ := c.Keys("relay.review"); len(got) != 3 {
-		t.Errorf("got %v, want the three settings of the review", got)
+	if got, _ := c.Keys("relay.review"); len(got) != 4 {
+		t.Errorf("got %v, want the four settings of the review", got)
 	}
 	if got, near := c.Keys("relay.max_attempts"); got != nil || near != "relay.max_attempts_per_task" {
 		t.Errorf("got %v and %q", got, near)

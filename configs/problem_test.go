@@ -63,8 +63,8 @@ relay: {}
 13:25: relay.env[1] is set by relay itself
 15:22: relay.agents.MyClaude.type cannot be "claud" (did you mean "claude"?)
 16:5: relay.agents: "my.agent" is not a name: a letter, then up to 31 letters, digits, - or _
-17:5: relay.agents.x has no type (add type: claude, command or scripted)
-18:36: relay.agents.y.permission is only for type claude
+17:5: relay.agents.x has no type (add type: claude, codex, gemini, opencode, command or scripted)
+18:36: relay.agents.y.permission is only for type claude, codex, gemini, opencode
 19:31: relay.agents.z.prompt is only for type command
 20:9: relay.model wants text, got nothing (give it a value or remove the key)
 21:8: relay.dir "../x" leads outside the repository
@@ -103,7 +103,7 @@ func TestProblemsOfShape(t *testing.T) {
 		"dir absolute":       {"relay: {dir: /tmp}", `1:14: relay.dir "/tmp" is not a folder inside the repository, such as .agents-os/relay`},
 		"dir is the root":    {"relay: {dir: ./}", `1:14: relay.dir "./" is the repository itself`},
 		"runner twice":       {"relay: {runners: [claude, claude]}", `1:27: relay.runners: "claude" is named twice`},
-		"runner unknown":     {"relay: {runners: [codex]}", `1:19: relay.runners: there is no agent "codex" (known: claude)`},
+		"runner unknown":     {"relay: {runners: [codecs]}", `1:19: relay.runners: there is no agent "codecs" (did you mean "codex"?)`},
 		"command without":    {"relay: {agents: {c: {type: command}}}", "1:18: relay.agents.c has no program to run (add argv: [program, argument])"},
 		"scripted without":   {"relay: {agents: {c: {type: scripted}}}", "1:18: relay.agents.c has no script to play (add script: FILE)"},
 		"script for claude":  {"relay: {agents: {claude: {script: x}}}", "1:35: relay.agents.claude.script is only for type scripted"},

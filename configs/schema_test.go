@@ -58,14 +58,18 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {review: null, agents: null}", "relay: {jobs: 3.0, timeout_minutes: 0.5}",
 		"relay: {review: {enabled: true, provider: repoprompt}}",
 		"relay: {runners: [], env: [HOME, LC_*, 'A=b c', EMPTY=], model: us.anthropic/opus:1, dir: .agents/relay}",
-		"relay: {agents: {claude: {argv: [/opt/claude], permission: acceptEdits, env: [A=b], stop_signal: INT}}}",
+		"relay: {agents: {claude: {argv: [/opt/claude], permission: acceptEdits, env: [A=b, HOME, LC_*], stop_signal: INT}}}",
 		"relay: {agents: {s: {type: scripted, script: a/b.txt}, c: {type: command, argv: [a, ''], prompt: file, result: exit}}}",
 		"quality_gate: {reviewers: [claude, codex], strictness: pedantic}",
 		"relay: {isolation: worktree, landing: rebase, worktree: null, setup_timeout_minutes: 0.5}",
 		"relay: {worktree: {setup: [npm ci, \"a\\nb\"], copy: [.env, 'config/**/*.{a,b}', .gitmodules.local], link: [./node_modules, a..b], dir: ''}}",
+		"relay: {budget_usd: 12.5, budget_tokens: 0, epic_budget_usd: 1000000, attempt_budget_tokens: 1e3}", "relay: {prices: null}", "relay: {prices: {}}",
+		"relay: {prices: {'*': {input: 1, output: 2.5}, gpt-5.1/x: {input: 0, cached_input: 0.1, output: 0}, 'a[1m]': {output: 1, input: 1}}}",
 		"relay: {worktree: {dir: /tmp/x}}", "relay: {worktree: {dir: ../beside}}", "relay: {worktree: {dir: 'C:\\x'}}",
+		"relay: {until: 07:00}", "relay: {until: 8h}", "relay: {until: 1h30m}", "relay: {until: ''}", "relay: {max_same_error: 0, disk_floor_mib: 0}",
 	}
 	bad := []string{
+		"relay: {until: 8}", "relay: {until: 25:00}", "relay: {until: 07:60}", "relay: {until: tomorrow}", "relay: {until: -8h}", "relay: {max_uncharged_run: 0}",
 		"[]", "text", "relay: 1", "relay: []", "relay: {job: 1}", "relay: {jobs: 0}", "relay: {jobs: 257}", "relay: {jobs: 1.5}",
 		"relay: {jobs: '1'}", "relay: {jobs: true}", "relay: {jobs: null}", "relay: {timeout_minutes: 0}", "relay: {timeout_minutes: -1}",
 		"relay: {timeout_minutes: 20000}", "relay: {isolation: worktrees}", "relay: {isolation: ''}", "relay: {runners: claude}",
@@ -75,8 +79,12 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {dir: \"a\\\\..\\\\b\"}", "relay: {env: [1A]}", "relay: {env: ['']}", "relay: {env: [RELAY_TASK=1]}",
 		"relay: {review: {enable: true}}", "relay: {review: {enabled: 'true'}}", "relay: {review: {provider: 'a b'}}", "relay: {review: true}",
 		"relay: {agents: []}", "relay: {agents: {a b: {}}}", "relay: {agents: {a: {type: shell}}}", "relay: {agents: {claude: {argv: claude}}}",
-		"relay: {agents: {claude: {stop_signal: KILL}}}", "relay: {agents: {claude: {env: [HOME]}}}", "relay: {agents: {claude: {x: 1}}}",
+		"relay: {agents: {claude: {stop_signal: KILL}}}", "relay: {agents: {claude: {env: [1A]}}}", "relay: {agents: {claude: {x: 1}}}",
 		"relay: {agents: {claude: {permission: a b}}}", "relay: {agents: {claude: 1}}",
+		"relay: {budget_usd: -1}", "relay: {budget_usd: 1000001}", "relay: {budget_usd: '5'}", "relay: {budget_tokens: 1.5}", "relay: {task_budget_tokens: -1}",
+		"relay: {prices: []}", "relay: {prices: {a: 1}}", "relay: {prices: {a: {}}}", "relay: {prices: {a: {input: 1}}}", "relay: {prices: {a: {output: 1}}}",
+		"relay: {prices: {a: {input: 1, output: 1, cache: 1}}}", "relay: {prices: {a: {input: -1, output: 1}}}", "relay: {prices: {a: {input: '1', output: 1}}}",
+		"relay: {prices: {'a b': {input: 1, output: 1}}}", "relay: {prices: {'': {input: 1, output: 1}}}", "relay: {prices: {a: {input: 1000001, output: 1}}}",
 		"relay: {landing: squash}", "relay: {setup_timeout_minutes: 0}", "relay: {worktree: []}", "relay: {worktree: {setup: npm ci}}",
 		"relay: {worktree: {setup: ['']}}", "relay: {worktree: {setup: [' ']}}", "relay: {worktree: {setups: []}}", "relay: {worktree: {copy: [/etc/passwd]}}",
 		"relay: {worktree: {copy: ['~/x']}}", "relay: {worktree: {copy: [a/../../b]}}", "relay: {worktree: {copy: [.]}}", "relay: {worktree: {copy: ['']}}",
@@ -141,7 +149,7 @@ func compareField(t *testing.T, f field, node map[string]any) {
 	if node["description"] == "" || node["description"] == nil {
 		t.Errorf("%s has no description", f.key)
 	}
-	if f.kind == integer || f.kind == span {
+	if f.kind == integer || f.kind == span || f.kind == decimal {
 		got := normal(t, []any{node["minimum"], node["maximum"]})
 		if want := normal(t, []any{f.min, f.max}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: from %v in the schema, want %v", f.key, got, want)

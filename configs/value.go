@@ -12,9 +12,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// complaint says what is wrong with a written value. item is its index in a list, or -1 for the whole value.
+// complaint says what is wrong with a written value. item is its index in a list or map, or -1 for the whole value; key
+// names an item of a map.
 type complaint struct {
 	item          int
+	key           string
 	message, hint string
 }
 
@@ -28,7 +30,9 @@ func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
 			return nil, f.mistyped(n, "true or false")
 		}
 		return b, nil
-	case integer, span:
+	case prices:
+		return pricesFromNode(n)
+	case integer, span, decimal:
 		var number float64
 		if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || n.Decode(&number) != nil {
 			return nil, f.mistyped(n, "a number")
@@ -126,7 +130,13 @@ func (f *field) fromText(s string) (any, []complaint) {
 			return nil, []complaint{{item: -1, message: fmt.Sprintf("wants true or false, got %q", shorten(s))}}
 		}
 		return b, nil
-	case integer, span:
+	case prices:
+		var document yaml.Node
+		if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
+			return nil, []complaint{{item: -1, message: "wants prices by model, such as {gpt-5: {input: 1.25, output: 10}}"}}
+		}
+		return pricesFromNode(resolve(document.Content[0]))
+	case integer, span, decimal:
 		number, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			return nil, []complaint{{item: -1, message: fmt.Sprintf("wants a number, got %q", shorten(s))}}
@@ -152,6 +162,7 @@ func (f *field) fromText(s string) (any, []complaint) {
 
 // fromAny reads a value that a flag holds: text, or a Go value of the setting's type. Durations become units.
 func (f *field) fromAny(v any) (any, []complaint) {
+	numeric := slices.Contains([]kind{integer, span, decimal}, f.kind)
 	switch x := v.(type) {
 	case string:
 		return f.fromText(x)
@@ -164,11 +175,11 @@ func (f *field) fromAny(v any) (any, []complaint) {
 			return x, nil
 		}
 	case int:
-		if f.kind == integer || f.kind == span {
+		if numeric {
 			return f.number(float64(x))
 		}
 	case float64:
-		if f.kind == integer || f.kind == span {
+		if numeric {
 			return f.number(x)
 		}
 	case time.Duration:
@@ -181,9 +192,9 @@ func (f *field) fromAny(v any) (any, []complaint) {
 
 func (f *field) number(v float64) (any, []complaint) {
 	if !(v >= f.min && v <= f.max) { // also false for NaN
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("is %v, out of range", v), hint: fmt.Sprintf("from %v to %v", f.min, f.max)}}
+		return nil, []complaint{{item: -1, message: fmt.Sprintf("is %v, out of range", v), hint: fmt.Sprintf("from %s to %s", digits(f.min), digits(f.max))}}
 	}
-	if f.kind == span {
+	if f.kind == span || f.kind == decimal {
 		return v, nil
 	}
 	if v != math.Trunc(v) {
@@ -191,6 +202,9 @@ func (f *field) number(v float64) (any, []complaint) {
 	}
 	return int(v), nil
 }
+
+// digits writes a number without an exponent.
+func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 func (f *field) text(s string) (any, []complaint) {
 	if f.words != nil && !slices.Contains(f.words, s) {

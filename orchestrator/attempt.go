@@ -15,18 +15,21 @@ import (
 func (n *night) attempt(ctx context.Context, j job) error {
 	task := n.plan.tasks[j.index]
 	record := n.store.Task(task.ID)
+	if gated, err := n.bankrupt(j, task, record); gated {
+		return err
+	}
 	a := n.assign(task, record, j.runner)
 	base, err := n.engine.Prepare(ctx, a)
 	if err != nil {
 		return n.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
 	}
 	a.Base = base
-	if err := n.begin(ctx, a); err != nil {
+	if err := n.begin(ctx, a, j.turn); err != nil {
 		return err
 	}
 	began := n.ran()
 	n.locked(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
-	f, err := n.engine.Attempt(ctx, a)
+	f, err := n.pay(ctx, a, record)
 	if err != nil {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
@@ -38,17 +41,24 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	return n.close(j, a, record, f, began)
 }
 
-// begin makes the start of an attempt durable, and its brief if the engine can.
-func (n *night) begin(ctx context.Context, a Assignment) error {
+// begin makes the start of an attempt durable, and its brief if the engine can. turn says why another runner has it
+// than before, if one has.
+func (n *night) begin(ctx context.Context, a Assignment, turn string) error {
 	var brief func()
 	var failed error
 	if b, ok := n.engine.(briefer); ok {
 		brief = func() { failed = b.Brief(ctx, a) }
 	}
-	err := n.store.AppendWhile(brief, attempts.Event{
+	events := []attempts.Event{{
 		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Attempt,
 		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal(n.o.Epic, &a.Task)},
-	})
+	}}
+	if turn != "" {
+		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + turn}
+		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: note}, events[0]}
+		n.locked(func() { n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
+	}
+	err := n.store.AppendWhile(brief, events...)
 	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
 		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
 	}
@@ -70,7 +80,14 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	wall := n.o.Limits.wall(task)
 	a := Assignment{Run: n.o.Run, Task: *task, Attempt: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
+	if last, ok := unfinished(record); ok {
+		a.Unfinished = last
+	}
 	a.Known = known(n.o, n.store, task, wall)
+	n.locked(func() {
+		left := n.purse.left(task, record.UsedSince())
+		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
+	})
 	return a
 }
 
@@ -92,10 +109,11 @@ func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.putOff(ended.Receipt.Review)
 	n.consequences(j, a, f, ended)
 	n.report(a, f, ended, n.ran()-began)
 	n.announce()
-	return nil
+	return n.weigh(a.Task.ID, f, ended)
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
@@ -108,6 +126,9 @@ func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (att
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: &f.Notes[i]})
 	}
 	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Attempt, Ended: &ended})
+	if cooling := n.answered(a, f, ended); cooling != nil {
+		events = append(events, attempts.Event{Type: attempts.TypeCooling, Task: a.Task.ID, Attempt: a.Attempt, Cooling: cooling})
+	}
 	return ended, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
@@ -133,8 +154,8 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.
 // ended is the finding in the ledger's words.
 func (n *night) ended(a Assignment, f Finding) attempts.Ended {
 	e := attempts.Ended{
-		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
-		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: n.redact.receipt(f.Receipt),
+		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
+		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
 	}
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage
@@ -145,7 +166,7 @@ func (n *night) ended(a Assignment, f Finding) attempts.Ended {
 	case attempts.Stopped:
 		e.Result = attempts.ResultInterrupted
 	}
-	return e
+	return n.redact.ended(e)
 }
 
 // gate decides whether the task may be tried again.
@@ -155,10 +176,8 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e atte
 	}
 	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
-	if gate == nil && e.Result != attempts.ResultSuccess && a.Task.BudgetUSD > 0 {
-		if spent := spent(record) + f.Usage.CostUSD; spent >= a.Task.BudgetUSD {
-			gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: fmt.Sprintf("%.2f USD of %.2f spent", spent, a.Task.BudgetUSD)}
-		}
+	if gate == nil && e.Result != attempts.ResultSuccess {
+		gate = n.spentUp(a, record, f)
 	}
 	if gate != nil && gate.At.IsZero() {
 		gate.At = n.now().UTC()
@@ -166,18 +185,7 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e atte
 	return gate
 }
 
-// spent is what a task has cost so far, in USD.
-func spent(record attempts.TaskRecord) float64 {
-	sum := 0.0
-	for i := range record.Attempts {
-		if u := record.Attempts[i].Usage; u != nil {
-			sum += u.CostUSD
-		}
-	}
-	return sum
-}
-
-// consequences moves the task and its runner on. The caller holds mu.
+// consequences moves the task on. The caller holds mu.
 func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	switch {
 	case e.Result == attempts.ResultSuccess:
@@ -188,18 +196,24 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 		n.plan.again(j.index)
 	}
 	n.tally.Ended++
-	n.tally.Usage.InputTokens += f.Usage.InputTokens
-	n.tally.Usage.OutputTokens += f.Usage.OutputTokens
-	n.tally.Usage.CostUSD += f.Usage.CostUSD
+	n.tally.Usage.Add(f.Usage)
+	n.purse.end(a.Task.ID, f.Usage, !a.Ended)
+}
+
+// answered takes note of what an attempt's end says of its runner. It returns what later runs must know of that too.
+func (n *night) answered(a Assignment, f Finding, e attempts.Ended) *attempts.Cooling {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	asked := firstOf(f.Limited, a.Runner)
 	switch {
 	case f.RunnerOut:
 		n.pool.drop(asked, e.Receipt.ErrorSummary)
 	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
-		n.pool.cool(asked, e.Receipt.ErrorSummary, n.moment(), f.ResetAt)
+		return n.pool.cool(asked, e.Receipt.ErrorSummary, n.moment(), f.ResetAt)
 	case f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
 		n.pool.worked(a.Runner)
 	}
+	return nil
 }
 
 // about fills in which attempt of which task an update is about.

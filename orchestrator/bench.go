@@ -61,6 +61,7 @@ type bench struct {
 func (b *bench) run(ctx context.Context, check numbered, f *Finding) (said, error) {
 	if b.name == "" {
 		b.name = b.l.enter(benchName)
+		b.l.busy.Add(1)
 		repo, err := b.l.yard.site(ctx, b.name, b.q.commit, "")
 		if err != nil {
 			return said{}, err
@@ -77,6 +78,7 @@ func (b *bench) run(ctx context.Context, check numbered, f *Finding) (said, erro
 func (b *bench) leave() {
 	if b.name != "" {
 		b.l.leave(b.name)
+		b.l.busy.Add(-1)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-
-	"relay/reanchor"
 )
 
 // Brief writes the brief, if nothing that an attempt begins with could change what it says.
@@ -51,5 +49,5 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 	if err := os.MkdirAll(p.folder, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(p.brief, reanchor.Brief(in), 0o600)
+	return os.WriteFile(p.brief, c.o.brief(in), 0o600)
 }

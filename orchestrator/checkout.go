@@ -12,8 +12,6 @@ import (
 
 	"relay/attempts"
 	"relay/reanchor"
-	"relay/runners"
-	"relay/runners/process"
 )
 
 // ground is what all places share that the tasks of a run work in.
@@ -21,6 +19,7 @@ type ground struct {
 	o      *Options
 	home   *reanchor.Git // the user's own checkout
 	vault  *vault
+	stash  *stashGuard
 	lock   *occupancy
 	ledger ledger
 	ignore []byte // relay's own .gitignore
@@ -43,7 +42,8 @@ type checkout struct {
 	facts *reanchor.Cached
 	tree  *worktree // nil with IsolationShared: changes then belong to no task
 
-	ceiling string // folder above which git must not look for a repository; "" : anywhere
+	ceiling string      // folder above which git must not look for a repository; "" : anywhere
+	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
 
 	clearing sync.Mutex
 	cleared  time.Time // see clearWay
@@ -114,11 +114,10 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		}
 		asked = f.Receipt.Checks
 	}
-	report, err := c.agent(ctx, a, p)
+	f, err := c.firstTurn(ctx, &a, p)
 	if err != nil {
-		return Finding{}, err
+		return f, err
 	}
-	f := judge(report)
 	f.Receipt.Checks = asked
 	if err := c.guard(ctx, &f); err != nil {
 		return f, err
@@ -129,24 +128,35 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		}
 		return f, err
 	}
-	names, err := c.gather(ctx, a, &f)
-	if err != nil {
-		return f, err
-	}
-	if err := c.examine(ctx, a, names, &f); err != nil {
-		return f, err
+	for more := true; more; {
+		if err := c.examine(ctx, a, &f); err != nil {
+			return f, err
+		}
+		if more, err = c.rework(ctx, a, p, &f); err != nil {
+			return f, err
+		}
+		if more {
+			if err := c.guard(ctx, &f); err != nil {
+				return f, err
+			}
+		}
 	}
 	f.pardon()
 	err = c.settle(ctx, a, p, &f)
 	return f, err
 }
 
-// examine holds a claimed success against the evidence. Whatever that came to, code an agent had a hand in has run.
-func (c *checkout) examine(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
-	if err := c.weigh(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
+// examine collects what the agent made and holds a claimed success against the evidence. Whatever that came to, code an
+// agent had a hand in has run.
+func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error {
+	names, err := c.gather(ctx, a, f)
+	if err != nil {
 		return err
 	}
-	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || c.o.Review.Reviewer != "" {
+	if err := errors.Join(c.weigh(ctx, a, names, f), c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || len(c.o.Review.Reviewers) > 0 {
 		if err := c.vault.save(); err != nil { // now with the work in it: what runs next is the agent's as well
 			return err
 		}
@@ -156,7 +166,7 @@ func (c *checkout) examine(ctx context.Context, a Assignment, names []reanchor.C
 		return err
 	}
 	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, a, p, f); err != nil {
+		if err := c.review(ctx, &desk{c: c, a: a, folder: f.folder(p.review)}, f); err != nil {
 			return err
 		}
 	}
@@ -183,34 +193,6 @@ const settleLimit = 10 * time.Minute
 // settling is for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
 func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
-}
-
-// agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
-func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Report, error) {
-	sup := c.o.Supervisor
-	if a.Ended {
-		exit, err := process.ReadExit(p.end)
-		if err != nil || exit.Stopped || exit.Lost {
-			return runners.Report{Outcome: runners.Stopped, Detail: "relay was killed while the agent worked"}, nil
-		}
-		sup = process.Ended(exit)
-	} else if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
-		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
-	} else if err != nil {
-		return runners.Report{}, err
-	}
-	runner, err := c.o.NewRunner(a.Runner, sup)
-	if err != nil {
-		return runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil
-	}
-	return runner.Run(ctx, runners.Request{
-		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(), Model: a.Model, Env: c.agentEnv(a, p.result), Ended: a.Ended,
-		Limits: runners.Limits{
-			Wall: a.Wall, Silence: c.o.Limits.Silence, Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
-		},
-		Observe: func(e runners.Event) { c.tell(Heard{Task: a.Task.ID, Kind: UpdateActivity, Event: e}) },
-	})
 }
 
 // tell never waits: an activity nobody has time to hear is dropped.

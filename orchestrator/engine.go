@@ -7,6 +7,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/reanchor"
+	"relay/review"
 	"relay/runners"
 )
 
@@ -54,6 +55,8 @@ type Assignment struct {
 	Wall    time.Duration
 	// EarlierFindings is what a reviewer wanted at the last attempt, as markdown.
 	EarlierFindings string
+	// Unfinished is the earlier attempt that this one goes on from, if that can be done; its zero value is none.
+	Unfinished attempts.Attempt
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }
@@ -77,9 +80,19 @@ type Finding struct {
 	// RunnerOut means that this runner cannot work at all in this run.
 	RunnerOut bool
 
-	agentHead    string   // before relay committed what was left
-	theirs       bool     // after a run that was killed, somebody else has committed since
+	used      runners.Usage    // by the runs of Session, without what reviewers used
+	agentHead string           // before relay committed what was left
+	theirs    bool             // after a run that was killed, somebody else has committed since
+	weakened  []review.Finding // tests that prove less than before
+	rounds    int              // in which the agent mended what reviewers found
+	judged    string           // head that the last review was about
+	wanted    []review.Raised  // by the last review
+	before    []review.Raised  // by the one before it
+	earlier   string           // the same as markdown
+	answered  string           // what the agent said it has done about them
+
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
+	charged      bool     // though the outcome alone does not say so
 }
 
 // pardon charges nobody where it cannot be told whose doing it was.
@@ -93,6 +106,9 @@ func (f *Finding) pardon() {
 // Heard is one thing an agent or relay did during an attempt.
 type Heard struct {
 	Task  string
-	Kind  UpdateKind // UpdateActivity, UpdateChecking, UpdateReviewing
+	Kind  UpdateKind // UpdateActivity, UpdateUsage, UpdateChecking, UpdateReviewing, UpdateMending
 	Event runners.Event
+	Usage attempts.Usage // UpdateUsage: of the attempt so far
+	// Delivered means of an UpdateUsage that the agent has come to its end: what was used counts, and stops it no more.
+	Delivered bool
 }

@@ -204,7 +204,7 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
 	rel, err := filepath.Rel(t.o.Dir, log)
-	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(t.now().Sub(start)), Log: filepath.ToSlash(rel), Phase: check.phase}
+	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(t.now().Sub(start)), Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: check.phase}
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
 	}

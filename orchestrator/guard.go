@@ -45,6 +45,11 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if why != "" {
 		c.blame(f, why)
 	}
+	if c.tree != nil { // now that there is a repository again
+		if err := c.unstash(ctx, f); err != nil {
+			return err
+		}
+	}
 	return c.lock.keep(ctx)
 }
 
@@ -52,6 +57,9 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 // note stands, and nobody is gated.
 func (c *checkout) blame(f *Finding, why string) {
 	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.alone()
+	if c.alone != nil {
+		alone = c.alone()
+	}
 	if alone && f.Outcome != attempts.Stopped {
 		f.Gate = attempts.TamperedWith
 		f.fail(attempts.Tamper, attempts.Tampered, why)

@@ -13,8 +13,9 @@ import (
 func judge(r runners.Report) Finding {
 	f := Finding{
 		Model: r.Model, Session: r.Session, ResetAt: r.ResetAt,
-		Usage: attempts.Usage{InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CostUSD: r.Usage.CostUSD},
+		Usage: usageOf(r.Usage),
 	}
+	f.used = r.Usage
 	row := outcomeOf(r.Outcome)
 	f.Outcome, f.RunnerOut = row.outcome, row.runnerOut
 	f.Receipt.ErrorCategory = row.category
@@ -38,34 +39,33 @@ type outcomeRow struct {
 	runnerOut bool
 }
 
+// outcomeRows is the outcome table.
+var outcomeRows = map[runners.Outcome]outcomeRow{
+	runners.Claimed:          {outcome: attempts.Success},
+	runners.Failed:           {attempts.Agent, attempts.CodeError, "the agent reported a failure", false},
+	runners.NoResult:         {attempts.Agent, attempts.NoResult, "the agent ended without a result", false},
+	runners.BadResult:        {attempts.Agent, attempts.NoResult, "the agent's result cannot be read", false},
+	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time", false},
+	runners.SilenceLimit:     {attempts.Timeout, attempts.TimedOut, "the agent fell silent", false},
+	runners.Quota:            {attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached", false},
+	runners.Refused:          {attempts.Agent, attempts.CodeError, "the model refuses this task", false},
+	runners.ContextExhausted: {attempts.Agent, attempts.CodeError, "the task does not fit the model's context", false},
+	runners.Killed:           {attempts.Agent, attempts.CodeError, "the agent was killed", false},
+	runners.RateLimited:      {attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests", false},
+	runners.Overloaded:       {attempts.Provider, attempts.ProviderError, "the provider failed", false},
+	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed", false},
+	runners.Truncated:        {attempts.Provider, attempts.ProviderError, "the provider failed", false},
+	runners.Provider:         {attempts.Provider, attempts.ProviderError, "the provider failed", false},
+	runners.Auth:             {attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used", true},
+	runners.PermissionDenied: {attempts.Environment, attempts.CLIError, "the agent's mode denies it a tool it needs", false},
+	runners.CannotStart:      {attempts.Environment, attempts.CLIError, "the agent's program cannot be started", true},
+	runners.Stopped:          {attempts.Stopped, attempts.Interrupted, "the run was stopped", false},
+	runners.Lost:             {attempts.Environment, attempts.Interrupted, "the process that watched the agent died", false},
+}
+
 func outcomeOf(o runners.Outcome) outcomeRow {
-	switch o {
-	case runners.Claimed:
-		return outcomeRow{outcome: attempts.Success}
-	case runners.Failed:
-		return outcomeRow{attempts.Agent, attempts.CodeError, "the agent reported a failure", false}
-	case runners.NoResult:
-		return outcomeRow{attempts.Agent, attempts.NoResult, "the agent ended without a result", false}
-	case runners.BadResult:
-		return outcomeRow{attempts.Agent, attempts.NoResult, "the agent's result cannot be read", false}
-	case runners.WallLimit:
-		return outcomeRow{attempts.Timeout, attempts.TimedOut, "the agent ran out of time", false}
-	case runners.SilenceLimit:
-		return outcomeRow{attempts.Timeout, attempts.TimedOut, "the agent fell silent", false}
-	case runners.Quota:
-		return outcomeRow{attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached", false}
-	case runners.RateLimited:
-		return outcomeRow{attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests", false}
-	case runners.Provider:
-		return outcomeRow{attempts.Provider, attempts.ProviderError, "the provider failed", false}
-	case runners.Auth:
-		return outcomeRow{attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used", true}
-	case runners.CannotStart:
-		return outcomeRow{attempts.Environment, attempts.CLIError, "the agent's program cannot be started", true}
-	case runners.Stopped:
-		return outcomeRow{attempts.Stopped, attempts.Interrupted, "the run was stopped", false}
-	case runners.Lost:
-		return outcomeRow{attempts.Environment, attempts.Interrupted, "the process that watched the agent died", false}
+	if row, ok := outcomeRows[o]; ok {
+		return row
 	}
 	return outcomeRow{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o), false}
 }

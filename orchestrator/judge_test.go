@@ -57,19 +57,23 @@ func TestJudge(t *testing.T) {
 func TestJudgeInWords(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[runners.Outcome]string{
-		runners.Claimed:      "",
-		runners.Failed:       "the agent reported a failure",
-		runners.NoResult:     "the agent ended without a result",
-		runners.BadResult:    "the agent's result cannot be read",
-		runners.WallLimit:    "the agent ran out of time",
-		runners.SilenceLimit: "the agent fell silent",
-		runners.Quota:        "the provider's usage limit is reached",
-		runners.RateLimited:  "the provider limits the rate of requests",
-		runners.Provider:     "the provider failed",
-		runners.Auth:         "the agent is not logged in, or may not be used",
-		runners.CannotStart:  "the agent's program cannot be started",
-		runners.Stopped:      "the run was stopped",
-		runners.Lost:         "the process that watched the agent died",
+		runners.Claimed:          "",
+		runners.Failed:           "the agent reported a failure",
+		runners.NoResult:         "the agent ended without a result",
+		runners.BadResult:        "the agent's result cannot be read",
+		runners.WallLimit:        "the agent ran out of time",
+		runners.SilenceLimit:     "the agent fell silent",
+		runners.Refused:          "the model refuses this task",
+		runners.ContextExhausted: "the task does not fit the model's context",
+		runners.Killed:           "the agent was killed",
+		runners.PermissionDenied: "the agent's mode denies it a tool it needs",
+		runners.Quota:            "the provider's usage limit is reached",
+		runners.RateLimited:      "the provider limits the rate of requests",
+		runners.Provider:         "the provider failed",
+		runners.Auth:             "the agent is not logged in, or may not be used",
+		runners.CannotStart:      "the agent's program cannot be started",
+		runners.Stopped:          "the run was stopped",
+		runners.Lost:             "the process that watched the agent died",
 	} {
 		if got := judge(runners.Report{Outcome: outcome}).Receipt.ErrorSummary; got != want {
 			t.Errorf("%s: got %q, want %q", outcome, got, want)

@@ -23,8 +23,9 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 		return nil, err
 	}
 	in := known(&o, still{view}, task, o.Limits.wall(task))
-	in.Facts, in.Base = facts, facts.Head
-	return reanchor.Brief(in), nil
+	left := newPurse(o.Budget, o.Spent, view.Ledger).left(task, still{view}.Task(task.ID).UsedSince())
+	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
+	return o.brief(in), nil
 }
 
 // known gathers what a brief says besides the state of the checkout.
@@ -34,7 +35,7 @@ func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.I
 		Progress: progress(countsOf(m)),
 		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
 		Record:      m.Task(task.ID),
-		MaxAttempts: o.Limits.attempts(task), Wall: wall, BudgetUSD: task.BudgetUSD,
+		MaxAttempts: o.Limits.attempts(task), Wall: wall,
 		NoCommits: o.Isolation == IsolationShared, Worktree: o.Isolation == IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
 	}
 	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == IsolationWorktree {

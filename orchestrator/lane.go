@@ -30,7 +30,7 @@ type lane struct {
 func (l *lanes) lane(name string, repo *reanchor.Git, a Assignment) *lane {
 	c := &checkout{ground: l.ground, repo: repo, tree: &worktree{repo: repo, branch: "refs/heads/" + l.branch(a)}}
 	c.facts = reanchor.NewCached(repo, recentCommits, 0, l.now)
-	c.ceiling = filepath.Dir(repo.Root())
+	c.ceiling, c.alone = filepath.Dir(repo.Root()), l.alone
 	return &lane{lanes: l, a: a, p: placeOf(l.o.Dir, a), name: name, c: c}
 }
 
@@ -48,27 +48,38 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		}
 		w.asked = f.Receipt.Checks
 	}
-	report, err := c.agent(ctx, a, p)
+	f, err := c.firstTurn(ctx, &a, p)
 	if err != nil {
-		return Finding{}, err
+		return f, err
 	}
-	f := judge(report)
 	f.Receipt.Checks = w.asked
-	if err := w.guard(ctx, &f); err != nil {
-		return f, err
+	for more := true; more; {
+		if err := w.look(ctx, &f); err != nil {
+			return f, err
+		}
+		if more, err = w.c.rework(ctx, a, p, &f); err != nil {
+			return f, err
+		}
 	}
-	if err := w.reclaim(ctx, &f); err != nil {
-		return f, err
+	return f, nil
+}
+
+// look finds out what a turn of the agent has come to.
+func (w *lane) look(ctx context.Context, f *Finding) error {
+	if err := w.guard(ctx, f); err != nil {
+		return err
 	}
-	c = w.c
-	names, err := w.gather(ctx, &f)
+	if err := w.reclaim(ctx, f); err != nil {
+		return err
+	}
+	names, err := w.gather(ctx, f)
 	if err != nil {
-		return f, err
+		return err
 	}
-	if err := c.weigh(ctx, a, names, &f); err != nil || f.Outcome != attempts.Success {
-		return f, err
+	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+		return err
 	}
-	return f, w.examine(ctx, &f)
+	return w.examine(ctx, f)
 }
 
 // guard puts back what was done to relay's own files, to .git and to the integration branch.
@@ -76,7 +87,11 @@ func (w *lane) guard(ctx context.Context, f *Finding) error {
 	if err := w.c.guard(ctx, f); err != nil {
 		return err
 	}
-	why, err := w.tips.mend(context.WithoutCancel(ctx))
+	return w.guardTip(context.WithoutCancel(ctx), f)
+}
+
+func (w *lane) guardTip(ctx context.Context, f *Finding) error {
+	why, err := w.tips.mend(ctx)
 	if err == nil && why != "" {
 		f.note("tamper", why)
 		w.c.blame(f, why)
@@ -118,8 +133,7 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 	if err == nil {
 		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
 		w.c.tree.standApart(ctx)
-		_, err = w.tips.mend(ctx)
-		return err
+		return w.guardTip(ctx, f)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -187,9 +201,19 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 		return err
 	}
 	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, a, w.p, f); err != nil {
+		if err := c.review(ctx, w.desk(f), f); err != nil {
 			return err
 		}
 	}
 	return w.guard(ctx, f)
+}
+
+// desk is where reviewers work: each gets a clean checkout of the head.
+func (w *lane) desk(f *Finding) *desk {
+	head := f.Head
+	return &desk{c: w.c, a: w.a, folder: f.folder(w.p.review), room: func(ctx context.Context) (*reanchor.Git, func(), error) {
+		name := w.enter(reviewName)
+		repo, err := w.yard.site(ctx, name, head, "")
+		return repo, func() { w.leave(name) }, err
+	}}
 }

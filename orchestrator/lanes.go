@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"relay/attempts"
@@ -23,6 +24,8 @@ type lanes struct {
 	trunk *trunk
 	tips  *tipGuard
 	said  *verdicts
+
+	busy atomic.Int32 // attempts, and checkouts in which checks run
 
 	slowAfter time.Duration // from when on several landings share one run of the checks
 
@@ -56,9 +59,10 @@ const slowChecks = 5 * time.Second
 
 // Kinds of worktrees, by the beginning of their names.
 const (
-	laneName  = ""
-	benchName = "check-"
-	recovery  = "recovery"
+	laneName   = ""
+	benchName  = "check-"
+	reviewName = "review-"
+	recovery   = "recovery"
 )
 
 // enter takes the first worktree of a kind that nobody uses.
@@ -79,11 +83,17 @@ func (l *lanes) leave(name string) {
 	delete(l.used, name)
 }
 
+// alone reports whether one attempt only is under way, and nobody else's checks: then what was found just now is its
+// doing. Everybody looks once more before they are done.
+func (l *lanes) alone() bool { return l.busy.Load() <= 1 }
+
 // Prepare names the tip of the integration branch, from which the attempt begins.
 func (l *lanes) Prepare(context.Context, Assignment) (string, error) { return l.tips.tip(), nil }
 
 // Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
 func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+	l.busy.Add(1)
+	defer l.busy.Add(-1)
 	w, err := l.open(ctx, a)
 	if err != nil {
 		return Finding{}, err

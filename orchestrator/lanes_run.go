@@ -19,7 +19,7 @@ func (l *lanes) awake(ctx context.Context) error {
 }
 
 func (l *lanes) begin(ctx context.Context) error {
-	return errors.Join(l.awake(ctx), l.vault.save())
+	return errors.Join(l.awake(ctx), l.vault.save(), l.stash.begin())
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
@@ -42,7 +42,7 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 	var stay []string
 	for _, name := range names {
 		why, lossErr := "", error(nil)
-		if !strings.HasPrefix(name, benchName) { // there is nothing but a commit and what the set-up made
+		if !strings.HasPrefix(name, benchName) && !strings.HasPrefix(name, reviewName) { // there is nothing but a commit and what the set-up made
 			why, lossErr = l.yard.loss(ctx, name)
 		}
 		if lossErr == nil && why == "" {

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ type night struct {
 	store  *attempts.Store
 	now    func() time.Time     // the day's clock
 	ran    func() time.Duration // the run's clock
+	up     func() time.Duration // a clock that goes on while the machine sleeps
 	redact redactor
 	begun  bool // run_started is in the log
 
@@ -30,15 +30,36 @@ type night struct {
 	changed chan struct{} // closed and replaced at every change of state
 	broken  error         // the run must end: the ledger or the engine failed
 	told    Update        // the last UpdateWaiting
+	asked   string        // the runner that the last task without one of its own went to
+	purse   *purse
+	stops   map[string]context.CancelCauseFunc // of the attempts that run, by task
+	over    *Overspent                         // nothing more is started
 	tally   Summary
 	train   *train // nil: the engine's attempts end landed
-	workers int    // still at work
+
+	deadline  *opening // nil: none
+	halted    halt     // its zero value: the run may go on
+	streak    streak
+	uncharged int      // attempts that ended so in this run
+	tight     *opening // how long a machine that lacks room is still waited for; nil: it has room
+
+	workers int // still at work
 }
 
 func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 	n := &night{
-		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), redact: newRedactor(o.Env),
-		pool: newPool(o.Runners, o.Review.Reviewer, o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
+		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redactor{o.Secrets},
+		pool: newPool(o.Runners, o.judges(), o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
+		stops: make(map[string]context.CancelCauseFunc),
+	}
+	n.pool.jitter = o.Jitter
+	if !o.AskNow {
+		store.View(func(l *attempts.Ledger) { n.pool.recall(l.Cooling, n.moment()) })
+	}
+	store.View(func(l *attempts.Ledger) { n.purse = newPurse(o.Budget, o.Spent, l) })
+	if !o.Until.IsZero() {
+		now := n.moment()
+		n.deadline = &opening{day: o.Until, run: now.run + o.Until.Sub(now.day), named: true}
 	}
 	if l, ok := engine.(lander); ok {
 		n.train = &train{lander: l}
@@ -48,6 +69,9 @@ func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 
 // work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
 func (n *night) work(ctx context.Context) error {
+	defer n.watchSleep(ctx)()
+	ctx, over := n.untilDeadline(ctx)
+	defer over()
 	group, working := errgroup.WithContext(ctx)
 	n.workers = n.o.Jobs
 	for range n.o.Jobs {
@@ -59,7 +83,11 @@ func (n *night) work(ctx context.Context) error {
 	if n.train != nil {
 		group.Go(func() error { return n.landing(working) })
 	}
-	if err := group.Wait(); err != nil || ctx.Err() != nil || n.drained() {
+	err := group.Wait()
+	switch {
+	case errors.Is(context.Cause(ctx), errDeadline) && (errors.Is(err, errDeadline) || errors.Is(err, context.Canceled)):
+		return nil // what stopping does
+	case err != nil || ctx.Err() != nil || n.drained() || n.halted.reason != "" || n.over != nil:
 		return err
 	}
 	return n.stranded()
@@ -132,6 +160,7 @@ func (n *night) fail(err error) {
 type job struct {
 	index  int
 	runner string
+	turn   string // why not the runner that had it before; "" : it is the same
 }
 
 // waiting says what a worker without a task waits for.
@@ -163,7 +192,7 @@ func (w *waiting) park(ctx context.Context, drain <-chan struct{}) {
 func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if ctx.Err() != nil || n.broken != nil || n.drained() {
+	if ctx.Err() != nil || n.broken != nil || n.drained() || n.halted.reason != "" || n.spent() {
 		return nil, nil, nil
 	}
 	now := n.moment()
@@ -183,8 +212,11 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		if rest := n.landsSoon(i, now.run); rest > 0 {
 			return nil, &waiting{changed: n.changed, rest: rest}, nil
 		}
+		if wait, err := n.cramped(now); wait != nil || err != nil || n.halted.reason != "" {
+			return nil, wait, err
+		}
 		n.plan.begun(i)
-		return &job{i, runner}, nil, nil
+		return &job{i, runner, n.turn(i, runner, now)}, nil, nil
 	}
 	if n.plan.ready.Len() == 0 {
 		if n.plan.running == 0 {
@@ -193,52 +225,6 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		return nil, &waiting{changed: n.changed}, nil
 	}
 	return n.idle(now)
-}
-
-// idle is what a worker does when tasks are ready and no runner may be asked for any of them.
-func (n *night) idle(now moment) (*job, *waiting, error) {
-	name, at := n.opens(now)
-	wait := &waiting{changed: n.changed}
-	if name != "" {
-		wait.rest = at.rest(now)
-	}
-	if n.plan.running > 0 {
-		return nil, wait, nil
-	}
-	if name != "" {
-		n.tellWaiting(name, at.day)
-		return nil, wait, nil
-	}
-	if why, yes := n.pool.hopeless(""); yes {
-		return nil, nil, fmt.Errorf("%w: %s", ErrNoRunner, firstOf(why, "none is configured"))
-	}
-	return nil, nil, nil
-}
-
-// opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
-func (n *night) opens(now moment) (name string, at opening) {
-	asked := make(map[string]bool)
-	for i := range n.plan.ready.all() {
-		own := n.plan.tasks[i].Runner
-		if asked[own] {
-			continue
-		}
-		asked[own] = true
-		who, when := n.pool.opens(own, now)
-		if sooner := when.rest(now) - at.rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
-			name, at = who, when
-		}
-	}
-	return name, at
-}
-
-// tellWaiting says once what the night waits for, however many workers do.
-func (n *night) tellWaiting(name string, until time.Time) {
-	if n.told.Runner == name && n.told.Until.Equal(until) {
-		return
-	}
-	n.told = Update{Kind: UpdateWaiting, Runner: name, Until: until, Text: n.pool.member(name).why}
-	n.tell(n.told)
 }
 
 // announce wakes the waiting workers. The caller holds mu.
@@ -252,7 +238,7 @@ func (n *night) tell(u Update) {
 	if n.o.Notify == nil {
 		return
 	}
-	u.At = n.now()
+	u.At, u.Text = n.now(), n.redact.Text(u.Text)
 	u.Counts = n.counts()
 	n.o.Notify(u)
 }

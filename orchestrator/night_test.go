@@ -24,7 +24,9 @@ type step struct {
 	why     string
 	resetIn time.Duration // Quota: until the window opens again, from the attempt's end
 	out     bool
-	limited string // the runner it is about
+	limited string    // the runner it is about
+	usd     []float64 // what it tells to have cost, a minute after the other; the last is what it costs in the end
+	tokens  int64     // what it uses, told at the end
 }
 
 // simulated is an Engine whose attempts follow a script in fake time. A task without a script succeeds in a minute.
@@ -35,6 +37,11 @@ type simulated struct {
 	at     []begun  // the same, as it came
 	start  time.Time
 	now    func() time.Time // the day's clock
+	dir    string
+	halted halt
+	naps   []Nap
+	hear   func(Heard)
+	over   func() string // the cap that ended the night, or ""
 }
 
 type begun struct {
@@ -62,12 +69,22 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 	at := time.Since(s.start)
 	s.at = append(s.at, begun{a.Task.ID, at, fmt.Sprintf("%s %s %s", a.Task.ID, a.Runner, at)})
 	s.mu.Unlock()
+	usage := attempts.Usage{InputTokens: st.tokens}
+	for _, usd := range st.usd {
+		select {
+		case <-ctx.Done():
+			return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
+		case <-time.After(time.Minute):
+		}
+		usage.CostUSD = usd
+		s.hear(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: usage})
+	}
 	select {
 	case <-ctx.Done():
-		return Finding{Outcome: attempts.Stopped}, nil
+		return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := Finding{Outcome: st.outcome, RunnerOut: st.out, Limited: st.limited, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := Finding{Outcome: st.outcome, Usage: usage, RunnerOut: st.out, Limited: st.limited, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
 	}
@@ -87,6 +104,7 @@ type scene struct {
 	script map[string][]step
 	clock  *dayClock // nil: the day goes as the run does
 	drain  time.Duration
+	sleeps bool // what clock jumps, the machine slept
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
@@ -112,12 +130,22 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		if o.Runners == nil {
 			o.Runners = []string{"claude"}
 		}
-		o.Limits = Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute}
-		s := &simulated{script: of.script, start: time.Now(), now: time.Now}
+		o.Limits.MaxAttempts, o.Limits.MaxUncharged, o.Limits.Backoff, o.Limits.BackoffMax = 3, 20, 30*time.Second, 15*time.Minute
+		s := &simulated{script: of.script, start: time.Now(), now: time.Now, dir: dir}
 		n := newNight(&o, store, s)
+		s.over = func() string {
+			if over := n.purse.spent(); over != nil && n.over != nil {
+				return over.Error()
+			}
+			return ""
+		}
+		s.hear = func(h Heard) { n.locked(func() { n.spends(h) }) }
 		if of.clock != nil {
 			s.now, n.now = of.clock.now, of.clock.now
 			of.clock.begin()
+		}
+		if of.sleeps {
+			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
 		}
 		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
 		ctx, cancel := context.WithCancel(t.Context())
@@ -137,6 +165,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			defer time.AfterFunc(of.drain, func() { close(drain) }).Stop()
 		}
 		err = n.work(ctx)
+		s.halted, s.naps = n.halted, n.tally.Naps
 		s.sorted()
 		night(s, store, err)
 		if err := store.Close(); err != nil {

@@ -12,12 +12,12 @@ import (
 // openCheckout looks at the repository and refuses what no attempt could work in.
 func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, error) {
 	repo := o.Repo
-	g := &ground{o: o, home: repo, heard: heard, now: time.Now}
+	g := &ground{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, heard: heard, now: time.Now}
 	c := &checkout{ground: g, repo: repo}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &vault{gitDir: filepath.Join(repo.Root(), ".git"), store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {
-		if o.Review.Reviewer != "" {
+		if len(o.Review.Reviewers) > 0 {
 			return nil, &RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
 		}
 		return c, nil

@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/secrets"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -70,9 +71,20 @@ type Options struct {
 	Model      string   // for tasks that name none
 	Env        []string // complete environment for agents and checks; relay adds its own variables
 
+	Secrets *secrets.Redactor // of what is recorded and told; nil: one for Env
+
 	Limits   Limits
+	Until    time.Time   // the run's deadline: agents are stopped then, and nothing is started after; zero: none
+	Free     func() Free // what the machine has left; nil: nobody asks
+	Budget   Budget
+	Spent    attempts.Usage // by earlier runs, as far as it counts against this run's cap
 	Review   Review
 	Settings attempts.Settings // as recorded in the ledger
+
+	// AskNow forgets what earlier runs were told of usage limits: every runner may be asked at once.
+	AskNow bool
+	// Jitter draws what a wait for a runner takes longer, of at most so much; nil: nothing.
+	Jitter func(most time.Duration) time.Duration
 
 	// Drain ends the run early when it is closed: nothing new is started, and what runs comes to its end.
 	Drain <-chan struct{}
@@ -90,6 +102,7 @@ type Limits struct {
 	MaxUncharged int // uncharged retries of one task before it is gated as infrastructure
 	Wall         time.Duration
 	Silence      time.Duration
+	FirstAnswer  time.Duration
 	Linger       time.Duration
 	StopGrace    time.Duration
 	Check        time.Duration // one acceptance command
@@ -97,12 +110,20 @@ type Limits struct {
 	BackoffMax   time.Duration
 	BriefBytes   int
 	OutputCap    int64 // bytes kept of each output file
+
+	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
+	MaxUnchargedRun int           // attempts that ended uncharged
+	FailedInARow    int           // tasks that failed, or were gated, while none was completed
+	SameError       int           // tasks that failed with the same error one after the other
+	DiskFloor       int64         // free bytes below which no attempt is started
+	MemoryFloor     int64         // the same
+	FloorWait       time.Duration // how long a run waits below a floor before it ends
 }
 
-// Review says who judges a change, and how strictly. Reviewer "" means nobody.
+// Review says who judges a change, and how strictly. Without reviewers nobody does.
 type Review struct {
-	Reviewer   string // runner name
-	Model      string
+	Reviewers  []Reviewer // all are asked about every change
+	Rounds     int        // in which the agent of an attempt may mend what they find
 	Strictness review.Strictness
 	Wall       time.Duration
 }
@@ -117,7 +138,8 @@ type Update struct {
 	Max     int // … of Max
 	Runner  string
 	Text    string        // clean, one line
-	Until   time.Time     // UpdateWaiting
+	Budget  string        // UpdateRun: what it may cost, in words; "" : anything
+	Until   time.Time     // UpdateWaiting, UpdateCramped
 	Elapsed time.Duration // UpdateCompleted, UpdateFailed, UpdateGated: of the attempt
 	Counts  Counts
 }
@@ -130,15 +152,18 @@ const (
 	UpdateRun       UpdateKind = "run"       // the run began; Text is the run id
 	UpdateStarted   UpdateKind = "started"   // an attempt began
 	UpdateActivity  UpdateKind = "activity"  // the agent did something; not a change of state
+	UpdateUsage     UpdateKind = "usage"     // it has used something; not told
 	UpdateChecking  UpdateKind = "checking"  // acceptance commands run; Text is the command's name
 	UpdateReviewing UpdateKind = "reviewing" // the reviewer was asked
+	UpdateMending   UpdateKind = "mending"   // the agent was given its findings; Text is the round
 	UpdateCompleted UpdateKind = "completed"
 	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
 	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again
 	UpdateGated     UpdateKind = "gated"
-	UpdateWaiting   UpdateKind = "waiting" // nothing can start before Until
-	UpdateNote      UpdateKind = "note"    // something a person should know
-	UpdateStopping  UpdateKind = "stopping"
+	UpdateWaiting   UpdateKind = "waiting"  // nothing can start before Until
+	UpdateCramped   UpdateKind = "cramped"  // the machine has no room for another attempt; Runner is what it lacks
+	UpdateNote      UpdateKind = "note"     // something a person should know
+	UpdateStopping  UpdateKind = "stopping" // nothing more is started
 )
 
 // Counts are the tasks of the epic by state.
@@ -148,11 +173,13 @@ type Counts struct{ Total, Completed, InProgress, Pending, Blocked, Gated int }
 type Summary struct {
 	Run     string
 	Reason  Reason
+	Why     string // in words, of a Reason that is a limit
 	Counts  Counts
 	Elapsed time.Duration
 	Usage   attempts.Usage // of this run
 	Ended   int            // attempts that ended in this run
 	Left    int            // tasks of this run's selection that are not completed
+	Naps    []Nap          // in which the machine slept meanwhile
 }
 
 // Reason is why a run ended, in the words of the ledger's last_exit_reason.
@@ -163,8 +190,16 @@ const (
 	EpicComplete    Reason = "epic_complete"
 	NoRunnableTasks Reason = "no_runnable_tasks"
 	Interrupted     Reason = "interrupted"
-	Reload          Reason = "reload" // to begin again with the plan as it is by then
+	Reload          Reason = "reload"           // to begin again with the plan as it is by then
+	BudgetExhausted Reason = "budget_exhausted" // a cap on the run or the epic is reached, and more could have been done
 	Failed          Reason = "error"
+
+	// Limits of the run.
+	Deadline         Reason = "deadline"
+	CircuitBreaker   Reason = "circuit_breaker"
+	UnchargedRetries Reason = "uncharged_retries"
+	DiskFloor        Reason = "disk_floor"
+	MemoryFloor      Reason = "memory_floor"
 )
 
 // ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.

@@ -15,12 +15,13 @@ func TestPool(t *testing.T) {
 	in := func(d time.Duration) time.Time { return now.Add(d) }
 	at := func(d time.Duration) moment { return moment{day: in(d), run: 1000*time.Hour + d} }
 	for name, c := range map[string]struct {
-		needs, own string
-		order      []string
-		happened   func(*pool)
-		pick       string    // "" : nobody
-		opens      time.Time // zero: at once, or never
-		hopeless   bool
+		needs    []string
+		own      string
+		order    []string
+		happened func(*pool)
+		pick     string    // "" : nobody
+		opens    time.Time // zero: at once, or never
+		hopeless bool
 	}{
 		"first choice":           {order: []string{"a", "b"}, happened: func(*pool) {}, pick: "a"},
 		"own runner":             {order: []string{"a"}, own: "z", happened: func(*pool) {}, pick: "z"},
@@ -48,10 +49,10 @@ func TestPool(t *testing.T) {
 				p.cool("a", "", at(time.Duration(i-99)*time.Hour), time.Time{})
 			}
 		}, opens: in(15 * time.Minute)},
-		"reviewer is cooling": {order: []string{"a"}, needs: "r", happened: func(p *pool) { p.cool("r", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
-		"reviewer later than both": {order: []string{"a"}, needs: "r", happened: func(p *pool) { p.cool("a", "", at(0), in(time.Minute)); p.cool("r", "", at(0), in(time.Hour)) },
+		"reviewer is cooling": {order: []string{"a"}, needs: []string{"r"}, happened: func(p *pool) { p.cool("r", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
+		"reviewer later than both": {order: []string{"a"}, needs: []string{"r"}, happened: func(p *pool) { p.cool("a", "", at(0), in(time.Minute)); p.cool("r", "", at(0), in(time.Hour)) },
 			opens: in(time.Hour)},
-		"reviewer is out": {order: []string{"a"}, needs: "r", own: "z", happened: func(p *pool) { p.drop("r", "") }, hopeless: true},
+		"reviewer is out": {order: []string{"a"}, needs: []string{"r"}, own: "z", happened: func(p *pool) { p.drop("r", "") }, hopeless: true},
 	} {
 		p := newPool(c.order, c.needs, 30*time.Second, 15*time.Minute)
 		c.happened(p)
@@ -137,14 +138,14 @@ func TestWaitIsToldOnce(t *testing.T) {
 func TestReviewersLimitIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "reviewer codex: limit", resetIn: 3 * time.Hour, limited: "codex"}}}
-	simulate(t, threeInARow, Options{Review: Review{Reviewer: "codex"}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, store *attempts.Store, err error) {
 		got, want := strings.Join(s.log, ", "), "A claude 0s, A claude 3h1m0s, B claude 3h2m0s, C claude 3h3m0s, X claude 3h4m0s"
 		if err != nil || got != want || store.Task("A").Charges() != 0 {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}
 	})
 	script = map[string][]step{"A": {{outcome: attempts.Environment, why: "reviewer codex: not logged in", out: true, limited: "codex"}}}
-	simulate(t, threeInARow, Options{Review: Review{Reviewer: "codex"}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		if !errors.Is(err, ErrNoRunner) || len(s.log) != 1 {
 			t.Errorf("got %v after %v, want ErrNoRunner after one attempt", err, s.log)
 		}

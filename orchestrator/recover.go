@@ -70,6 +70,9 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 		return err
 	}
 	if ended != nil {
+		if ended.Usage != nil {
+			n.locked(func() { n.purse.end(o.task, *ended.Usage, false) })
+		}
 		return n.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Attempt, Ended: ended})
 	}
 	f, err := n.engine.Attempt(ctx, a)
@@ -78,14 +81,17 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
 		at, _ := n.o.Graph.Index(o.task)
-		n.board(car{Ready: Ready{a, f}, job: job{at, a.Runner}, record: o.record, began: n.ran()})
+		n.board(car{Ready: Ready{a, f}, job: job{index: at, runner: a.Runner}, record: o.record, began: n.ran()})
 		return nil
 	}
 	e, err := n.record(a, o.record, f)
 	if err != nil {
 		return err
 	}
-	n.locked(func() { n.report(a, f, e, n.since(o.attempt.StartedAt)) })
+	n.locked(func() {
+		n.purse.end(o.task, f.Usage, false)
+		n.report(a, f, e, n.since(o.attempt.StartedAt))
+	})
 	return nil
 }
 
@@ -144,7 +150,7 @@ func (c *checkout) begin(ctx context.Context) error {
 	if err := c.noteUntracked(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
-	return c.vault.save()
+	return errors.Join(c.stash.begin(), c.vault.save())
 }
 
 func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vault.close() }

@@ -1,18 +1,25 @@
 package orchestrator
 
 import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/secrets"
+	"relay/runners"
 )
 
 func TestRedactor(t *testing.T) {
 	t.Parallel()
-	r := newRedactor([]string{
+	r := redactor{secrets.New([]string{
 		"PATH=/usr/bin:/bin", "A_KEY=abcdefghijklmnop", "A_VERY_LONG_NAME_OF_A_TOKEN=abcdefgh", "SHORT_TOKEN=1234567", "EMPTY_SECRET=",
 		"PEM_KEY=-----BEGIN-----\nMIIEvQIBADANBgkq\n-----END-----", "TokenLower=hunter2hunter2", "NOVALUE_KEY",
-	})
+	})}
 	for in, want := range map[string]string{
 		"say abcdefghijklmnop":          "say [redacted A_KEY]", // and not the rest of it behind a shorter secret
 		"say abcdefgh.":                 "say [redacted A_VERY_LONG_NAME_OF_A_TOKEN].",
@@ -37,5 +44,81 @@ func TestRedactor(t *testing.T) {
 	}
 	if in.Checks[0].Tail != secret || in.FilesChanged[0] != secret {
 		t.Error("the receipt it was given was changed")
+	}
+}
+
+// Whatever a receipt will hold besides: a text in it is redacted, or relay's own and named here.
+func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
+	t.Parallel()
+	const secret = "abcdefghijklmnop"
+	ours := []string{
+		"error_category", "quality_gate_verdict", "salvage", "log", "log_sha256", "phase", "attribution", "verdict", "severity", "decision", "reviewer", "by", "head", "question",
+	}
+	var in attempts.Receipt
+	fill(reflect.ValueOf(&in).Elem(), secret)
+	out := redactor{secrets.New([]string{"A_KEY=" + secret})}.receipt(in)
+	proof := &out.Review.Proofs[0]
+	proof.Criterion, proof.Check, proof.Commit, proof.Reviewers = "", "", "", nil // the plan's, git's
+	data, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), "[redacted A_KEY]") {
+		t.Errorf("nothing is redacted in %s", data)
+	}
+	for _, found := range regexp.MustCompile(`"(\w+)":\[?"`+secret).FindAllStringSubmatch(string(data), -1) {
+		if !slices.Contains(ours, found[1]) {
+			t.Errorf("%s holds the secret in\n%s", found[1], data)
+		}
+	}
+}
+
+// fill sets every text to s, and gives every list and pointer one item.
+func fill(v reflect.Value, s string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(s)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), s)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), s)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(v.Field(i), s)
+			}
+		}
+	}
+}
+
+// What an agent does is told to whoever watches, without the secrets in it.
+func TestActivityIsRedacted(t *testing.T) {
+	t.Parallel()
+	e, err := epic.Read("epic.yml", []byte(threeInARow))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	o := Options{Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
+		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u Update) { told = append(told, u.Text) }}
+	store, err := patientLedger(t, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan Heard, 1)
+	heard <- Heard{Task: "A", Kind: UpdateActivity, Event: runners.Event{Text: "Bash curl -H abcdefghijklmnop"}}
+	close(heard)
+	newNight(&o, store, &simulated{}).listen(heard)
+	if want := []string{"Bash curl -H [redacted A_KEY]"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
 	}
 }

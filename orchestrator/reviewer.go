@@ -6,122 +6,148 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"relay/attempts"
+	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
 )
 
-// review asks the configured reviewer to judge base..head. A reviewer that cannot be asked, or gives no verdict,
-// never approves: the attempt ends uncharged, with its work kept.
-func (c *checkout) review(ctx context.Context, a Assignment, p place, f *Finding) error {
-	if c.o.Review.Reviewer == "" || f.Head == a.Base {
-		return nil
-	}
-	c.tell(Heard{Task: a.Task.ID, Kind: UpdateReviewing, Event: runners.Event{Text: c.o.Review.Reviewer}})
-	r := &reviewer{c: c, a: a, p: p}
-	j, err := review.Ask(ctx, r, c.subject(a, f), c.o.Review.Strictness)
-	f.Usage.InputTokens += r.usage.InputTokens
-	f.Usage.OutputTokens += r.usage.OutputTokens
-	f.Usage.CostUSD += r.usage.CostUSD
-	var unable *reviewerError
-	switch {
-	case errors.As(err, &unable):
-		f.fail(unable.outcome, unable.category, unable.Error())
-		f.Limited, f.ResetAt, f.RunnerOut = unable.name, unable.resetAt, unable.out
-		return nil
-	case errors.Is(err, review.ErrNoVerdict):
-		f.fail(attempts.Environment, attempts.QualityGate, fmt.Sprintf("%s gave no verdict, asked %d times; its answers are in %s", c.o.Review.Reviewer, j.Asked, c.relative(p.review)))
-		return nil
-	case err != nil:
-		return err
-	}
-	c.verdict(j, f)
-	return nil
+// Reviewer is one member of a panel. Runner "" means that Name is the runner's name.
+type Reviewer struct {
+	Name         string
+	Model        string
+	Focus        string // what it looks at most; "": everything
+	Instructions string // the user's own words to it
 }
 
-// verdict writes what the reviewer decided into the receipt.
-func (c *checkout) verdict(j review.Judgement, f *Finding) {
-	f.Receipt.Verdict = j.Decision
-	if j.Decision == review.Approved {
-		return
-	}
-	f.Receipt.Findings = review.Markdown(j.Counted)
-	why := "the reviewer wants changes"
-	if j.Decision == review.Blocked {
-		f.Gate = attempts.QualityGateBlocked
-		why = "the reviewer blocks this change"
-	}
-	if len(j.Counted) > 0 {
-		why += ": " + j.Counted[0].Issue
-	} else if j.Summary != "" {
-		why += ": " + j.Summary
-	}
-	f.fail(attempts.Review, attempts.QualityGate, why)
+// desk is where a panel works: what it is asked about, and a checkout of the head for each reviewer.
+type desk struct {
+	c      *checkout
+	a      Assignment
+	folder string // of the answers of this round
+	// room gives a reviewer a checkout of its own; nil: all read in the attempt's, one after another.
+	room func(ctx context.Context) (repo *reanchor.Git, leave func(), err error)
+
+	mu    sync.Mutex
+	usage attempts.Usage            // of the attempt: the agent's, and of the answers so far
+	live  map[string]attempts.Usage // of the reviewers that are still at it
+	notes []attempts.Note
 }
 
-func (c *checkout) subject(a Assignment, f *Finding) review.Subject {
-	s := review.Subject{
-		EpicTitle: c.o.Epic.Title, TaskID: a.Task.ID, TaskTitle: a.Task.Title, Description: a.Task.Description,
-		Base: a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat, EarlierFindings: a.EarlierFindings,
+// hear asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
+// ends there, and is told.
+func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts.Said, error) {
+	s.Focus, s.Instructions = r.Focus, r.Instructions
+	question, err := d.c.question(ctx, s)
+	if err != nil {
+		return attempts.Said{}, err
 	}
-	for _, criterion := range a.Task.Criteria {
-		s.Criteria = append(s.Criteria, criterion.Text)
+	if before, known := answered(d.a.Known.Record, r, question); known {
+		before.Head = s.Head
+		d.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
+		return before, nil
 	}
-	for _, run := range f.Receipt.Checks {
-		s.Checks = append(s.Checks, review.CheckResult{Name: run.Name, Exit: run.ExitCode})
+	d.c.tell(Heard{Task: d.a.Task.ID, Kind: UpdateReviewing, Event: runners.Event{Text: r.Name}})
+	repo := d.c.repo
+	if d.room != nil {
+		own, leave, err := d.room(ctx)
+		if err != nil {
+			return attempts.Said{}, err
+		}
+		defer leave()
+		repo = own
 	}
-	return s
+	before, err := edits(ctx, repo)
+	if err != nil {
+		return attempts.Said{}, err
+	}
+	v, asked, err := review.Ask(ctx, &chair{desk: d, who: r, root: repo.Root()}, s)
+	if after, looking := edits(ctx, repo); looking == nil && after != before {
+		d.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
+	}
+	if errors.Is(err, review.ErrNoVerdict) {
+		return attempts.Said{}, &reviewerError{name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate,
+			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, d.c.relative(filepath.Join(d.folder, r.Name)))}
+	}
+	return attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Question: question, Verdict: v}, err
 }
 
-func (g *ground) relative(path string) string {
-	if rel, err := filepath.Rel(g.o.Root, path); err == nil {
-		return filepath.ToSlash(rel)
-	}
-	return path
+// edits is what stands in a checkout beside its commit, to be compared.
+func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: maxPrinted})
+	head, _ := repo.Head(ctx)
+	return head + string(out), err
 }
 
-// reviewer asks an agent CLI for a verdict. Each question is a fresh process with its own folder.
-type reviewer struct {
-	c     *checkout
-	a     Assignment
-	p     place
+func (d *desk) note(kind, text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.notes = append(d.notes, attempts.Note{Kind: kind, Text: text})
+}
+
+// spend takes in what a reviewer has used for an answer, or so far for one that is not over.
+func (d *desk) spend(name string, u runners.Usage, over bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.live == nil {
+		d.live = make(map[string]attempts.Usage)
+	}
+	if d.live[name] = usageOf(u); over {
+		delete(d.live, name)
+		d.usage.Add(usageOf(u))
+	}
+	sum := d.usage
+	for _, more := range d.live {
+		sum.Add(more)
+	}
+	d.c.used(d.a, sum)
+}
+
+// chair asks one reviewer's CLI. Each question is a fresh process with its own folder.
+type chair struct {
+	*desk
+	who   Reviewer
+	root  string
 	asked int
-	usage runners.Usage
 }
 
 // Ask puts one prompt to the reviewer's CLI.
-func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
+func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 	r.asked++
-	folder := filepath.Join(r.p.review, fmt.Sprint(r.asked))
+	folder := filepath.Join(r.folder, r.who.Name, fmt.Sprint(r.asked))
 	in := func(name string) string { return filepath.Join(folder, name) }
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(in("prompt.md"), prompt, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(in("prompt.md"), r.c.o.told(prompt), 0o600)); err != nil {
 		return "", err
 	}
 	o := r.c.o
-	runner, err := o.NewRunner(o.Review.Reviewer, o.Supervisor)
+	runner, err := o.NewRunner(r.who.Name, o.Supervisor)
 	if err != nil {
-		return "", &reviewerError{name: o.Review.Reviewer, outcome: attempts.Environment, category: attempts.CLIError, detail: err.Error(), out: true}
+		return "", &reviewerError{name: r.who.Name, outcome: attempts.Environment, category: attempts.CLIError, detail: err.Error(), out: true}
 	}
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: r.a.Mark() + "/review", Question: true, Dir: r.c.repo.Root(), Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
-		Schema: review.Schema(), Model: o.Review.Model, Env: r.c.env(r.a, ""),
-		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
+		Mark: r.a.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
+		Schema: review.Schema(), Model: r.who.Model, Env: r.c.env(r.a, ""),
+		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
+		Observe: func(e runners.Event) {
+			if e.Kind == runners.EventUsage {
+				r.spend(r.who.Name, e.Usage, false)
+			}
+		},
 	})
-	if err != nil {
+	if err = errors.Join(err, o.private(in("result.json"))); err != nil {
 		return "", err
 	}
-	r.usage.InputTokens += report.Usage.InputTokens
-	r.usage.OutputTokens += report.Usage.OutputTokens
-	r.usage.CostUSD += report.Usage.CostUSD
+	r.spend(r.who.Name, report.Usage, true)
 	switch report.Outcome {
 	case runners.Claimed:
 		return report.FinalText, nil
 	case runners.NoResult, runners.BadResult:
 		return "", nil // asked once more, and then no verdict: never an approval
 	}
-	return "", unableTo(o.Review.Reviewer, report)
+	return "", unableTo(r.who.Name, report)
 }
 
 // unableTo says why a reviewer could not be asked. None of it is the agent's fault.

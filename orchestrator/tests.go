@@ -11,6 +11,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/reanchor"
+	"relay/review"
 )
 
 // testNames match files that hold tests, in the conventions of common languages; testFolders hold nothing else.
@@ -66,6 +67,7 @@ func (c *checkout) testsWeakened(ctx context.Context, base string, paths []strin
 		}
 		if less := weaker(string(out)); less != "" {
 			f.note("tests", p+" proves less than before: "+less)
+			f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: "proves less than before: " + less})
 		}
 	}
 	return ctx.Err()
@@ -77,6 +79,7 @@ const maxTestsRead = 200
 // weaker says what a diff took away from a test, or "".
 func weaker(diff string) string {
 	var asserts, skips int
+	var loose slack
 	inHunk := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
@@ -86,9 +89,11 @@ func weaker(diff string) string {
 		case strings.HasPrefix(line, "+"):
 			asserts += hits(assertion, line)
 			skips += hits(skip, line)
+			loose.added(line)
 		case strings.HasPrefix(line, "-"):
 			asserts -= hits(assertion, line)
 			skips -= hits(skip, line)
+			loose.removed(line)
 		}
 	}
 	var said []string
@@ -97,6 +102,9 @@ func weaker(diff string) string {
 	}
 	if skips > 0 {
 		said = append(said, fmt.Sprintf("%d more skipped", skips))
+	}
+	if loose.wider > 0 {
+		said = append(said, fmt.Sprintf("tolerance widened %d times", loose.wider))
 	}
 	return strings.Join(said, ", ")
 }

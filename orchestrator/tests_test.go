@@ -32,6 +32,13 @@ func TestWeakerTests(t *testing.T) {
 		"both":                    {"-  expect(a).toBe(1)\n+  xit('b')\n", "1 fewer assertions, 1 more skipped"},
 		"more":                    {"+  expect(a).toBe(1)\n", ""},
 		"headers are not counted": {"", ""},
+		"a wider tolerance":       {"-\tassert.InDelta(t, 1.0, got, 0.01)\n+\tassert.InDelta(t, 1.0, got, 0.5)\n", "tolerance widened 1 times"},
+		"a narrower one":          {"-\tassert.InDelta(t, 1.0, got, 0.5)\n+\tassert.InDelta(t, 1.0, got, 0.01)\n", ""},
+		"another expectation":     {"-\tassert.Equal(t, 1, got)\n+\tassert.Equal(t, 9, got)\n", ""},
+		"fewer places":            {"-  self.assertAlmostEqual(a, b, places=7)\n+  self.assertAlmostEqual(a, b, places=1)\n", "tolerance widened 1 times"},
+		"in exponents":            {"-    assert abs(a-b) < 1e-9 # tolerance\n+    assert abs(a-b) < 1e-2 # tolerance\n", "tolerance widened 1 times"},
+		"fewer digits in Jest":    {"-  expect(a).toBeCloseTo(b, 5)\n+  expect(a).toBeCloseTo(b, 1)\n", "tolerance widened 1 times"},
+		"a longer timeout":        {"-\twaitFor(done, timeout: 5)\n+\twaitFor(done, timeout: 500)\n", "tolerance widened 1 times"},
 	} {
 		if got := weaker(head + c.diff); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

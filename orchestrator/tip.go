@@ -16,8 +16,9 @@ type tipGuard struct {
 	trunk *trunk
 	dir   string // of relay's worktrees
 
-	mu sync.Mutex
-	at string // where relay has put it
+	mu      sync.Mutex
+	at      string // where relay has put it
+	strayed string // what was found and put right while something landed: the next one to look is told
 }
 
 // tip is the commit that attempts begin from now.
@@ -45,6 +46,7 @@ func (g *tipGuard) step(ctx context.Context, to string) (moved bool, err error) 
 		if strayed, err = g.restore(ctx); err != nil || strayed == "" {
 			return false, err
 		}
+		g.strayed = strayed
 		err = g.trunk.advance(ctx, g.at, to)
 	}
 	if err == nil {
@@ -57,7 +59,14 @@ func (g *tipGuard) step(ctx context.Context, to string) (moved bool, err error) 
 func (g *tipGuard) mend(ctx context.Context) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.restore(ctx)
+	why, err := g.restore(ctx)
+	if why == "" {
+		why = g.strayed
+	}
+	if err == nil {
+		g.strayed = ""
+	}
+	return why, err
 }
 
 // restore puts the branch back where relay has put it, and says in words what was found; "" when all is well, or when a

@@ -65,3 +65,35 @@ func TestPersonOnTheBranch(t *testing.T) {
 		t.Errorf("the person's checkout was touched: %q", got)
 	}
 }
+
+// With others at work nobody can say whose doing it was: the branch is put back, and nobody pays for it.
+func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
+	t.Parallel()
+	const moves = "git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})"
+	y := newYardLab(t)
+	if f := y.does("T1", "echo x > x; "+moves).Finding; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
+		t.Errorf("alone: %s, gate %q", f.Outcome, f.Gate)
+	}
+	y.l.busy.Add(1) // a neighbour
+	f := y.does("T2", "echo x > x; "+moves).Finding
+	if f.Outcome != attempts.Success || len(f.Notes) != 1 || f.Notes[0].Text != "relay's own ref refs/relay-tip/20260101-lab was moved; relay put it back" {
+		t.Errorf("with a neighbour: %s, %+v", f.Outcome, f.Notes)
+	}
+}
+
+// What was put right while something landed is told to whoever looks next.
+func TestTamperingDuringLanding(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	one := y.proved("T1", "echo 1 > one")
+	y.git("update-ref", "refs/relay-tip/20260101-lab", y.git("commit-tree", "-m", "y", "HEAD^{tree}"))
+	if got := y.step(one); got != "T1 success" {
+		t.Fatal(got)
+	}
+	if why, err := y.l.tips.mend(t.Context()); err != nil || why == "" {
+		t.Errorf("got %q, %v", why, err)
+	}
+	if why, err := y.l.tips.mend(t.Context()); err != nil || why != "" {
+		t.Errorf("told again: %q, %v", why, err)
+	}
+}

@@ -205,9 +205,13 @@ func (v *vault) alone() bool {
 	})
 }
 
-// gone reports whether .git is no longer there at all.
+// gone reports whether .git is no longer there, or only what somebody has written into its place since: relay's own
+// lock, or that of a neighbour.
 func (v *vault) gone() bool {
-	_, err := os.Lstat(v.gitDir)
+	info, err := os.Lstat(v.gitDir)
+	if err == nil && info.IsDir() {
+		_, err = os.Lstat(filepath.Join(v.gitDir, headFile))
+	}
 	return errors.Is(err, fs.ErrNotExist)
 }
 

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/secrets"
 	"relay/runners/process"
 )
 
@@ -31,6 +33,9 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	wanted, err := selection(o.Graph, o.Tasks)
 	if err != nil {
 		return Summary{Run: o.Run}, err
+	}
+	if o.Secrets == nil {
+		o.Secrets = secrets.New(o.Env)
 	}
 	heard := make(chan Heard, 256)
 	c, err := openCheckout(ctx, &o, heard)
@@ -71,7 +76,11 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 func (n *night) listen(heard <-chan Heard) {
 	for h := range heard {
 		n.locked(func() {
-			n.tell(Update{Kind: h.Kind, Task: h.Task, Text: n.redact.line(h.Event.Text)})
+			if h.Kind == UpdateUsage {
+				n.spends(h)
+				return
+			}
+			n.tell(Update{Kind: h.Kind, Task: h.Task, Text: h.Event.Text})
 		})
 	}
 }
@@ -125,7 +134,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: n.o.Epic.ID, PID: os.Getpid(), Jobs: n.o.Jobs, Settings: n.o.Settings,
-		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: sealAll(n.o.Epic),
+		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: sealAll(n.o.Epic), Until: n.o.Until.UTC(),
 	}}}
 	ended, err := n.sweep(ctx)
 	if err != nil {
@@ -136,18 +145,21 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {
-			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: text}})
+			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: n.redact.Text(text)}})
 		}
 	}
 	note("plan", n.o.Remarks)
 	note("recovery", warnings)
+	forgotten, closed := n.recalled()
+	events = append(events, forgotten...)
+	note("limit", closed)
 	if err := n.store.Append(events...); err != nil {
 		return err
 	}
 	n.begun = true
 	n.locked(func() {
-		n.tell(Update{Kind: UpdateRun, Text: n.o.Run})
-		for _, text := range append(n.o.Remarks, warnings...) {
+		n.tell(Update{Kind: UpdateRun, Text: n.o.Run, Budget: n.purse.words()})
+		for _, text := range slices.Concat(n.o.Remarks, warnings, closed) {
 			n.tell(Update{Kind: UpdateNote, Text: text})
 		}
 	})
@@ -174,24 +186,7 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 	s := n.tally
 	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
 	n.store.View(func(l *attempts.Ledger) { s.Left = left(n.o, l, wanted) })
-	switch {
-	case err != nil && context.Cause(ctx) == nil:
-		s.Reason = Failed
-	case ctx.Err() != nil:
-		s.Reason = Interrupted
-		switch cause := context.Cause(ctx); {
-		case !errors.Is(cause, ErrInterrupted):
-			err = cause
-		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // what stopping does; anything else went wrong besides
-			err = nil
-		}
-	case n.drained():
-		s.Reason = Reload
-	case s.Counts.Completed == s.Counts.Total:
-		s.Reason = EpicComplete
-	default:
-		s.Reason = NoRunnableTasks
-	}
+	err = n.ending(ctx, &s, err)
 	code := 0
 	if n.o.ExitCode != nil {
 		code = n.o.ExitCode(s, err)
@@ -202,7 +197,7 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 	}
 	if n.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason)}})
+		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why}})
 		if err == nil {
 			err = stop
 		}
@@ -214,6 +209,33 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 		err = cleared
 	}
 	return s, err
+}
+
+// ending says why the run is over. What stopping does is no error.
+func (n *night) ending(ctx context.Context, s *Summary, err error) error {
+	switch {
+	case err != nil && context.Cause(ctx) == nil:
+		s.Reason = Failed
+	case ctx.Err() != nil:
+		s.Reason = Interrupted
+		switch cause := context.Cause(ctx); {
+		case !errors.Is(cause, ErrInterrupted):
+			return cause
+		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // anything else went wrong besides
+			return nil
+		}
+	case n.drained():
+		s.Reason = Reload
+	case s.Counts.Completed == s.Counts.Total:
+		s.Reason = EpicComplete
+	case n.halted.reason != "" && s.Left > 0:
+		s.Reason, s.Why = n.halted.reason, n.halted.why
+	case n.over != nil && n.plan.ready.Len() > 0:
+		s.Reason, s.Why = BudgetExhausted, n.purse.spent().Error()
+	default:
+		s.Reason = NoRunnableTasks
+	}
+	return err
 }
 
 // cleared removes what the run needed for itself, and tells of what it could not.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"relay/attempts"
 	"relay/review"
@@ -87,7 +88,8 @@ func attemptSection(s *sheet, in Input) {
 	}
 	olderAttempts(s, past[:full])
 	for i, a := range past[full:] {
-		tellAttempt(s, a, full+i == len(past)-1)
+		last := full+i == len(past)-1
+		tellAttempt(s, a, pastOf{last: last, here: a.ID == in.TakenUp && in.TakenUp > 0})
 	}
 }
 
@@ -117,10 +119,16 @@ func olderAttempts(s *sheet, past []attempts.Attempt) {
 	s.quote(cutOlderAttempts, "The first ones in short (output of earlier attempts):", b.String(), reportBytes)
 }
 
+// pastOf is what an earlier attempt is to this one.
+type pastOf struct {
+	last bool
+	here bool // its work is in the checkout
+}
+
 // tellAttempt tells everything there is about one attempt. The last one is cut later than those before it.
-func tellAttempt(s *sheet, a attempts.Attempt, last bool) {
+func tellAttempt(s *sheet, a attempts.Attempt, is pastOf) {
 	rankOf := func(r rank) rank {
-		if last {
+		if is.last {
 			return r
 		}
 		return cutOlderAttempts
@@ -133,11 +141,18 @@ func tellAttempt(s *sheet, a attempts.Attempt, last bool) {
 	if advice := advise(a); advice != "" {
 		head += "\n\n" + advice
 	}
-	if r.Salvage != "" {
+	switch {
+	case is.here:
+		head += "\n\n" + goOn(a)
+	case r.Salvage != "":
 		head += "\n\nIts work is kept in " + code(r.Salvage) + "; look at it with git show or git diff."
 	}
 	s.add(block{rank: rankOf(cutReport), head: "\n" + head + "\n"})
+	found := func() {
+		s.quote(rankOf(cutReport), "What the reviewer found (output of an earlier attempt):", r.Findings, 2*reportBytes)
+	}
 	if outside(a) {
+		found()
 		return
 	}
 	var b strings.Builder
@@ -148,9 +163,18 @@ func tellAttempt(s *sheet, a attempts.Attempt, last bool) {
 	field(&b, "Learning", r.Learning, 2<<10)
 	field(&b, "Files", fileList(r.FilesChanged), 2<<10)
 	s.quote(rankOf(cutReport), "What it reported (output of an earlier attempt):", b.String(), 2*reportBytes)
-	s.quote(rankOf(cutReport), "What the reviewer found (output of an earlier attempt):", r.Findings, 2*reportBytes)
+	found()
 	tellChecks(s, rankOf(cutOutput), r.Checks)
 	s.quote(rankOf(cutDiff), "What it changed (output of an earlier attempt):", r.DiffStat, outputBytes)
+}
+
+// goOn says what to do with the work of an attempt that is in the checkout.
+func goOn(a attempts.Attempt) string {
+	text := "It was stopped"
+	if took := a.EndedAt.Sub(a.StartedAt).Round(time.Minute); took >= time.Minute {
+		text += " after " + strconv.Itoa(int(took.Minutes())) + " minutes"
+	}
+	return text + ". What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
 }
 
 // tellChecks shows how the failed commands of an attempt ended.
@@ -202,7 +226,7 @@ var endings = map[attempts.Outcome]string{
 	attempts.Quota:       "interrupted by the provider's usage limit",
 	attempts.Provider:    "interrupted by a fault of the provider",
 	attempts.Auth:        "the agent program was not logged in",
-	attempts.Budget:      "stopped because the money allowed was spent",
+	attempts.Budget:      "stopped because its budget was spent",
 	attempts.Stopped:     "interrupted before it could finish",
 	attempts.Tamper:      "it changed what no agent may change",
 	attempts.Environment: "a fault of this machine",

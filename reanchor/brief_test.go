@@ -39,7 +39,7 @@ func first() Input {
 			Protected: []string{"db/**"}},
 		EpicChecks:  []epic.Check{{Name: "all", Run: "make check"}},
 		Protected:   []string{".github/**"},
-		MaxAttempts: 3, Wall: 15 * time.Minute, BudgetUSD: 2.5,
+		MaxAttempts: 3, Wall: 15 * time.Minute, BudgetUSD: 2.5, Tokens: 400_000,
 	}
 }
 
@@ -278,4 +278,23 @@ func FuzzBrief(f *testing.F) {
 		in.Dir = evil
 		checkBrief(t, Brief(in), in.MaxBytes)
 	})
+}
+
+// Work that is in the checkout again is said to be there, and nowhere else is it to be looked for first.
+func TestBriefOfWorkTakenUp(t *testing.T) {
+	t.Parallel()
+	in := first()
+	began := time.Date(2026, 1, 11, 17, 30, 0, 0, time.UTC)
+	in.Record.Attempts = []attempts.Attempt{{ID: 4, StartedAt: began, EndedAt: began.Add(12 * time.Minute), Result: attempts.ResultFailure, Outcome: attempts.Quota,
+		Runner: "claude", Receipt: attempts.Receipt{Salvage: "refs/relay/20260111-users/T2/4"}}}
+	const kept = "Its work is kept in `refs/relay/20260111-users/T2/4`; look at it with git show or git diff."
+	if text := string(Brief(in)); !strings.Contains(text, kept) {
+		t.Errorf("the brief does not say where the work is:\n%s", text)
+	}
+	in.TakenUp = 4
+	want := "### Attempt 4: interrupted by the provider's usage limit; not counted as a failure (by claude)\n\n" +
+		"It was stopped after 12 minutes. What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in `refs/relay/20260111-users/T2/4`."
+	if text := string(Brief(in)); !strings.Contains(text, want) || strings.Contains(text, kept) {
+		t.Errorf("the brief does not say that the work is here:\n%s", text)
+	}
 }

@@ -70,13 +70,13 @@ func workSection(s *sheet, in Input, id, title string) {
 	if in.NoCommits {
 		rules = append(rules, "Others work in the same checkout: do not commit, relay does that.")
 	} else {
-		rules = append(rules, "Commit your work as "+code(id+": "+title)+"; further commits begin with "+code(id+": ")+" too.")
+		rules = append(rules, "Commit your work as "+code(id+": "+title)+"; further commits begin with "+code(id+": ")+" too. If git may not write here, relay commits for you: that is no failure.")
 	}
 	if !in.Task.AllowNoChange && in.Task.Kind != epic.KindReview {
 		rules = append(rules, "A task that changes no file counts as failed. What counts is what relay sees in git and in its own runs of the commands.")
 	}
 	rules = append(rules, "End every process you started before you finish.")
-	if left := allowance(in.Wall, in.BudgetUSD); left != "" {
+	if left := allowance(in.Wall, in.BudgetUSD, in.Tokens); left != "" {
 		rules = append(rules, left)
 	}
 	s.section("How to work", "")
@@ -89,7 +89,7 @@ func workSection(s *sheet, in Input, id, title string) {
 }
 
 // allowance says what this attempt may still use.
-func allowance(wall time.Duration, usd float64) string {
+func allowance(wall time.Duration, usd float64, tokens int64) string {
 	var parts []string
 	switch minutes := int(wall / time.Minute); {
 	case wall <= 0:
@@ -101,8 +101,15 @@ func allowance(wall time.Duration, usd float64) string {
 	if usd > 0 {
 		parts = append(parts, fmt.Sprintf("%.2f USD", usd))
 	}
-	if len(parts) == 0 {
-		return ""
+	if tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", tokens))
 	}
-	return "You have " + strings.Join(parts, " and ") + "; then you are stopped, and only what is in the files by then is kept."
+	text := strings.Join(parts, " and ")
+	switch len(parts) {
+	case 0:
+		return ""
+	case 3:
+		text = parts[0] + ", " + parts[1] + " and " + parts[2]
+	}
+	return "You have " + text + "; then you are stopped, and only what is in the files by then is kept."
 }

@@ -86,10 +86,12 @@ func askEach(ctx context.Context, dir string) (paths [3]string, err error) {
 	return paths, nil
 }
 
-// repositoryAbove reports whether dir or a folder above it looks like a checkout: then git had another reason.
+// repositoryAbove reports whether dir or a folder above it looks like a checkout: then git had another reason. An empty
+// .git is none: sandboxes of agents leave such folders behind.
 func repositoryAbove(dir string) bool {
 	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		inside, err := os.ReadDir(filepath.Join(dir, ".git"))
+		if !errors.Is(err, os.ErrNotExist) && (err != nil || len(inside) > 0) {
 			return true
 		}
 		up := filepath.Dir(dir)

@@ -312,6 +312,13 @@ func TestOpenGitRefuses(t *testing.T) {
 	if _, err := OpenGit(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRepository) {
 		t.Errorf("no repository: %v, want ErrNoRepository", err)
 	}
+	left := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(left, ".git"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenGit(t.Context(), left); !errors.Is(err, ErrNoRepository) {
+		t.Errorf("an empty .git: %v, want ErrNoRepository", err)
+	}
 	if _, err := OpenGit(t.Context(), broken); !errors.As(err, &gitErr) || errors.Is(err, ErrNoRepository) {
 		t.Errorf("broken .git: %v, want git's own reason", err)
 	}

@@ -25,9 +25,13 @@ type Input struct {
 	Learnings []Learning // of this epic, most useful first
 	Threads   []Thread   // open discussions that touch the task's files
 
+	// TakenUp is the earlier attempt whose work is in the checkout again, not committed; 0: none.
+	TakenUp int
+
 	MaxAttempts int           // charged failures after which the task is gated
 	Wall        time.Duration // left for this attempt
-	BudgetUSD   float64       // left for this task
+	BudgetUSD   float64       // left for this attempt; 0: no bound
+	Tokens      int64         // the same
 	Dir         string        // relay's own folder, relative to the root; "" means .agents-os/relay
 	NoCommits   bool          // others work in the same checkout: relay takes care of commits
 	Worktree    bool          // the agent works in a worktree of its own

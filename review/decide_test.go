@@ -87,9 +87,9 @@ func TestAsk(t *testing.T) {
 			"Your last answer could not be used (the reviewer gave no verdict: the answer is empty). Review the change and answer in this form."},
 		{"cannot be asked", reviewer{err: down}, "", 1, down, ""},
 	} {
-		j, err := Ask(t.Context(), &c.r, Subject{TaskID: "T1"}, Standard)
-		if j.Decision != c.want || j.Asked != c.asked || !errors.Is(err, c.wantErr) {
-			t.Errorf("%s: got %+v and %v; want %q, asked %d times, and %v", c.name, j, err, c.want, c.asked, c.wantErr)
+		v, asked, err := Ask(t.Context(), &c.r, Subject{TaskID: "T1"})
+		if v.Decision != c.want || asked != c.asked || !errors.Is(err, c.wantErr) {
+			t.Errorf("%s: got %+v, asked %d times, and %v; want %q, %d times, and %v", c.name, v, asked, err, c.want, c.asked, c.wantErr)
 		}
 		if len(c.r.prompts) != 2 {
 			continue
@@ -107,7 +107,9 @@ func TestPrompt(t *testing.T) {
 		Criteria: []string{"table exists", "it is\nreversible"}, Base: "1111111", Head: "2222222; touch x",
 		Files: []string{"db/users.sql", "odd\nname"}, DiffStat: " db/users.sql | 9 +++++++++\n 1 file changed",
 		Checks:          []CheckResult{{Name: "go test ./...", Exit: 0}, {Name: "lint", Exit: 2}},
-		EarlierFindings: "## Finding 1: no index\n**Severity:** HIGH\n",
+		Weakened:        []string{"db/users_test.sql: 2 fewer assertions"},
+		EarlierFindings: "## Finding 1: no index\n**Severity:** HIGH\n", Answer: "Added the index.",
+		Focus: "the database", Instructions: "We use PostgreSQL 17.",
 	}
 	got := string(Prompt(s))
 	golden := filepath.Join("testdata", "prompt.golden")

@@ -7,7 +7,7 @@ import (
 )
 
 // Markdown writes findings in the form of a receipt's quality_gate_findings.
-func Markdown(findings []Finding) string {
+func Markdown(findings []Raised) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if i > 0 {
@@ -28,6 +28,9 @@ func Markdown(findings []Finding) string {
 		if f.Fix != "" {
 			fmt.Fprintf(&b, "**Fix:** %s\n", line(f.Fix))
 		}
+		if len(f.By) > 1 {
+			fmt.Fprintf(&b, "**Raised by:** %s\n", line(strings.Join(f.By, ", ")))
+		}
 	}
 	return b.String()
 }
@@ -36,7 +39,7 @@ var (
 	verdictLine = regexp.MustCompile(`(?i)^[#*\- ]*(?:overall |final )?verdict[* ]*(?::(.*))?$`)
 	headingLine = regexp.MustCompile(`(?i)^#{1,6} +(?:finding +\d+ *[:.)-] *)?(.*)$`)
 	findingLine = regexp.MustCompile(`(?i)^#{1,6} +finding\b`)
-	fieldLine   = regexp.MustCompile(`(?i)^[-* ]*\*\*(severity|file|fix|issue|criterion)(?::\*\*|\*\*:)(.*)$`)
+	fieldLine   = regexp.MustCompile(`(?i)^[-* ]*\*\*(severity|file|fix|issue|criterion|raised by)(?::\*\*|\*\*:)(.*)$`)
 )
 
 // draft is a verdict being read from markdown, line by line.
@@ -131,6 +134,8 @@ func (d *draft) setField(name, value string) {
 		value = strings.TrimSpace(d.finding.Issue + " " + value)
 	case "criterion":
 		d.field = &d.finding.Criterion
+	default: // who raised it is relay's to say
+		return
 	}
 	*d.field = value
 }

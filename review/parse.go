@@ -144,8 +144,28 @@ func fromObject(object map[string]json.RawMessage) (Verdict, error) {
 			Criterion: f.Criterion,
 		})
 	}
-	v.Findings = finish(v.Findings)
+	v.Findings, v.Criteria = finish(v.Findings), marks(object["criteria"])
 	return v, nil
+}
+
+// marks reads what the answer says of the criteria. One that is not in the form we asked for says nothing: it is not
+// worth a verdict.
+func marks(raw json.RawMessage) []Mark {
+	var list []struct {
+		Criterion json.RawMessage `json:"criterion"`
+		Met       *bool           `json:"met"`
+		Evidence  string          `json:"evidence"`
+	}
+	if raw == nil || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	var found []Mark
+	for _, m := range list[:min(len(list), maxFindings)] {
+		if name := strings.Trim(string(m.Criterion), `" `); m.Met != nil && name != "" {
+			found = append(found, Mark{Criterion: line(name), Met: *m.Met, Evidence: line(m.Evidence)})
+		}
+	}
+	return found
 }
 
 // lineNumber reads 15, "15" and "15-20"; what is no positive number is 0.

@@ -173,7 +173,7 @@ func TestMarkdownIsReadBack(t *testing.T) {
 		{Severity: Info, Issue: "nice"},
 		{Severity: Low, File: "c.go", Issue: "name"},
 	}
-	text := Markdown(want)
+	text := Markdown(raised(want, "ann", "bob"))
 	v, err := Parse(text + "\nVerdict: NEEDS CHANGES\n")
 	if err != nil {
 		t.Fatal(err)
@@ -181,9 +181,17 @@ func TestMarkdownIsReadBack(t *testing.T) {
 	if !reflect.DeepEqual(v.Findings, want) {
 		t.Errorf("got %+v, want %+v\nfrom\n%s", v.Findings, want, text)
 	}
-	if begin := "## Finding 1: loses data\n**Severity:** CRITICAL\n**File:** a/b.go:3\n**Criterion:** nothing is lost\n**Fix:** sync first\n"; !strings.HasPrefix(text, begin) {
+	if begin := "## Finding 1: loses data\n**Severity:** CRITICAL\n**File:** a/b.go:3\n**Criterion:** nothing is lost\n**Fix:** sync first\n**Raised by:** ann, bob\n"; !strings.HasPrefix(text, begin) {
 		t.Errorf("got %s, want %s first", text, begin)
 	}
+}
+
+func raised(findings []Finding, by ...string) []Raised {
+	var list []Raised
+	for _, f := range findings {
+		list = append(list, Raised{f, by})
+	}
+	return list
 }
 
 func FuzzParse(f *testing.F) {
@@ -208,7 +216,7 @@ func FuzzParse(f *testing.F) {
 		if !strings.Contains(strings.ToUpper(answer), "VERDICT") {
 			t.Fatalf("a verdict from nothing: %q", answer)
 		}
-		text := Markdown(v.Findings)
+		text := Markdown(raised(v.Findings, "ann"))
 		again, err := Parse(text + "\nVerdict: " + string(v.Decision))
 		if err != nil || len(again.Findings) != len(v.Findings) || again.Decision != v.Decision {
 			t.Fatalf("read back %+v (%v), want %+v from\n%s", again, err, v, text)

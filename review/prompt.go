@@ -35,7 +35,20 @@ const answerSchema = `{
           "line": {"type": "integer"},
           "issue": {"type": "string"},
           "fix": {"type": "string"},
-          "criterion": {"type": "string", "description": "the acceptance criterion that is not met"}
+          "criterion": {"type": "string", "description": "number of the acceptance criterion that is not met"}
+        }
+      }
+    },
+    "criteria": {
+      "type": "array",
+      "items": {
+        "type": "object",
+        "required": ["criterion", "met"],
+        "additionalProperties": false,
+        "properties": {
+          "criterion": {"type": "string", "description": "number of the acceptance criterion"},
+          "met": {"type": "boolean"},
+          "evidence": {"type": "string", "description": "where in the change that can be seen"}
         }
       }
     }
@@ -49,13 +62,17 @@ func Prompt(s Subject) []byte {
 	b.WriteString(preamble)
 	section(&b, "The epic", line(s.EpicTitle))
 	section(&b, "The task", strings.TrimSpace(line(s.TaskID+": "+s.TaskTitle)+"\n\n"+s.Description))
-	section(&b, "Acceptance criteria", list(s.Criteria))
+	section(&b, "What you look at most", s.Focus)
+	section(&b, "Instructions of the user", s.Instructions)
+	section(&b, "Acceptance criteria", numbered(s.Criteria))
 	section(&b, "Acceptance commands, run by relay on the head commit", checks(s.Checks))
 	fmt.Fprintf(&b, "## The change\n\nJudge the range `%s..%s`, all of it, whoever made the commits:\n"+
 		"`git diff %[1]s..%[2]s`, `git log %[1]s..%[2]s`.\n\n", commit(s.Base), commit(s.Head))
 	section(&b, "Its size", s.DiffStat)
 	section(&b, "Files to read", files(s.Files))
+	section(&b, "Tests that prove less than before: say of each whether that is right", list(s.Weakened))
 	section(&b, "Findings of the last review: see that each is dealt with", s.EarlierFindings)
+	section(&b, "What the agent says it has done about them", s.Answer)
 	b.WriteString(answerForm)
 	return []byte(b.String())
 }
@@ -78,7 +95,10 @@ End with one JSON object, and nothing after it:
 - "verdict": one of APPROVED, NEEDS CHANGES, BLOCKED (BLOCKED: more attempts would not help, a person must decide)
 - "summary": two or three sentences
 - "findings": a list, empty when there are none, of objects with "severity" (critical, high, medium, low or info),
-  "file", "line", "issue", "fix" and, where one is not met, "criterion"
+  "file", "line", "issue", "fix" and, where one is not met, "criterion" (its number). A finding counts only when "file"
+  is one of the changed files or "criterion" is one of the list: what is missing belongs to the file that should have it
+- "criteria": for each acceptance criterion an object with "criterion" (its number), "met" (true or false) and
+  "evidence" (where that can be seen)
 `
 
 // again is the second prompt for a reviewer whose first answer held no verdict.

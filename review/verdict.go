@@ -33,19 +33,20 @@ const (
 
 // Finding is one thing a reviewer wants changed.
 type Finding struct {
-	Severity  Severity `json:"severity"`
-	File      string   `json:"file,omitempty"`
-	Line      int      `json:"line,omitempty"`
-	Issue     string   `json:"issue"`
-	Fix       string   `json:"fix,omitempty"`
-	Criterion string   `json:"criterion,omitempty"`
+	Severity  Severity `json:"severity" yaml:"severity"`
+	File      string   `json:"file,omitempty" yaml:"file,omitempty"`
+	Line      int      `json:"line,omitempty" yaml:"line,omitempty"`
+	Issue     string   `json:"issue" yaml:"issue"`
+	Fix       string   `json:"fix,omitempty" yaml:"fix,omitempty"`
+	Criterion string   `json:"criterion,omitempty" yaml:"criterion,omitempty"`
 }
 
 // Verdict is a reviewer's answer after parsing.
 type Verdict struct {
-	Decision Decision  `json:"verdict"`
-	Summary  string    `json:"summary,omitempty"`
-	Findings []Finding `json:"findings,omitempty"`
+	Decision Decision  `json:"verdict" yaml:"verdict"`
+	Summary  string    `json:"summary,omitempty" yaml:"summary,omitempty"`
+	Findings []Finding `json:"findings,omitempty" yaml:"findings,omitempty"`
+	Criteria []Mark    `json:"criteria,omitempty" yaml:"criteria,omitempty"`
 }
 
 // ErrNoVerdict means that the reviewer's answer holds no verdict. It is never an approval.
@@ -74,11 +75,17 @@ type Subject struct {
 	Files                                     []string
 	DiffStat                                  string
 	Checks                                    []CheckResult
-	EarlierFindings                           string // markdown, from the last attempt's receipt
+	Weakened                                  []string // tests that prove less than before, one line each
+	EarlierFindings                           string   // markdown, of the last review
+	Answer                                    string   // what the agent says it has done about them
+	Focus                                     string   // what this reviewer looks at most; empty: everything
+	Instructions                              string   // the user's own words to this reviewer
 }
 
 // CheckResult is one acceptance command as relay saw it run.
 type CheckResult struct {
-	Name string
-	Exit int
+	Name      string
+	Exit      int
+	Log       string // path below the relay folder
+	LogSHA256 string
 }

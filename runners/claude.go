@@ -15,11 +15,12 @@ import (
 type ClaudeOptions struct {
 	Name    string // "" : "claude"
 	Program string // "" : "claude", looked up in PATH
-	// Permissions are the flags that say what the agent may do unasked; nil: --dangerously-skip-permissions.
-	Permissions []string
-	Args        []string // further flags, such as --max-turns or --fallback-model
-	Model       string   // for requests that name none
-	Env         []string // added to the request's environment, and stronger than the adapter's own settings
+	// Permission is the CLI's permission mode. "" : dontAsk, with the tools that any task needs; what the CLI would ask
+	// about beyond them is denied. bypassPermissions: everything, unasked. Another mode comes without any tools of ours.
+	Permission string
+	Args       []string // further flags, such as --max-turns or --allowedTools
+	Model      string   // for requests that name none
+	Env        []string // added to the request's environment, and stronger than the adapter's own settings
 	// MaxRetries is how often the CLI itself asks again after a provider's fault, about 2^n seconds in all; 0: 6.
 	MaxRetries int
 	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
@@ -39,9 +40,6 @@ func NewClaude(sup process.Supervisor, o ClaudeOptions) *Claude {
 	if o.Program == "" {
 		o.Program = "claude"
 	}
-	if o.Permissions == nil {
-		o.Permissions = []string{"--dangerously-skip-permissions"}
-	}
 	if o.MaxRetries == 0 {
 		o.MaxRetries = 6
 	}
@@ -54,6 +52,9 @@ func NewClaude(sup process.Supervisor, o ClaudeOptions) *Claude {
 // Name is the runner's name in configuration and ledger.
 func (c *Claude) Name() string { return c.ClaudeOptions.Name }
 
+// Tested are the versions of Claude Code that this adapter was tested on.
+func (c *Claude) Tested() Versions { return Versions{Oldest: "2.1.197", Newest: "2.1.329"} }
+
 // Run runs one session, or one more turn of the session that req names.
 func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Model == "" {
@@ -62,19 +63,8 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 	if err := req.clearResult(); err != nil {
 		return Report{}, err
 	}
-	s := &claudeStream{req: req, now: c.Now}
-	w := watch{
-		sup: c.sup, cmd: req.command(c.argv(req), c.settings(), c.Env), limits: req.Limits,
-		read: s.line, mood: s.mood,
-	}
-	e, err := w.run(ctx)
-	if err != nil {
-		if w.cannotStart(err) {
-			return startFault(err), nil
-		}
-		return Report{}, err
-	}
-	return s.report(e), w.compact()
+	cmd := req.command(c.argv(req), c.settings(), c.Env)
+	return drive(ctx, c.sup, req, cmd, &claudeStream{req: req, now: c.Now})
 }
 
 // maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).
@@ -82,7 +72,7 @@ const maxSchemaArg = 100 << 10
 
 func (c *Claude) argv(req Request) []string {
 	argv := []string{c.Program, "-p", "--output-format", "stream-json", "--verbose"}
-	argv = append(argv, c.Permissions...)
+	argv = append(argv, c.permissions()...)
 	if req.Model != "" {
 		argv = append(argv, "--model", req.Model)
 	}
@@ -95,6 +85,33 @@ func (c *Claude) argv(req Request) []string {
 		argv = append(argv, "--session-id", uuid.NewString())
 	}
 	return append(argv, c.Args...)
+}
+
+// claudeTools need no permission in the default mode. The CLI still refuses to remove what is not the task's, to change
+// its own settings, and what the user's settings deny or ask about.
+const claudeTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor"
+
+const bypassPermissions = "bypassPermissions"
+
+// Mode says in one line what an agent may do unasked.
+func (c *Claude) Mode() string {
+	switch c.Permission {
+	case "":
+		return "permission mode dontAsk: files, commands and the web; the rest is denied"
+	case bypassPermissions:
+		return "permission mode bypassPermissions: everything is allowed"
+	}
+	return "permission mode " + c.Permission
+}
+
+func (c *Claude) permissions() []string {
+	switch c.Permission {
+	case "":
+		return []string{"--permission-mode", "dontAsk", "--allowedTools", claudeTools}
+	case bypassPermissions:
+		return []string{"--dangerously-skip-permissions"}
+	}
+	return []string{"--permission-mode", c.Permission}
 }
 
 // settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better

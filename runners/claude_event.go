@@ -76,6 +76,8 @@ type claudeMessage struct {
 
 type claudeBlock struct {
 	Type  string          `json:"type"`
+	ID    string          `json:"id"`          // tool_use
+	Ends  string          `json:"tool_use_id"` // tool_result
 	Text  string          `json:"text"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`

@@ -22,8 +22,10 @@ func (s *claudeStream) report(e end) Report {
 		r.Result, claimErr = claim(structured, s.req.Result, r.FinalText)
 	}
 	switch o, detail, ok := e.stopped(s.final()); {
-	case ok && o == SilenceLimit && s.retry != nil:
+	case ok && s.retry != nil && (o == SilenceLimit || o == Network):
 		r.Outcome, r.Detail = s.retryOutcome(&r)
+	case ok && e.unanswered(s.heard, s.running):
+		r.Outcome, r.Detail = noAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
 	case !s.final():
@@ -32,28 +34,36 @@ func (s *claudeStream) report(e end) Report {
 		r.Outcome, r.Detail = s.failure(&r)
 	case e.exit.Code != 0 && !e.exit.Stopped:
 		r.Outcome, r.Detail = Failed, "it reported an end, but then: "+exitDetail(e.exit, s.req.Stderr)
-	case s.req.Question:
-		r.Outcome, r.Detail = answered(r.FinalText)
 	default:
-		r.Outcome, r.Detail = claimed(r.Result, claimErr)
+		r.Outcome, r.Detail = s.claimed(&r, claimErr)
 	}
 	r.Detail = oneLine(joinDetail(r.Detail, s.denials(), leftBehind(e.exit)), maxDetail)
 	return r
 }
 
+// claimed is the outcome of an agent that ended well. One that did not do its task, and never got a tool it called, is
+// not at fault; a single call that was denied is no excuse.
+func (s *claudeStream) claimed(r *Report, claimErr error) (Outcome, string) {
+	if s.req.Question {
+		return answered(r.FinalText)
+	}
+	o, detail := claimed(r.Result, claimErr)
+	if o == Failed || o == NoResult {
+		for tool, times := range s.refused() {
+			if times >= s.called[tool] {
+				return PermissionDenied, detail
+			}
+		}
+	}
+	return o, detail
+}
+
 // withoutResult is the outcome of a CLI that ended without its terminal event.
 func (s *claudeStream) withoutResult(r *Report) (Outcome, string) {
-	switch {
-	case s.retry != nil:
+	if s.retry != nil {
 		return s.retryOutcome(r)
-	case r.Exit.Code == 0:
-		return NoResult, "it ended without a final message"
-	case s.begun:
-		return Failed, "it ended without a final message: " + exitDetail(r.Exit, s.req.Stderr)
-	case r.Exit.Signal != "":
-		return Provider, "it died before it began: " + exitDetail(r.Exit, s.req.Stderr)
 	}
-	return CannotStart, exitDetail(r.Exit, s.req.Stderr)
+	return s.req.unfinished(r.Exit, s.begun, s.torn)
 }
 
 // retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.
@@ -72,11 +82,15 @@ func (s *claudeStream) failure(r *Report) (Outcome, string) {
 	detail := cmp.Or(res.Result, strings.Join(res.Errors, "; "), s.subtype)
 	switch {
 	case res.StopReason == "refusal":
-		return Failed, "the model refused: " + detail
+		return Refused, "the model refused: " + detail
+	case res.TerminalReason == "prompt_too_long":
+		return ContextExhausted, detail
+	case strings.HasPrefix(res.TerminalReason, "aborted"):
+		return Killed, "it was interrupted: " + detail
 	case res.APIErrorStatus == 0 && s.apiError == "" && res.TerminalReason != "api_error":
 		return s.ownFailure(detail)
-	case res.TerminalReason == "prompt_too_long":
-		return Failed, detail
+	case res.APIErrorStatus == 0 && strings.HasPrefix(res.Result, "API Error: Connection dropped"): // in an answer
+		return Truncated, detail
 	}
 	return s.limited(r, blame(res.APIErrorStatus, s.apiError)), detail
 }
@@ -108,18 +122,23 @@ func (s *claudeStream) limited(r *Report, o Outcome) Outcome {
 // maxReset is later than any window a provider has; a time beyond is not believed.
 const maxReset = 31 * 24 * time.Hour
 
-// blame maps a provider's fault, as an HTTP status (0: none) and the CLI's word for it, to an outcome. No credit and a
-// model the key may not use are Auth: like a refused login they stay as they are until a person changes something,
-// so that waiting or another attempt with this runner is in vain.
+// blame maps a provider's fault, as an HTTP status (0: there was no answer) and the CLI's word for it, to an outcome. No
+// credit and a model the key may not use are Auth: like a refused login they stay as they are until a person changes
+// something, so that waiting or another attempt with this runner is in vain.
 func blame(status int, name string) Outcome {
 	switch {
-	case status == 401, status == 402, status == 403,
+	case status >= 401 && status <= 404,
 		name == "authentication_failed", name == "billing_error", name == "model_not_found":
 		return Auth
 	case status == 429, name == "rate_limit":
 		return RateLimited
-	case status == 408, status >= 500,
-		status == 0 && name != "invalid_request" && name != "max_output_tokens":
+	case status == 503, status == 529, name == "overloaded":
+		return Overloaded
+	case status == 413:
+		return ContextExhausted
+	case status == 408, status == 504, status == 0 && name != "invalid_request" && name != "max_output_tokens":
+		return Network
+	case status >= 500:
 		return Provider
 	}
 	return Failed
@@ -147,6 +166,7 @@ func (s *claudeStream) usage() Usage {
 		u := Usage{Priced: true}
 		for _, m := range res.ThisRun {
 			u.InputTokens += m.Input + m.CacheRead + m.CacheCreate
+			u.CachedTokens += m.CacheRead
 			u.OutputTokens += m.Output
 			u.CostUSD += max(0, m.CostUSD)
 		}
@@ -154,7 +174,7 @@ func (s *claudeStream) usage() Usage {
 	}
 	var u Usage
 	if res.Usage != nil {
-		u.InputTokens, u.OutputTokens = res.Usage.total(), res.Usage.Output
+		u.InputTokens, u.CachedTokens, u.OutputTokens = res.Usage.total(), res.Usage.CacheRead, res.Usage.Output
 	}
 	if res.CostUSD != nil {
 		u.CostUSD, u.Priced = max(0, *res.CostUSD), true
@@ -164,13 +184,38 @@ func (s *claudeStream) usage() Usage {
 
 // denials names the tools the agent was not allowed to use: it ends in "success" all the same.
 func (s *claudeStream) denials() string {
-	if s.result != nil {
-		for _, d := range s.result.Denials {
-			s.deny(d.Tool)
-		}
-	}
-	if len(s.denied) == 0 {
+	refused := s.refused()
+	if len(refused) == 0 {
 		return ""
 	}
-	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(s.denied)), ", ")
+	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(refused)), ", ")
+}
+
+// refused counts the calls that were denied, by tool. The result repeats what was told as it happened.
+func (s *claudeStream) refused() map[string]int {
+	refused := maps.Clone(s.denied)
+	if s.result == nil {
+		return refused
+	}
+	listed := map[string]int{}
+	for _, d := range s.result.Denials {
+		count(listed, d.Tool)
+	}
+	for tool, times := range listed {
+		if refused == nil {
+			refused = map[string]int{}
+		}
+		refused[tool] = max(refused[tool], times)
+	}
+	return refused
+}
+
+const maxTools = 20 // names of tools remembered
+
+// count counts one more call of a tool.
+func count(calls map[string]int, tool string) {
+	tool = oneLine(tool, maxKey)
+	if _, known := calls[tool]; known || len(calls) < maxTools {
+		calls[tool]++
+	}
 }

@@ -15,16 +15,20 @@ type claudeStream struct {
 	now func() time.Time
 
 	begun    bool // system/init was seen
+	heard    bool // the model has answered
+	torn     bool // the last line is half of one
 	session  string
 	model    string
 	said     string // last text of the agent itself
 	result   *claudeResult
-	subtype  string              // of the result: success, error_max_turns, …
-	resumed  bool                // it went on working after the result
-	retry    *claudeEvent        // the provider's last fault that the CLI is waiting out
-	apiError string              // the CLI's word for the fault it gave up on
-	limit    *claudeRateLimit    // the usage limit that was hit
-	denied   map[string]struct{} // tools it was not allowed to use
+	subtype  string           // of the result: success, error_max_turns, …
+	resumed  bool             // it went on working after the result
+	retry    *claudeEvent     // the provider's last fault that the CLI is waiting out
+	apiError string           // the CLI's word for the fault it gave up on
+	limit    *claudeRateLimit // the usage limit that was hit
+	running  steps
+	called   map[string]int      // calls by tool
+	denied   map[string]int      // and those that were not allowed
 	messages map[string]struct{} // ids whose usage is counted
 	spent    Usage               // counted from messages, for a run that ends without a result
 }
@@ -39,14 +43,17 @@ func (s *claudeStream) line(line []byte) {
 	}
 	var ev claudeEvent
 	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(line, &ev); err != nil && !errors.As(err, &wrongType) {
-		return // torn, or not JSON; one field of another type than ours spoils no event
+	err := json.Unmarshal(line, &ev)
+	if s.torn = err != nil && !errors.As(err, &wrongType); s.torn {
+		return // or not JSON; one field of another type than ours spoils no event
 	}
 	switch ev.Type {
 	case "system":
 		s.system(ev)
 	case "assistant":
 		s.assistant(ev)
+	case "user":
+		s.user(ev)
 	case "rate_limit_event":
 		s.rateLimit(ev.RateLimit)
 	case "result":
@@ -70,7 +77,10 @@ func (s *claudeStream) system(ev claudeEvent) {
 	case "model_fallback":
 		s.model = oneLine(ev.Fallback, maxKey)
 	case "permission_denied":
-		s.deny(ev.Tool)
+		if s.denied == nil {
+			s.denied = map[string]int{}
+		}
+		count(s.denied, ev.Tool)
 	}
 }
 
@@ -79,6 +89,7 @@ func (s *claudeStream) assistant(ev claudeEvent) {
 		s.apiError = word(ev.Error)
 		return
 	}
+	s.heard = true
 	s.retry, s.apiError, s.limit = nil, "", nil
 	s.resumed = s.result != nil
 	var msg claudeMessage
@@ -94,7 +105,25 @@ func (s *claudeStream) assistant(ev claudeEvent) {
 			}
 			s.req.observe(EventText, b.Text)
 		case b.Type == "tool_use":
+			if s.called == nil {
+				s.called = map[string]int{}
+			}
+			count(s.called, b.Name)
+			s.running.begin(b.ID)
 			s.req.observe(EventTool, b.Name+" "+mainArgument(b.Input))
+		}
+	}
+}
+
+// user takes in the results of tools.
+func (s *claudeStream) user(ev claudeEvent) {
+	var msg claudeMessage
+	var blocks []claudeBlock
+	_ = json.Unmarshal(ev.Message, &msg) // as far as it goes: see line
+	_ = json.Unmarshal(msg.Content, &blocks)
+	for _, b := range blocks {
+		if b.Type == "tool_result" {
+			s.running.end(b.Ends)
 		}
 	}
 }
@@ -109,6 +138,7 @@ func (s *claudeStream) count(msg claudeMessage) {
 	}
 	s.messages[msg.ID] = struct{}{}
 	s.spent.InputTokens += msg.Usage.total()
+	s.spent.CachedTokens += msg.Usage.CacheRead
 	s.spent.OutputTokens += msg.Usage.Output
 }
 
@@ -120,15 +150,6 @@ func (s *claudeStream) rateLimit(info *claudeRateLimit) {
 	}
 }
 
-func (s *claudeStream) deny(tool string) {
-	if s.denied == nil {
-		s.denied = map[string]struct{}{}
-	}
-	if len(s.denied) < 20 {
-		s.denied[oneLine(tool, maxKey)] = struct{}{}
-	}
-}
-
 // mood tells the watcher when the agent is done, and when waiting for it is in vain: the CLI asks again for minutes
 // after a refused login. One refusal may be an access token that it is just renewing.
 func (s *claudeStream) mood() mood {
@@ -137,9 +158,13 @@ func (s *claudeStream) mood() mood {
 		return finished
 	case s.retry != nil && s.retry.Attempt >= 2 && blame(s.retry.ErrorStatus, word(s.retry.Error)) == Auth:
 		return hopeless
+	case !s.heard:
+		return unheard
 	}
 	return working
 }
+
+func (s *claudeStream) modelName() string { return s.model }
 
 func (s *claudeStream) final() bool { return s.result != nil && !s.resumed }
 

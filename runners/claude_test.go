@@ -52,6 +52,15 @@ const (
 	doneLine = `{"is_error":false,"structured_output":{"status":"success","summary":"s"},"result":"r","subtype":"success","type":"result"}`
 )
 
+// Half a line is output that broke off.
+func TestClaudeTorn(t *testing.T) {
+	t.Parallel()
+	r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), claudePrints(t, initLine, doneLine[:30]))
+	if want := "its output broke off in the middle of a line"; r.Outcome != runners.Truncated || r.Detail != want {
+		t.Errorf("got %s (%s), want %s", r.Outcome, r.Detail, want)
+	}
+}
+
 func TestClaudeArguments(t *testing.T) {
 	t.Parallel()
 	const id = "8f446ebc-ae4d-4aad-9bf1-661a3a9245cc"
@@ -61,14 +70,17 @@ func TestClaudeArguments(t *testing.T) {
 		change func(*runners.Request)
 		want   []string
 	}{
-		{"plain", runners.ClaudeOptions{}, func(*runners.Request) {}, []string{"--dangerously-skip-permissions", "--session-id", "UUID"}},
 		{
-			"everything", runners.ClaudeOptions{Model: "m0", Permissions: []string{"--permission-mode", "acceptEdits"}, Args: []string{"--max-turns", "9"}},
+			"plain", runners.ClaudeOptions{}, func(*runners.Request) {},
+			[]string{"--permission-mode", "dontAsk", "--allowedTools", "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor", "--session-id", "UUID"},
+		},
+		{
+			"everything", runners.ClaudeOptions{Model: "m0", Permission: "acceptEdits", Args: []string{"--max-turns", "9"}},
 			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), id },
 			[]string{"--permission-mode", "acceptEdits", "--model", "m0", "--json-schema", "{}", "--resume", id, "--max-turns", "9"},
 		},
 		{
-			"a request's model wins", runners.ClaudeOptions{Model: "m0"},
+			"a request's model wins", runners.ClaudeOptions{Model: "m0", Permission: "bypassPermissions"},
 			func(r *runners.Request) { r.Model, r.Session = "m1", id },
 			[]string{"--dangerously-skip-permissions", "--model", "m1", "--resume", id},
 		},
@@ -100,6 +112,11 @@ func TestClaudeStream(t *testing.T) {
 	retry := func(status, attempt string) string {
 		return `{"type":"system","subtype":"api_retry","attempt":` + attempt + `,"max_retries":6,"retry_delay_ms":500,"error_status":` + status + `,"error":"x"}`
 	}
+	const (
+		calls       = `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"Bash","input":{}}]}}`
+		deniedTwice = `{"type":"result","subtype":"success","is_error":false,"permission_denials":[{"tool_name":"Bash"},{"tool_name":"Bash"}],`
+		gaveUp      = `"structured_output":{"status":"failure","summary":"s"}}`
+	)
 	rejected := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":` // and a time
 	limited := `{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"terminal_reason":"api_error","result":"limit"}`
 	for _, c := range []struct {
@@ -108,9 +125,10 @@ func TestClaudeStream(t *testing.T) {
 		want  runners.Outcome
 	}{
 		{"one field of another type", []string{initLine, `{"type":"result","subtype":"success","is_error":false,"num_turns":"two","usage":[],"permission_denials":{},"structured_output":{"status":"success","summary":"s"}}`}, runners.Claimed},
-		{"a torn last line", []string{initLine, say("a"), doneLine[:40]}, runners.NoResult},
+		{"a torn last line", []string{initLine, say("a"), doneLine[:40]}, runners.Truncated},
 		{"no newline at the end", []string{initLine, doneLine}, runners.Claimed},
 		{"goes on after its result", []string{initLine, doneLine, say("one more thing")}, runners.NoResult},
+		{"a torn last line", []string{initLine, say("a"), doneLine[:30]}, runners.Truncated},
 		{"a second result", []string{initLine, doneLine, say("more"), `{"type":"result","subtype":"success","is_error":false,"structured_output":{"status":"failure","summary":"no"}}`}, runners.Failed},
 		{"retries that succeed", []string{initLine, retry("529", "1"), retry("529", "2"), say("a"), doneLine}, runners.Claimed},
 		{"words of a limit in its own text", []string{initLine, say("You've hit your 5-hour limit. API Error: 401"), doneLine}, runners.Claimed},
@@ -119,6 +137,12 @@ func TestClaudeStream(t *testing.T) {
 		{"an error that calls itself a success", []string{initLine, `{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"x"}`}, runners.Auth},
 		{"an unknown subtype", []string{initLine, `{"type":"result","subtype":"error_new","is_error":false}`}, runners.Failed},
 		{"nothing", nil, runners.NoResult},
+		{"interrupted by somebody", []string{initLine, `{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming"}`}, runners.Killed},
+		{"no room", []string{initLine, `{"type":"result","subtype":"success","is_error":true,"api_error_status":503,"terminal_reason":"api_error","result":"x"}`}, runners.Overloaded},
+		{"too large", []string{initLine, `{"type":"result","subtype":"success","is_error":true,"api_error_status":413,"terminal_reason":"api_error","result":"x"}`}, runners.ContextExhausted},
+		{"gave up for want of a tool", []string{initLine, calls, calls, deniedTwice + gaveUp}, runners.PermissionDenied},
+		{"gave up after a call was denied", []string{initLine, calls, calls, calls, deniedTwice + gaveUp}, runners.Failed},
+		{"did without the tool", []string{initLine, calls, calls, deniedTwice + `"structured_output":{"status":"success","summary":"s"}}`}, runners.Claimed},
 	} {
 		r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), claudePrints(t, c.lines...))
 		if r.Outcome != c.want {
@@ -135,6 +159,17 @@ func TestClaudeEndsBadly(t *testing.T) {
 	r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
 	if want := "it reported an end, but then: exit status 7"; r.Outcome != runners.Failed || r.Detail != want {
 		t.Errorf("got %q (%s), want %s", r.Outcome, r.Detail, want)
+	}
+}
+
+// TestClaudeUnheardInRetry fails when a provider that has no room is said to be silent.
+func TestClaudeUnheardInRetry(t *testing.T) {
+	t.Parallel()
+	req := claudePrints(t, initLine, `{"type":"system","subtype":"api_retry","attempt":1,"error_status":503,"error":"overloaded"}`+"\n")
+	req.Env = append(req.Env, "STAYS=1")
+	req.Limits.FirstAnswer = 300 * time.Millisecond
+	if r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req); r.Outcome != runners.Overloaded {
+		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
 	}
 }
 
@@ -164,7 +199,7 @@ func TestClaudeSilentInRetry(t *testing.T) {
 			heard = append(heard, e.Text)
 		}
 	}
-	if r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req); r.Outcome != runners.Provider {
+	if r := run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req); r.Outcome != runners.Overloaded {
 		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
 	}
 	if want := []string{"529 overloaded; asks again in 900 s (1 of 10)"}; !slices.Equal(heard, want) {
@@ -186,7 +221,7 @@ func TestClaudeReport(t *testing.T) {
 	if r.Session != claudeSession || r.Model != "m1" || r.FinalText != "all done" {
 		t.Errorf("session %q, model %q, text %q", r.Session, r.Model, r.FinalText)
 	}
-	if want := (runners.Usage{InputTokens: 6, OutputTokens: 2, CostUSD: 0.25, Priced: true}); r.Usage != want {
+	if want := (runners.Usage{InputTokens: 6, CachedTokens: 1, OutputTokens: 2, CostUSD: 0.25, Priced: true}); r.Usage != want {
 		t.Errorf("usage %+v, want %+v", r.Usage, want)
 	}
 	if r.Outcome != runners.Claimed || r.Detail != "not allowed to use Write" {

@@ -40,10 +40,8 @@ func clean(s string, max int) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.TrimSpace(s)
-	if len(s) > max {
-		s, cut = truncate(s, max-len(cutMark)), true
-	} else if cut && len(s) > max-len(cutMark) {
-		s = truncate(s, max-len(cutMark))
+	if len(s) > max || cut && len(s) > max-len(cutMark) {
+		s, cut = shorten(s, max-len(cutMark)), true
 	}
 	if cut {
 		s += cutMark
@@ -62,12 +60,41 @@ func truncate(s string, max int) string {
 	return s[:max]
 }
 
-// oneLine cleans s and folds its white space, for messages that must stay on one line.
-func oneLine(s string, max int) string {
-	return truncate(strings.Join(strings.Fields(clean(s, 4*max)), " "), max)
+// stub is what is left of a word that a cut goes through, in bytes, unless it is longer than any secret: nobody knows half
+// a secret for one.
+const (
+	stub     = 4
+	longWord = 1 << 10
+)
+
+// shorten cuts s to at most max bytes, between two words.
+func shorten(s string, max int) string {
+	short := truncate(s, max)
+	if len(short) == len(s) || strings.ContainsAny(s[len(short):len(short)+1], " \n\t") {
+		return short
+	}
+	begin := strings.LastIndexAny(short, " \n\t") + 1
+	if len(short)-begin <= longWord {
+		short = truncate(short, min(begin+stub, len(short)))
+	}
+	return short
 }
 
-// lastText cleans the end of an output. Its first bytes may be the rest of a character.
+// lastWords is the end of s, at most max bytes of it and no half of a word.
+func lastWords(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	end := s[len(s)-max:]
+	return strings.TrimSpace(strings.ToValidUTF8(end[halfWord([]byte(end)):], ""))
+}
+
+// oneLine cleans s and folds its white space, for messages that must stay on one line.
+func oneLine(s string, max int) string {
+	return shorten(strings.Join(strings.Fields(clean(s, 4*max)), " "), max)
+}
+
+// lastText cleans the end of an output. Its first bytes may be the rest of a character, and its first word that of one.
 func lastText(data []byte, max int) string {
 	return clean(strings.ToValidUTF8(string(data), "?"), max)
 }

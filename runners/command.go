@@ -193,7 +193,7 @@ func leftBehind(exit process.Exit) string {
 
 func joinDetail(parts ...string) string {
 	joined := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
-	return truncate(joined, maxDetail)
+	return shorten(joined, maxDetail)
 }
 
 // exitDetail says how a process ended that was not well, with the last words it wrote to stderr.
@@ -205,7 +205,7 @@ func exitDetail(exit process.Exit, stderr string) string {
 	}
 	words := oneLine(lastText(last, 2<<10), 4<<10)
 	if room := maxDetail - len(how) - 2; len(words) > room {
-		words = strings.ToValidUTF8(words[len(words)-room:], "")
+		words = lastWords(words, room)
 	}
 	return how + ": " + words
 }

@@ -27,7 +27,13 @@ func TestMain(m *testing.M) {
 		os.Exit(runnertest.Play(plainVoice))
 	case "claude":
 		os.Exit(runnertest.Play(claudeVoice))
-	case "claude-script":
+	case "codex":
+		os.Exit(runnertest.Play(codexVoice))
+	case "opencode":
+		os.Exit(runnertest.Play(opencodeVoice))
+	case "gemini":
+		os.Exit(runnertest.Play(geminiVoice))
+	case "claude-script", "gemini-script":
 		os.Exit(playClaudeScript())
 	}
 	if len(os.Args) == 3 && os.Args[1] == "__agent" {
@@ -67,6 +73,9 @@ const claudeSession = "91085b9c-ea1a-4966-a557-436fcb9122ff"
 var claudeVoice = runnertest.Voice{
 	Begin: func(w io.Writer) {
 		event(w, map[string]any{"type": "system", "subtype": "init", "session_id": claudeSession, "model": "claude-sonnet-4-5"})
+		event(w, map[string]any{"type": "assistant", "message": map[string]any{ // what it does then is in a tool
+			"id": "msg_0", "content": []any{map[string]any{"type": "tool_use", "id": "toolu_0", "name": "Bash"}},
+		}})
 	},
 	Say: func(w io.Writer, text string) {
 		event(w, map[string]any{"type": "assistant", "session_id": claudeSession, "message": map[string]any{
@@ -83,6 +92,28 @@ var claudeVoice = runnertest.Voice{
 		}
 		event(w, e)
 	},
+}
+
+// codexVoice talks Codex's JSON lines.
+var codexVoice = runnertest.Voice{
+	Begin: func(w io.Writer) {
+		event(w, map[string]any{"type": "thread.started", "thread_id": codexSession})
+		event(w, map[string]any{"type": "turn.started"})
+		event(w, map[string]any{"type": "item.started", "item": map[string]any{"id": "item_1", "type": "command_execution"}}) // what it does then
+	},
+	Say: codexSays,
+	End: func(w io.Writer, result string) {
+		text := "That is all."
+		if result != "" {
+			text += "\n```relay-result\n" + result + "\n```"
+		}
+		codexSays(w, text)
+		event(w, map[string]any{"type": "turn.completed", "usage": map[string]any{"input_tokens": 10, "output_tokens": 2}})
+	},
+}
+
+func codexSays(w io.Writer, text string) {
+	event(w, map[string]any{"type": "item.completed", "item": map[string]any{"id": "item_0", "type": "agent_message", "text": text}})
 }
 
 // event prints one line, with "type" not the first key: json sorts them.
@@ -119,6 +150,16 @@ func TestClaudeConforms(t *testing.T) {
 			Settings: []string{
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "CLAUDE_CODE_MAX_RETRIES", "IS_SANDBOX",
 			},
+		}
+	})
+}
+
+func TestCodexConforms(t *testing.T) {
+	t.Parallel()
+	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		return runnertest.Cast{
+			Runner: runners.NewCodex(sup, runners.CodexOptions{Program: program(t, act)}),
+			Env:    []string{voiceVariable + "=codex"},
 		}
 	})
 }
@@ -176,6 +217,10 @@ func playClaudeScript() int {
 	if err != nil {
 		return 98
 	}
+	if prompt, err := io.ReadAll(os.Stdin); err == nil {
+		os.WriteFile("stdin", prompt, 0o600)
+	}
+	os.Stderr.WriteString(os.Getenv("STDERR"))
 	os.Stdout.Write(data)
 	if os.Getenv("STAYS") != "" {
 		os.WriteFile("ready", nil, 0o600)

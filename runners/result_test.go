@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -175,36 +174,6 @@ func FuzzParseResult(f *testing.F) {
 		again, err := ParseResult(stored)
 		if err != nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("read back %+v, %v; want %+v", again, err, r)
-		}
-	})
-}
-
-func FuzzClaudeStream(f *testing.F) {
-	for _, name := range []string{"ok", "401-r2", "oauth-usage", "perm-default", "refusal", "fallback-529", "hang-int"} {
-		data, err := os.ReadFile(filepath.Join("testdata", "claude", name+".jsonl"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
-	}
-	f.Add([]byte(`{"type":"assistant","message":[]}` + "\n" + `{"type":"result","is_error":"no","permission_denials":[1],"usage":7,"errors":{}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &claudeStream{now: time.Now}
-		s.req.Observe = func(e Event) {
-			if len(e.Text) > maxEvent || !utf8.ValidString(e.Text) {
-				t.Fatalf("event %q", e.Text)
-			}
-		}
-		for line := range bytes.Lines(data) {
-			s.line(line)
-			s.mood()
-		}
-		r := s.report(end{})
-		if r.Outcome == "" || len(r.Detail) > maxDetail || len(r.FinalText) > maxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
-			t.Fatalf("report %+v", r)
-		}
-		if r.Outcome == Claimed && r.Result == nil {
-			t.Fatalf("claimed without a result: %+v", r)
 		}
 	})
 }

@@ -35,6 +35,7 @@ type Request struct {
 	Question   bool     // the answer is the final text, and no result is looked for: Claimed when there is any
 	Model      string   // "" : the CLI's own default
 	Session    string   // session to resume; "" : a new one
+	Spent      Usage    // what the earlier runs of Session reported, for CLIs that count a session as a whole
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
 	Ended      bool        // the agent already ended, under a relay that was killed (process.Ended): read its files as they are
@@ -45,6 +46,7 @@ type Request struct {
 type Limits struct {
 	Wall          time.Duration // whole attempt
 	Silence       time.Duration // without one new byte on stdout or stderr
+	FirstAnswer   time.Duration // until the model says anything; for CLIs whose stream tells
 	Linger        time.Duration // still alive after its final result
 	StopGrace     time.Duration // between the polite stop and the kill
 	TranscriptCap int64         // bytes kept of stdout and of stderr each: head and tail
@@ -53,28 +55,37 @@ type Limits struct {
 // Outcome says how an agent's run ended, before relay looked at any evidence.
 type Outcome string
 
-// Outcomes of a run. Only Claimed, Failed, NoResult, BadResult, WallLimit, SilenceLimit and Refused are the agent's own.
+// Outcomes of a run: first those that are the agent's own, then its provider's, then relay's machine's.
 const (
-	Claimed      Outcome = "claimed"       // the agent says it succeeded
-	Failed       Outcome = "failed"        // the agent says it failed, or exited with an error of its own
-	NoResult     Outcome = "no_result"     // it ended well and said nothing
-	BadResult    Outcome = "bad_result"    // its result cannot be read
-	WallLimit    Outcome = "wall_limit"    // Limits.Wall passed
-	SilenceLimit Outcome = "silence_limit" // Limits.Silence passed
-	Quota        Outcome = "quota"         // usage limit; ResetAt when known
-	RateLimited  Outcome = "rate_limited"  // throttled for now
-	Provider     Outcome = "provider"      // overloaded, 5xx, network, cut stream
-	Auth         Outcome = "auth"          // not logged in, forbidden, no credit
-	Stopped      Outcome = "stopped"       // ctx was cancelled
-	Lost         Outcome = "lost"          // the supervisor died; how the agent ended is unknown
-	CannotStart  Outcome = "cannot_start"  // the program is missing, not executable, or refuses its arguments
+	Claimed          Outcome = "claimed"           // the agent says it succeeded
+	Failed           Outcome = "failed"            // the agent says it failed, or exited with an error of its own
+	NoResult         Outcome = "no_result"         // it ended well and said nothing
+	BadResult        Outcome = "bad_result"        // its result cannot be read
+	WallLimit        Outcome = "wall_limit"        // Limits.Wall passed
+	SilenceLimit     Outcome = "silence_limit"     // Limits.Silence passed
+	Refused          Outcome = "refused"           // the model will not do this task
+	ContextExhausted Outcome = "context_exhausted" // what it has read no longer fits its model
+	Killed           Outcome = "killed"            // ended by a signal that relay did not send
+
+	Quota       Outcome = "quota"        // usage limit; ResetAt when known
+	RateLimited Outcome = "rate_limited" // throttled for now; ResetAt when known
+	Overloaded  Outcome = "overloaded"   // the provider has no room: 503, 529
+	Network     Outcome = "network"      // no answer from the provider, or none in time
+	Truncated   Outcome = "truncated"    // the answer, or the CLI's own output, broke off
+	Provider    Outcome = "provider"     // any other fault of the provider
+	Auth        Outcome = "auth"         // not logged in, forbidden, no credit, no such model
+
+	Stopped          Outcome = "stopped"           // ctx was cancelled
+	Lost             Outcome = "lost"              // the supervisor died; how the agent ended is unknown
+	CannotStart      Outcome = "cannot_start"      // the program is missing, not executable, or refuses its arguments
+	PermissionDenied Outcome = "permission_denied" // it failed, or did nothing, for want of a tool that its mode denies
 )
 
 // Report is what one run came to. Strings from the agent are valid UTF-8 without control characters, and capped.
 type Report struct {
 	Outcome   Outcome
 	Detail    string    // one line of at most 500 characters: why, in words a person can act on
-	ResetAt   time.Time // Quota, RateLimited: when to come back; zero when the provider did not say
+	ResetAt   time.Time // Quota, RateLimited, Overloaded: when to come back; zero when the provider did not say
 	Result    *Result   // what the agent claimed; nil unless it said something readable
 	FinalText string    // last message of the agent, at most 64 KiB
 	Session   string
@@ -84,9 +95,11 @@ type Report struct {
 }
 
 // Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written
-// to the provider's cache. CostUSD is 0 when the CLI does not price itself (Priced is false then).
+// to the provider's cache; CachedTokens are those of them that were read from it. CostUSD is 0 when the CLI does not
+// price itself (Priced is false then).
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`
+	CachedTokens int64   `json:"cached_tokens,omitempty"`
 	OutputTokens int64   `json:"output_tokens"`
 	CostUSD      float64 `json:"cost_usd"`
 	Priced       bool    `json:"priced"`
@@ -94,8 +107,10 @@ type Usage struct {
 
 // Event is one thing an agent did, for people who watch. Text is clean and at most 200 characters.
 type Event struct {
-	Kind EventKind
-	Text string
+	Kind  EventKind
+	Text  string
+	Usage Usage  // EventUsage
+	Model string // EventUsage: the model, as far as it is known
 }
 
 // EventKind names what an Event tells.
@@ -108,4 +123,5 @@ const (
 	EventTool    EventKind = "tool"    // it calls a tool; Text is the tool's name and its main argument
 	EventRetry   EventKind = "retry"   // its provider made it wait
 	EventResult  EventKind = "result"  // its final message
+	EventUsage   EventKind = "usage"   // Usage is what it has cost so far; what it came to in the end is in the report
 )

@@ -78,6 +78,8 @@ func HowEnded(exit process.Exit) string {
 		return "ended by signal " + exit.Signal
 	case exit.Code == 128+9:
 		return "exit status 137: something in it was killed by signal KILL" + killed
+	case exit.Code == 128+15:
+		return "exit status 143: something in it was ended by signal TERM"
 	case exit.Code == 128+11:
 		return "exit status 139: something in it crashed with signal SEGV"
 	}

@@ -1,6 +1,7 @@
 package runners
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -78,7 +79,7 @@ func (t *tail) close() {
 	}
 }
 
-// lastBytes returns the end of a file, at most limit bytes of it; a missing file is empty.
+// lastBytes returns the end of a file, at most limit bytes of it and no half of a word; a missing file is empty.
 func lastBytes(path string, limit int64) ([]byte, error) {
 	if empty(path) {
 		return nil, nil
@@ -96,7 +97,16 @@ func lastBytes(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	from := max(0, info.Size()-limit)
-	return io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	if from > 0 {
+		data = data[halfWord(data):]
+	}
+	return data, err
+}
+
+// halfWord is where in the end of a text its first whole word begins: half a secret is not known for one.
+func halfWord(end []byte) int {
+	return max(0, bytes.IndexAny(end[:min(len(end), longWord)], " \n\t"))
 }
 
 // empty reports that a file is there and has nothing in it, as the output of many a command: it need not be opened.

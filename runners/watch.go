@@ -14,6 +14,7 @@ import (
 var (
 	errWall     = errors.New("time limit passed")
 	errSilence  = errors.New("no output for too long")
+	errUnheard  = errors.New("no answer from the model")
 	errLinger   = errors.New("still running after its final result")
 	errFlood    = errors.New("wrote too much output")
 	errHopeless = errors.New("cannot succeed any more")
@@ -35,6 +36,7 @@ const (
 	working  mood = iota
 	finished      // the final result is there: the agent may linger only so long
 	hopeless      // going on is a waste: stop it now
+	unheard       // working, but nothing has come from the model yet
 )
 
 // watch is one supervised process and the limits it is held to.
@@ -143,7 +145,6 @@ func (l *look) again() time.Duration {
 }
 
 func (l *look) judge() {
-	limit := l.limits
 	m := working
 	if l.mood != nil {
 		m = l.mood()
@@ -152,18 +153,32 @@ func (l *look) judge() {
 		l.ended = l.ran
 	}
 	l.finished = m == finished
-	switch kept := l.limits.kept(); {
-	case m == hopeless:
-		l.stop(errHopeless)
-	case l.sizes[0] > floodFactor*kept || l.sizes[1] > floodFactor*kept:
-		l.stop(fmt.Errorf("%w: more than %d MiB", errFlood, floodFactor*kept>>20))
-	case limit.Wall > 0 && l.ran >= limit.Wall:
-		l.stop(fmt.Errorf("%w: %s", errWall, limit.Wall))
-	case m == finished && limit.Linger > 0 && l.ran-l.quiet() >= limit.Linger:
-		l.stop(errLinger)
-	case m == working && limit.Silence > 0 && l.ran-l.heard >= limit.Silence:
-		l.stop(fmt.Errorf("%w: %s", errSilence, limit.Silence))
+	if why := l.exceeded(m); why != nil {
+		l.stop(why)
 	}
+}
+
+// exceeded names the limit that has passed, or nil.
+func (l *look) exceeded(m mood) error {
+	limit, kept := l.limits, l.limits.kept()
+	passed := func(limit, took time.Duration) bool { return limit > 0 && took >= limit }
+	switch {
+	case m == hopeless:
+		return errHopeless
+	case l.sizes[0] > floodFactor*kept || l.sizes[1] > floodFactor*kept:
+		return fmt.Errorf("%w: more than %d MiB", errFlood, floodFactor*kept>>20)
+	case passed(limit.Wall, l.ran):
+		return fmt.Errorf("%w: %s", errWall, limit.Wall)
+	case m == finished:
+		if passed(limit.Linger, l.ran-l.quiet()) {
+			return errLinger
+		}
+	case m == unheard && passed(limit.FirstAnswer, l.ran):
+		return fmt.Errorf("%w: %s", errUnheard, limit.FirstAnswer)
+	case passed(limit.Silence, l.ran-l.heard):
+		return fmt.Errorf("%w: %s", errSilence, limit.Silence)
+	}
+	return nil
 }
 
 // untilDue shortens the pause to the next limit, so that a limit holds to the millisecond and not to the pause.
@@ -176,6 +191,7 @@ func (l *look) untilDue() time.Duration {
 	}
 	shorten(l.limits.Wall, 0)
 	shorten(l.limits.Silence, l.heard)
+	shorten(l.limits.FirstAnswer, 0)
 	if l.finished {
 		shorten(l.limits.Linger, l.quiet())
 	}
@@ -234,6 +250,8 @@ func (e end) stopped(final bool) (Outcome, string, bool) {
 		return WallLimit, e.cause.Error(), true
 	case errors.Is(e.cause, errSilence):
 		return SilenceLimit, e.cause.Error(), true
+	case errors.Is(e.cause, errUnheard):
+		return Network, e.cause.Error(), true
 	case errors.Is(e.cause, errFlood):
 		return Failed, e.cause.Error(), true
 	}

@@ -84,6 +84,17 @@ func TestLimits(t *testing.T) {
 			cause: errWall, detail: "time limit passed: 9h0m0s", took: 9 * hour,
 		},
 		{
+			name: "the model never answers", limits: Limits{Wall: hour, FirstAnswer: 5 * time.Minute},
+			play: func(ctx context.Context, cmd process.Command) {
+				for ctx.Err() == nil {
+					write(cmd, "asking again\n")
+					pause(ctx, time.Minute)
+				}
+			},
+			mood:  func(int) mood { return unheard },
+			cause: errUnheard, detail: "no answer from the model: 5m0s", took: 5 * time.Minute,
+		},
+		{
 			name: "lingers", limits: Limits{Silence: hour, Linger: 30 * time.Second},
 			play: func(ctx context.Context, cmd process.Command) {
 				write(cmd, "result\n")

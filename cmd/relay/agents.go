@@ -1,32 +1,61 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"relay/configs"
+	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/process"
 )
 
-// newRunner makes the runner of a name in relay.agents.
-func (p *place) newRunner(name string, sup process.Supervisor) (runners.Runner, error) {
+// newRunners makes runners for as long as a run goes on.
+func (p *place) newRunners(ctx context.Context) func(string, process.Supervisor) (runners.Runner, error) {
+	return func(name string, sup process.Supervisor) (runners.Runner, error) { return p.newRunner(ctx, name, sup) }
+}
+
+// bareRunner makes the runner of a name in relay.agents.
+func (p *place) bareRunner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
 	agent, err := p.agent(name)
 	if err != nil {
 		return nil, err
 	}
 	switch agent.Type {
 	case "claude":
-		o := runners.ClaudeOptions{Name: name, Model: agent.Model, Env: agent.Env}
+		o := runners.ClaudeOptions{Name: name, Permission: agent.Permission, Model: agent.Model, Env: agent.Env}
 		if len(agent.Argv) > 0 {
 			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
 		}
-		if agent.Permission != "" {
-			o.Permissions = []string{"--permission-mode", agent.Permission}
-		}
 		return runners.NewClaude(sup, o), nil
+	case "opencode":
+		o := runners.OpencodeOptions{Name: name, Model: agent.Model, Env: agent.Env, Permission: agent.Permission}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		r, err := runners.NewOpencode(sup, o)
+		if err != nil {
+			return nil, &hinted{err: err, code: exitNoRunner, hint: "correct relay.agents." + name + ".permission"}
+		}
+		return r, nil
+	case "gemini":
+		o := runners.GeminiOptions{
+			Name: name, Model: agent.Model, Env: agent.Env, Permission: agent.Permission, Git: p.globalIdentity(ctx),
+		}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		return runners.NewGemini(sup, o), nil
+	case "codex":
+		o := runners.CodexOptions{Name: name, Permission: agent.Permission, Model: agent.Model, Env: agent.Env}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		return runners.NewCodex(sup, o), nil
 	case "command":
 		return runners.NewCommand(sup, runners.CommandOptions{
 			Name: name, Argv: agent.Argv, PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit",
@@ -44,12 +73,14 @@ func (p *place) newRunner(name string, sup process.Supervisor) (runners.Runner, 
 	return nil, fmt.Errorf("agent %s has type %s, which this relay does not know", name, quote(agent.Type))
 }
 
+// agent is what the configuration says of an agent, with the variables that it alone gets.
 func (p *place) agent(name string) (configs.Agent, error) {
 	agent, ok := p.config.Relay.Agents[name]
 	if !ok {
 		return agent, &hinted{err: fmt.Errorf("there is no agent %s", quote(name)), code: exitNoRunner,
 			hint: "describe it under relay.agents." + name + " in " + configs.SharedFile}
 	}
+	agent.Env = ownEnvironment(p.environ, p.config.Relay.Env, agent)
 	return agent, nil
 }
 
@@ -67,8 +98,8 @@ func (p *place) program(name string) (string, error) {
 		return "plays " + p.shown(path), nil
 	}
 	wanted := name
-	if agent.Type == "claude" {
-		wanted = "claude"
+	if agent.Type != "command" {
+		wanted = agent.Type
 	}
 	if len(agent.Argv) > 0 {
 		wanted = agent.Argv[0]
@@ -81,22 +112,24 @@ func (p *place) program(name string) (string, error) {
 	return found, nil
 }
 
+// globalIdentity is whom git names as author, as settings of git, as far as the repository itself does not say: an
+// agent that hides the user's global configuration from its git needs to be told.
+func (p *place) globalIdentity(ctx context.Context) []string {
+	var settings []string
+	for _, key := range []string{"user.name", "user.email"} {
+		out, err := p.git.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})
+		scope, value, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		if err == nil && (scope == "global" || scope == "system") { // without any, relay check has said what comes of it
+			settings = append(settings, key+"="+value)
+		}
+	}
+	return settings
+}
+
 // inRoot takes a path in the configuration, which is relative to the root of the repository.
 func (p *place) inRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(p.root, filepath.FromSlash(path))
-}
-
-// reviewer is who judges each change, or "" when nobody does; rest are reviewers that are not asked.
-func reviewer(c *configs.Config) (name string, rest []string) {
-	names := c.QualityGate.Reviewers
-	if len(names) == 0 && c.Relay.Review.Provider != "none" {
-		names = []string{c.Relay.Review.Provider}
-	}
-	if !c.Relay.Review.Enabled || len(names) == 0 || names[0] == "none" {
-		return "", nil
-	}
-	return names[0], names[1:]
 }

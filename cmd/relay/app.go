@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"relay/orchestrator/secrets"
 )
 
 // app is what commands need of the world: streams, environment, clock, and the folder the user is in.
@@ -20,15 +22,19 @@ type app struct {
 	out     *scrubber // answers; everything that comes out of it is harmless for a terminal
 	err     *scrubber // progress and messages
 	environ []string
-	dir     string // value of -C; "" : the working directory
+	secrets *secrets.Redactor // of what users see and hosts get
+	dir     string            // value of -C; "" : the working directory
 	now     func() time.Time
 }
 
 func newApp() *app {
-	return &app{
+	a := &app{
 		in: os.Stdin, out: newScrubber(os.Stdout), err: newScrubber(os.Stderr),
 		environ: os.Environ(), now: time.Now,
 	}
+	a.secrets = secrets.New(a.environ)
+	a.out.blank, a.err.blank = a.secrets.Values, a.secrets.Values
+	return a
 }
 
 // lookup returns the value of an environment variable, or "".

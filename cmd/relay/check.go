@@ -102,6 +102,8 @@ type checkup struct {
 	place  *place
 	plan   *plan
 	points []point
+
+	programs programs
 }
 
 func (c *checkup) add(state, name, message, fix string) {
@@ -146,9 +148,14 @@ func (c *checkup) all(ctx context.Context) {
 	if c.epic() {
 		c.ledger()
 	}
-	c.runners()
-	c.reviewer()
+	defer c.programs.close()
+	c.runners(ctx)
+	c.reviewers(ctx)
+	if c.plan != nil {
+		c.money()
+	}
 	c.shell()
+	c.sleep(ctx)
 }
 
 // epic reads the plan and says what in it nothing would prove.

@@ -132,18 +132,18 @@ func (c *checkup) ledger() {
 }
 
 // runners looks for the program of every runner that would be asked. Of those to choose from one is enough.
-func (c *checkup) runners() {
+func (c *checkup) runners(ctx context.Context) {
 	names := c.place.config.Relay.Runners
 	if len(names) == 0 {
 		c.points = append(c.points, point{Name: "runner", State: stateFail, Message: "no runner is configured",
 			Fix: "set relay.runners in " + configs.SharedFile, code: exitNoRunner})
 	}
 	usable := slices.ContainsFunc(names, func(name string) bool {
-		_, err := c.place.program(name)
+		_, _, err := c.find(ctx, name)
 		return err == nil
 	})
 	for _, name := range names {
-		if !c.runner("runner "+name, name) && usable {
+		if !c.runner(ctx, "runner "+name, name) && usable {
 			c.points[len(c.points)-1].State = stateWarn
 		}
 	}
@@ -152,38 +152,31 @@ func (c *checkup) runners() {
 	}
 	wanted := map[string]bool{}
 	for i := range c.plan.epic.Tasks {
-		if err := c.place.priced(&c.plan.epic.Tasks[i]); err != nil {
-			d := diagnose(err)
-			c.points = append(c.points, point{Name: "budget", State: stateFail, Message: d.messages[0], Fix: d.hint, code: d.code})
-		}
 		name := c.plan.epic.Tasks[i].Runner
 		if name != "" && !wanted[name] && !slices.Contains(names, name) {
-			c.runner("runner "+name, name)
+			c.runner(ctx, "runner "+name, name)
 		}
 		wanted[name] = true
 	}
 }
 
-func (c *checkup) runner(label, name string) bool {
-	program, err := c.place.program(name)
-	if err != nil {
-		d := diagnose(err)
-		c.points = append(c.points, point{Name: label, State: stateFail, Message: d.messages[0], Fix: d.hint, code: exitNoRunner})
-		return false
+func (c *checkup) reviewers(ctx context.Context) {
+	names := c.place.reviewers()
+	if len(names) == 0 && c.place.config.Relay.Review.Enabled && c.place.config.Relay.Review.Provider == anotherVendor {
+		c.add(stateWarn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(vendors(), ", ")+", or name a reviewer")
+		return
 	}
-	c.add(stateOK, label, program, "")
-	return true
-}
-
-func (c *checkup) reviewer() {
-	name, rest := reviewer(c.place.config)
-	if name == "" {
+	if len(names) == 0 {
 		c.add(stateWarn, "review", "no reviewer is configured: checks alone decide", "set relay.review.provider in "+configs.SharedFile)
 		return
 	}
-	c.runner("review "+name, name)
-	if len(rest) > 0 {
-		c.add(stateWarn, "review", "only "+name+" is asked, not "+strings.Join(rest, ", "), "")
+	for _, name := range names {
+		if !c.runner(ctx, "review "+name, name) {
+			continue
+		}
+		if _, err := c.place.reviewer(name); err != nil {
+			c.fail("review "+name, err)
+		}
 	}
 }
 

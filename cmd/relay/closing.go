@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"relay/attempts"
 	"relay/orchestrator"
@@ -13,12 +14,14 @@ type nightAnswer struct {
 	Version  int         `json:"version"`
 	Run      string      `json:"run"`
 	Reason   string      `json:"reason"`
+	Why      string      `json:"why,omitempty"` // of a reason that is a limit of the run
 	ExitCode int         `json:"exit_code"`
 	Error    string      `json:"error,omitempty"`
 	Seconds  float64     `json:"seconds"`
-	Attempts int         `json:"attempts"`          // that ended, as all that follows of every run since the first
-	Reloads  int         `json:"reloads,omitempty"` // each began another run
-	Left     int         `json:"left"`              // tasks of the last run that are not completed
+	Slept    float64     `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
+	Attempts int         `json:"attempts"`                // that ended, as all that follows of every run since the first
+	Reloads  int         `json:"reloads,omitempty"`       // each began another run
+	Left     int         `json:"left"`                    // tasks of the last run that are not completed
 	Counts   counts      `json:"counts"`
 	Usage    usage       `json:"usage"`
 	Tasks    []taskState `json:"tasks,omitempty"` // those that are not completed, at most 100
@@ -37,9 +40,9 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 	now, reading := n.place.standingBy(n.plan)
 	if n.o.json {
 		answer := nightAnswer{
-			Version: 1, Run: s.Run, Reason: string(s.Reason), ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000, Attempts: s.Ended, Left: s.Left, Reloads: n.reloads,
+			Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000, Slept: slept(s.Naps), Attempts: s.Ended, Left: s.Left, Reloads: n.reloads,
 			Counts: countsOf(s.Counts),
-			Usage:  usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD},
+			Usage:  usageFrom(s.Usage),
 		}
 		if err != nil {
 			answer.Error = message(err)
@@ -63,6 +66,25 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 	return nil
 }
 
+// napsText says how much of the night was slept through, in one line.
+func napsText(naps []orchestrator.Nap) string {
+	text, sum := naps[0].String(), time.Duration(0)
+	for _, nap := range naps {
+		sum += nap.To.Sub(nap.From)
+	}
+	if more := len(naps) - 1; more > 0 {
+		text += fmt.Sprintf(" and %s after that, %s in all", count(more, "time"), span(sum))
+	}
+	return text + ": nothing was done then"
+}
+
+func slept(naps []orchestrator.Nap) (seconds float64) {
+	for _, nap := range naps {
+		seconds += nap.To.Sub(nap.From).Seconds()
+	}
+	return seconds
+}
+
 func unfinished(s *standing) []taskState {
 	var left []taskState
 	for i := range s.Tasks {
@@ -78,12 +100,19 @@ func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 	c := s.Counts
 	l.dead = true // the run is over
 	fmt.Fprintf(w, "\n%s\n", headline(s))
+	if next := nextText(string(s.Reason)); s.Why != "" {
+		l.note(w, s.Why)
+		l.note(w, next)
+	}
 	fmt.Fprintf(w, "tasks  %s %s\n", bar(now.Counts, 20), l.countsText(now.Counts))
 	fmt.Fprintf(w, "time   %s, %s\n", span(s.Elapsed), count(s.Ended, "attempt"))
+	if len(s.Naps) > 0 {
+		l.note(w, napsText(s.Naps))
+	}
 	if now.PlanChanged {
 		l.note(w, "epic.yml has changed since this run began: the next relay work goes by it")
 	}
-	if u := (usage{s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CostUSD}); u != (usage{}) {
+	if u := usageFrom(s.Usage); u != (usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", usageText(u))
 	}
 	widest, told := 0, 0
@@ -124,6 +153,12 @@ func headline(s orchestrator.Summary) string {
 		return "done: every task is completed"
 	case orchestrator.Interrupted:
 		return "stopped before the end; nothing is lost, relay work continues"
+	case orchestrator.Deadline:
+		return "stopped for its deadline; nothing is lost, relay work continues"
+	case orchestrator.CircuitBreaker, orchestrator.UnchargedRetries, orchestrator.DiskFloor, orchestrator.MemoryFloor:
+		return "stopped early; nothing is lost"
+	case orchestrator.BudgetExhausted:
+		return "stopped by its budget; nothing is lost"
 	case orchestrator.NoRunnableTasks:
 		if s.Left == 0 {
 			return "done: the tasks you named are completed"
@@ -131,4 +166,23 @@ func headline(s orchestrator.Summary) string {
 		return "finished what could be done; some tasks need you"
 	}
 	return "ended by an error; nothing recorded is lost"
+}
+
+// nextText says what to do after a limit of the run.
+func nextText(reason string) string {
+	switch orchestrator.Reason(reason) {
+	case orchestrator.Deadline:
+		return "relay work goes on from here; --until and relay.until set the deadline"
+	case orchestrator.CircuitBreaker:
+		return "see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
+	case orchestrator.UnchargedRetries:
+		return "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"
+	case orchestrator.DiskFloor:
+		return "make room, then relay work; relay.disk_floor_mib is the limit"
+	case orchestrator.MemoryFloor:
+		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
+	case orchestrator.BudgetExhausted:
+		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
+	}
+	return ""
 }

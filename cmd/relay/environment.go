@@ -4,17 +4,19 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"relay/configs"
+	"relay/orchestrator/secrets"
 )
 
 // passed are the variables agents and acceptance commands get without being asked for: what programs need to find
-// their files, talk to the network and log in to their provider. A star stands for any ending.
+// their files and talk to the network. A star stands for any ending.
 var passed = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "XDG_*", "SSH_AUTH_SOCK",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 	"SSL_CERT_*", "NODE_*", "NPM_CONFIG_*", "npm_config_*", "NVM_*", "VOLTA_*", "FNM_*", "PNPM_HOME", "BUN_INSTALL", "DENO_*",
 	"GO*", "CGO_*", "CARGO_*", "RUSTUP_*", "JAVA_HOME", "MAVEN_*", "GRADLE_*", "PYTHON*", "VIRTUAL_ENV", "PYENV_*", "CONDA_*",
 	"UV_*", "GEM_*", "BUNDLE_*", "RBENV_*", "ASDF_*", "MISE_*", "CC", "CXX", "LD_LIBRARY_PATH", "DOCKER_HOST", "CI",
-	"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*",
 	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH*",
 }
 
@@ -24,13 +26,40 @@ var passedOnWindows = []string{
 	"HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES*", "COMMONPROGRAMFILES*", "PROCESSOR_*", "NUMBER_OF_PROCESSORS", "OS",
 }
 
-// agentEnvironment is the environment of agents and acceptance commands: the list above, and what the configuration
+// providers are the variables that agents of a type log in to their providers with. Nothing else gets them: what a
+// test prints, people read. A command may be the CLI of any provider, and opencode asks whichever it is told to.
+var providers = map[string][]string{
+	"claude":   {"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"}, // of Bedrock and Vertex, too
+	"codex":    {"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},
+	"gemini":   {"GEMINI_*", "GOOGLE_*"},
+	"opencode": anyProvider,
+	"command":  anyProvider,
+}
+
+var anyProvider = []string{"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*"}
+
+// commonEnvironment is the environment of agents and acceptance commands: the list above, and what the configuration
 // adds by NAME, NAME* or NAME=value.
-func agentEnvironment(environ, extra []string) []string {
+func commonEnvironment(environ, extra []string) []string {
 	patterns := slices.Clone(passed)
 	if runtime.GOOS == "windows" {
 		patterns = append(patterns, passedOnWindows...)
 	}
+	return append(selected(environ, patterns, extra), "TERM=dumb")
+}
+
+// ownEnvironment is what an agent gets besides the common environment: what its provider needs, and what the
+// configuration adds for it alone. A value that relay.env gives goes before the user's environment.
+func ownEnvironment(environ, common []string, agent configs.Agent) []string {
+	free := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(common, sets(name))
+	})
+	return selected(free, slices.Clone(providers[agent.Type]), agent.Env)
+}
+
+// selected is what the patterns match and what extra names, with the values that extra gives.
+func selected(environ, patterns, extra []string) []string {
 	var fixed []string
 	for _, item := range extra {
 		if strings.Contains(item, "=") {
@@ -46,7 +75,17 @@ func agentEnvironment(environ, extra []string) []string {
 			env = append(env, entry)
 		}
 	}
-	return append(env, append(fixed, "TERM=dumb")...)
+	return append(env, fixed...)
+}
+
+// secrets is the redactor for everything an agent of this place may know: the user's environment, and what the
+// configuration adds to it.
+func (p *place) secrets(a *app) *secrets.Redactor {
+	known := append(slices.Clone(a.environ), p.config.Relay.Env...)
+	for _, agent := range p.config.Relay.Agents {
+		known = append(known, agent.Env...)
+	}
+	return secrets.New(known)
 }
 
 func sets(name string) func(string) bool {

@@ -22,6 +22,7 @@ const (
 	exitFailure     = 1
 	exitUsage       = 2
 	exitGated       = 3  // finished with gated or blocked tasks
+	exitStopped     = 4  // by a deadline or a budget
 	exitInvalid     = 10 // epic or configuration
 	exitRunning     = 11 // another run holds the epic
 	exitNoRunner    = 12
@@ -75,7 +76,7 @@ func (a *app) exit(err error) int {
 	d := diagnose(err)
 	for _, m := range d.messages {
 		for row := range strings.SplitSeq(m, "\n") {
-			fmt.Fprintf(a.err, "relay: error: %s\n", row)
+			fmt.Fprintf(a.err, "relay: error: %s\n", a.secrets.Text(row))
 		}
 	}
 	if d.hint != "" {

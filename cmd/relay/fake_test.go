@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,10 +19,13 @@ import (
 
 // fakeClaude is a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does
 // what a file in $HOME/claude says. The file is the first of TASK.N, TASK, all.N and all, with ".review" behind TASK or
-// all for what is asked about an attempt. Its lines:
+// all for what is asked about an attempt, or ".review-again" when that is there and the agent has mended something, and
+// ".fix" when the session goes on, with the round for N. Its lines:
 //
 //	write PATH TEXT    delete PATH     commit MESSAGE
 //	say TEXT           a message of the agent
+//	spend IN OUT       a message that took so many tokens
+//	cost USD           what the final event says the run has cost
 //	out TEXT           err TEXT        a line as it is, on stdout or stderr
 //	result JSON        the final event, with JSON as the structured answer
 //	answer TEXT        the final event, with TEXT as the agent's last words
@@ -29,6 +35,10 @@ import (
 //	await PATH         wait until the file is there
 //	exit N
 func fakeClaude() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println("2.1.329 (Claude Code)")
+		return
+	}
 	prompt, err := io.ReadAll(os.Stdin)
 	if err != nil || len(prompt) == 0 {
 		fmt.Fprintln(os.Stderr, "Error: Input must be provided either through stdin or as a prompt argument when using --print")
@@ -53,13 +63,20 @@ const fakeSession = "c9fdff09-3dfc-4542-9a6a-7470c81c6227"
 // scenario finds the file for this attempt. Who is asked for a verdict is told so in the first line.
 func scenario(prompt string) string {
 	parts := append(strings.SplitN(os.Getenv("RELAY_ATTEMPT"), "/", 4), "", "", "")
-	role := ""
-	if strings.HasPrefix(prompt, "# Review of") {
+	role, number := "", parts[2]
+	switch {
+	case strings.HasPrefix(prompt, "# Review of"):
 		role = ".review"
+	case slices.Contains(os.Args, "--resume"):
+		_, round, _ := strings.Cut(prompt, "Review of your work, round ")
+		role, number = ".fix", round[:1]
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
+	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && exists(again) {
+		return again
+	}
 	for _, who := range []string{parts[1], "all"} {
-		for _, which := range []string{role + "." + parts[2], role} {
+		for _, which := range []string{role + "." + number, role} {
 			if path := filepath.Join(dir, who+which); exists(path) {
 				return path
 			}
@@ -82,6 +99,14 @@ func act(name, rest string) {
 		must(exec.Command("git", "commit", "-q", "-m", rest).Run())
 	case "say":
 		emit(spoken(rest))
+	case "spend":
+		must(os.Setenv("FAKE_SPENT", fmt.Sprint(number("FAKE_SPENT")+number(path))))
+		message := spoken("I think.")
+		message["message"].(map[string]any)["id"] = fmt.Sprint("msg_", time.Now().UnixNano())
+		message["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": json.RawMessage(path), "output_tokens": json.RawMessage(text)}
+		emit(message)
+	case "cost":
+		must(os.Setenv("FAKE_COST", path))
 	case "out":
 		fmt.Println(rest)
 	case "err":
@@ -127,13 +152,22 @@ func spoken(text string) map[string]any {
 
 func final(more map[string]any) map[string]any {
 	event := map[string]any{
-		"type": "result", "session_id": fakeSession, "num_turns": 1, "duration_ms": 1, "total_cost_usd": 0.01,
-		"usage": map[string]any{"input_tokens": 1000, "output_tokens": 50}, "permission_denials": []any{},
+		"type": "result", "session_id": fakeSession, "num_turns": 1, "duration_ms": 1, "total_cost_usd": json.RawMessage(cmp.Or(os.Getenv("FAKE_COST"), "0.01")),
+		"usage": map[string]any{"input_tokens": 1000 + number("FAKE_SPENT"), "output_tokens": 50}, "permission_denials": []any{},
 	}
 	for k, v := range more {
 		event[k] = v
 	}
 	return event
+}
+
+// number reads a number, or the variable of that name.
+func number(text string) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(text), text))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func emit(event map[string]any) {

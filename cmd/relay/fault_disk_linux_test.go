@@ -79,8 +79,8 @@ func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	l := newLabAt(t, root, crashPlan, fillingAgent)
 	l.env = append(l.env, "FILL="+l.path("fill.bin"), "RELAY_ENV=FILL")
 	r := l.work(exitFailure)
-	// Git puts it in two ways.
-	if said := r.stderr.String(); !strings.Contains(said, "No space left on device") && !strings.Contains(said, "Out of diskspace") || !strings.Contains(said, root) {
+	// Git puts it in two ways, and relay in a third.
+	if said := r.stderr.String(); !strings.Contains(said, "o space left on device") && !strings.Contains(said, "Out of diskspace") || !strings.Contains(said, root) {
 		t.Errorf("relay does not say what is wrong, and where: %s", said)
 	}
 	l.quiet()

@@ -25,6 +25,7 @@ type lab struct {
 	root string // the checkout
 	home string
 	env  []string
+	slow bool // its agents are real programs, which take their time to start
 }
 
 // agentPrelude is what every agent of a lab begins with: it notes its start and knows how to claim.
@@ -58,7 +59,7 @@ func newLabAt(t *testing.T, root, plan, agent string) *lab {
 	l := &lab{t: t, root: root, home: filepath.Join(t.TempDir(), "home")}
 	l.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=dumb", "TMPDIR=" + t.TempDir(),
-		"RELAY_ISOLATION=none", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(l.home, ".gitconfig"),
+		"RELAY_ISOLATION=none", "RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(l.home, ".gitconfig"),
 	}
 	l.write(filepath.Join(l.home, ".gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n")
 	l.settings(fmt.Sprintf(labSettings, filepath.Join(l.home, "agent.sh")))
@@ -182,12 +183,16 @@ func (l *lab) work(want int) *running {
 
 func (l *lab) end(r *running) {
 	l.t.Helper()
+	limit := time.Minute
+	if l.slow {
+		limit = 3 * time.Minute
+	}
 	select {
 	case <-r.done:
-	case <-time.After(time.Minute):
+	case <-time.After(limit):
 		_ = r.cmd.Process.Signal(syscall.SIGQUIT)
 		<-r.done
-		l.t.Fatalf("relay did not end within a minute\n%s", r.stderr.String())
+		l.t.Fatalf("relay did not end within %s\n%s", limit, r.stderr.String())
 	}
 }
 
@@ -221,7 +226,11 @@ func (l *lab) await(what string, so func() bool) {
 	l.t.Helper()
 	tick := time.NewTicker(3 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(patience)
+	most := patience
+	if l.slow {
+		most *= 3
+	}
+	limit := time.After(most)
 	for !so() {
 		select {
 		case <-limit:
@@ -254,8 +263,14 @@ type ledgerFile struct {
 type ledgerAttempt struct {
 	ID                         int
 	Result, Outcome, Run, Head string
+	Runner                     string
 	Charged                    bool
-	Receipt                    struct {
+	Usage                      struct {
+		In  int     `yaml:"input_tokens"`
+		Out int     `yaml:"output_tokens"`
+		USD float64 `yaml:"cost_usd"`
+	}
+	Receipt struct {
 		Summary       string
 		Files         []string `yaml:"files_changed"`
 		ErrorCategory string   `yaml:"error_category"`

@@ -102,6 +102,8 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 		err = f.request(ctx)
 	case !opts.dryRun && f.step.How != orchestrator.NothingToLand:
 		err = f.land(ctx, store)
+	case !opts.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
+		err = f.written(store)
 	}
 	if err != nil {
 		return err
@@ -145,9 +147,14 @@ func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
 	if err := f.step.Land(ctx); err != nil {
 		return err
 	}
+	return f.written(store)
+}
+
+// written records that the work is where it belongs.
+func (f *finishing) written(store *attempts.Store) error {
 	a := &f.answer
-	return store.Append(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{
-		Kind: "finish", Text: fmt.Sprintf("%s landed on %s by %s: %s..%s", a.Branch, a.Into, a.How, a.From, a.To),
+	return store.Append(attempts.Event{Type: attempts.TypeFinished, Finished: &attempts.Finished{
+		Branch: a.Branch, Into: a.Into, How: string(a.How), From: a.From, To: a.To,
 	}})
 }
 

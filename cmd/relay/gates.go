@@ -128,7 +128,7 @@ func gateTask(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attem
 	if n := waiting(p.graph, l, t.ID); n > 0 {
 		said += fmt.Sprintf(", and with it %s that %s for it", count(n, "task"), verb(n, "waits", "wait"))
 	}
-	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.reason, 500), At: o.app.now().UTC()}
+	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.secrets.Text(o.reason), 500), At: o.app.now().UTC()}
 	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, said, nil
 }
 

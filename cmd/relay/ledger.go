@@ -207,6 +207,11 @@ func eventText(e attempts.Event) string {
 		return line(fmt.Sprintf("%s: %s%s", who, e.Gate.Reason, after(e.Gate.Detail)), maxLine)
 	case e.Type == attempts.TypeWritten:
 		return "attempt-ledger.yml written"
+	case e.Finished != nil:
+		f := e.Finished
+		return line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
+	case e.Cooling != nil, e.Waiting != nil:
+		return line(heldText(who, e), maxLine)
 	case e.Note != nil:
 		return line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}

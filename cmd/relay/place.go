@@ -32,6 +32,8 @@ type place struct {
 	dir    string // relay's folder, absolute
 	git    *reanchor.Git
 	config *configs.Config
+
+	environ []string // the user's
 }
 
 // locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
@@ -87,7 +89,7 @@ func (a *app) repository(ctx context.Context) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{root: git.Root(), git: git}, nil
+	return &place{root: git.Root(), git: git, environ: a.environ}, nil
 }
 
 // userFile is where the user's own configuration for all repositories is.

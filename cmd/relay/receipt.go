@@ -26,7 +26,7 @@ func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
 	fmt.Fprintln(w, indent+head)
 	tellReceipt(w, &at.Receipt, l, indent+"  ")
 	if at.Usage != nil {
-		fmt.Fprintf(w, "%s  %s\n", indent, usageText(usage{at.Usage.InputTokens, at.Usage.OutputTokens, at.Usage.CostUSD}))
+		fmt.Fprintf(w, "%s  %s\n", indent, usageText(usageFrom(*at.Usage)))
 	}
 }
 

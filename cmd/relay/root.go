@@ -24,6 +24,7 @@ in the morning what it did.
 
 const rootExits = `Exit codes:
   0 all completed   1 error   2 usage   3 finished with gated or blocked tasks
+  4 stopped by its deadline
   10 invalid epic or configuration   11 already running   12 no usable runner
   130 interrupted   143 terminated
 `

@@ -25,18 +25,27 @@ type shift struct {
 	watcher  *watcher
 	stop     *stopper
 	reloads  int
-	remarks  []string // of the next run
+	until    time.Time // the deadline of all of it; zero: none
+	remarks  []string  // of the next run
+	spent    attempts.Usage
 }
 
 // night runs the epic with a guardian, signals and somebody watching.
 func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *place, pl *plan) (err error) {
-	if err := p.ensureIgnored(); err != nil {
+	until, err := deadline(p.config.Relay.Until, o.app.now())
+	if err := errors.Join(err, p.ensureIgnored()); err != nil {
 		return errors.Join(err, guardian.Close())
+	}
+	if p.config.Relay.InhibitSleep {
+		defer o.app.stayAwake(ctx, "relay work: "+pl.epic.ID)()
 	}
 	watcher := newWatcher(o.app)
 	ctx, stop := listen(ctx, guardian.Kill, watcher.say)
 	defer stop.release()
-	n := &shift{o: o, place: p, plan: pl, guardian: guardian, watcher: watcher, stop: stop}
+	n := &shift{o: o, place: p, plan: pl, guardian: guardian, watcher: watcher, stop: stop, until: until}
+	if !until.IsZero() {
+		n.remarks = []string{"this run ends at " + until.UTC().Format(time.RFC3339) + ", whatever is left by then"}
+	}
 	s, err := n.work(ctx)
 	closing := guardian.Close()
 	watcher.close()
@@ -58,12 +67,13 @@ func (n *shift) work(ctx context.Context) (orchestrator.Summary, error) {
 		} else {
 			whole = total(whole, s)
 			s = whole
+			n.spent = whole.Usage
 		}
 		switch asked := closed(drain); {
 		case ctx.Err() != nil && s.Reason == orchestrator.Reload, ctx.Err() != nil && n.reloads > 0 && errors.Is(err, context.Cause(ctx)):
 			s.Reason = orchestrator.Interrupted // between two runs
 			return s, nil
-		case err != nil || !asked || ctx.Err() != nil:
+		case err != nil || !asked || ctx.Err() != nil || s.Reason == orchestrator.Deadline:
 			return s, err
 		}
 		n.reloads++
@@ -76,9 +86,8 @@ func (n *shift) work(ctx context.Context) (orchestrator.Summary, error) {
 func total(before, s orchestrator.Summary) orchestrator.Summary {
 	s.Elapsed += before.Elapsed
 	s.Ended += before.Ended
-	s.Usage.InputTokens += before.Usage.InputTokens
-	s.Usage.OutputTokens += before.Usage.OutputTokens
-	s.Usage.CostUSD += before.Usage.CostUSD
+	s.Naps = append(before.Naps[:len(before.Naps):len(before.Naps)], s.Naps...)
+	s.Usage.Add(before.Usage)
 	return s
 }
 
@@ -90,12 +99,15 @@ const (
 
 // run is one run.
 func (n *shift) run(ctx context.Context, drain <-chan struct{}) (orchestrator.Summary, error) {
-	options := n.o.options(n.place, n.plan)
+	options := n.o.options(ctx, n.place, n.plan)
 	options.Supervisor = n.guardian
 	options.Notify = n.watcher.update
 	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, n.stop.signal()) }
 	options.Drain = drain
 	options.Remarks = n.remarks
+	options.Until = n.until
+	options.Spent = n.spent
+	options.AskNow = options.AskNow && n.reloads == 0
 	late := time.Now().Add(turnWait)
 	for {
 		s, err := orchestrator.Work(ctx, options)

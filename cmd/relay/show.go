@@ -22,6 +22,7 @@ type showOptions struct {
 	task                     string
 	attempt                  int
 	brief, log, diff, checks bool
+	review                   bool
 	json                     bool
 }
 
@@ -49,8 +50,9 @@ or pipe they go unchanged.`,
 	f.BoolVar(&opts.log, "log", false, "what the agent printed")
 	f.BoolVar(&opts.diff, "diff", false, "what the attempt changed")
 	f.BoolVar(&opts.checks, "checks", false, "the output of its acceptance commands")
+	f.BoolVar(&opts.review, "review", false, "what the reviewers said, and how each criterion was proved")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
-	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "json")
+	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "review", "json")
 	return cmd
 }
 
@@ -107,7 +109,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 	if opts.brief && opts.attempt == 0 && !f.rec.Completed {
 		return opts.nextBrief(ctx, f.place, f.plan, f.view, f.task)
 	}
-	one := opts.brief || opts.log || opts.diff || opts.checks
+	one := opts.brief || opts.log || opts.diff || opts.checks || opts.review
 	s := describe(f.task, f.rec, f.view.Ledger, f.plan.graph)
 	if one || opts.attempt != 0 {
 		at, err := pick(f.task.ID, f.rec, opts.attempt)
@@ -182,7 +184,7 @@ func tellTask(w io.Writer, s *shown, l listing) {
 		tellAttempt(w, &s.Attempts[i], l, "")
 	}
 	if len(s.Attempts) > 0 {
-		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff or --checks\n", s.ID)
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID)
 	}
 }
 
@@ -199,7 +201,7 @@ func tellList(w io.Writer, label string, items []string, l listing) {
 // nextBrief shows what the next attempt would be told now.
 func (opts showOptions) nextBrief(ctx context.Context, p *place, pl *plan, view *attempts.View, t *epic.Task) error {
 	work := workOptions{app: opts.app}
-	brief, err := orchestrator.NextBrief(ctx, work.options(p, pl), view, t)
+	brief, err := orchestrator.NextBrief(ctx, work.options(ctx, p, pl), view, t)
 	if err != nil {
 		return err
 	}
@@ -209,15 +211,24 @@ func (opts showOptions) nextBrief(ctx context.Context, p *place, pl *plan, view 
 
 // file shows what an attempt left behind.
 func (opts showOptions) file(ctx context.Context, p *place, task string, at *attempts.Attempt) error {
-	out := opts.app.raw()
+	if opts.review {
+		return opts.app.tellReview(task, at)
+	}
+	if opts.diff { // for git apply, too
+		return opts.changes(ctx, p, task, at, opts.app.raw())
+	}
+	out := p.secrets(opts.app).Stream(opts.app.raw())
+	return errors.Join(opts.text(out, p, task, at), out.Flush())
+}
+
+// text shows what an agent or a command wrote, without secrets.
+func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.Attempt) error {
 	folder := p.file("runs", at.Run, task, fmt.Sprint(at.ID))
 	switch {
 	case opts.brief:
 		return copyFile(out, filepath.Join(folder, "brief.md"))
 	case opts.log:
 		return copyFile(out, filepath.Join(folder, "transcript.jsonl"))
-	case opts.diff:
-		return opts.changes(ctx, p, task, at, out)
 	}
 	for _, c := range at.Receipt.Checks {
 		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, exitText(c.ExitCode), c.Seconds, c.Phase)

@@ -33,6 +33,9 @@ func listen(ctx context.Context, kill func(), tell func(string)) (context.Contex
 	return ctx, s
 }
 
+// unread has an output that nobody reads any more come back as an error of the write, from now on.
+func unread() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 func (s *stopper) serve() {
 	count := 0
 	for sig := range s.ch {
@@ -101,6 +104,10 @@ func exitCode(s orchestrator.Summary, err error, sig os.Signal) int {
 		return signalCode(sig)
 	case s.Reason == orchestrator.Reload: // the next run says
 		return exitOK
+	case s.Reason == orchestrator.Deadline, s.Reason == orchestrator.BudgetExhausted:
+		return exitStopped
+	case s.Reason == orchestrator.DiskFloor, s.Reason == orchestrator.MemoryFloor: // the machine's fault
+		return exitFailure
 	case s.Left > 0:
 		return exitGated
 	}

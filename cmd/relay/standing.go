@@ -15,9 +15,13 @@ type standing struct {
 	Version  int         `json:"version"`
 	Epic     epicName    `json:"epic"`
 	Run      runState    `json:"run"`
-	Branch   string      `json:"branch,omitempty"` // the epic's integration branch
+	Branch   string      `json:"branch,omitempty"`   // the epic's integration branch
+	Finished string      `json:"finished,omitempty"` // the branch that relay finish put all of that on
+	Waiting  *pause      `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Cooling  []cooling   `json:"cooling,omitempty"`  // runners that are not to be asked yet
 	Counts   counts      `json:"counts"`
 	Usage    usage       `json:"usage"`
+	Spenders []spender   `json:"spenders,omitempty"`
 	Tasks    []taskState `json:"tasks"`
 	Forecast *forecast   `json:"forecast,omitempty"`
 	Edited   bool        `json:"edited"` // somebody else changed attempt-ledger.yml
@@ -45,6 +49,8 @@ type runState struct {
 	StoppedAt *time.Time `json:"stopped_at,omitempty"`
 	ExitCode  *int       `json:"exit_code,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
+	Why       string     `json:"why,omitempty"`   // in words, of a reason that is a limit of the run
+	Until     *time.Time `json:"until,omitempty"` // the deadline of a run that is on
 }
 
 // The words of runState.State.
@@ -66,6 +72,7 @@ type counts struct {
 
 type usage struct {
 	InputTokens  int64   `json:"input_tokens"`
+	CachedTokens int64   `json:"cached_tokens,omitempty"` // of the input, read from the provider's cache
 	OutputTokens int64   `json:"output_tokens"`
 	CostUSD      float64 `json:"cost_usd"`
 }
@@ -86,6 +93,7 @@ type taskState struct {
 	WaitsFor    []string           `json:"waits_for,omitempty"`   // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"` // gated tasks that keep it from running, at most 3
 	Unverified  bool               `json:"unverified,omitempty"`  // completed, but neither check nor reviewer proved it
+	Usage       *usage             `json:"usage,omitempty"`       // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`    // with --verbose
 }
 
@@ -93,7 +101,7 @@ type taskState struct {
 func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	s := &standing{
 		Version: 1, Epic: epicName{p.epic.ID, p.epic.Title, p.epic.Source}, Run: runOf(v),
-		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, Warnings: append([]string{}, v.Warnings...),
+		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, Finished: v.Ledger.Integration.Finished, Warnings: append([]string{}, v.Warnings...),
 		outlook: orchestrator.Outlook{Epic: p.epic, Graph: p.graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
@@ -117,8 +125,12 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 		}
 		s.Tasks[i] = state
 		s.Counts.add(state.Status)
-		s.Usage.add(rec)
+		s.spend(rec)
+		if used := usageFrom(rec.Used()); used != (usage{}) {
+			s.Tasks[i].Usage = &used
+		}
 	}
+	ranked(s.Spenders)
 	return s
 }
 
@@ -158,6 +170,9 @@ func runOf(v *attempts.View) runState {
 	switch {
 	case v.Running:
 		r.State, r.Reason = runOn, ""
+		if !v.Ledger.Until.IsZero() && status.State == runOn {
+			r.Until = &v.Ledger.Until
+		}
 		if h := v.Holder; h != nil {
 			r.PID, r.Host, r.StartedAt = h.PID, h.Host, &h.Since
 		}
@@ -166,7 +181,7 @@ func runOf(v *attempts.View) runState {
 	case status.State == "running":
 		r.State, r.Reason = runCrashed, "crashed"
 	default:
-		r.StoppedAt, r.ExitCode = &status.StoppedAt, &status.LastExitCode
+		r.StoppedAt, r.ExitCode, r.Why = &status.StoppedAt, &status.LastExitCode, v.Ledger.Why
 	}
 	return r
 }
@@ -195,16 +210,6 @@ func (c *counts) add(s attempts.Status) {
 // countsOf takes over the counts of a run.
 func countsOf(c orchestrator.Counts) counts {
 	return counts{c.Total, c.Completed, c.InProgress, c.Pending, c.Blocked, c.Gated}
-}
-
-func (u *usage) add(rec *attempts.TaskRecord) {
-	for i := range rec.Attempts {
-		if spent := rec.Attempts[i].Usage; spent != nil {
-			u.InputTokens += spent.InputTokens
-			u.OutputTokens += spent.OutputTokens
-			u.CostUSD += spent.CostUSD
-		}
-	}
 }
 
 // tally counts the tasks of an epic by state.

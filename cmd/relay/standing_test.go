@@ -58,7 +58,7 @@ func TestStandingTellsEveryState(t *testing.T) {
 	if got, want := s.Counts, (counts{Total: 8, Completed: 2, InProgress: 1, Pending: 1, Blocked: 3, Gated: 1}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
-	if got, want := s.Usage, (usage{5000, 50, 2.5}); got != want {
+	if got, want := s.Usage, (usage{InputTokens: 5000, OutputTokens: 50, CostUSD: 2.5}); got != want {
 		t.Errorf("usage %+v, want %+v", got, want)
 	}
 	for i, want := range []string{

@@ -58,6 +58,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
+	s.held(opts.app.now())
 	s.foresee(p, opts.app.now())
 	if opts.json {
 		return opts.app.printJSON(s)
@@ -148,6 +149,7 @@ func watch(ctx context.Context, opts statusOptions, p *place) error {
 		if err != nil {
 			return err
 		}
+		s.held(opts.app.now())
 		s.foresee(p, opts.app.now())
 		if live {
 			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.

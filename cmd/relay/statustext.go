@@ -28,13 +28,19 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	l.dead = s.Run.State != runOn
 	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, line(s.Epic.Title, max(l.width-len(s.Epic.ID)-9, 20)))
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.now))
-	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), l.countsText(s.Counts))
-	if s.Usage != (usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", usageText(s.Usage))
+	if s.Run.Why != "" {
+		l.note(w, s.Run.Why)
+		l.note(w, nextText(s.Run.Reason))
 	}
-	if s.Branch != "" && s.Counts.Completed > 0 {
+	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), l.countsText(s.Counts))
+	l.cost(w, s)
+	switch {
+	case s.Finished != "":
+		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", line(s.Finished, 60), s.Branch)
+	case s.Branch != "" && s.Counts.Completed > 0:
 		fmt.Fprintf(w, "work   on %s; relay finish lands it\n", s.Branch)
 	}
+	l.held(w, s)
 	if s.Forecast != nil {
 		l.forecast(w, s)
 	}
@@ -184,6 +190,9 @@ func runText(r runState, now time.Time) string {
 		if r.StartedAt != nil {
 			text += fmt.Sprintf(" since %s (%s)", moment(*r.StartedAt, now), span(now.Sub(*r.StartedAt)))
 		}
+		if r.Until != nil {
+			text += ", until " + moment(*r.Until, now)
+		}
 		return fmt.Sprintf("%s, process %d on %s", text, r.PID, r.Host)
 	case runCrashed:
 		return fmt.Sprintf("the last one (process %d) died without a word; relay work continues", r.PID)
@@ -231,6 +240,9 @@ func (l listing) countsText(c counts) string {
 
 func usageText(u usage) string {
 	text := fmt.Sprintf("%s tokens in, %s out", amount(u.InputTokens), amount(u.OutputTokens))
+	if u.CachedTokens > 0 {
+		text = fmt.Sprintf("%s tokens in (%s from the cache), %s out", amount(u.InputTokens), amount(u.CachedTokens), amount(u.OutputTokens))
+	}
 	if u.CostUSD > 0 {
 		text = fmt.Sprintf("%.2f USD, %s", u.CostUSD, text)
 	}

@@ -14,10 +14,11 @@ import (
 // those of JSON, so that a JSON document keeps its meaning. After a failed write it swallows everything: whoever must
 // know asks failure.
 type scrubber struct {
-	w    io.Writer
-	tail []byte // begin of a character whose end has not been written yet
-	err  error
-	lost bool // nobody minds when what is written gets lost
+	w     io.Writer
+	blank func(string) string // takes secrets out; nil: nobody does
+	tail  []byte              // begin of a character whose end has not been written yet
+	err   error
+	lost  bool // nobody minds when what is written gets lost
 }
 
 func newScrubber(w io.Writer) *scrubber { return &scrubber{w: w} }
@@ -36,7 +37,11 @@ func (s *scrubber) Write(p []byte) (int, error) {
 		s.tail = append([]byte(nil), p[whole:]...)
 		p = p[:whole]
 	}
-	_, s.err = io.WriteString(s.w, safe(string(p)))
+	text := string(p)
+	if s.blank != nil {
+		text = s.blank(text)
+	}
+	_, s.err = io.WriteString(s.w, safe(text))
 	return n, nil
 }
 

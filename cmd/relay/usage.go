@@ -95,6 +95,8 @@ func kind(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int":
 		return "a whole number"
+	case "float64":
+		return "a number"
 	case "bool":
 		return "true or false"
 	case "stringSlice":

@@ -162,12 +162,17 @@ func updateText(u orchestrator.Update) string {
 	switch u.Kind {
 	case orchestrator.UpdateRun:
 		text = fmt.Sprintf("run %s: %d of %d completed", u.Text, u.Counts.Completed, u.Counts.Total)
+		if u.Budget != "" {
+			text += ", " + u.Budget
+		}
 	case orchestrator.UpdateStarted:
 		text = fmt.Sprintf("%s attempt %d/%d started (%s): %s", u.Task, u.Try, u.Max, u.Runner, u.Title)
 	case orchestrator.UpdateChecking:
 		text = fmt.Sprintf("%s checking: %s", u.Task, u.Text)
 	case orchestrator.UpdateReviewing:
 		text = fmt.Sprintf("%s in review%s", u.Task, after(u.Text))
+	case orchestrator.UpdateMending:
+		text = fmt.Sprintf("%s mending what reviewers found: %s", u.Task, u.Text)
 	case orchestrator.UpdateCompleted:
 		text = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, span(u.Elapsed), u.Counts.Completed, u.Counts.Total, after(u.Text))
 	case orchestrator.UpdateFailed:
@@ -177,6 +182,8 @@ func updateText(u orchestrator.Update) string {
 	case orchestrator.UpdateGated:
 		text = fmt.Sprintf("%s gated%s", u.Task, after(u.Text))
 	case orchestrator.UpdateWaiting:
+		text = fmt.Sprintf("waiting until %s for %s%s (relay work --ask-now does not wait)", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
+	case orchestrator.UpdateCramped:
 		text = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
 	case orchestrator.UpdateNote:
 		text = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))

@@ -99,7 +99,7 @@ func TestUpdateText(t *testing.T) {
 		u    orchestrator.Update
 		want string
 	}{
-		{orchestrator.Update{Kind: orchestrator.UpdateWaiting, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit"},
+		{orchestrator.Update{Kind: orchestrator.UpdateWaiting, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit (relay work --ask-now does not wait)"},
 		{orchestrator.Update{Kind: orchestrator.UpdateNote, Task: "T1", Text: "something"}, "note: T1 something"},
 		{orchestrator.Update{Kind: orchestrator.UpdateNote, Text: "something"}, "note: something"},
 		{orchestrator.Update{Kind: orchestrator.UpdateStopping}, "stopping"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/configs"
-	"relay/epic"
 	"relay/orchestrator"
 	"relay/review"
 	"relay/runners/process"
@@ -27,11 +27,16 @@ type workOptions struct {
 	model       string
 	maxAttempts int
 	timeout     string
+	until       string
 	review      bool
 	noReview    bool
 	isolation   string
+	budget      float64
+	askNow      bool
 	dryRun      bool
 	json        bool
+
+	panel []orchestrator.Reviewer // found by equipped
 }
 
 func newWorkCommand(a *app) *cobra.Command {
@@ -49,6 +54,7 @@ once. Whatever happens, the next relay work continues. A lost terminal does not
 end the night.`,
 		Example: `  relay work
   relay work T4 --runner claude --max-attempts 5
+  relay work --until 07:00
   relay work > /dev/null 2> night.log &`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,9 +68,12 @@ end the night.`,
 	f.StringVar(&opts.model, "model", "", "`MODEL` for tasks that name none")
 	f.IntVar(&opts.maxAttempts, "max-attempts", 0, "gate a task after `N` charged attempts")
 	f.StringVar(&opts.timeout, "timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
+	f.StringVar(&opts.until, "until", "", "end the run at `TIME`, whatever is left: 07:00, or 8h from now")
 	f.BoolVar(&opts.review, "review", false, "have each change reviewed")
 	f.BoolVar(&opts.noReview, "no-review", false, "have no change reviewed")
 	f.StringVar(&opts.isolation, "isolation", "", "where tasks work, `HOW`: worktree, none or shared")
+	f.BoolVar(&opts.askNow, "ask-now", false, "ask every agent at once, whatever usage limits were told before")
+	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no bound")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would run, and run nothing")
 	f.BoolVar(&opts.json, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
@@ -85,6 +94,8 @@ func (o *workOptions) settings(given *pflag.FlagSet) (map[string]any, error) {
 	set("max-attempts", "relay.max_attempts_per_task", o.maxAttempts)
 	set("review", "relay.review.enabled", o.review)
 	set("no-review", "relay.review.enabled", !o.noReview)
+	set("until", "relay.until", o.until)
+	set("budget", "relay.budget_usd", o.budget)
 	set("isolation", "relay.isolation", o.isolation)
 	if given.Changed("timeout") {
 		wall, err := minutes(o.timeout)
@@ -120,6 +131,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		}
 		return opts.rehearse(p, pl)
 	}
+	unread()
 	var p *place
 	var pl *plan
 	guardian, err := opts.app.guarded(func() error {
@@ -198,21 +210,26 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 	if err := p.staffed(pl); err != nil {
 		return err
 	}
-	if name, _ := reviewer(p.config); name != "" {
+	for _, text := range p.uncounted(pl) {
+		fmt.Fprintf(o.app.err, "relay: warning: %s\n", text)
+	}
+	for _, name := range p.reviewers() {
 		if _, err := p.program(name); err != nil {
 			return noRunner("reviewer "+name+": ", err)
 		}
+		judge, err := p.reviewer(name)
+		if err != nil {
+			return err
+		}
+		o.panel = append(o.panel, judge)
 	}
 	return nil
 }
 
-// staffed makes sure that the agents are there which tasks insist on.
+// staffed makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
 func (p *place) staffed(pl *plan) error {
 	for i := range pl.epic.Tasks {
 		t := &pl.epic.Tasks[i]
-		if err := p.priced(t); err != nil {
-			return err
-		}
 		if t.Runner == "" {
 			continue
 		}
@@ -220,22 +237,7 @@ func (p *place) staffed(pl *plan) error {
 			return noRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
 		}
 	}
-	return nil
-}
-
-// priced refuses a cap in money on an agent that does not say what it costs: such a cap would hold nobody back.
-func (p *place) priced(t *epic.Task) error {
-	names := p.config.Relay.Runners
-	if t.Runner != "" {
-		names = []string{t.Runner}
-	}
-	for _, name := range names {
-		if agent, err := p.agent(name); err == nil && t.BudgetUSD > 0 && agent.Type != "claude" {
-			return &hinted{err: fmt.Errorf("task %s has a budget_usd, but agent %s does not say what it costs", t.ID, name), code: exitInvalid,
-				hint: "remove the budget, or give the task a runner of type claude"}
-		}
-	}
-	return nil
+	return p.accountable(pl)
 }
 
 func noRunner(where string, err error) error {
@@ -248,20 +250,24 @@ func noRunner(where string, err error) error {
 }
 
 // options turns the configuration into what the orchestrator needs.
-func (o *workOptions) options(p *place, pl *plan) orchestrator.Options {
+func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestrator.Options {
 	c := &p.config.Relay
-	judge, _ := reviewer(p.config)
 	return orchestrator.Options{
 		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: p.vault(o.app),
 		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: orchestrator.Landing(c.Landing), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.newRunner, Model: c.Model, Env: agentEnvironment(o.app.environ, c.Env),
+		Runners: c.Runners, NewRunner: p.newRunners(ctx), Model: c.Model, Env: commonEnvironment(o.app.environ, c.Env),
+		Secrets: p.secrets(o.app),
 		Limits: orchestrator.Limits{
-			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, Linger: c.Linger,
+			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
 			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
 			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
+			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
+			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
-		Review:   orchestrator.Review{Reviewer: judge, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout},
-		Settings: settings(p.config),
-		Fault:    faultPoints(o.app.lookup(faultVariable)),
+		Free:     p.gauge(time.Now),
+		Budget:   p.budget(),
+		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout},
+		Settings: settings(p.config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
+		Fault: faultPoints(o.app.lookup(faultVariable)),
 	}
 }

@@ -101,7 +101,17 @@ func (k *kin) reapAdopted() {
 	}
 }
 
-func (k *kin) countGroup(*child) {} // its dead are handed to us and counted then
+// countGroup notes who is in the leader's group before it is killed: who leaves it that moment dies of it all the same,
+// and nothing would then say whose it was.
+func (k *kin) countGroup(c *child) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range k.adopted() {
+		if m.pgrp == c.pid && !m.zombie {
+			k.condemn(m, c)
+		}
+	}
+}
 
 // descendants lists everything below a process, as far as parents still live.
 func descendants(pid int) []member {

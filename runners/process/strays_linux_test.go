@@ -59,6 +59,17 @@ func TestStrayRaces(t *testing.T) {
 	}
 }
 
+// What leaves the leader's group the moment that is killed counts as left behind like any other.
+func TestStrayLeavesGroup(t *testing.T) {
+	t.Parallel()
+	g := startGuardian(t)
+	for range 200 {
+		if got := run(t, g, shell(t, `(setsid sleep 1000 > /dev/null 2>&1 &)`)); got.Strays != 1 {
+			t.Fatalf("got %+v, want one stray", got)
+		}
+	}
+}
+
 // marked lists what lives with a mark.
 func marked(mark string) []string {
 	var found []string

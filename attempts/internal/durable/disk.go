@@ -53,7 +53,7 @@ func (d *Disk) Recreate() (FS, error) {
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(d.path, dirPerm); err != nil {
+	if err := os.MkdirAll(d.path, topPerm); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(d.path)

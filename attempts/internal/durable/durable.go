@@ -112,8 +112,11 @@ func Regular(fsys FS, name string, flag int) (File, error) {
 	return fsys.OpenFile(name, flag, 0)
 }
 
-// Names the permissions of everything written here: readable by others, as the rest of a checkout is.
+// The permissions of what is written here: at the top readable by others, as the rest of a checkout is; logs and what
+// is in folders is nobody else's business, for agents had a hand in it.
 const (
 	filePerm = fs.FileMode(0o644)
-	dirPerm  = fs.FileMode(0o755)
+	topPerm  = fs.FileMode(0o755)
+	ownPerm  = fs.FileMode(0o600)
+	dirPerm  = fs.FileMode(0o700)
 )

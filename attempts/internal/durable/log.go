@@ -39,7 +39,7 @@ func OpenLog(fsys FS, name string, fault Fault) (*Log, error) {
 	f, err := Regular(fsys, name, os.O_RDWR|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		fresh = true
-		f, err = fsys.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, filePerm)
+		f, err = fsys.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, ownPerm)
 	}
 	if err != nil {
 		return nil, err

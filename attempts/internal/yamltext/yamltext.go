@@ -21,7 +21,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{bufio.NewWriterSize(w, 32<<
 // Flush writes what is buffered and returns the first error there was.
 func (y *Writer) Flush() error { return y.w.Flush() }
 
-const spaces = "                "
+const spaces = "                                "
 
 // Line writes the parts as one line.
 func (y *Writer) Line(indent int, parts ...string) {

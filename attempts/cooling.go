@@ -1,0 +1,37 @@
+package attempts
+
+import "time"
+
+// Cooling says that a runner is not to be asked before a time. Without Until it may be asked again at once: a person
+// has said so.
+type Cooling struct {
+	Runner string    `json:"runner"`
+	Until  time.Time `json:"until,omitzero"`
+	Named  bool      `json:"named,omitempty"` // by the provider, as the time its usage limit ends; else it is relay's own back-off
+	Why    string    `json:"why,omitempty"`
+}
+
+// Waiting says that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
+type Waiting struct {
+	Until time.Time `json:"until"`
+	For   string    `json:"for"` // a runner, or what the machine lacks
+	Why   string    `json:"why,omitempty"`
+}
+
+// cool folds what is said of a runner. What is over is forgotten: it would tell nobody anything.
+func (l *Ledger) cool(c *Cooling, at time.Time) {
+	for name, known := range l.Cooling {
+		if !known.Until.After(at) {
+			delete(l.Cooling, name)
+		}
+	}
+	switch {
+	case c.Until.IsZero():
+		delete(l.Cooling, c.Runner)
+	case c.Until.After(l.Cooling[c.Runner].Until):
+		if l.Cooling == nil {
+			l.Cooling = make(map[string]Cooling)
+		}
+		l.Cooling[c.Runner] = *c
+	}
+}

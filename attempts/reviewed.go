@@ -1,0 +1,74 @@
+package attempts
+
+import "relay/review"
+
+// Reviewed is what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
+type Reviewed struct {
+	Rounds   int             `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
+	Split    bool            `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
+	Said     []Said          `json:"said,omitempty" yaml:"said,omitempty"`     // in the last round
+	Deferred []review.Raised `json:"deferred,omitempty" yaml:"deferred,omitempty"`
+	Noted    []review.Raised `json:"noted,omitempty" yaml:"noted,omitempty"` // about something else than the change
+	Proofs   []review.Proof  `json:"proofs,omitempty" yaml:"proofs,omitempty"`
+}
+
+// Said is one reviewer's answer, with what it was asked: the same question is not paid for twice.
+type Said struct {
+	Reviewer string          `json:"reviewer" yaml:"reviewer"`
+	Model    string          `json:"model,omitempty" yaml:"model,omitempty"`
+	Decision review.Decision `json:"decision" yaml:"decision"` // what its findings come to, by relay's rules
+	Head     string          `json:"head" yaml:"head"`         // commit it judged
+	Question string          `json:"question" yaml:"question"` // SHA-256, in hex, of the prompt with trees in place of commits
+	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
+}
+
+// Most of what is kept of a review.
+const (
+	mostSaid     = 20
+	mostFindings = 50
+	mostProofs   = 100
+	findingText  = 1000
+)
+
+// bounded cuts what is too long for a ledger: the whole answers are in the attempt's folder.
+func (r *Reviewed) bounded() *Reviewed {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.Deferred, out.Noted = boundedRaised(r.Deferred), boundedRaised(r.Noted)
+	out.Said = make([]Said, 0, min(len(r.Said), mostSaid))
+	for _, s := range r.Said[:min(len(r.Said), mostSaid)] {
+		v := s.Verdict
+		v.Summary, v.Findings, v.Criteria = Clean(v.Summary, findingText), nil, nil
+		for _, f := range s.Verdict.Findings[:min(len(s.Verdict.Findings), mostFindings)] {
+			v.Findings = append(v.Findings, boundedFinding(f))
+		}
+		for _, m := range s.Verdict.Criteria[:min(len(s.Verdict.Criteria), mostFindings)] {
+			m.Criterion, m.Evidence = Clean(m.Criterion, findingText), Clean(m.Evidence, findingText)
+			v.Criteria = append(v.Criteria, m)
+		}
+		s.Verdict = v
+		out.Said = append(out.Said, s)
+	}
+	out.Proofs = make([]review.Proof, 0, min(len(r.Proofs), mostProofs))
+	for _, p := range r.Proofs[:min(len(r.Proofs), mostProofs)] {
+		p.Criterion, p.Evidence = Clean(p.Criterion, findingText), Clean(p.Evidence, findingText)
+		out.Proofs = append(out.Proofs, p)
+	}
+	return &out
+}
+
+func boundedRaised(list []review.Raised) []review.Raised {
+	var out []review.Raised
+	for _, r := range list[:min(len(list), mostFindings)] {
+		r.Finding = boundedFinding(r.Finding)
+		out = append(out, r)
+	}
+	return out
+}
+
+func boundedFinding(f review.Finding) review.Finding {
+	f.File, f.Issue, f.Fix, f.Criterion = Clean(f.File, 500), Clean(f.Issue, findingText), Clean(f.Fix, findingText), Clean(f.Criterion, findingText)
+	return f
+}

@@ -1,0 +1,37 @@
+package attempts
+
+// Usage is what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
+// provider's cache; who wrote this may not have told them apart. CostUSD is 0 when nobody knew what it cost.
+type Usage struct {
+	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
+	CachedTokens int64   `json:"cached_tokens,omitempty" yaml:"cached_tokens,omitempty"`
+	OutputTokens int64   `json:"output_tokens" yaml:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
+}
+
+// Add puts another usage on top.
+func (u *Usage) Add(more Usage) {
+	u.InputTokens += more.InputTokens
+	u.CachedTokens += more.CachedTokens
+	u.OutputTokens += more.OutputTokens
+	u.CostUSD += more.CostUSD
+}
+
+// Unpriced reports whether something was used that nobody had a price for.
+func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens > 0 }
+
+// Used is what all attempts of the task came to.
+func (rec TaskRecord) Used() Usage { return sum(rec.Attempts) }
+
+// UsedSince is what the attempts since the last ungate or retry came to: what counts against the task's caps.
+func (rec TaskRecord) UsedSince() Usage { return sum(rec.counted()) }
+
+func sum(list []Attempt) Usage {
+	var all Usage
+	for i := range list {
+		if u := list[i].Usage; u != nil {
+			all.Add(*u)
+		}
+	}
+	return all
+}

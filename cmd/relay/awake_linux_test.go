@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// sleepless puts a systemd-inhibit on the PATH of a lab that notes when it is asked and when it lets go.
+func sleepless(t *testing.T, l *lab, script string) {
+	t.Helper()
+	name := l.inHome("bin/systemd-inhibit")
+	l.write(name, "#!/bin/sh\n"+script)
+	if err := os.Chmod(name, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.env = append(l.env, "RELAY_INHIBIT_SLEEP=true", "PATH="+l.inHome("bin")+":"+os.Getenv("PATH"))
+}
+
+const holds = `echo "$*" >> "$HOME/asked"; shift 4; "$@"; touch "$HOME/let-go"`
+
+// The machine is kept awake for as long as relay works, and no longer, however relay ends.
+func TestStaysAwake(t *testing.T) {
+	t.Parallel()
+	for name, killed := range map[string]bool{"ended": false, "killed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n", `
+until [ -e "$HOME/asked" ]; do sleep 0.01; done; touch "$HOME/up"
+until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
+			sleepless(t, l, holds)
+			r := l.start("work")
+			l.awaitFile(l.inHome("up"))
+			if exists(l.inHome("let-go")) {
+				t.Error("it was let go while relay works")
+			}
+			if killed {
+				r.signal(t, syscall.SIGKILL)
+			} else {
+				l.write(l.inHome("go"), "")
+				l.end(r)
+				r.wants(t, exitOK)
+			}
+			l.awaitFile(l.inHome("let-go"))
+			if got, want := l.read(l.inHome("asked")), "--what=idle:sleep --who=relay --why="+"relay work: 20260101-awake"+" --mode=block cat\n"; got != want {
+				t.Errorf("it was asked %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// Whatever becomes of the wish to stay awake, the night goes on, and relay check tells.
+func TestStaysAwakeOrNot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ script, says string }{
+		"granted": {holds, "ok    sleep          the machine stays awake while relay works (systemd-inhibit)"},
+		"refused": {"echo Access denied >&2; exit 1", "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit: Access denied"},
+		"silent":  {"exec sleep 600", "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit did not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n", `echo x > x.txt; ok`)
+			sleepless(t, l, c.script)
+			if said := l.run("check").stdout.String(); !strings.Contains(said, c.says+"\n") {
+				t.Errorf("relay check says\n%s\nwant %s", said, c.says)
+			}
+			l.work(exitOK)
+			l.quiet()
+		})
+	}
+	l := newLab(t, "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n", `echo x > x.txt; ok`)
+	sleepless(t, l, holds)
+	l.env = append(l.env, "RELAY_INHIBIT_SLEEP=false")
+	l.work(exitOK)
+	if said := l.run("check").stdout.String(); strings.Contains(said, "sleep") || exists(l.inHome("asked")) {
+		t.Error(fmt.Sprint("it was asked although nobody wants it: ", said))
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"relay/orchestrator"
+)
+
+// Whatever ends a run early, it says so, and what to do.
+func TestLimitsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[orchestrator.Reason]struct {
+		code       int
+		head, next string
+	}{
+		orchestrator.Deadline: {4, "stopped for its deadline; nothing is lost, relay work continues",
+			"relay work goes on from here; --until and relay.until set the deadline"},
+		orchestrator.CircuitBreaker: {3, "stopped early; nothing is lost",
+			"see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"},
+		orchestrator.UnchargedRetries: {3, "stopped early; nothing is lost",
+			"relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"},
+		orchestrator.DiskFloor: {1, "stopped early; nothing is lost",
+			"make room, then relay work; relay.disk_floor_mib is the limit"},
+		orchestrator.MemoryFloor: {1, "stopped early; nothing is lost",
+			"end what else runs here, then relay work; relay.memory_floor_mib is the limit"},
+	} {
+		s := orchestrator.Summary{Reason: reason, Why: "x", Left: 2}
+		if code, head, next := exitCode(s, nil, nil), headline(s), nextText(string(reason)); code != want.code || head != want.head || next != want.next {
+			t.Errorf("%s: got %d, %q, %q; want %+v", reason, code, head, next, want)
+		}
+	}
+}
+
+// In the morning it is said how much of the night the machine slept through.
+func TestSleepIsSummedUp(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 11, 22, 2, 10, 0, 0, time.Local)
+	nap := orchestrator.Nap{From: from, To: from.Add(210 * time.Minute)}
+	short := orchestrator.Nap{From: from.Add(5 * time.Hour), To: from.Add(5*time.Hour + 5*time.Minute)}
+	for want, naps := range map[string][]orchestrator.Nap{
+		"the machine slept from 02:10 to 05:40: nothing was done then":                                      {nap},
+		"the machine slept from 02:10 to 05:40 and 2 times after that, 3h40m in all: nothing was done then": {nap, short, short},
+	} {
+		if got := napsText(naps); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := slept(total(orchestrator.Summary{Naps: []orchestrator.Nap{nap}}, orchestrator.Summary{Naps: []orchestrator.Nap{short}}).Naps); got != 12900 {
+		t.Errorf("over two runs it slept %v s, want 12900", got)
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+
+	"relay/orchestrator"
+)
+
+// freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
+const freeEvery = time.Second
+
+// gauge tells a run what this machine has left for it. It is asked from one goroutine at a time.
+func (p *place) gauge(now func() time.Time) func() orchestrator.Free {
+	folders := []string{p.dir, p.worktrees().Dir}
+	var last orchestrator.Free
+	var looked time.Time
+	return func() orchestrator.Free {
+		if age := now().Sub(looked); age < 0 || age >= freeEvery {
+			last, looked = freeOn(folders), now()
+		}
+		return last
+	}
+}
+
+// freeOn is what is left on the disks of some folders, the least of them, and in memory.
+func freeOn(folders []string) orchestrator.Free {
+	f := orchestrator.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
+	for _, folder := range folders {
+		space, err := freeSpace(folder)
+		if err == nil && (f.Disk < 0 || int64(space) < f.Disk) {
+			f.Disk = int64(space)
+		}
+	}
+	return f
+}
+
+// availableMemory is how many bytes Linux says that new programs can have without swapping; -1 where nobody says.
+func availableMemory(meminfo string) int64 {
+	text, err := os.ReadFile(meminfo)
+	if err != nil {
+		return -1
+	}
+	for line := range bytes.Lines(text) {
+		rest, ok := bytes.CutPrefix(line, []byte("MemAvailable:"))
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 10, 64)
+		if err != nil {
+			return -1
+		}
+		return kib << 10
+	}
+	return -1
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"relay/attempts"
+	"relay/review"
+)
+
+// tellReview shows what reviewers said of an attempt, and how each acceptance criterion was proved.
+func (a *app) tellReview(task string, at *attempts.Attempt) error {
+	r := at.Receipt.Review
+	if r == nil {
+		return &hinted{err: fmt.Errorf("attempt %d of %s was not reviewed, and its task has no acceptance criteria", at.ID, task), hint: "relay show " + task}
+	}
+	w, l := a.out, listing{now: a.now(), width: columns(a.out.w)}
+	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, task, at.Head, verdictText(at.Receipt.Verdict, r))
+	for _, s := range r.Said {
+		fmt.Fprintf(w, "  %-16s %s\n", line(s.Reviewer, 40), s.Decision)
+		if s.Verdict.Summary != "" {
+			fmt.Fprintln(w, wrap(s.Verdict.Summary, l.width, "    "))
+		}
+	}
+	if at.Receipt.Findings != "" {
+		fmt.Fprintf(w, "\nwhat must change:\n")
+		for text := range strings.SplitSeq(safe(strings.TrimSpace(at.Receipt.Findings)), "\n") {
+			fmt.Fprintln(w, "  "+line(text, max(l.width-2, 20)))
+		}
+	}
+	l.findings(w, "put off, for it is not grave", r.Deferred)
+	l.findings(w, "noted, for it is not about this change", r.Noted)
+	l.proofs(w, r.Proofs)
+	return nil
+}
+
+func verdictText(d review.Decision, r *attempts.Reviewed) string {
+	text := ""
+	if d != "" {
+		text = ": " + string(d)
+	}
+	if r.Rounds > 0 {
+		text += ", after " + count(r.Rounds, "round") + " of mending"
+	}
+	if r.Split {
+		text += "; the reviewers disagree"
+	}
+	return text
+}
+
+func (l listing) findings(w io.Writer, title string, found []review.Raised) {
+	if len(found) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n", title)
+	for _, f := range found {
+		where := line(f.File, 100)
+		if f.Line > 0 {
+			where += fmt.Sprintf(":%d", f.Line)
+		}
+		text := strings.TrimSpace(fmt.Sprintf("%s %s", f.Severity, where)) + ": " + f.Issue
+		if len(f.By) > 0 {
+			text += " (" + strings.Join(f.By, ", ") + ")"
+		}
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(wrap(text, l.width, "    "), "    "))
+	}
+}
+
+// proofs is the table of criteria.
+func (l listing) proofs(w io.Writer, table []review.Proof) {
+	if len(table) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nacceptance criteria:\n")
+	for i, p := range table {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(wrap(p.Criterion, l.width, "     "), "     "), " "))
+		fmt.Fprintln(w, wrap(proofText(p), l.width, "     "))
+	}
+}
+
+// proofText says how a criterion was proved.
+func proofText(p review.Proof) string {
+	switch {
+	case p.By == review.ByCheck:
+		text := fmt.Sprintf("check %s: %s at %.12s", p.Check, exitText(p.ExitCode), p.Commit)
+		if p.LogSHA256 != "" {
+			text += fmt.Sprintf(", log %s (sha256 %.12s)", p.Log, p.LogSHA256)
+		}
+		return text
+	case p.By == review.ByReview && p.Met:
+		return strings.Join(p.Reviewers, ", ") + " at " + fmt.Sprintf("%.12s", p.Commit) + ": met" + after(p.Evidence)
+	case p.By == review.ByReview:
+		return strings.Join(p.Reviewers, ", ") + " at " + fmt.Sprintf("%.12s", p.Commit) + ": not met" + after(p.Evidence)
+	}
+	return "unproven: no check is named for it, and no reviewer says anything"
+}

@@ -1,0 +1,133 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+const pricesKey = "relay.prices"
+
+// Price is what a model costs, in USD for a million tokens. CachedInput is that of tokens the provider had in its cache.
+type Price struct {
+	Input       float64 `json:"input"`
+	CachedInput float64 `json:"cached_input"`
+	Output      float64 `json:"output"`
+}
+
+// Prices are those of models, by globs.
+type Prices map[string]Price
+
+// String is how a file would have it, in one line.
+func (p Prices) String() string {
+	var all []string
+	for _, glob := range slices.Sorted(maps.Keys(p)) {
+		one := p[glob]
+		all = append(all, fmt.Sprintf("%s: {input: %s, cached_input: %s, output: %s}", glob, digits(one.Input), digits(one.CachedInput), digits(one.Output)))
+	}
+	return "{" + strings.Join(all, ", ") + "}"
+}
+
+// modelGlobForm is a model's name, in which a star stands for any text.
+var modelGlobForm = regexp.MustCompile(`^\S{1,200}$`)
+
+// pricesFromNode reads a map of prices. What it complains of is named by its model, and found by its place in the map.
+func pricesFromNode(n *yaml.Node) (any, []complaint) {
+	out := Prices{}
+	if n.ShortTag() == "!!null" { // everything below is commented out
+		return out, nil
+	}
+	const form = `{"gpt-5*": {input: 1.25, cached_input: 0.125, output: 10}}`
+	if n.Kind != yaml.MappingNode {
+		return nil, []complaint{{item: -1, message: "wants prices by model, got " + found(n), hint: "such as " + form}}
+	}
+	if len(n.Content)/2 > maxKeys {
+		return nil, []complaint{{item: -1, message: fmt.Sprintf("has more than %d models", maxKeys)}}
+	}
+	var bad []complaint
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+		complain := func(message, hint string) {
+			bad = append(bad, complaint{item: i / 2, key: pricesKey + "." + shorten(key.Value), message: message, hint: hint})
+		}
+		_, twice := out[key.Value]
+		switch {
+		case key.ShortTag() != "!!str" || !modelGlobForm.MatchString(key.Value):
+			complain("is not a model's name, in which * stands for any text", "put it in quotes")
+		case twice:
+			complain("is there twice", "keep one of the two")
+		default:
+			price, why := priceFromNode(value)
+			if why != "" {
+				complain(why, "write USD for a million tokens, such as {input: 1.25, cached_input: 0.125, output: 10}")
+			}
+			out[key.Value] = price
+		}
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return out, nil
+}
+
+// priceFromNode reads the price of one model, or says what is wrong with it.
+func priceFromNode(n *yaml.Node) (p Price, why string) {
+	if n.Kind != yaml.MappingNode {
+		return p, "wants input and output, got " + found(n)
+	}
+	part := map[string]*float64{"input": &p.Input, "cached_input": &p.CachedInput, "output": &p.Output}
+	given := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+		name := key.Value
+		to, known := part[name]
+		tag := value.ShortTag()
+		switch {
+		case !known || key.ShortTag() != "!!str":
+			return p, fmt.Sprintf("has an unknown key %q", shorten(name))
+		case given[name]:
+			return p, "has " + name + " twice"
+		case tag != "!!int" && tag != "!!float" || value.Decode(to) != nil:
+			return p, name + " wants a number, got " + found(value)
+		case !(*to >= 0 && *to <= maxUSD): // also for NaN
+			return p, fmt.Sprintf("%s is %v, out of range", name, *to)
+		}
+		given[name] = true
+	}
+	for _, name := range []string{"input", "output"} {
+		if !given[name] {
+			return p, "has no " + name
+		}
+	}
+	if !given["cached_input"] {
+		p.CachedInput = p.Input
+	}
+	return p, ""
+}
+
+// keys are the places of the keys of a map.
+func (w walker) keys(n *yaml.Node) []place {
+	var all []place
+	if n = resolve(n); n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 {
+			all = append(all, w.at(n.Content[i]))
+		}
+	}
+	return all
+}
+
+// prices puts the layers on top of each other, model by model. viper never sees them: it folds the case of names, and
+// splits them at dots.
+func (l *loader) prices() Prices {
+	merged := Prices{}
+	for _, s := range l.settings {
+		if p, ok := s.value.(Prices); ok && s.key == pricesKey {
+			maps.Copy(merged, p)
+		}
+	}
+	return merged
+}

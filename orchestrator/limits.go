@@ -1,0 +1,171 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/attempts"
+)
+
+// halt is why a run starts nothing more although there is more to do. What runs comes to its end, but at the deadline.
+type halt struct {
+	reason Reason
+	why    string // in words
+}
+
+// halt has the run start nothing more, and records why. The caller holds mu.
+func (n *night) halt(reason Reason, why string) error {
+	if n.halted.reason != "" {
+		return nil
+	}
+	n.halted = halt{reason, why}
+	n.tell(Update{Kind: UpdateStopping, Text: why})
+	n.announce()
+	return n.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}})
+}
+
+// errDeadline is the cause that agents are stopped for at the deadline.
+var errDeadline = errors.New("the run's deadline has come")
+
+// untilDeadline is a context that ends at the run's deadline. over must be called when nothing needs it any more.
+func (n *night) untilDeadline(ctx context.Context) (bounded context.Context, over func()) {
+	if n.deadline == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			now := n.moment()
+			rest := n.deadline.rest(now)
+			if rest <= 0 {
+				n.expire()
+				cancel(errDeadline)
+				return
+			}
+			(&waiting{rest: rest}).park(ctx, nil)
+		}
+	})
+	return ctx, func() { cancel(nil); watch.Wait() }
+}
+
+// expire ends the run at its deadline.
+func (n *night) expire() {
+	n.mu.Lock()
+	err := n.halt(Deadline, "the deadline has come: what runs is asked to end, and its work is kept")
+	n.mu.Unlock()
+	if err != nil {
+		n.fail(err)
+	}
+}
+
+// pointless reports that a wait would last beyond the run's deadline.
+func (n *night) pointless(at opening, now moment) bool {
+	return n.deadline != nil && at.rest(now) >= n.deadline.rest(now)
+}
+
+// streak is what has gone wrong since a task was last completed.
+type streak struct {
+	failed []string // tasks, each once
+	key    string   // of the last error
+	same   []string // tasks, each once, that failed with it one after the other
+}
+
+// take adds how an attempt ended that is not a provider's fault.
+func (s *streak) take(task string, e attempts.Ended) {
+	if !slices.Contains(s.failed, task) {
+		s.failed = append(s.failed, task)
+	}
+	if key := attempts.ErrorKey(e.Receipt); key != s.key || key == "" {
+		s.key, s.same = key, nil
+	}
+	if s.key != "" && !slices.Contains(s.same, task) {
+		s.same = append(s.same, task)
+	}
+}
+
+// broken says why nothing more should be started, "" when something may.
+func (s *streak) broken(lim Limits, e attempts.Ended) string {
+	switch {
+	case lim.SameError > 0 && len(s.same) >= lim.SameError:
+		return fmt.Sprintf("%s failed one after the other with the same error, so it is hardly theirs: %s", strings.Join(s.same, ", "), e.Receipt.ErrorSummary)
+	case lim.FailedInARow > 0 && len(s.failed) >= lim.FailedInARow:
+		return fmt.Sprintf("%s failed, and none was completed in between: something they share may be wrong; the last error: %s", strings.Join(s.failed, ", "), e.Receipt.ErrorSummary)
+	}
+	return ""
+}
+
+// weigh holds how an attempt ended against the limits of the whole run. The caller holds mu.
+func (n *night) weigh(task string, f Finding, e attempts.Ended) error {
+	switch {
+	case e.Result == attempts.ResultSuccess:
+		n.streak = streak{}
+		return nil
+	case e.Charged || e.Gate != nil:
+		n.streak.take(task, e)
+		if why := n.streak.broken(n.o.Limits, e); why != "" {
+			return n.halt(CircuitBreaker, why)
+		}
+	}
+	if e.Charged || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget {
+		return nil
+	}
+	n.uncharged++
+	if most := n.o.Limits.MaxUnchargedRun; most > 0 && n.uncharged >= most {
+		return n.halt(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", n.uncharged, e.Receipt.ErrorSummary))
+	}
+	return nil
+}
+
+// Free is what a machine has left, in bytes; less than 0 is not known.
+type Free struct{ Disk, Memory int64 }
+
+// roomPause is how often a run that lacks room looks whether there is some.
+const roomPause = 10 * time.Second
+
+// cramped returns what to wait for when the machine has no room for another attempt. When it has had none for too long,
+// the run is halted. The caller holds mu.
+func (n *night) cramped(now moment) (*waiting, error) {
+	reason, lacks, why := n.lacking()
+	if reason == "" {
+		n.tight = nil
+		return nil, nil
+	}
+	if n.tight == nil {
+		until := now.after(n.o.Limits.FloorWait)
+		n.tight = &until
+	}
+	rest := n.tight.rest(now)
+	if rest <= 0 && n.plan.running == 0 {
+		return nil, n.halt(reason, why)
+	}
+	if rest <= 0 || rest > roomPause {
+		rest = roomPause
+	}
+	err := n.tellWaiting(UpdateCramped, attempts.Waiting{Until: n.tight.day.UTC(), For: lacks, Why: why})
+	return &waiting{changed: n.changed, rest: rest}, err
+}
+
+// lacking says what the machine has too little of to start an attempt.
+func (n *night) lacking() (reason Reason, lacks, why string) {
+	lim := n.o.Limits
+	if n.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
+		return "", "", ""
+	}
+	switch free := n.o.Free(); {
+	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
+		return DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
+	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:
+		return MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
+	}
+	return "", "", ""
+}
+
+func short(have, want int64) string {
+	return fmt.Sprintf("%d MiB are free, and nothing is started below %d", have>>20, want>>20)
+}

@@ -1,0 +1,221 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+)
+
+// Which test fails when a limit is taken out:
+//
+//	wall, silence, first answer      runners: TestLimits
+//	an agent that lives on           runners: TestLimits
+//	charged attempts, same error     attempts: TestGateAfter; TestGatedTaskStopsItsDependantsOnly
+//	uncharged retries of a task      TestUnchargedRetriesEnd, TestFaultsThatWaitingDoesNotMendEndSoon
+//	uncharged retries of a run       TestUnchargedRetriesOfARun
+//	questions to a reviewer          review: TestAsk
+//	failures across tasks            TestCircuitBreaker
+//	deadline                         TestDeadline, TestNobodyWaitsBeyondTheDeadline
+//	room on disk, memory             TestFloors
+//	back-off, usage limits           TestPool, TestWaitsAreSpread, TestEarlierCoolingIsRecalled
+
+// sideBySide is an epic of tasks that wait for nothing.
+func sideBySide(n int) string {
+	var b strings.Builder
+	b.WriteString("version: 2\nid: 20260101-wide\ntitle: wide\ntasks:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  T%d: {title: t}\n", i+1)
+	}
+	return b.String()
+}
+
+func failing(why string) step {
+	return step{takes: time.Minute, outcome: attempts.Agent, why: why}
+}
+
+func late(s step, seconds int) step {
+	s.takes += time.Duration(seconds) * time.Second
+	return s
+}
+
+var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when fake time begins
+
+// At the deadline nothing is started, what runs is stopped uncharged, and the log says why.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		jumps []jump
+		want  time.Duration
+		late  time.Duration
+	}{
+		"as it goes":       {want: 90 * time.Minute},
+		"asleep past it":   {jumps: []jump{{time.Hour, 8 * time.Hour}}, want: time.Hour, late: longestPark},
+		"a clock set back": {jumps: []jump{{time.Hour, -10 * years}}, want: 90 * time.Minute, late: longestPark},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := map[string][]step{"A": {{takes: 100 * time.Hour, outcome: attempts.Success}}, "X": {{takes: 80 * time.Minute, outcome: attempts.Success}}}
+			o := Options{Jobs: 2, Until: midnight.Add(90 * time.Minute)}
+			simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: &dayClock{jumps: c.jumps}}, func(s *simulated, store *attempts.Store, err error) {
+				if took := time.Since(s.start); err != nil || took < c.want || took > c.want+c.late {
+					t.Errorf("the night took %s (%v), want %s", took, err, c.want)
+				}
+				rec := store.Task("A")
+				if s.halted.reason != Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
+					t.Errorf("got %+v, A %+v", s.halted, rec.Attempts)
+				}
+				if want := "limit: the deadline has come: what runs is asked to end, and its work is kept"; !slices.Contains(recorded(t, s.dir), want) {
+					t.Errorf("the log has %q", recorded(t, s.dir))
+				}
+			})
+		})
+	}
+}
+
+// A run whose tasks are done, or that is stopped, before the deadline does not wait for it.
+func TestDeadlineHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	simulate(t, threeInARow, Options{Until: midnight.Add(time.Hour)}, nil, func(s *simulated, _ *attempts.Store, err error) {
+		if took := time.Since(s.start); err != nil || took != 4*time.Minute || s.halted.reason != "" {
+			t.Errorf("the night took %s, %+v (%v)", took, s.halted, err)
+		}
+	})
+}
+
+// Nobody waits for a runner that opens after the deadline; one that opens before it is waited for.
+func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
+	t.Parallel()
+	limit := step{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}
+	for until, want := range map[time.Duration]time.Duration{3 * time.Hour: time.Minute, 8 * time.Hour: 5*time.Hour + 5*time.Minute} {
+		script := map[string][]step{"A": {limit}}
+		simulate(t, threeInARow, Options{Until: midnight.Add(until)}, script, func(s *simulated, _ *attempts.Store, err error) {
+			if took := time.Since(s.start); err != nil || took != want {
+				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
+			}
+			why := "claude is not asked before 2000-01-01T05:01:00Z: limit; the run's deadline is 2000-01-01T03:00:00Z"
+			if early := until == 3*time.Hour; early != (s.halted == halt{Deadline, why}) {
+				t.Errorf("until %s: got %+v", until, s.halted)
+			}
+		})
+	}
+}
+
+// Failures across tasks, without a success between them, end the run: what is wrong is hardly each task's own.
+func TestCircuitBreaker(t *testing.T) {
+	t.Parallel()
+	words := []string{"the table", "an index", "a comma", "no network", "the moon", "a key", "a lock"}
+	for name, c := range map[string]struct {
+		lim    Limits
+		script map[string][]step
+		jobs   int
+		tried  int // attempts
+		why    string
+	}{
+		"five tasks":        {lim: Limits{FailedInARow: 5}, tried: 13, why: "T1, T2, T3, T4, T5 failed, and none was completed in between: something they share may be wrong; the last error: the moon"},
+		"no limit":          {tried: 21},
+		"a success between": {lim: Limits{FailedInARow: 5}, tried: 19, script: map[string][]step{"T4": {{takes: time.Minute, outcome: attempts.Success}}}},
+		"one error": {lim: Limits{FailedInARow: 5, SameError: 3}, jobs: 3, tried: 5, why: "T1, T2, T3 failed one after the other with the same error, so it is hardly theirs: no such file",
+			script: map[string][]step{"T1": {failing("no such file")}, "T2": {late(failing("No such file"), 1)}, "T3": {late(failing("no such file"), 2)}}},
+		"not one after the other": {lim: Limits{SameError: 3}, tried: 21,
+			script: map[string][]step{"T1": {failing("no such file")}, "T2": {failing("no such file")}, "T4": {failing("no such file")}}},
+		"a provider's faults": {lim: Limits{FailedInARow: 5, SameError: 3}, tried: 14, script: func() map[string][]step {
+			s := map[string][]step{}
+			for i := range 7 {
+				s[fmt.Sprintf("T%d", i+1)] = []step{{outcome: attempts.Provider, why: "overloaded"}, {outcome: attempts.Success}}
+			}
+			return s
+		}()},
+	} {
+		script := c.script
+		if script == nil {
+			script = map[string][]step{}
+		}
+		for i, word := range words {
+			id := fmt.Sprintf("T%d", i+1)
+			for k := len(script[id]); k < 3; k++ {
+				script[id] = append(script[id], failing(word+strings.Repeat(" again", k)))
+			}
+		}
+		o := Options{Jobs: c.jobs, Limits: c.lim}
+		simulate(t, sideBySide(7), o, script, func(s *simulated, _ *attempts.Store, err error) {
+			want := halt{}
+			if c.why != "" {
+				want = halt{CircuitBreaker, c.why}
+			}
+			if err != nil || s.halted != want || len(s.log) != c.tried {
+				t.Errorf("%s: after %d attempts (%v) got\n%+v, want after %d\n%+v", name, len(s.log), err, s.halted, c.tried, want)
+			}
+		})
+	}
+}
+
+// However the faults are spread over tasks, a run has only so many uncharged retries.
+func TestUnchargedRetriesOfARun(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{}
+	for i := range 20 {
+		for range 15 {
+			script[fmt.Sprintf("T%d", i+1)] = append(script[fmt.Sprintf("T%d", i+1)], step{outcome: attempts.Provider, why: "overloaded"})
+		}
+	}
+	simulate(t, sideBySide(20), Options{Jobs: 4, Limits: Limits{MaxUnchargedRun: 100}}, script, func(s *simulated, store *attempts.Store, err error) {
+		uncharged := 0
+		for id := range script {
+			uncharged += store.Task(id).Uncharged()
+		}
+		want := halt{UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: overloaded"}
+		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {
+			t.Errorf("after %d uncharged attempts (%v) got %+v, want %+v", uncharged, err, s.halted, want)
+		}
+	})
+}
+
+// A machine without room has nothing started on it; the run waits for a while, and then ends.
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	lim := Limits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute}
+	plenty := Free{Disk: 9000 * mib, Memory: 4000 * mib}
+	for name, c := range map[string]struct {
+		short Free
+		until time.Duration // from 90 s on
+		lim   Limits
+		took  time.Duration
+		want  halt
+	}{
+		"room":                 {short: plenty, until: time.Hour, lim: lim, took: 4 * time.Minute},
+		"not known":            {short: Free{-1, -1}, until: time.Hour, lim: lim, took: 4 * time.Minute},
+		"no floors":            {short: Free{1, 1}, until: time.Hour, took: 4 * time.Minute},
+		"no disk for a while":  {short: Free{100 * mib, -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
+		"no disk":              {short: Free{100 * mib, -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: halt{DiskFloor, "100 MiB are free, and nothing is started below 500"}},
+		"no memory":            {short: Free{-1, 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: halt{MemoryFloor, "50 MiB are free, and nothing is started below 200"}},
+		"neither, in two goes": {short: Free{0, 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
+	} {
+		waits := 0
+		var start time.Time
+		o := Options{Limits: c.lim, Notify: func(u Update) {
+			if u.Kind == UpdateCramped {
+				waits++
+			}
+			if u.Kind == UpdateStarted && start.IsZero() {
+				start = time.Now()
+			}
+		}}
+		o.Free = func() Free {
+			if at := time.Since(midnight); at < 90*time.Second || at >= 90*time.Second+c.until {
+				return plenty
+			}
+			return c.short
+		}
+		simulate(t, threeInARow, o, nil, func(s *simulated, _ *attempts.Store, err error) {
+			took := time.Since(s.start)
+			if short := c.took != 4*time.Minute; err != nil || s.halted != c.want || took < c.took || took > c.took+time.Minute || short != (waits == 1) {
+				t.Errorf("%s: took %s with %d waits (%v), %+v; want %s, %+v", name, took, waits, err, s.halted, c.took, c.want)
+			}
+		})
+	}
+}

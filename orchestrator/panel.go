@@ -1,0 +1,127 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"relay/attempts"
+	"relay/review"
+)
+
+// review has the panel judge base..head. A reviewer that cannot be asked, or gives no verdict, never approves: unless
+// another one has refused, the attempt ends uncharged, with its work kept.
+func (c *checkout) review(ctx context.Context, d *desk, f *Finding) error {
+	if len(c.o.Review.Reviewers) == 0 || f.Head == d.a.Base {
+		f.prove(d.a, nil)
+		return nil
+	}
+	d.usage = f.Usage
+	said, failed := d.hearAll(ctx, c.subject(d.a, f))
+	f.Usage = d.usage
+	f.Notes = append(f.Notes, d.notes...)
+	var unable *reviewerError
+	if failed != nil && !errors.As(failed, &unable) {
+		return failed
+	}
+	j := review.Judge(opinionsOf(said), scope(d.a, f), c.o.Review.Strictness)
+	for i := range said {
+		said[i].Decision = j.Said[i].Decision
+	}
+	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
+	f.prove(d.a, said)
+	if unable != nil && (j.Decision == "" || j.Decision == review.Approved) {
+		f.fail(unable.outcome, unable.category, unable.Error())
+		f.Limited, f.ResetAt, f.RunnerOut = unable.name, unable.resetAt, unable.out
+		return nil
+	}
+	c.verdict(j, f)
+	return nil
+}
+
+// hearAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said, in the order
+// of the panel, and the first reason why something is missing.
+func (d *desk) hearAll(ctx context.Context, s review.Subject) ([]attempts.Said, error) {
+	panel := d.c.o.Review.Reviewers
+	heard, failed := make([]attempts.Said, len(panel)), make([]error, len(panel))
+	var asking errgroup.Group
+	if d.room == nil {
+		asking.SetLimit(1)
+	}
+	for i, r := range panel {
+		asking.Go(func() error {
+			heard[i], failed[i] = d.hear(ctx, r, s)
+			return nil
+		})
+	}
+	_ = asking.Wait() // no member of it fails
+	var said []attempts.Said
+	var missing error
+	for i := range panel {
+		switch {
+		case failed[i] == nil:
+			said = append(said, heard[i])
+		case missing == nil || isOurs(failed[i]):
+			missing = failed[i]
+		}
+	}
+	return said, missing
+}
+
+// isOurs tells a fault of relay's own machine from a reviewer that is not able.
+func isOurs(err error) bool {
+	var unable *reviewerError
+	return !errors.As(err, &unable)
+}
+
+// scope is what findings about an attempt may point at.
+func scope(a Assignment, f *Finding) review.Scope {
+	s := review.Scope{Files: f.Receipt.FilesChanged, Found: f.weakened}
+	for _, criterion := range a.Task.Criteria {
+		s.Criteria = append(s.Criteria, criterion.Text)
+	}
+	return s
+}
+
+// verdict writes what the panel decided into the receipt.
+func (c *checkout) verdict(j review.Judgement, f *Finding) {
+	f.Receipt.Verdict, f.wanted, f.judged = j.Decision, j.Counted, f.Head
+	if j.Decision == review.Approved {
+		return
+	}
+	f.Receipt.Findings = review.Markdown(j.Counted)
+	why := "the reviewer wants changes"
+	if j.Decision == review.Blocked {
+		f.Gate = attempts.QualityGateBlocked
+		why = "the reviewer blocks this change"
+	}
+	if len(j.Counted) > 0 {
+		why += ": " + j.Counted[0].Issue
+	} else if j.Summary != "" {
+		why += ": " + j.Summary
+	}
+	f.fail(attempts.Review, attempts.QualityGate, why)
+}
+
+func (c *checkout) subject(a Assignment, f *Finding) review.Subject {
+	s := review.Subject{
+		EpicTitle: c.o.Epic.Title, TaskID: a.Task.ID, TaskTitle: a.Task.Title, Description: a.Task.Description,
+		Criteria: scope(a, f).Criteria, Base: a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
+		EarlierFindings: firstOf(f.earlier, a.EarlierFindings), Answer: f.answered,
+	}
+	s.DiffStat = redactor{c.o.Secrets}.stat(s.DiffStat, s.Files)
+	for _, w := range f.weakened {
+		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
+	}
+	s.Checks = results(f.Receipt.Checks)
+	return s
+}
+
+func (g *ground) relative(path string) string {
+	if rel, err := filepath.Rel(g.o.Root, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

@@ -1,0 +1,48 @@
+package orchestrator
+
+import (
+	"slices"
+
+	"relay/attempts"
+	"relay/review"
+)
+
+// reviewed cleans what reviewers said, which may quote anything.
+func (r redactor) reviewed(in *attempts.Reviewed) *attempts.Reviewed {
+	if in == nil {
+		return nil
+	}
+	out := *in
+	out.Deferred, out.Noted = r.raised(in.Deferred), r.raised(in.Noted)
+	out.Said = slices.Clone(in.Said)
+	for i := range out.Said {
+		s := &out.Said[i]
+		s.Model, s.Verdict.Summary = r.line(s.Model), r.text(s.Verdict.Summary)
+		s.Verdict.Findings = slices.Clone(s.Verdict.Findings)
+		for k, f := range s.Verdict.Findings {
+			s.Verdict.Findings[k] = r.finding(f)
+		}
+		s.Verdict.Criteria = slices.Clone(s.Verdict.Criteria)
+		for k, m := range s.Verdict.Criteria {
+			s.Verdict.Criteria[k].Criterion, s.Verdict.Criteria[k].Evidence = r.line(m.Criterion), r.text(m.Evidence)
+		}
+	}
+	out.Proofs = slices.Clone(in.Proofs)
+	for i := range out.Proofs {
+		out.Proofs[i].Evidence = r.text(out.Proofs[i].Evidence)
+	}
+	return &out
+}
+
+func (r redactor) raised(in []review.Raised) []review.Raised {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Finding = r.finding(out[i].Finding)
+	}
+	return out
+}
+
+func (r redactor) finding(f review.Finding) review.Finding {
+	f.File, f.Issue, f.Fix, f.Criterion = r.line(f.File), r.text(f.Issue), r.text(f.Fix), r.line(f.Criterion)
+	return f
+}

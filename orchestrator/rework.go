@@ -1,0 +1,125 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/reanchor"
+	"relay/review"
+	"relay/runners"
+)
+
+// rework gives the findings of a review back to the agent, at most Review.Rounds times in one attempt. It reports
+// whether there is new work to be looked at; then f is that of the agent's next turn, and else as it was.
+func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding) (more bool, err error) {
+	if f.Outcome != attempts.Review || f.Gate != "" || f.rounds >= c.o.Review.Rounds || ctx.Err() != nil {
+		return false, nil
+	}
+	if again := repeated(f.before, f.wanted); again != "" {
+		f.note("review", "the same finding twice, so no further round: "+again)
+		return false, nil
+	}
+	if c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := c.tree.restore(ctx, f.Head); err != nil {
+			return false, err
+		}
+	}
+	next, err := c.goOn(ctx, a, p, f)
+	if err != nil {
+		return false, err
+	}
+	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
+	next.Notes = append(f.Notes, next.Notes...)
+	next.Usage.Add(f.Usage)
+	next.answered = next.Receipt.Summary
+	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
+	next.Receipt.Learning = firstOf(next.Receipt.Learning, f.Receipt.Learning)
+	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
+	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks), func(r attempts.CheckRun) bool { return r.Phase != phaseBaseline })
+	switch {
+	case next.Outcome == attempts.Success:
+	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same
+		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
+		next.fail(attempts.Review, attempts.QualityGate, "the agent did not mend what the reviewers found: "+next.Receipt.ErrorSummary)
+		next.rounds = c.o.Review.Rounds // there is no further one
+	default: // nobody's fault: the next attempt is told of the findings
+		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
+	}
+	*f = next
+	return true, nil
+}
+
+// repeated returns a finding that was there in the round before.
+func repeated(before, now []review.Raised) string {
+	for _, one := range now {
+		if slices.ContainsFunc(before, func(other review.Raised) bool { return review.Same(one.Finding, other.Finding) }) {
+			return one.Issue
+		}
+	}
+	return ""
+}
+
+// goOn runs the agent once more: in its session when there is one, else a fresh one with the brief.
+func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) (Finding, error) {
+	folder := filepath.Join(p.folder, fmt.Sprintf("fix-%d", f.rounds+1))
+	in := func(name string) string { return filepath.Join(folder, name) }
+	facts, err := c.state(ctx)
+	if err != nil {
+		return Finding{}, err
+	}
+	known := a.Known
+	known.Facts, known.Base = facts, a.Base
+	told := c.o.told(reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(in("brief.md"), c.o.told(told), 0o600)); err != nil {
+		return Finding{}, err
+	}
+	c.tell(Heard{Task: a.Task.ID, Kind: UpdateMending, Event: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
+	again := p
+	again.brief, again.result, again.transcript, again.stderr, again.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	report, err := c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
+	if err != nil {
+		return Finding{}, err
+	}
+	next := judge(report)
+	if next.Session == f.Session {
+		next.used = add(f.used, report.Usage)
+	}
+	next.Session = firstOf(next.Session, f.Session)
+	return next, nil
+}
+
+func add(a, b runners.Usage) runners.Usage {
+	return runners.Usage{
+		InputTokens: a.InputTokens + b.InputTokens, CachedTokens: a.CachedTokens + b.CachedTokens, OutputTokens: a.OutputTokens + b.OutputTokens,
+		CostUSD: a.CostUSD + b.CostUSD, Priced: a.Priced || b.Priced,
+	}
+}
+
+// mended fails a turn after a review that has changed nothing: the reviewers would say the same again.
+func (c *checkout) mended(ctx context.Context, f *Finding) error {
+	if f.Outcome != attempts.Success || f.rounds == 0 {
+		return nil
+	}
+	names, err := c.repo.Names(ctx, f.judged, f.Head)
+	if err != nil || len(names) > 0 {
+		return err
+	}
+	f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.earlier
+	f.fail(attempts.Review, attempts.QualityGate, "the reviewers want changes, and the agent made none: "+f.before[0].Issue)
+	f.rounds = c.o.Review.Rounds // there is no further one
+	return nil
+}
+
+// folder is where the answers of a round are.
+func (f *Finding) folder(review string) string {
+	if f.rounds == 0 {
+		return review
+	}
+	return filepath.Join(review, fmt.Sprintf("round-%d", f.rounds+1))
+}

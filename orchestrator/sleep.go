@@ -1,0 +1,82 @@
+package orchestrator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"relay/attempts"
+)
+
+// Nap is a time in which the machine slept. Both ends are told by the day's clock, to within a minute.
+type Nap struct{ From, To time.Time }
+
+// Naps are looked for so often, and are at least so long: timers stand still while the machine sleeps, so that one is
+// noticed a minute after its end.
+const napLook = time.Minute
+
+// dozer notices naps: the time by a clock that goes on in sleep grows by more than the run's.
+type dozer struct {
+	up     func() time.Duration
+	seen   moment
+	seenUp time.Duration
+}
+
+func newDozer(up func() time.Duration, now moment) *dozer {
+	return &dozer{up: up, seen: now, seenUp: up()}
+}
+
+// look returns the nap since the last look, if there was one.
+func (d *dozer) look(now moment) (nap Nap, slept bool) {
+	up := d.up()
+	length := (up - d.seenUp) - (now.run - d.seen.run)
+	from := d.seen.day
+	d.seen, d.seenUp = now, up
+	return Nap{from, from.Add(length)}, length >= napLook
+}
+
+// watchSleep notes what the machine sleeps during the run, until over is called.
+func (n *night) watchSleep(ctx context.Context) (over func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	d := newDozer(n.up, n.moment())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(napLook)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				n.slept(d)
+				return
+			case <-tick.C:
+				n.slept(d)
+			}
+		}
+	})
+	return func() { cancel(); watch.Wait() }
+}
+
+// slept records and tells a nap.
+func (n *night) slept(d *dozer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	nap, yes := d.look(n.moment())
+	if !yes {
+		return
+	}
+	n.tally.Naps = append(n.tally.Naps, nap)
+	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
+	n.tell(Update{Kind: UpdateNote, Text: note.Text})
+	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	_ = n.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+}
+
+// String tells a person, in their own time.
+func (n Nap) String() string {
+	const day, minute = "2 January 15:04", "15:04"
+	from, to := n.From.Local(), n.To.Local()
+	if from.YearDay() == to.YearDay() && from.Year() == to.Year() {
+		return "the machine slept from " + from.Format(minute) + " to " + to.Format(minute)
+	}
+	return "the machine slept from " + from.Format(day) + " to " + to.Format(day)
+}

@@ -1,0 +1,71 @@
+package orchestrator
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"relay/attempts"
+)
+
+func TestDozer(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 22, 2, 9, 30, 0, time.UTC)
+	for name, c := range map[string]struct {
+		day, run, up time.Duration // since the last look
+		slept        time.Duration // 0: it did not
+	}{
+		"awake":                  {day: time.Minute, run: time.Minute, up: time.Minute},
+		"asleep":                 {day: 210 * time.Minute, run: time.Minute, up: 210 * time.Minute, slept: 209 * time.Minute},
+		"asleep for a moment":    {day: 100 * time.Second, run: time.Minute, up: 100 * time.Second},
+		"the clock set forward":  {day: 8 * time.Hour, run: time.Minute, up: time.Minute},
+		"asleep, the clock back": {day: -time.Hour, run: time.Minute, up: 2 * time.Hour, slept: 119 * time.Minute},
+		"relay was stopped":      {day: time.Hour, run: time.Hour, up: time.Hour},
+	} {
+		up := time.Hour
+		d := newDozer(func() time.Duration { return up }, moment{day: began})
+		up += c.up
+		nap, slept := d.look(moment{began.Add(c.day), c.run})
+		if slept != (c.slept > 0) || slept && (nap != Nap{began, began.Add(c.slept)}) {
+			t.Errorf("%s: got %v, %v", name, nap, slept)
+		}
+		if nap, again := d.look(moment{began.Add(c.day), c.run}); again {
+			t.Errorf("%s is told again: %v", name, nap)
+		}
+	}
+}
+
+func TestNapInWords(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 11, 22, 2, 10, 0, 0, time.Local)
+	for to, want := range map[time.Time]string{
+		from.Add(210 * time.Minute): "the machine slept from 02:10 to 05:40",
+		from.Add(24 * time.Hour):    "the machine slept from 22 November 02:10 to 23 November 02:10",
+	} {
+		if got := (Nap{from, to}).String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A run in which the machine slept says so in its log, to whoever watches, and at its end.
+func TestSleepIsTold(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{"A": {{takes: 2 * time.Hour, outcome: attempts.Success}}}
+	var told []string
+	o := Options{Notify: func(u Update) {
+		if u.Kind == UpdateNote {
+			told = append(told, u.Text)
+		}
+	}}
+	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
+	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
+		nap := Nap{midnight.Add(90 * time.Minute), midnight.Add(270 * time.Minute)}
+		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > napLook || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
+			t.Fatalf("got %v (%v), want %v", s.naps, err, nap)
+		}
+		if want := s.naps[0].String(); !slices.Contains(told, want) || !slices.Contains(recorded(t, s.dir), "sleep: "+want) {
+			t.Errorf("told %q, recorded %q", told, recorded(t, s.dir))
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+
+	"relay/attempts"
+)
+
+// unfinished is the last attempt at a task that was stopped through no doing of its agent, if it has left work; later
+// ones that were stopped before they did anything do not count. A task that a person has set back begins anew.
+func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
+	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
+		a := record.Attempts[i]
+		switch {
+		case a.Charged, !taken[a.Outcome]:
+			return a, false
+		case a.Receipt.Salvage != "" && a.Head != "":
+			return a, true
+		}
+	}
+	return last, false
+}
+
+// taken are the outcomes after which the next agent goes on with what the last one has left.
+var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Budget: true, attempts.Stopped: true}
+
+// firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
+func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Finding, error) {
+	notes, err := c.takeUp(ctx, a)
+	if err != nil {
+		return Finding{}, err
+	}
+	report, err := c.agent(ctx, *a, p)
+	if err != nil {
+		return Finding{}, err
+	}
+	f := judge(report)
+	f.Notes = append(notes, f.Notes...)
+	return f, nil
+}
+
+// takeUp puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
+// That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
+func (c *checkout) takeUp(ctx context.Context, a *Assignment) (notes []attempts.Note, err error) {
+	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
+		return nil, nil
+	}
+	done, err := c.tree.takeUp(ctx, a.Base, a.Unfinished.Head)
+	if err != nil || !done {
+		return nil, err
+	}
+	a.Known.TakenUp = a.Unfinished.ID
+	text := fmt.Sprintf("goes on from what attempt %d had done when it was stopped", a.Unfinished.ID)
+	return []attempts.Note{{Kind: "salvage", Text: text}}, nil
+}
+
+// takeUp makes the files what they are in commit from, without moving a branch: a relay that is killed in between has
+// lost nothing, and finds no commit that is nobody's.
+func (w *worktree) takeUp(ctx context.Context, base, from string) (bool, error) {
+	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
+		return false, unasked(err) // somebody has removed it
+	}
+	if follows, err := w.contains(ctx, base, from); err != nil || !follows {
+		return false, err
+	}
+	if head, err := w.head(ctx); err != nil || head != base {
+		return false, err
+	}
+	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
+		return false, unasked(err) // somebody is at work here
+	}
+	if _, err := w.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", from); err != nil {
+		return false, unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
+	}
+	return true, nil
+}

@@ -1,0 +1,86 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+
+	"relay/attempts"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
+func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Report, error) {
+	sup, cut := c.o.Supervisor, false
+	if a.Ended {
+		sup, cut = afterwards(p)
+	} else if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
+		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
+	} else if err != nil {
+		return runners.Report{}, err
+	}
+	return c.run(ctx, a, p, turn{sup: sup, ended: a.Ended, cut: cut})
+}
+
+// turn is one run of an attempt's agent.
+type turn struct {
+	sup     process.Supervisor
+	session string         // to go on with; "": a new one
+	used    runners.Usage  // by that session so far
+	ended   bool           // the agent has ended under an earlier run
+	cut     bool           // and did so because that run did
+	before  attempts.Usage // by the attempt, its reviews included
+}
+
+// sum is what the attempt has used with what this turn has used.
+func (t turn) sum(u runners.Usage) attempts.Usage {
+	all := t.before
+	all.Add(usageOf(u))
+	return all
+}
+
+func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runners.Report, error) {
+	runner, err := c.o.NewRunner(a.Runner, t.sup)
+	if err != nil {
+		return cutShort(t.cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
+	}
+	report, err := runner.Run(ctx, runners.Request{
+		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
+		Schema: runners.ResultSchema(), Model: a.Model, Env: c.agentEnv(a, p.result), Ended: t.ended, Session: t.session, Spent: t.used,
+		Limits: runners.Limits{
+			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer, Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
+		},
+		Observe: func(e runners.Event) {
+			if e.Kind == runners.EventUsage {
+				c.tell(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: t.sum(e.Usage)})
+				return
+			}
+			c.tell(Heard{Task: a.Task.ID, Kind: UpdateActivity, Event: e})
+		},
+	})
+	err = errors.Join(err, c.o.private(p.result))
+	c.used(a, t.sum(report.Usage))
+	return cutShort(t.cut, report, err)
+}
+
+// afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short.
+func afterwards(p place) (sup process.Supervisor, cut bool) {
+	exit, err := process.ReadExit(p.end)
+	if err != nil {
+		exit = process.Exit{Lost: true}
+	}
+	return process.Ended(exit), exit.Stopped || exit.Lost
+}
+
+// cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.
+func cutShort(cut bool, r runners.Report, err error) (runners.Report, error) {
+	if !cut {
+		return r, err
+	}
+	return runners.Report{Outcome: runners.Stopped, Detail: "relay was killed while the agent worked", Usage: r.Usage, Model: r.Model}, nil
+}
+
+// used tells what an attempt has used whose agent has come to its end.
+func (g *ground) used(a Assignment, u attempts.Usage) {
+	g.tell(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: u, Delivered: true})
+}

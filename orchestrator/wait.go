@@ -1,0 +1,114 @@
+package orchestrator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"relay/attempts"
+)
+
+// idle is what a worker does when tasks are ready and no runner may be asked for any of them.
+func (n *night) idle(now moment) (*job, *waiting, error) {
+	name, at := n.opens(now)
+	wait := &waiting{changed: n.changed}
+	if name != "" {
+		wait.rest = at.rest(now)
+	}
+	if n.plan.running > 0 {
+		return nil, wait, nil
+	}
+	if name != "" && n.pointless(at, now) {
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, stampText(at.day), because(n.pool.member(name).why), stampText(n.deadline.day))
+		return nil, nil, n.halt(Deadline, why)
+	}
+	if name != "" {
+		return nil, wait, n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.day.UTC(), For: name, Why: n.pool.member(name).why})
+	}
+	if why, yes := n.pool.hopeless(""); yes {
+		return nil, nil, fmt.Errorf("%w: %s", ErrNoRunner, firstOf(why, "none is configured"))
+	}
+	return nil, nil, nil
+}
+
+// opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
+func (n *night) opens(now moment) (name string, at opening) {
+	asked := make(map[string]bool)
+	for i := range n.plan.ready.all() {
+		own := n.plan.tasks[i].Runner
+		if asked[own] {
+			continue
+		}
+		asked[own] = true
+		who, when := n.pool.opens(own, now)
+		if sooner := when.rest(now) - at.rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
+			name, at = who, when
+		}
+	}
+	return name, at
+}
+
+// tellWaiting says once what the night waits for, however many workers do, and records it. The caller holds mu.
+func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
+	if n.told.Runner == w.For && n.told.Until.Equal(w.Until) {
+		return nil
+	}
+	n.told = Update{Kind: kind, Runner: w.For, Until: w.Until, Text: w.Why}
+	n.tell(n.told)
+	return n.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &w})
+}
+
+// turn says why a task goes to another runner than the task before it, or than it went to itself the last time; "" when
+// it does not. The caller holds mu.
+func (n *night) turn(i int, to string, now moment) string {
+	from := ""
+	task := n.plan.tasks[i]
+	if task.Runner == "" {
+		from = firstOf(n.asked, n.pool.order[0])
+		n.asked = to
+	}
+	if from == "" || from == to {
+		from = to
+		if past := n.store.Task(task.ID).Attempts; len(past) > 0 {
+			from = firstOf(past[len(past)-1].Runner, to)
+		}
+	}
+	if from == to {
+		return ""
+	}
+	return n.pool.turn(from, to, now)
+}
+
+// recalled are the events of a run that begins, and what a person should know, about runners that an earlier one was told
+// not to ask.
+func (n *night) recalled() (events []attempts.Event, notes []string) {
+	if n.o.AskNow {
+		n.store.View(func(l *attempts.Ledger) {
+			for _, name := range slices.Sorted(maps.Keys(l.Cooling)) {
+				if l.Cooling[name].Until.After(n.now()) {
+					events = append(events, attempts.Event{Type: attempts.TypeCooling, Cooling: &attempts.Cooling{Runner: name, Why: "a person wants it asked at once"}})
+				}
+			}
+		})
+		return events, nil
+	}
+	now := n.moment()
+	for _, name := range n.pool.cooling(now) {
+		m := n.pool.member(name)
+		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
+			name, stampText(m.opens.day), because(m.why)))
+	}
+	return events, notes
+}
+
+// judges are the reviewers that every agent's work needs: none is asked where changes belong to no task.
+func (o *Options) judges() []string {
+	if o.Isolation == IsolationShared {
+		return nil
+	}
+	var names []string
+	for _, r := range o.Review.Reviewers {
+		names = append(names, r.Name)
+	}
+	return names
+}

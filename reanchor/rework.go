@@ -1,0 +1,35 @@
+package reanchor
+
+import "fmt"
+
+// Rework is what the agent of an attempt is told when reviewers want changes: in the session that did the work, or, when
+// there is none to go on with, behind a brief of its own.
+type Rework struct {
+	Findings  string // markdown, as in a receipt
+	Round, Of int    // rounds of this attempt
+	Resumed   bool   // the agent remembers its brief
+}
+
+// Brief writes what the agent is told. in is the attempt's own.
+func (r Rework) Brief(in Input) []byte {
+	var s sheet
+	id, title := oneLine(in.Task.ID, 64), oneLine(in.Task.Title, titleBytes)
+	if r.Resumed {
+		s.add(block{head: "# " + id + ": " + title + "\n"})
+	} else {
+		s.add(block{head: string(Brief(in)) + "\n"})
+	}
+	s.section(fmt.Sprintf("Review of your work, round %d of %d", r.Round, r.Of), "")
+	if !r.Resumed {
+		s.say("This task has been worked on already, and what was done is in this checkout: go on from there.")
+	}
+	s.say("relay's checks pass, and the reviewers want changes before the work can land. Text between fences is quoted.")
+	s.quote(cutReport, "Their findings:", r.Findings, taskBytes)
+	s.say("- Look at each finding, mend what is right about it, and run the commands of the task again.\n" +
+		"- Where a finding is wrong, leave the code as it is and say in your summary why: the reviewers read it.\n" +
+		"- Change nothing else. Commit as before, further commits on top.\n" +
+		"- When you are done, report as before: a JSON object with `status` and `summary` in the file `RELAY_RESULT` names, or at\n" +
+		"  the end of your last message in a fenced block marked `relay-result`. What was in that file is gone.")
+	s.fit(max(in.MaxBytes, defaultBrief) + smallBrief)
+	return s.bytes()
+}

@@ -1,0 +1,182 @@
+package review
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Opinion is what one reviewer of a panel said.
+type Opinion struct {
+	Reviewer string // by the name it has in the configuration
+	Verdict  Verdict
+}
+
+// Scope is what a finding may be held against. A finding that names none of the changed files and no criterion is not
+// about this change: it is noted, and does not count.
+type Scope struct {
+	Files    []string // changed paths; of a renamed file both
+	Criteria []string
+	Found    []Finding // by relay itself, mechanically: they count as those of a reviewer who approves
+}
+
+// Raised is a finding with the reviewers who raised it.
+type Raised struct {
+	Finding `yaml:",inline"`
+	By      []string `json:"by,omitempty" yaml:"by,omitempty"`
+}
+
+// Judgement is what a panel came to.
+type Judgement struct {
+	Decision Decision
+	Summary  string   // of the reviewer whose decision it is
+	Counted  []Raised // at or above the bar, gravest first
+	Deferred []Raised // below it
+	Noted    []Raised // outside the scope
+	Said     []Said   // by reviewer
+	Split    bool     // some reviewers approve and others do not
+}
+
+// Said is one reviewer's part in a judgement.
+type Said struct {
+	Reviewer string   `json:"reviewer" yaml:"reviewer"`
+	Decision Decision `json:"decision" yaml:"decision"` // what its findings come to, alone
+}
+
+// Judge decides for a panel. Each reviewer's findings are put in scope and weighed alone, as [Decide] does; the
+// gravest of these decisions is the panel's: one refusal is enough, and an approval takes all. Findings that several
+// raised are one, as grave as the gravest of them. Without any opinion there is no approval: the decision is empty.
+func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
+	var j Judgement
+	var all []Raised
+	for _, o := range opinions {
+		v := o.Verdict
+		var noted []Finding
+		v.Findings, noted = scope.split(slices.Concat(v.Findings, unmet(v.Criteria, scope.Criteria)))
+		if len(v.Findings) == 0 && len(noted) > 0 && v.Decision != Blocked {
+			v.Decision = Approved // all it has against the change is about something else
+		}
+		d, counted, deferred := Decide(v, s)
+		j.Said = append(j.Said, Said{o.Reviewer, d})
+		all, j.Noted = merge(all, slices.Concat(counted, deferred), o.Reviewer), merge(j.Noted, noted, o.Reviewer)
+		j.Split = j.Split || j.Decision != "" && (j.Decision == Approved) != (d == Approved)
+		if j.Decision == "" || d.graver(j.Decision) {
+			j.Decision, j.Summary = d, v.Summary
+		}
+	}
+	if len(opinions) > 0 {
+		d, counted, deferred := Decide(Verdict{Decision: Approved, Findings: scope.Found}, s)
+		if all = merge(all, slices.Concat(counted, deferred), itself); d.graver(j.Decision) {
+			j.Decision = d
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Raised) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+	for _, r := range all {
+		if r.Severity.rank() <= s.bar() {
+			j.Counted = append(j.Counted, r)
+		} else {
+			j.Deferred = append(j.Deferred, r)
+		}
+	}
+	return j
+}
+
+// itself is who raised what relay has found.
+const itself = "relay"
+
+// graver reports whether d weighs more than other.
+func (d Decision) graver(other Decision) bool {
+	weight := map[Decision]int{Approved: 1, NeedsChanges: 2, Blocked: 3}
+	return weight[d] > weight[other]
+}
+
+// merge adds one reviewer's findings to those of others.
+func merge(all []Raised, more []Finding, by string) []Raised {
+	for _, f := range more {
+		at := slices.IndexFunc(all, func(r Raised) bool { return Same(r.Finding, f) })
+		if at < 0 {
+			all = append(all, Raised{Finding: f, By: []string{by}})
+			continue
+		}
+		r := &all[at]
+		if f.Severity.rank() < r.Severity.rank() {
+			f.Fix = cmp.Or(f.Fix, r.Fix)
+			r.Finding = f
+		}
+		if !slices.Contains(r.By, by) {
+			r.By = append(r.By, by)
+		}
+	}
+	return all
+}
+
+// split tells the findings that point into the change or at a criterion from those that do not.
+func (s Scope) split(findings []Finding) (within, outside []Finding) {
+	for _, f := range findings {
+		if s.holds(f) {
+			within = append(within, f)
+		} else {
+			outside = append(outside, f)
+		}
+	}
+	return within, outside
+}
+
+func (s Scope) holds(f Finding) bool {
+	if f.File != "" && slices.ContainsFunc(s.Files, func(changed string) bool { return samePath(f.File, changed) }) {
+		return true
+	}
+	return criterion(f.Criterion, s.Criteria) >= 0
+}
+
+// samePath compares a path as a reviewer gives it (absolute, or with the a/ of a diff) with one of the repository.
+func samePath(given, changed string) bool {
+	given = path.Clean(strings.ReplaceAll(strings.Trim(given, "`\"' "), "\\", "/"))
+	return given == changed || strings.HasSuffix(given, "/"+changed)
+}
+
+// Same reports whether two findings are about the same thing: the same place, and mostly the same words. Lines may have
+// moved a little, for reviewers count differently and code is edited.
+func Same(a, b Finding) bool {
+	switch {
+	case a.File != b.File && !samePath(a.File, b.File) && !samePath(b.File, a.File):
+		return false
+	case a.File == "" && a.Criterion != b.Criterion:
+		return false
+	case a.Line > 0 && b.Line > 0 && max(a.Line-b.Line, b.Line-a.Line) > nearby:
+		return false
+	}
+	return alike(a.Issue, b.Issue)
+}
+
+// nearby is how many lines apart two findings about the same thing may be.
+const nearby = 10
+
+// alike reports whether two texts share half of their words.
+func alike(a, b string) bool {
+	one, two := words(a), words(b)
+	if len(one) == 0 || len(two) == 0 {
+		return len(one) == len(two)
+	}
+	common := 0
+	for w := range one {
+		if two[w] {
+			common++
+		}
+	}
+	return 2*common >= len(one)+len(two)-common
+}
+
+// words are what two texts are compared by: without case, punctuation and the shortest ones.
+func words(text string) map[string]bool {
+	set := make(map[string]bool)
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && !('a' <= r && r <= 'z') && !('0' <= r && r <= '9') && r < 128
+	}) {
+		if len(w) > 2 {
+			set[w] = true
+		}
+	}
+	return set
+}

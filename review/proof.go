@@ -1,0 +1,130 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Mark is what a reviewer says of one acceptance criterion.
+type Mark struct {
+	Criterion string `json:"criterion" yaml:"criterion"` // its number in the list, or its text
+	Met       bool   `json:"met" yaml:"met"`
+	Evidence  string `json:"evidence,omitempty" yaml:"evidence,omitempty"`
+}
+
+// Means says by what a criterion was proved.
+type Means string
+
+// A check outweighs reviewers: it was run.
+const (
+	ByCheck  Means = "check"
+	ByReview Means = "review"
+	Unproven Means = "unproven"
+)
+
+// Proof says how an acceptance criterion was shown to hold, or not.
+type Proof struct {
+	Criterion string   `json:"criterion" yaml:"criterion"`
+	By        Means    `json:"by" yaml:"by"`
+	Met       bool     `json:"met" yaml:"met"`
+	Check     string   `json:"check,omitempty" yaml:"check,omitempty"` // its name
+	ExitCode  int      `json:"exit_code,omitempty" yaml:"exit_code,omitempty"`
+	Log       string   `json:"log,omitempty" yaml:"log,omitempty"`               // path below the relay folder
+	LogSHA256 string   `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"` // in hex
+	Commit    string   `json:"commit,omitempty" yaml:"commit,omitempty"`         // that was checked or read
+	Reviewers []string `json:"reviewers,omitempty" yaml:"reviewers,omitempty"`
+	Evidence  string   `json:"evidence,omitempty" yaml:"evidence,omitempty"` // a reviewer's words
+}
+
+// Criterion is one acceptance criterion; Check names the check that proves it, or is empty.
+type Criterion struct{ Text, Check string }
+
+// Table says of each criterion how it is proved at a commit: by the check it names, else by what the reviewers say of
+// it. One reviewer who says that it is not met outweighs others; nobody who says anything leaves it unproven.
+func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commit string) []Proof {
+	texts := texts(criteria)
+	table := make([]Proof, len(criteria))
+	for i, c := range criteria {
+		table[i] = Proof{Criterion: c.Text, By: Unproven}
+		if at := slices.IndexFunc(checks, func(r CheckResult) bool { return c.Check != "" && r.Name == c.Check }); at >= 0 {
+			r := checks[at]
+			table[i] = Proof{Criterion: c.Text, By: ByCheck, Met: r.Exit == 0, Check: r.Name, ExitCode: r.Exit, Log: r.Log, LogSHA256: r.LogSHA256, Commit: commit}
+			continue
+		}
+		for _, o := range opinions {
+			for _, m := range o.Verdict.Criteria {
+				if criterion(m.Criterion, texts) == i {
+					table[i].hear(o.Reviewer, m, commit)
+				}
+			}
+		}
+	}
+	return table
+}
+
+// hear takes in what a reviewer says of the criterion.
+func (p *Proof) hear(by string, m Mark, commit string) {
+	if p.By == ByReview && p.Met != m.Met {
+		if m.Met {
+			return
+		}
+		p.Reviewers, p.Evidence = nil, ""
+	}
+	p.By, p.Met, p.Commit = ByReview, m.Met, commit
+	p.Reviewers = append(p.Reviewers, by)
+	if p.Evidence == "" {
+		p.Evidence = m.Evidence
+	}
+}
+
+func texts(criteria []Criterion) []string {
+	list := make([]string, len(criteria))
+	for i, c := range criteria {
+		list[i] = c.Text
+	}
+	return list
+}
+
+// unmet are the findings that follow from the criteria a reviewer says are not met.
+func unmet(marks []Mark, criteria []string) []Finding {
+	var found []Finding
+	for _, m := range marks {
+		if at := criterion(m.Criterion, criteria); at >= 0 && !m.Met {
+			issue := "not met: " + criteria[at]
+			if m.Evidence != "" {
+				issue += ": " + m.Evidence
+			}
+			found = append(found, Finding{Severity: High, Issue: line(issue), Criterion: strconv.Itoa(at + 1)})
+		}
+	}
+	return found
+}
+
+// criterion finds the one that is meant: by its number, alone or behind a word, or by its text. -1: none.
+func criterion(given string, criteria []string) int {
+	given = strings.Trim(strings.ToLower(given), "`\"'#*. ")
+	if given == "" {
+		return -1
+	}
+	number := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(given, "criterion"), "criteria"))
+	number, _, _ = strings.Cut(strings.TrimLeft(number, "#: "), ":")
+	number, _, _ = strings.Cut(number, ".")
+	if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= len(criteria) {
+		return n - 1
+	}
+	return slices.IndexFunc(criteria, func(c string) bool {
+		text := strings.ToLower(line(c))
+		return text == given || len(given) >= 12 && strings.Contains(text, given) || alike(text, given)
+	})
+}
+
+// numbered lists criteria with the numbers that an answer names them by.
+func numbered(criteria []string) string {
+	var b strings.Builder
+	for i, c := range criteria {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, line(c))
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package runners
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/runners/process"
+)
+
+// CodexOptions configure the Codex CLI.
+type CodexOptions struct {
+	Name    string // "" : "codex"
+	Program string // "" : "codex", looked up in PATH
+	// Permission is the sandbox of the commands the agent runs: read-only, workspace-write or danger-full-access (none);
+	// "" : workspace-write, and read-only for a question.
+	Permission string
+	Args       []string         // further flags of codex exec, such as -c sandbox_workspace_write.network_access=true
+	Model      string           // for requests that name none
+	Env        []string         // added to the request's environment
+	Now        func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
+}
+
+// Codex runs the Codex CLI without its terminal (codex 0.169, codex exec --json), and reads its stream of events. It
+// never asks: what its sandbox forbids fails, and the agent is told so.
+type Codex struct {
+	sup process.Supervisor
+	CodexOptions
+}
+
+// NewCodex returns the runner for the Codex CLI.
+func NewCodex(sup process.Supervisor, o CodexOptions) *Codex {
+	o.Name, o.Program = cmp.Or(o.Name, "codex"), cmp.Or(o.Program, "codex")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Codex{sup: sup, CodexOptions: o}
+}
+
+// Name is the runner's name in configuration and ledger.
+func (c *Codex) Name() string { return c.CodexOptions.Name }
+
+// The sandboxes of codex.
+const (
+	codexReadOnly  = "read-only"
+	codexWorkspace = "workspace-write"
+	codexNoSandbox = "danger-full-access"
+)
+
+// Mode says in one line what an agent may do unasked.
+func (c *Codex) Mode() string {
+	switch mode := cmp.Or(c.Permission, codexWorkspace); mode {
+	case codexReadOnly:
+		return "sandbox read-only: it can change nothing"
+	case codexWorkspace:
+		return "sandbox workspace-write: writes in its checkout and /tmp, no network, no commits"
+	case codexNoSandbox:
+		return "no sandbox (danger-full-access): everything is allowed"
+	default:
+		return "sandbox " + mode
+	}
+}
+
+var errNoSession = errors.New("cannot resume: the session's id is none of codex")
+
+// Tested are the versions of the Codex CLI that this adapter was tested on.
+func (c *Codex) Tested() Versions { return Versions{Oldest: "0.169.0", Newest: "0.169.0"} }
+
+// Run runs one session, or one more turn of the session that req names.
+func (c *Codex) Run(ctx context.Context, req Request) (Report, error) {
+	req.Model = cmp.Or(req.Model, c.Model)
+	if req.Session != "" && sessionID(req.Session, "") == "" { // it would be read as a flag, or as the prompt
+		return Report{Outcome: Provider, Detail: errNoSession.Error()}, nil
+	}
+	if err := req.clearResult(); err != nil {
+		return Report{}, err
+	}
+	schema, err := req.strictSchemaFile()
+	if err != nil {
+		return Report{}, err
+	}
+	cmd := req.command(c.argv(req, schema), c.Env)
+	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
+	return drive(ctx, c.sup, req, cmd, &codexStream{req: req, now: c.Now})
+}
+
+// argv names all options before resume: behind it codex takes no sandbox.
+func (c *Codex) argv(req Request, schema string) []string {
+	sandbox := cmp.Or(c.Permission, codexWorkspace)
+	if c.Permission == "" && req.Question {
+		sandbox = codexReadOnly
+	}
+	argv := []string{c.Program, "exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox,
+		"-c", "analytics.enabled=false"} // with it, each good run ends 5 s late
+	if req.Model != "" {
+		argv = append(argv, "-m", req.Model)
+	}
+	if schema != "" {
+		argv = append(argv, "--output-schema", schema)
+	}
+	argv = append(argv, c.Args...)
+	if req.Session != "" {
+		argv = append(argv, "resume", req.Session)
+	}
+	return append(argv, "-")
+}
+
+// strictSchemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked
+// for, or when it has no strict form. The agent then answers as the brief tells it.
+func (req Request) strictSchemaFile() (string, error) {
+	schema := strictSchema(req.Schema)
+	if schema == nil {
+		return "", nil
+	}
+	path := filepath.Join(filepath.Dir(req.Transcript), "schema.json")
+	if req.Ended {
+		return path, nil
+	}
+	return path, os.WriteFile(path, schema, 0o600)
+}

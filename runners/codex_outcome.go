@@ -1,0 +1,211 @@
+package runners
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
+func (s *codexStream) report(e end) Report {
+	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: clean(s.said, maxFinal), Usage: s.usage()}
+	var claimErr error
+	if !s.req.Question {
+		r.Result, claimErr = claim(s.structured(), s.req.Result, s.said)
+	}
+	switch o, detail, ok := e.stopped(s.final()); {
+	case ok && s.retry != "" && (o == SilenceLimit || o == Network):
+		r.Outcome, r.Detail = s.gaveUp(&r)
+	case ok && e.unanswered(s.heard, s.running):
+		r.Outcome, r.Detail = noAnswer(detail)
+	case ok:
+		r.Outcome, r.Detail = o, detail
+	case s.failed != "":
+		r.Outcome, r.Detail = s.blamed(&r, s.failed)
+	case !s.done:
+		r.Outcome, r.Detail = s.withoutEnd(&r)
+	case e.exit.Code != 0 && !e.exit.Stopped:
+		r.Outcome, r.Detail = Failed, "it reported an end, but then: "+exitDetail(e.exit, s.req.Stderr)
+	default:
+		r.Outcome, r.Detail = s.claimed(&r, claimErr)
+	}
+	r.Detail = oneLine(joinDetail(r.Detail, leftBehind(e.exit)), maxDetail)
+	return r
+}
+
+// withoutEnd is the outcome of a CLI that ended in the middle of a turn.
+func (s *codexStream) withoutEnd(r *Report) (Outcome, string) {
+	switch {
+	case s.retry != "":
+		return s.gaveUp(r)
+	case s.fault != "":
+		return s.blamed(r, s.fault)
+	}
+	return s.req.unfinished(r.Exit, s.begun, s.torn)
+}
+
+// claimed is the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a container,
+// fails every step: who asked for a verdict has none then, and an agent that gave up is not at fault.
+func (s *codexStream) claimed(r *Report, claimErr error) (Outcome, string) {
+	const none = "none of its commands and changes worked: if its sandbox cannot work on this machine, set permission: danger-full-access"
+	if s.req.Question {
+		if s.steps > 0 && s.vain == s.steps {
+			return PermissionDenied, none
+		}
+		return answered(r.FinalText)
+	}
+	o, detail := claimed(r.Result, claimErr)
+	switch {
+	case (o == NoResult || o == Failed) && s.steps > 1 && s.vain == s.steps:
+		return PermissionDenied, none
+	case o == NoResult && s.said == "":
+		return o, "its model said nothing: it had nothing to say, or refused"
+	}
+	return o, detail
+}
+
+// structured is the answer in the form of the schema: the whole last message, as codex does not tell it apart.
+func (s *codexStream) structured() []byte {
+	if text := strings.TrimSpace(s.said); s.req.Schema != nil && strings.HasPrefix(text, "{") {
+		return []byte(text)
+	}
+	return nil
+}
+
+// gaveUp blames the fault that the CLI was still waiting out when it ended.
+func (s *codexStream) gaveUp(r *Report) (Outcome, string) {
+	o, detail := s.blamed(r, s.retry)
+	if o == Failed { // it was asking again: the CLI itself did not think the request was at fault
+		o = Provider
+	}
+	return o, "gave up while its provider failed: " + detail
+}
+
+// blamed is the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
+// answer.
+func (s *codexStream) blamed(r *Report, fault string) (Outcome, string) {
+	o, detail := codexFault(fault)
+	switch {
+	case o == Quota, o == RateLimited:
+		r.ResetAt = resetTime(fault, s.printed())
+	case o == Failed && !s.heard:
+		o = Provider
+	}
+	return o, detail
+}
+
+// printed is when the CLI said what is read now: the clock time that it names is of that day.
+func (s *codexStream) printed() time.Time {
+	now := s.now()
+	if info, err := os.Stat(s.req.Transcript); s.req.Ended && err == nil && info.ModTime().Before(now) {
+		return info.ModTime().In(now.Location())
+	}
+	return now
+}
+
+// codexFaults are the beginnings of the messages with which codex itself ends a turn. Only those are looked at, never
+// what its agent says or reads.
+var codexFaults = []struct {
+	begins  string
+	outcome Outcome
+}{
+	{"You've hit your usage limit", Quota},
+	{"Quota exceeded.", Auth}, // no credit
+	{"Your workspace is out of credits", Auth},
+	{"You hit your spend cap", Auth},
+	{"To use Codex with your ChatGPT plan", Auth},
+	{"Missing environment variable", Auth},
+	{"Your access token could not be refreshed", Auth},
+	{"Your authentication session could not be refreshed", Auth},
+	{"Rate limit reached", RateLimited},
+	{"Selected model is at capacity", Overloaded},
+	{"Flex capacity unavailable", Overloaded},
+	{"Policy-restricted capacity is unavailable", Overloaded},
+	{"We're currently experiencing high demand", Provider}, // its words for any status 500
+	{"Connection failed", Network},
+	{"request timed out", Network},
+	{"idle timeout", Network},
+	{"Error while reading the server response", Truncated},
+	{"Transport error", Truncated},
+	{"stream closed before", Truncated},
+	{"Incomplete response returned, reason: content_filter", Refused},
+	{"Incomplete response returned", Failed}, // its answer was longer than an answer may be
+	{"This request has been flagged", Refused},
+	{"This request was blocked", Refused},
+	{"This content was flagged", Refused},
+	{"Invalid prompt", Refused},
+	{"invalid prompt", Refused},
+	{"Codex ran out of room in the model's context window", ContextExhausted},
+}
+
+// codexNoModel matches what providers say of a model that is not there, or not for this account.
+var codexNoModel = regexp.MustCompile(`^(?:model: |The (?:requested )?model ['"` + "`" + `]|The '[^']*' model is not supported)`)
+
+// codexFault maps a message to an outcome, and to the part of it that is for people.
+func codexFault(message string) (Outcome, string) {
+	if strings.HasPrefix(message, "{") {
+		if o, detail, ok := bodyFault(message); ok {
+			return o, detail
+		}
+	}
+	rest, broken := strings.CutPrefix(message, "stream disconnected before completion: ")
+	for _, f := range codexFaults {
+		if strings.HasPrefix(rest, f.begins) {
+			return f.outcome, message
+		}
+	}
+	if codexNoModel.MatchString(rest) {
+		return Auth, message
+	}
+	for _, before := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
+		if tail, ok := strings.CutPrefix(rest, before); ok {
+			if status, err := strconv.Atoi(tail[:min(3, len(tail))]); err == nil {
+				return blame(status, ""), message
+			}
+		}
+	}
+	if broken { // by an error that the provider sent
+		return Provider, message
+	}
+	return Failed, message
+}
+
+// codexCodes are the words a provider has for its errors.
+var codexCodes = map[string]Outcome{
+	"model_not_found": Auth, "insufficient_quota": Auth, "invalid_api_key": Auth,
+	"context_length_exceeded": ContextExhausted, "invalid_prompt": Refused,
+	"rate_limit_exceeded": RateLimited, "server_error": Provider, "server_is_overloaded": Overloaded,
+}
+
+// bodyFault reads a refused request's answer, which codex passes on as it came.
+func bodyFault(message string) (Outcome, string, bool) {
+	var body struct {
+		Detail string `json:"detail"`
+		Error  struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal([]byte(message), &body) // as far as it goes
+	detail := cmp.Or(body.Error.Message, body.Detail)
+	if detail == "" {
+		return "", "", false
+	}
+	if o, ok := codexCodes[body.Error.Code]; ok {
+		return o, detail, true
+	}
+	o, _ := codexFault(strings.TrimLeft(detail, "{"))
+	return o, detail, true
+}
+
+const maxFault = 4 << 10
+
+// cleanFault brings a message of the CLI's to the form that codexFaults has.
+func cleanFault(message string) string {
+	message = strings.ReplaceAll(oneLine(message, maxFault), "’", "'")
+	return cmp.Or(message, "it does not say why")
+}

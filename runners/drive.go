@@ -1,0 +1,78 @@
+package runners
+
+import (
+	"context"
+	"errors"
+
+	"relay/runners/process"
+)
+
+// stream folds what one CLI prints into what a report needs.
+type stream interface {
+	line(line []byte) // one line of stdout, as it comes; not to be kept
+	mood() mood
+	usage() Usage // so far; the whole, once the CLI has told it
+	report(e end) Report
+}
+
+// drive runs a CLI that prints a stream of events, and reports what its stream and its end mean together.
+func drive(ctx context.Context, sup process.Supervisor, req Request, cmd process.Command, s stream) (Report, error) {
+	m := meter{stream: s, req: req}
+	w := watch{sup: sup, cmd: cmd, limits: req.Limits, read: s.line, mood: m.mood}
+	e, err := w.run(ctx)
+	if err != nil {
+		if w.cannotStart(err) {
+			return startFault(err), nil
+		}
+		return Report{}, err
+	}
+	return s.report(e), w.compact()
+}
+
+// meter tells the observer of a stream what it has cost, each time that has grown, until the final result is there:
+// what that says of the cost is in the report, and nobody can stop the agent any more before it is spent.
+type meter struct {
+	stream
+	req  Request
+	told Usage
+}
+
+func (m *meter) mood() mood {
+	mood := m.stream.mood()
+	if u := m.usage(); u != m.told && m.req.Observe != nil && mood != finished {
+		m.told = u
+		e := Event{Kind: EventUsage, Usage: u}
+		if s, ok := m.stream.(named); ok {
+			e.Model = s.modelName()
+		}
+		m.req.Observe(e)
+	}
+	return mood
+}
+
+// named is a stream that says which model answers.
+type named interface{ modelName() string }
+
+// steps are the ids of what an agent has begun and not ended. While there are none, only its model can be what is
+// missing.
+type steps map[string]struct{}
+
+const maxSteps = 1000 // remembered; one that is forgotten never ends
+
+func (s *steps) begin(id string) {
+	if *s == nil {
+		*s = steps{}
+	}
+	if len(*s) < maxSteps {
+		(*s)[truncate(id, maxKey)] = struct{}{}
+	}
+}
+
+func (s steps) end(id string) { delete(s, truncate(id, maxKey)) }
+
+// unanswered says whether the limit that ended an agent passed while it waited for its model.
+func (e end) unanswered(heard bool, running steps) bool {
+	return errors.Is(e.cause, errSilence) && len(running) == 0 || errors.Is(e.cause, errWall) && !heard
+}
+
+func noAnswer(detail string) (Outcome, string) { return Network, "no answer from the model: " + detail }

@@ -1,0 +1,194 @@
+package runners
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"relay/runners/process"
+)
+
+// report says what the stream and the process's end mean together. Success needs both a result that says so and exit
+// status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
+func (s *geminiStream) report(e end) Report {
+	r := Report{Exit: e.exit, Session: s.session, Model: s.worked(), Usage: s.usage()}
+	r.FinalText = lastText(s.said[max(0, len(s.said)-maxFinal):], maxFinal)
+	var claimErr error
+	if !s.req.Question {
+		r.Result, claimErr = claim(nil, s.req.Result, r.FinalText)
+	}
+	switch o, detail, ok := e.stopped(s.final()); {
+	case ok && s.begun && len(s.calls) == 0 && (o == SilenceLimit || o == Network):
+		r.Outcome, r.Detail = s.unanswered(detail)
+	case ok:
+		r.Outcome, r.Detail = o, detail
+	case !s.final():
+		r.Outcome, r.Detail = s.withoutResult(e.exit)
+	case s.result.Error != nil:
+		r.Outcome, r.Detail = s.failure(&r)
+	case s.result.Status != "success":
+		r.Outcome, r.Detail = s.useless()
+	case e.exit.Code != 0 && !e.exit.Stopped:
+		r.Outcome, r.Detail = Failed, "it reported an end, but then: "+s.exited(e.exit)
+	default:
+		r.Outcome, r.Detail = s.finished(&r, claimErr)
+	}
+	r.Detail = oneLine(joinDetail(r.Detail, s.refusedTool(), leftBehind(e.exit)), maxDetail)
+	return r
+}
+
+// finished is the outcome of a run that the CLI calls a success. It does so too when it gives up in the middle, after
+// a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not tell.
+func (s *geminiStream) finished(r *Report, claimErr error) (Outcome, string) {
+	o, detail := claimed(r.Result, claimErr)
+	if s.req.Question {
+		o, detail = answered(r.FinalText)
+	}
+	switch {
+	case o == Claimed, o == BadResult:
+	case s.looped && r.Result == nil:
+		return Failed, "its own loop detection stopped it: it did the same again and again"
+	case s.asking && r.Result == nil:
+		return ContextExhausted, "it stopped in the middle without a word, as it does when the next request is too long for its model"
+	case !s.req.Question && !s.wrote && (s.mode == geminiDefault || s.mode == geminiPlan):
+		return PermissionDenied, joinDetail(detail, "approval mode "+s.mode+" gives it no tool to edit a file or run a command with")
+	}
+	return o, detail
+}
+
+// geminiUseless are the CLI's own words for answers it could not use, after asking for others.
+var geminiUseless = map[string]Outcome{
+	"The model response was blocked due to safety settings.":                                                              Refused,
+	"The model response was blocked due to recitation/copyright filters.":                                                 Refused,
+	"The model response was blocked due to other policy settings.":                                                        Refused,
+	"Model response was truncated because it exceeded the token limit. Try using /compress to free up context space.":     Failed,
+	"Model stream ended without a finish reason.":                                                                         Truncated,
+	"The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.": Provider,
+}
+
+// useless is the outcome of a run that ended with an answer the CLI could not use, with exit status 0. Most often the
+// model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
+func (s *geminiStream) useless() (Outcome, string) {
+	return cmp.Or(geminiUseless[s.fault], Provider), cmp.Or(s.fault, "it reported an error, and not which")
+}
+
+// withoutResult is the outcome of a CLI that ended without its terminal event.
+func (s *geminiStream) withoutResult(exit process.Exit) (Outcome, string) {
+	killed := exit.Signal != "" || exit.Code < 0 || exit.Code >= 128 && exit.Code < 144
+	switch {
+	case killed || exit.Code == 0 && s.begun:
+		return s.killed(exit)
+	case exit.Code == 0:
+		return NoResult, "it ended without a final message"
+	case s.begun:
+		return Failed, "it ended without a final message: " + s.exited(exit)
+	case s.req.Session != "" && exit.Code == geminiNoInput: // the session is gone: nobody's fault, and a fresh one will do
+		return Provider, "cannot resume: " + s.exited(exit)
+	}
+	return cmp.Or(geminiExits[exit.Code], CannotStart), s.exited(exit)
+}
+
+// killed is the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status 0.
+// The agent is not to blame before it has said anything; later it may have been a command of its own.
+func (s *geminiStream) killed(exit process.Exit) (Outcome, string) {
+	if retry, ok := s.retried(); ok {
+		return retry.outcome, retry.detail
+	}
+	how := s.exited(exit)
+	if exit.Code == 0 {
+		how = "without an error, as when it is told to end"
+	}
+	if !s.heard {
+		return Provider, "it ended before the model said anything: " + how
+	}
+	return Killed, "it ended in the middle: " + how
+}
+
+// geminiNoInput is the exit status for a prompt or session that cannot be taken.
+const geminiNoInput = 42
+
+// geminiExits are the exit statuses that the CLI has a meaning of its own for.
+var geminiExits = map[int]Outcome{
+	41:            Auth,
+	geminiNoInput: CannotStart,
+	44:            CannotStart, // sandbox
+	52:            CannotStart, // settings
+	53:            Failed,      // its own limit of turns
+	54:            Provider,    // a tool had no room on the disk: nobody's work is at fault
+	55:            CannotStart, // the folder is not trusted
+	130:           Killed,
+}
+
+// failure is the outcome of a result that reports an error.
+func (s *geminiStream) failure(r *Report) (Outcome, string) {
+	f := readGeminiFault(s.result.Error.Message)
+	if o, ok := geminiExits[r.Exit.Code]; ok {
+		if o == CannotStart { // it had begun: what it was asked to do is at fault, and not how it is set up
+			o = Failed
+		}
+		return o, f.text
+	}
+	status := f.status
+	if status == 0 {
+		status = geminiStatus(r.Exit.Code)
+	}
+	class := s.class()
+	switch {
+	case class == "ModelNotFoundError":
+		return Auth, "no such model: " + f.text
+	case status == 429:
+		return s.limited(r, f, class), providerFault(status, f.text)
+	case status == 0:
+		return f.broken(), "the request failed: " + f.text
+	}
+	return f.blame(status), providerFault(status, f.text)
+}
+
+// limited tells a usage limit from a rate limit. The CLI waits out what passes within five minutes by itself.
+func (s *geminiStream) limited(r *Report, f geminiFault, class string) Outcome {
+	if f.wait > 0 {
+		r.ResetAt = s.ended().Add(f.wait).UTC().Truncate(time.Second)
+	}
+	switch {
+	case geminiNone.MatchString(f.text):
+		r.ResetAt = time.Time{}
+		return Auth
+	case f.crowded() && f.wait == 0:
+		return Overloaded
+	case class == "TerminalQuotaError", strings.HasPrefix(f.text, "You have exhausted your daily quota"), f.wait > geminiWaits:
+		return Quota
+	}
+	r.ResetAt = time.Time{} // it was passed more than once already
+	return RateLimited
+}
+
+// geminiWaits is the longest time that the CLI waits when its provider asks it to.
+const geminiWaits = 5 * time.Minute
+
+// ended is when the result was told: what it says of later times counts from there, whenever it is read.
+func (s *geminiStream) ended() time.Time {
+	now := s.now()
+	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {
+		return at
+	}
+	return now
+}
+
+// unanswered is the outcome of a run that was stopped with no tool at work: it waited for the model.
+func (s *geminiStream) unanswered(limit string) (Outcome, string) {
+	if !s.asking {
+		return Truncated, "the answer stopped in the middle: " + limit
+	}
+	if retry, ok := s.retried(); ok {
+		return retry.outcome, retry.detail
+	}
+	return Network, strings.Replace(limit, errSilence.Error(), errUnheard.Error(), 1)
+}
+
+// refusedTool names a tool that a policy of the user's denied: it ends in "success" all the same.
+func (s *geminiStream) refusedTool() string {
+	if s.denied == "" {
+		return ""
+	}
+	return "not allowed to use " + s.denied
+}

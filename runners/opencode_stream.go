@@ -1,0 +1,175 @@
+package runners
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// opencodeStream folds the stream into what a report needs. It keeps no line.
+type opencodeStream struct {
+	req Request
+	now func() time.Time
+
+	session   string
+	heard     bool                // the model has answered
+	said      string              // the text of the last step that had any
+	saying    bool                // that step is still the one under way
+	reason    string              // how the last step ended; "" while one is under way
+	asks      bool                // it has asked the model, and nothing else is under way
+	fault     *opencodeFault      // what it gave up on
+	faultAt   time.Time           // when
+	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
+	rejected  bool                // a tool was rejected in the last step, which ends the session
+	denied    map[string]struct{} // tools it was not allowed to use
+	spent     Usage
+	unpriced  bool // a step had no price
+}
+
+// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+func (s *opencodeStream) line(line []byte) {
+	line = bytes.TrimSpace(line)
+	if len(line) < 2 || line[0] != '{' {
+		return
+	}
+	var ev opencodeEvent
+	var wrongType *json.UnmarshalTypeError
+	if err := json.Unmarshal(line, &ev); err != nil && !errors.As(err, &wrongType) {
+		return // torn, or not JSON; one field of another type than ours spoils no event
+	}
+	switch ev.Type {
+	case "step_start", "text", "tool_use", "step_finish":
+		s.answered()
+	case "error":
+		if ev.Error != nil {
+			s.fault, s.faultAt = ev.Error, time.UnixMilli(ev.Timestamp)
+		}
+	default:
+		return
+	}
+	if s.session == "" {
+		if s.session = sessionID(ev.SessionID, ""); s.session != "" {
+			s.req.observe(EventSession, s.session)
+		}
+	}
+	s.step(ev.Type, &ev.Part)
+}
+
+// answered notes that the model has said something: whatever failed before is over.
+func (s *opencodeStream) answered() {
+	s.recovered = s.recovered || s.fault != nil
+	s.heard, s.fault = true, nil
+}
+
+func (s *opencodeStream) step(kind string, p *opencodePart) {
+	s.asks = kind == "step_finish" && p.Reason == opencodeTools || kind == "text" && p.Synthetic
+	switch kind {
+	case "step_start":
+		s.reason, s.saying, s.rejected = "", false, false
+	case "text":
+		s.reason = ""
+		s.text(p)
+	case "tool_use":
+		s.reason = ""
+		s.tool(p)
+	case "step_finish":
+		s.reason = oneLine(p.Reason, maxKey)
+		s.count(p)
+		if s.reason == opencodeStop {
+			s.req.observe(EventResult, s.said)
+		}
+	}
+}
+
+// opencodeStop is the reason of a last step that ended well.
+const opencodeStop = "stop"
+
+// opencodeTools is the reason of a step after which it uses tools, and asks the model again.
+const opencodeTools = "tool-calls"
+
+func (s *opencodeStream) text(p *opencodePart) {
+	if p.Synthetic || p.Text == "" { // such as: "continue", after it has summed up what no longer fitted the context
+		s.saying = false
+		return
+	}
+	if s.saying {
+		s.said += "\n" + p.Text
+	} else {
+		s.said, s.saying = p.Text, true
+	}
+	if over := len(s.said) - 2*maxFinal; over > 0 { // the end counts: a result stands there
+		s.said = strings.Clone(s.said[over:])
+	}
+	s.req.observe(EventText, p.Text)
+}
+
+func (s *opencodeStream) tool(p *opencodePart) {
+	argument := p.State.Title
+	if argument == "" {
+		argument = mainArgument(p.State.Input)
+	}
+	s.req.observe(EventTool, p.Tool+" "+argument)
+	if p.State.Status != "error" {
+		return
+	}
+	refusal := strings.HasPrefix(p.State.Error, "The user rejected permission")
+	s.rejected = s.rejected || refusal
+	if refusal || strings.HasPrefix(p.State.Error, "The user has specified a rule which prevents you") {
+		if s.denied == nil {
+			s.denied = map[string]struct{}{}
+		}
+		if len(s.denied) < 20 {
+			s.denied[oneLine(p.Tool, maxKey)] = struct{}{}
+		}
+	}
+}
+
+// count adds a step's tokens and cost.
+func (s *opencodeStream) count(p *opencodePart) {
+	t := p.Tokens
+	in := max(0, t.Input) + max(0, t.Cache.Read) + max(0, t.Cache.Write)
+	out := max(0, t.Output) + max(0, t.Reasoning)
+	s.spent.InputTokens += in
+	s.spent.CachedTokens += max(0, t.Cache.Read)
+	s.spent.OutputTokens += out
+	if p.Cost > 0 {
+		s.spent.CostUSD += p.Cost
+	} else if in+out > 0 {
+		s.unpriced = true
+	}
+}
+
+// usage is this run's. opencode prices a model that it has no price for at nothing: a sum with such a step in it is no
+// price, and would make a budget hold that does not.
+func (s *opencodeStream) usage() Usage {
+	u := s.spent
+	if u.Priced = u.CostUSD > 0 && !s.unpriced; !u.Priced {
+		u.CostUSD = 0
+	}
+	return u
+}
+
+// mood is finished when the session is over by what is known: nothing in the stream says so. The step after one that
+// ended with "stop", if there is one, follows at once.
+func (s *opencodeStream) mood() mood {
+	switch {
+	case s.final():
+		return finished
+	case !s.heard:
+		return unheard
+	}
+	return working
+}
+
+// final says that the session has ended, well or not. After an overflow it sums up and goes on, and that takes a while.
+func (s *opencodeStream) final() bool {
+	if s.fault != nil {
+		return s.fault.Name != "ContextOverflowError"
+	}
+	return s.reason != "" && s.reason != opencodeTools
+}
+
+// awaiting says that nothing but the model's answer can be what is missing.
+func (s *opencodeStream) awaiting() bool { return !s.heard || s.asks }

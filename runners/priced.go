@@ -1,0 +1,107 @@
+package runners
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Price is what a model costs, in USD for a million tokens. Input is that of tokens that were not read from the
+// provider's cache, CachedInput of those that were.
+type Price struct{ Input, CachedInput, Output float64 }
+
+// Prices are those of models, by globs in which * stands for any text. What matches best is what says most: the glob
+// with the most characters besides its stars, and of two such the one with fewer stars.
+type Prices map[string]Price
+
+// Of returns the price of a model, and whether there is one.
+func (p Prices) Of(model string) (Price, bool) {
+	best, found := "", false
+	for glob := range p {
+		if !globbed(glob, model) {
+			continue
+		}
+		if !found || cmp.Or(cmp.Compare(says(best), says(glob)), cmp.Compare(len(glob), len(best)), cmp.Compare(glob, best)) < 0 {
+			best, found = glob, true
+		}
+	}
+	return p[best], found
+}
+
+// says is how many characters of a glob are not stars.
+func says(glob string) int { return len(glob) - strings.Count(glob, "*") }
+
+// globbed reports whether a glob matches all of a text.
+func globbed(glob, text string) bool {
+	head, rest, starred := strings.Cut(glob, "*")
+	if !starred {
+		return glob == text
+	}
+	text, ok := strings.CutPrefix(text, head)
+	for ok {
+		part, after, more := strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(text, part)
+		}
+		_, text, ok = strings.Cut(text, part)
+		rest = after
+	}
+	return false
+}
+
+// cost is what a usage comes to, in USD.
+func (p Price) cost(u Usage) float64 {
+	cached := min(max(u.CachedTokens, 0), max(u.InputTokens, 0))
+	fresh := max(u.InputTokens, 0) - cached
+	return (float64(fresh)*p.Input + float64(cached)*p.CachedInput + float64(max(u.OutputTokens, 0))*p.Output) / 1e6
+}
+
+// WithPrices gives a price to what r's CLI uses and does not price itself, while it runs and in its report. Model is the
+// one that r takes for requests that name none, if that is known.
+func WithPrices(r Runner, p Prices, model string) Runner {
+	if len(p) == 0 {
+		return r
+	}
+	return &priced{Runner: r, prices: p, model: model}
+}
+
+type priced struct {
+	Runner
+	prices Prices
+	model  string
+}
+
+// Run runs the agent.
+func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
+	asked := req.Model
+	if asked == "" {
+		asked = r.model
+	}
+	if watch := req.Observe; watch != nil {
+		req.Observe = func(e Event) {
+			if e.Kind == EventUsage {
+				e.Usage = r.price(e.Usage, e.Model, asked)
+			}
+			watch(e)
+		}
+	}
+	report, err := r.Runner.Run(ctx, req)
+	report.Usage = r.price(report.Usage, report.Model, asked)
+	return report, err
+}
+
+// price goes by the first of the models that has a price. A CLI that says it cost nothing has no price list either.
+func (r *priced) price(u Usage, models ...string) Usage {
+	if u.CostUSD > 0 {
+		return u
+	}
+	known := slices.DeleteFunc(models, func(model string) bool { return model == "" })
+	for _, model := range append(known, "") { // a price for * is one for a model nobody names
+		if price, ok := r.prices.Of(model); ok {
+			u.CostUSD, u.Priced = price.cost(u), true
+			return u
+		}
+	}
+	return u
+}

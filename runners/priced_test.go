@@ -1,0 +1,132 @@
+package runners_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"relay/runners"
+	"relay/runners/process"
+)
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	p := runners.Prices{
+		"gpt-5*": {Input: 1}, "gpt-5-mini": {Input: 2}, "gpt-5*-mini*": {Input: 3}, "*/claude-*": {Input: 4}, "*sonnet*[1m]": {Input: 5},
+		"b*c": {Input: 6}, "*bc": {Input: 7},
+	}
+	for model, want := range map[string]float64{
+		"gpt-5": 1, "gpt-5-mini": 2, "gpt-5.1-mini": 3, "openai/us/claude-x": 4, "claude-x": 0, "GPT-5": 0, "a-sonnet-4[1m]": 5, "a-sonnet-4": 0,
+		"": 0, "gpt-": 0, "bc": 7, "bxc": 6, "b": 0,
+	} {
+		price, ok := p.Of(model)
+		if price.Input != want || ok != (want > 0) {
+			t.Errorf("%q: got %v, %v, want %v", model, price.Input, ok, want)
+		}
+	}
+	if price, ok := (runners.Prices{"*": {Output: 1}}).Of(""); !ok || price.Output != 1 {
+		t.Errorf("a price for all is none for the model nobody names: %v, %v", price, ok)
+	}
+}
+
+// bill is a runner that tells what it uses, and then reports the last of it.
+type bill struct {
+	used  []runners.Usage
+	model string
+}
+
+func (b bill) Name() string { return "bill" }
+
+func (b bill) Run(_ context.Context, req runners.Request) (runners.Report, error) {
+	for _, u := range b.used {
+		req.Observe(runners.Event{Kind: runners.EventUsage, Usage: u, Model: b.model})
+		req.Observe(runners.Event{Kind: runners.EventText, Usage: u})
+	}
+	return runners.Report{Usage: b.used[len(b.used)-1], Model: b.model}, nil
+}
+
+func TestPricedRunner(t *testing.T) {
+	t.Parallel()
+	const million = 1_000_000
+	table := runners.Prices{"m": {Input: 3, CachedInput: 0.3, Output: 15}, "default": {Input: 1}}
+	used := []runners.Usage{{InputTokens: million}, {InputTokens: 2 * million, CachedTokens: million, OutputTokens: million}}
+	for _, c := range []struct {
+		name    string
+		prices  runners.Prices
+		model   string // that answers
+		asked   string
+		own     string // of the agent's configuration
+		used    []runners.Usage
+		costs   []float64
+		unknown bool
+	}{
+		{name: "the model that answers", prices: table, model: "m", asked: "default", used: used, costs: []float64{3, 18.3}},
+		{name: "the model asked for", prices: table, asked: "m", own: "default", used: used, costs: []float64{3, 18.3}},
+		{name: "the agent's model", prices: table, own: "m", used: used, costs: []float64{3, 18.3}},
+		{name: "what answers has no price, what was asked for has", prices: table, model: "x", asked: "m", used: used, costs: []float64{3, 18.3}},
+		{name: "nobody knows the model", prices: table, used: used, costs: []float64{0, 0}, unknown: true},
+		{name: "no prices", model: "m", used: used, costs: []float64{0, 0}, unknown: true},
+		{name: "one price for all", prices: runners.Prices{"*": {Output: 2}}, used: used, costs: []float64{0, 2}},
+		{name: "the CLI knows better", prices: table, model: "m", used: []runners.Usage{{InputTokens: million, CostUSD: 0.5, Priced: true}}, costs: []float64{0.5}},
+		{name: "the CLI has no prices", prices: table, model: "m", used: []runners.Usage{{InputTokens: million, Priced: true}}, costs: []float64{3}},
+		{name: "nonsense", prices: table, model: "m", used: []runners.Usage{{InputTokens: -1, CachedTokens: million, OutputTokens: -5}}, costs: []float64{0}},
+	} {
+		var told []float64
+		r := runners.WithPrices(bill{c.used, c.model}, c.prices, c.own)
+		report, err := r.Run(t.Context(), runners.Request{Model: c.asked, Observe: func(e runners.Event) {
+			if e.Kind == runners.EventUsage {
+				told = append(told, e.Usage.CostUSD)
+			} else if e.Usage != c.used[len(told)-1] {
+				t.Errorf("%s: another event was changed: %+v", c.name, e)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.costs {
+			if math.Abs(told[i]-want) > 1e-9 {
+				t.Errorf("%s: told %v, want %v", c.name, told[i], want)
+			}
+		}
+		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 || report.Usage.Priced == c.unknown {
+			t.Errorf("%s: reported %+v, want %v", c.name, report.Usage, last)
+		}
+	}
+}
+
+const million = `{"type":"assistant","message":{"id":"a","content":[],"usage":{"input_tokens":400000,"cache_read_input_tokens":600000,"output_tokens":0}}}`
+
+// What an agent uses is told while it works, and what one used that was stopped is in its report.
+func TestUsageOfStoppedAgent(t *testing.T) {
+	t.Parallel()
+	req := claudePrints(t, initLine, million, "")
+	req.Env = append(req.Env, "STAYS=1")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("it has cost enough")
+	req.Observe = func(e runners.Event) {
+		if e.Kind == runners.EventUsage && e.Usage.CostUSD == 2 {
+			cancel(enough)
+		}
+	}
+	table := runners.Prices{"m*": {Input: 5}}
+	claude := runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)})
+	r, err := runners.WithPrices(claude, table, "").Run(ctx, req)
+	want := runners.Usage{InputTokens: 1_000_000, CachedTokens: 600_000, CostUSD: 2, Priced: true}
+	if err != nil || r.Outcome != runners.Stopped || r.Detail != "stopped: "+enough.Error() || r.Usage != want {
+		t.Errorf("got %+v, %v, want %+v", r, err, want)
+	}
+}
+
+// What the final result says of the cost is in the report: to be told of it, somebody might stop an agent for it that has
+// ended.
+func TestNoUsageAfterTheResult(t *testing.T) {
+	t.Parallel()
+	var last runners.EventKind
+	req := claudePrints(t, initLine, million, doneLine)
+	req.Observe = func(e runners.Event) { last = e.Kind }
+	run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
+	if last != runners.EventResult {
+		t.Errorf("the last that was told is %s", last)
+	}
+}

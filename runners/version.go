@@ -1,0 +1,112 @@
+package runners
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"relay/runners/process"
+)
+
+// Versions are those that an adapter was tested on: from the oldest to the newest, such as "2.1.197".
+type Versions struct{ Oldest, Newest string }
+
+// String says which they are.
+func (v Versions) String() string {
+	if v.Oldest == v.Newest {
+		return v.Newest
+	}
+	return v.Oldest + " to " + v.Newest
+}
+
+// Compare is negative for a version that is older than all of them, positive for a newer one. What stands behind the
+// three numbers does not count.
+func (v Versions) Compare(version string) int {
+	if compareVersions(version, v.Oldest) < 0 {
+		return -1
+	}
+	return max(0, compareVersions(version, v.Newest))
+}
+
+func compareVersions(a, b string) int {
+	x, y := versionNumbers(a), versionNumbers(b)
+	return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(x[2], y[2]))
+}
+
+func versionNumbers(version string) [3]int {
+	var numbers [3]int
+	found := versionPattern.FindStringSubmatch(version)
+	for i := range min(len(found), 4) - 1 {
+		numbers[i], _ = strconv.Atoi(found[i+1]) // digits, and few
+	}
+	return numbers
+}
+
+var versionPattern = regexp.MustCompile(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-[0-9A-Za-z.-]{1,40})?`)
+
+// VersionRequest is the question for a program's version.
+type VersionRequest struct {
+	Program string
+	Dir     string   // an empty folder: it works there, and what it prints is kept there
+	Env     []string // of two values of a name the later one counts
+	Wall    time.Duration
+}
+
+// Limits of a program that is only asked for its version.
+const (
+	versionOutput = 16 << 10
+	versionGrace  = time.Second
+)
+
+// ProgramVersion runs a program with --version, and reads the first version number from its stdout. Its errors say, of
+// the program, what it did instead.
+func ProgramVersion(ctx context.Context, sup process.Supervisor, req VersionRequest) (string, error) {
+	stdout, stderr := filepath.Join(req.Dir, "stdout"), filepath.Join(req.Dir, "stderr")
+	w := watch{
+		sup: sup,
+		cmd: process.Command{
+			Argv: []string{req.Program, "--version"}, Env: mergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
+			Mark: "check/version", StopGrace: versionGrace,
+		},
+		read:   func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk
+		limits: Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
+	}
+	e, err := w.run(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case e.over:
+		return "", e.cause
+	case errors.Is(e.cause, errWall):
+		return "", fmt.Errorf("does not answer --version within %s", req.Wall)
+	case e.cause != nil:
+		return "", errors.New("answers --version with too much output")
+	case e.exit.Lost || e.exit.Code != 0:
+		return "", fmt.Errorf("refuses --version: %s", exitDetail(e.exit, stderr))
+	}
+	out, err := firstBytes(stdout, versionOutput)
+	if err != nil {
+		return "", err
+	}
+	version := versionPattern.FindString(string(out))
+	if version == "" {
+		return "", fmt.Errorf("answers --version with no version: %q", oneLine(string(out), 60))
+	}
+	return version, nil
+}
+
+func firstBytes(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}

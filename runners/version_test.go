@@ -1,0 +1,85 @@
+package runners_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"relay/runners"
+	"relay/runners/process"
+)
+
+func TestVersionsCompare(t *testing.T) {
+	t.Parallel()
+	tested := runners.Versions{Oldest: "2.1.197", Newest: "2.1.329"}
+	for version, want := range map[string]int{
+		"2.1.197": 0, "2.1.329": 0, "2.1.200-beta.1": 0, "2.1.196": -1, "1.9.999": -1, "2.1.330": 1, "2.10.0": 1, "10.0.0": 1,
+	} {
+		if got := tested.Compare(version); got != want {
+			t.Errorf("%s: got %d, want %d", version, got, want)
+		}
+	}
+	if got, want := tested.String(), "2.1.197 to 2.1.329"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := (runners.Versions{Oldest: "1.2.3", Newest: "1.2.3"}).String(), "1.2.3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestProgramVersion(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs are shell scripts")
+	}
+	for _, c := range []struct{ name, script, want, fault string }{
+		{"claude", `echo "2.1.329 (Claude Code)"`, "2.1.329", ""},
+		{"codex", `echo "codex-cli 0.169.0"`, "0.169.0", ""},
+		{"a nightly one", `echo v0.62.0-nightly.20261121.ab12`, "0.62.0-nightly.20261121.ab12", ""},
+		{"with noise", `echo "npm WARN 9.9.9" >&2; echo hello; echo 1.18.33`, "1.18.33", ""},
+		{"with its own arguments", `test "$1$#" = --version1 && echo $1 1.2.3`, "1.2.3", ""},
+		{"in its own environment", `echo "$MINE.$HOME" | tr -d /`, "4.5.6", ""},
+		{"garbage", `printf 'I am \033[31mred\n'`, "", `answers --version with no version: "I am red"`},
+		{"nothing", `true`, "", `answers --version with no version: ""`},
+		{"refused", `echo 1.2.3; echo "unknown option" >&2; exit 2`, "", "refuses --version: exit status 2: unknown option"},
+		{"hangs", `echo 1.2.3; exec tail -f /dev/null`, "", "does not answer --version within 1s"},
+		{"asks", `read answer && echo 1.2.3`, "", "refuses --version: exit status 1"},
+		{"floods", `exec yes 1.2.3`, "", "answers --version with too much output"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			program, wall := filepath.Join(t.TempDir(), "program"), time.Minute
+			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if c.name == "hangs" {
+				wall = time.Second
+			}
+			got, err := runners.ProgramVersion(t.Context(), process.NewLocal(), runners.VersionRequest{
+				Program: program, Dir: t.TempDir(), Wall: wall,
+				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/6", "MINE=0", "MINE=4.5"},
+			})
+			var fault string
+			if err != nil {
+				fault = err.Error()
+			}
+			if got != c.want || fault != c.fault {
+				t.Errorf("got %q (%s), want %q (%s)", got, fault, c.want, c.fault)
+			}
+		})
+	}
+}
+
+// TestTestedVersions fails when an adapter was tested on no version, or on none in between.
+func TestTestedVersions(t *testing.T) {
+	t.Parallel()
+	for _, r := range []interface{ Tested() runners.Versions }{
+		runners.NewClaude(nil, runners.ClaudeOptions{}), runners.NewCodex(nil, runners.CodexOptions{}), runners.NewGemini(nil, runners.GeminiOptions{}), newOpencode(nil, runners.OpencodeOptions{}),
+	} {
+		if v := r.Tested(); v.Compare(v.Oldest) != 0 || v.Compare(v.Newest) != 0 || v.Oldest == "" {
+			t.Errorf("%T: %s", r, v)
+		}
+	}
+}
