@@ -51,8 +51,20 @@ const (
 )
 
 // Mode says in one line what an agent may do unasked.
-func (c *Codex) Mode() string {
-	switch mode := cmp.Or(c.Permission, codexWorkspace); mode {
+func (c *Codex) Mode() string { return sandboxWords(c.sandbox(false)) }
+
+// QuestionMode is Mode for one that is only asked something, as a reviewer is.
+func (c *Codex) QuestionMode() string { return sandboxWords(c.sandbox(true)) }
+
+func (c *Codex) sandbox(question bool) string {
+	if question {
+		return cmp.Or(c.Permission, codexReadOnly)
+	}
+	return cmp.Or(c.Permission, codexWorkspace)
+}
+
+func sandboxWords(mode string) string {
+	switch mode {
 	case codexReadOnly:
 		return "sandbox read-only: it can change nothing"
 	case codexWorkspace:
@@ -89,11 +101,7 @@ func (c *Codex) Run(ctx context.Context, req Request) (Report, error) {
 
 // argv names all options before resume: behind it codex takes no sandbox.
 func (c *Codex) argv(req Request, schema string) []string {
-	sandbox := cmp.Or(c.Permission, codexWorkspace)
-	if c.Permission == "" && req.Question {
-		sandbox = codexReadOnly
-	}
-	argv := []string{c.Program, "exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox,
+	argv := []string{c.Program, "exec", "--json", "--skip-git-repo-check", "--sandbox", c.sandbox(req.Question),
 		"-c", "analytics.enabled=false"} // with it, each good run ends 5 s late
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)

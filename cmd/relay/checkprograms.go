@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"relay/runners"
@@ -90,11 +91,25 @@ func (c *checkup) runner(ctx context.Context, label, name string) bool {
 	if adapter, ok := runner.(interface{ Tested() runners.Versions }); ok {
 		state, what, fix = c.versioned(ctx, program, name, adapter.Tested())
 	}
-	if adapter, ok := runner.(interface{ Mode() string }); ok {
-		what += "; " + adapter.Mode()
+	if mode := modeOf(runner, strings.HasPrefix(label, reviewLabel)); mode != "" {
+		what += "; " + mode
 	}
 	c.add(state, label, what, fix)
 	return true
+}
+
+// reviewLabel begins the names of points about reviewers.
+const reviewLabel = "review "
+
+// modeOf says what a runner may do unasked: some are held tighter when they are only asked something.
+func modeOf(runner runners.Runner, asked bool) string {
+	if adapter, ok := runner.(interface{ QuestionMode() string }); ok && asked {
+		return adapter.QuestionMode()
+	}
+	if adapter, ok := runner.(interface{ Mode() string }); ok {
+		return adapter.Mode()
+	}
+	return ""
 }
 
 // versioned says whether a program is one that its adapter was tested on.

@@ -171,11 +171,11 @@ func (c *checkup) reviewers(ctx context.Context) {
 		return
 	}
 	for _, name := range names {
-		if !c.runner(ctx, "review "+name, name) {
+		if !c.runner(ctx, reviewLabel+name, name) {
 			continue
 		}
 		if _, err := c.place.reviewer(name); err != nil {
-			c.fail("review "+name, err)
+			c.fail(reviewLabel+name, err)
 		}
 	}
 }
