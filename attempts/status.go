@@ -1,6 +1,8 @@
 package attempts
 
 import (
+	"slices"
+
 	"relay/epic"
 )
 
@@ -61,6 +63,50 @@ func RootCauses(l *Ledger, g *epic.Graph, id string) []string {
 		}
 	}
 	return causes
+}
+
+// MaxCauses bounds the root causes that AllRootCauses tells of one task: the first ones must be put right first.
+const MaxCauses = 3
+
+// AllRootCauses is RootCauses of every task, by its index in the graph, in one walk over the graph.
+func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
+	found := make([][]int, g.Len())
+	names := make([][]string, g.Len())
+	for _, i := range g.Order() {
+		var causes []int
+		for _, d := range g.Deps(i) {
+			rec := l.Tasks[g.ID(d)]
+			switch {
+			case rec != nil && rec.Completed:
+			case rec != nil && rec.Gate != nil:
+				causes = append(causes, d)
+			default:
+				causes = append(causes, found[d]...)
+			}
+		}
+		slices.Sort(causes)
+		causes = slices.Compact(causes)
+		found[i] = causes[:min(len(causes), MaxCauses)]
+		for _, c := range found[i] {
+			names[i] = append(names[i], g.ID(c))
+		}
+	}
+	return names
+}
+
+// WaitsFor lists the dependencies of a task that are not completed.
+func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
+	i, ok := g.Index(id)
+	if !ok {
+		return nil
+	}
+	var ids []string
+	for _, d := range g.Deps(i) {
+		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
+			ids = append(ids, g.ID(d))
+		}
+	}
+	return ids
 }
 
 // Charges is the number of attempts that count against the task's limit.

@@ -7,24 +7,25 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
+	"relay/orchestrator/words"
 )
 
 // night is what relay work --json prints when it ends.
 type nightAnswer struct {
-	Version  int         `json:"version"`
-	Run      string      `json:"run"`
-	Reason   string      `json:"reason"`
-	Why      string      `json:"why,omitempty"` // of a reason that is a limit of the run
-	ExitCode int         `json:"exit_code"`
-	Error    string      `json:"error,omitempty"`
-	Seconds  float64     `json:"seconds"`
-	Slept    float64     `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
-	Attempts int         `json:"attempts"`                // that ended, as all that follows of every run since the first
-	Reloads  int         `json:"reloads,omitempty"`       // each began another run
-	Left     int         `json:"left"`                    // tasks of the last run that are not completed
-	Counts   counts      `json:"counts"`
-	Usage    usage       `json:"usage"`
-	Tasks    []taskState `json:"tasks,omitempty"` // those that are not completed, at most 100
+	Version  int            `json:"version"`
+	Run      string         `json:"run"`
+	Reason   string         `json:"reason"`
+	Why      string         `json:"why,omitempty"` // of a reason that is a limit of the run
+	ExitCode int            `json:"exit_code"`
+	Error    string         `json:"error,omitempty"`
+	Seconds  float64        `json:"seconds"`
+	Slept    float64        `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
+	Attempts int            `json:"attempts"`                // that ended, as all that follows of every run since the first
+	Reloads  int            `json:"reloads,omitempty"`       // each began another run
+	Left     int            `json:"left"`                    // tasks of the last run that are not completed
+	Counts   counts         `json:"counts"`
+	Usage    attempts.Usage `json:"usage"`
+	Tasks    []taskState    `json:"tasks,omitempty"` // those that are not completed, at most 100
 }
 
 // maxLeft bounds the tasks listed at the end of a run.
@@ -42,7 +43,7 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 		answer := nightAnswer{
 			Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000, Slept: slept(s.Naps), Attempts: s.Ended, Left: s.Left, Reloads: n.reloads,
 			Counts: countsOf(s.Counts),
-			Usage:  usageFrom(s.Usage),
+			Usage:  s.Usage,
 		}
 		if err != nil {
 			answer.Error = message(err)
@@ -112,8 +113,8 @@ func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 	if now.PlanChanged {
 		l.note(w, "epic.yml has changed since this run began: the next relay work goes by it")
 	}
-	if u := usageFrom(s.Usage); u != (usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", usageText(u))
+	if u := s.Usage; u != (attempts.Usage{}) {
+		fmt.Fprintf(w, "cost   %s\n", words.Usage(u))
 	}
 	widest, told := 0, 0
 	for i := range now.Tasks {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relay/orchestrator"
+	"relay/orchestrator/report"
 )
 
 // pullRequest is what relay finish --pr did, or would do.
@@ -63,7 +64,7 @@ func (f *finishing) request(ctx context.Context) error {
 	}
 	r := &pullRequest{
 		Remote: remote.Name, Base: remote.Branch, Head: f.step.Branch, Title: line(f.plan.epic.Title, 200), BodyFile: f.place.shown(f.place.file("pull-request.md")),
-		Body: f.app.secrets.Text(requestBody(f.plan.epic, f.plan.graph, f.view.Ledger)),
+		Body: f.app.secrets.Text(report.PullRequest(f.plan.epic, f.plan.graph, f.view.Ledger)),
 	}
 	f.answer.Request = r
 	tool := f.tool(ctx, remote)

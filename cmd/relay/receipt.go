@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/words"
 )
 
 // tellAttempt writes one attempt with its receipt for a person.
@@ -26,7 +27,7 @@ func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
 	fmt.Fprintln(w, indent+head)
 	tellReceipt(w, &at.Receipt, l, indent+"  ")
 	if at.Usage != nil {
-		fmt.Fprintf(w, "%s  %s\n", indent, usageText(usageFrom(*at.Usage)))
+		fmt.Fprintf(w, "%s  %s\n", indent, words.Usage(*at.Usage))
 	}
 }
 
@@ -49,7 +50,7 @@ func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 	}
 	say("changed: ", some(r.FilesChanged, 8))
 	for _, c := range r.Checks {
-		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, exitText(c.ExitCode), c.Seconds, c.Phase))
+		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, words.Exit(c.ExitCode), c.Seconds, c.Phase))
 	}
 	say("verdict: ", string(r.Verdict))
 	if r.Findings != "" {
@@ -60,14 +61,4 @@ func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 	say("suggestion: ", r.Suggestion)
 	say("learning: ", r.Learning)
 	say("kept: ", r.Salvage)
-}
-
-func exitText(code int) string {
-	switch {
-	case code == 0:
-		return "passed"
-	case code < 0:
-		return "killed"
-	}
-	return fmt.Sprintf("exit status %d", code)
 }

@@ -75,7 +75,7 @@ func (o *workOptions) rehearse(p *place, pl *plan) error {
 // leftOut lists the tasks that a gate keeps from running.
 func leftOut(l *attempts.Ledger, pl *plan, wanted []bool) []notStarted {
 	left := []notStarted{}
-	causes := rootCauses(l, pl.graph)
+	causes := attempts.AllRootCauses(l, pl.graph)
 	for _, i := range pl.graph.Order() {
 		t, why := &pl.epic.Tasks[i], ""
 		switch status := l.StatusOf(pl.graph, t.ID); {
@@ -83,7 +83,7 @@ func leftOut(l *attempts.Ledger, pl *plan, wanted []bool) []notStarted {
 		case status == attempts.Gated:
 			why = "gated: " + string(l.Tasks[t.ID].Gate.Reason)
 		case len(causes[i]) > 0:
-			why = "blocked by " + some(causes[i], maxCauses)
+			why = "blocked by " + some(causes[i], attempts.MaxCauses)
 		}
 		if why != "" {
 			left = append(left, notStarted{t.ID, t.Title, why})

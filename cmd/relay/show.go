@@ -15,6 +15,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/words"
 )
 
 type showOptions struct {
@@ -231,7 +232,7 @@ func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.
 		return copyFile(out, filepath.Join(folder, "transcript.jsonl"))
 	}
 	for _, c := range at.Receipt.Checks {
-		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, exitText(c.ExitCode), c.Seconds, c.Phase)
+		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, words.Exit(c.ExitCode), c.Seconds, c.Phase)
 		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
 			continue
 		}

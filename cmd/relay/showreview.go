@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/report"
 	"relay/review"
 )
 
@@ -75,23 +76,6 @@ func (l listing) proofs(w io.Writer, table []review.Proof) {
 	fmt.Fprint(w, "\nacceptance criteria:\n")
 	for i, p := range table {
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(wrap(p.Criterion, l.width, "     "), "     "), " "))
-		fmt.Fprintln(w, wrap(proofText(p), l.width, "     "))
+		fmt.Fprintln(w, wrap(report.Proved(p), l.width, "     "))
 	}
-}
-
-// proofText says how a criterion was proved.
-func proofText(p review.Proof) string {
-	switch {
-	case p.By == review.ByCheck:
-		text := fmt.Sprintf("check %s: %s at %.12s", p.Check, exitText(p.ExitCode), p.Commit)
-		if p.LogSHA256 != "" {
-			text += fmt.Sprintf(", log %s (sha256 %.12s)", p.Log, p.LogSHA256)
-		}
-		return text
-	case p.By == review.ByReview && p.Met:
-		return strings.Join(p.Reviewers, ", ") + " at " + fmt.Sprintf("%.12s", p.Commit) + ": met" + after(p.Evidence)
-	case p.By == review.ByReview:
-		return strings.Join(p.Reviewers, ", ") + " at " + fmt.Sprintf("%.12s", p.Commit) + ": not met" + after(p.Evidence)
-	}
-	return "unproven: no check is named for it, and no reviewer says anything"
 }

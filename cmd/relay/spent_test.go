@@ -23,7 +23,7 @@ func TestSpenders(t *testing.T) {
 		used("claude", "opus", attempts.Usage{InputTokens: 500, CostUSD: 1}),
 		used("codex", "", attempts.Usage{InputTokens: 7000, OutputTokens: 70}),
 	}})
-	ranked(s.Spenders)
+	s.Spenders.Rank()
 	var out strings.Builder
 	listing{}.cost(&out, s)
 	want := `cost   5.25 USD, 2.0M tokens in (1.5M from the cache), 9k out

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"time"
 
 	"relay/attempts"
@@ -12,19 +11,19 @@ import (
 // standing is how an epic stands: what relay status --json prints, and what its text is made of. The schema of it is
 // status.schema.json.
 type standing struct {
-	Version  int         `json:"version"`
-	Epic     epicName    `json:"epic"`
-	Run      runState    `json:"run"`
-	Branch   string      `json:"branch,omitempty"`   // the epic's integration branch
-	Finished string      `json:"finished,omitempty"` // the branch that relay finish put all of that on
-	Waiting  *pause      `json:"waiting,omitempty"`  // the run starts nothing for a while
-	Cooling  []cooling   `json:"cooling,omitempty"`  // runners that are not to be asked yet
-	Counts   counts      `json:"counts"`
-	Usage    usage       `json:"usage"`
-	Spenders []spender   `json:"spenders,omitempty"`
-	Tasks    []taskState `json:"tasks"`
-	Forecast *forecast   `json:"forecast,omitempty"`
-	Edited   bool        `json:"edited"` // somebody else changed attempt-ledger.yml
+	Version  int               `json:"version"`
+	Epic     epicName          `json:"epic"`
+	Run      runState          `json:"run"`
+	Branch   string            `json:"branch,omitempty"`   // the epic's integration branch
+	Finished string            `json:"finished,omitempty"` // the branch that relay finish put all of that on
+	Waiting  *pause            `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Cooling  []cooling         `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Counts   counts            `json:"counts"`
+	Usage    attempts.Usage    `json:"usage"`
+	Spenders attempts.Spenders `json:"spenders,omitempty"`
+	Tasks    []taskState       `json:"tasks"`
+	Forecast *forecast         `json:"forecast,omitempty"`
+	Edited   bool              `json:"edited"` // somebody else changed attempt-ledger.yml
 
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
@@ -70,13 +69,6 @@ type counts struct {
 	Gated      int `json:"gated"`
 }
 
-type usage struct {
-	InputTokens  int64   `json:"input_tokens"`
-	CachedTokens int64   `json:"cached_tokens,omitempty"` // of the input, read from the provider's cache
-	OutputTokens int64   `json:"output_tokens"`
-	CostUSD      float64 `json:"cost_usd"`
-}
-
 // taskState is one task of a standing. Attempt counts the charged attempts, and the running one if there is one.
 type taskState struct {
 	ID          string             `json:"id"`
@@ -93,7 +85,7 @@ type taskState struct {
 	WaitsFor    []string           `json:"waits_for,omitempty"`   // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"` // gated tasks that keep it from running, at most 3
 	Unverified  bool               `json:"unverified,omitempty"`  // completed, but neither check nor reviewer proved it
-	Usage       *usage             `json:"usage,omitempty"`       // of all its attempts
+	Usage       *attempts.Usage    `json:"usage,omitempty"`       // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`    // with --verbose
 }
 
@@ -107,7 +99,7 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
 	}
-	causes := rootCauses(v.Ledger, p.graph)
+	causes := attempts.AllRootCauses(v.Ledger, p.graph)
 	for i := range p.epic.Tasks {
 		t := &p.epic.Tasks[i]
 		rec := v.Ledger.Tasks[t.ID]
@@ -118,7 +110,7 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 		state.Status = v.Ledger.StatusOf(p.graph, t.ID)
 		if state.Status == attempts.BlockedOn {
 			state.RootCauses = causes[i]
-			state.WaitsFor = missing(v.Ledger, p.graph, t.ID)
+			state.WaitsFor = v.Ledger.WaitsFor(p.graph, t.ID)
 		}
 		if verbose {
 			state.Attempts = rec.Attempts
@@ -126,11 +118,11 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 		s.Tasks[i] = state
 		s.Counts.add(state.Status)
 		s.spend(rec)
-		if used := usageFrom(rec.Used()); used != (usage{}) {
+		if used := rec.Used(); used != (attempts.Usage{}) {
 			s.Tasks[i].Usage = &used
 		}
 	}
-	ranked(s.Spenders)
+	s.Spenders.Rank()
 	return s
 }
 
@@ -219,48 +211,4 @@ func tally(l *attempts.Ledger, g *epic.Graph) counts {
 		c.add(l.StatusOf(g, g.ID(i)))
 	}
 	return c
-}
-
-// missing lists the dependencies of a task that are not completed.
-func missing(l *attempts.Ledger, g *epic.Graph, id string) []string {
-	i, ok := g.Index(id)
-	if !ok {
-		return nil
-	}
-	var ids []string
-	for _, d := range g.Deps(i) {
-		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
-			ids = append(ids, g.ID(d))
-		}
-	}
-	return ids
-}
-
-// maxCauses bounds the root causes told of one task: the first ones must be put right first.
-const maxCauses = 3
-
-// rootCauses finds for every task the gated tasks that keep it from running, in one walk over the graph.
-func rootCauses(l *attempts.Ledger, g *epic.Graph) [][]string {
-	found := make([][]int, g.Len())
-	names := make([][]string, g.Len())
-	for _, i := range g.Order() {
-		var causes []int
-		for _, d := range g.Deps(i) {
-			rec := l.Tasks[g.ID(d)]
-			switch {
-			case rec != nil && rec.Completed:
-			case rec != nil && rec.Gate != nil:
-				causes = append(causes, d)
-			default:
-				causes = append(causes, found[d]...)
-			}
-		}
-		slices.Sort(causes)
-		causes = slices.Compact(causes)
-		found[i] = causes[:min(len(causes), maxCauses)]
-		for _, c := range found[i] {
-			names[i] = append(names[i], g.ID(c))
-		}
-	}
-	return names
 }

@@ -58,7 +58,7 @@ func TestStandingTellsEveryState(t *testing.T) {
 	if got, want := s.Counts, (counts{Total: 8, Completed: 2, InProgress: 1, Pending: 1, Blocked: 3, Gated: 1}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
-	if got, want := s.Usage, (usage{InputTokens: 5000, OutputTokens: 50, CostUSD: 2.5}); got != want {
+	if got, want := s.Usage, (attempts.Usage{InputTokens: 5000, OutputTokens: 50, CostUSD: 2.5}); got != want {
 		t.Errorf("usage %+v, want %+v", got, want)
 	}
 	for i, want := range []string{
@@ -170,7 +170,7 @@ func TestRootCausesReachTheEndOfALongChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T0": {Gate: &attempts.Gate{Reason: attempts.UserBlocked}}}}
-	causes := rootCauses(l, g)
+	causes := attempts.AllRootCauses(l, g)
 	if got := causes[n-1]; len(got) != 1 || got[0] != "T0" {
 		t.Errorf("root causes of the last task: %v, want [T0]", got)
 	}

@@ -237,22 +237,3 @@ func (l listing) countsText(c counts) string {
 	}
 	return text
 }
-
-func usageText(u usage) string {
-	text := fmt.Sprintf("%s tokens in, %s out", amount(u.InputTokens), amount(u.OutputTokens))
-	if u.CachedTokens > 0 {
-		text = fmt.Sprintf("%s tokens in (%s from the cache), %s out", amount(u.InputTokens), amount(u.CachedTokens), amount(u.OutputTokens))
-	}
-	if u.CostUSD > 0 {
-		text = fmt.Sprintf("%.2f USD, %s", u.CostUSD, text)
-	}
-	return text
-}
-
-// some joins the first few names of a list.
-func some(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}

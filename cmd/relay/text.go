@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"relay/orchestrator/words"
 )
 
 // scrubber writes text with every character that could drive a terminal turned into a visible escape. The escapes are
@@ -69,46 +71,6 @@ func completeRunes(p []byte) int {
 	return len(p)
 }
 
-// safe replaces what could drive a terminal or turn text around by an escape a person can see. Line breaks and tabs
-// stay; bytes that are no UTF-8 become U+FFFD.
-func safe(s string) string {
-	if strings.IndexFunc(s, unsafeRune) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
-		case r == utf8.RuneError:
-			b.WriteRune(r)
-		case unsafeRune(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func unsafeRune(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0, r == utf8.RuneError:
-		return true
-	case r == 0x061c, r >= 0x200e && r <= 0x200f: // direction marks
-		return true
-	case r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // separators, bidirectional embeddings and isolates
-		return true
-	}
-	return r == 0xfeff
-}
-
-// line folds text into one line of at most width columns.
-func line(s string, width int) string {
-	return displaywidth.TruncateString(safe(strings.Join(strings.Fields(s), " ")), width, "…")
-}
-
 // pad fills text up to width columns.
 func pad(s string, width int) string {
 	if missing := width - displaywidth.String(s); missing > 0 {
@@ -151,35 +113,12 @@ func wrapLines(s string, width int, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// count says how many there are of something, in words.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+// The words of package words, by the names that every command uses.
 
-// span shows a duration as people say it: 0.4s, 42s, 3m07s, 1h05m.
-func span(d time.Duration) string {
-	if d = max(d, 0); d < 10*time.Second {
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	switch d = d.Round(time.Second); {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// amount shows a number of tokens: 950, 12k, 1.2M.
-func amount(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
+func safe(s string) string              { return words.Safe(s) }
+func line(s string, width int) string   { return words.Line(s, width) }
+func count(n int, noun string) string   { return words.Count(n, noun) }
+func span(d time.Duration) string       { return words.Span(d) }
+func amount(n int64) string             { return words.Amount(n) }
+func some(names []string, n int) string { return words.Some(names, n) }
+func after(text string) string          { return words.After(text) }

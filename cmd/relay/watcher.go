@@ -192,11 +192,3 @@ func updateText(u orchestrator.Update) string {
 	}
 	return line(text, maxLine)
 }
-
-// after is text behind a colon, or nothing.
-func after(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	return ": " + text
-}

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"strings"
+
+	"relay/orchestrator/words"
+)
+
+// maxBlock bounds one block of text, in bytes.
+const maxBlock = 2_000
+
+// code shows text of any origin as code in one line of markdown.
+func code(text string, width int) string {
+	text = words.Line(text, width)
+	if text == "" {
+		return ""
+	}
+	fence := backticks(text, 1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+// block shows text of any origin as a block of code in markdown.
+func block(text string) string {
+	text = strings.Trim(words.Safe(words.Clip(text, maxBlock)), "\n")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	fence := backticks(text, 3)
+	return "\n" + fence + "text\n" + text + "\n" + fence + "\n"
+}
+
+// backticks are more than text has in a row, and at least so many.
+func backticks(text string, least int) string {
+	longest, run := least-1, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}

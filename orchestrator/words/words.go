@@ -1,0 +1,133 @@
+// Package words writes for people: text of any origin made harmless, and numbers in words.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"relay/attempts"
+)
+
+// Safe replaces what could drive a terminal or turn text around by an escape a person can see. Line breaks and tabs
+// stay; bytes that are no UTF-8 become U+FFFD.
+func Safe(s string) string {
+	if strings.IndexFunc(s, unsafeRune) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case r == utf8.RuneError:
+			b.WriteRune(r)
+		case unsafeRune(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unsafeRune(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x20, r >= 0x7f && r < 0xa0, r == utf8.RuneError:
+		return true
+	case r == 0x061c, r >= 0x200e && r <= 0x200f: // direction marks
+		return true
+	case r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // separators, bidirectional embeddings and isolates
+		return true
+	}
+	return r == 0xfeff
+}
+
+// Line folds text into one line of at most width columns.
+func Line(s string, width int) string {
+	return displaywidth.TruncateString(Safe(strings.Join(strings.Fields(s), " ")), width, "…")
+}
+
+// Count says how many there are of something, in words.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Span shows a duration as people say it: 0.4s, 42s, 3m07s, 1h05m.
+func Span(d time.Duration) string {
+	if d = max(d, 0); d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	switch d = d.Round(time.Second); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Amount shows a number of tokens: 950, 12k, 1.2M.
+func Amount(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// Some joins the first few names of a list.
+func Some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Usage says what was used, and what it cost where that is known.
+func Usage(u attempts.Usage) string {
+	text := fmt.Sprintf("%s tokens in, %s out", Amount(u.InputTokens), Amount(u.OutputTokens))
+	if u.CachedTokens > 0 {
+		text = fmt.Sprintf("%s tokens in (%s from the cache), %s out", Amount(u.InputTokens), Amount(u.CachedTokens), Amount(u.OutputTokens))
+	}
+	if u.CostUSD > 0 {
+		text = fmt.Sprintf("%.2f USD, %s", u.CostUSD, text)
+	}
+	return text
+}
+
+// Exit says how a command ended.
+func Exit(code int) string {
+	switch {
+	case code == 0:
+		return "passed"
+	case code < 0:
+		return "killed"
+	}
+	return fmt.Sprintf("exit status %d", code)
+}
+
+// Clip keeps the first bytes of a text.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// After puts a colon before what explains something, if anything does.
+func After(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return ": " + text
+}

@@ -1,0 +1,64 @@
+package words
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+)
+
+func TestSafe(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain, with ünïcödé 日本\n\tand tabs": "plain, with ünïcödé 日本\n\tand tabs",
+		"\x1b[31mred":               `\u001b[31mred`,
+		"\x1b]0;title\a":            `\u001b]0;title\u0007`,
+		"over\rwritten":             `over\u000dwritten`,
+		"dos\r\nline":               "dos\nline",
+		"c1 \u009b31m":              `c1 \u009b31m`,
+		"turned \u202earound\u2069": `turned \u202earound\u2069`,
+		"not \xff utf-8":            "not \ufffd utf-8",
+		"nul \x00 del \x7f":         `nul \u0000 del \u007f`,
+	} {
+		if got := Safe(in); got != want {
+			t.Errorf("Safe(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0.0s", 400 * time.Millisecond: "0.4s", 42 * time.Second: "42s", 3*time.Minute + 7*time.Second: "3m07s",
+		65 * time.Minute: "1h05m", 59*time.Second + 900*time.Millisecond: "1m00s", 30 * time.Hour: "30h00m",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("Span(%d) = %s, want %s", d, got, want)
+		}
+	}
+	for n, want := range map[int64]string{950: "950", 12_400: "12k", 1_234_567: "1.2M"} {
+		if got := Amount(n); got != want {
+			t.Errorf("Amount(%d) = %s, want %s", n, got, want)
+		}
+	}
+	if got, want := Line("a\n b\t\x1b[0m"+strings.Repeat("c", 40), 20), `a b \u001b[0mcccccc…`; got != want {
+		t.Errorf("Line = %q, want %q", got, want)
+	}
+	for u, want := range map[attempts.Usage]string{
+		{InputTokens: 2_000, OutputTokens: 10}:                                    "2k tokens in, 10 out",
+		{InputTokens: 2_000, CachedTokens: 1_000, OutputTokens: 10, CostUSD: 1.5}: "1.50 USD, 2k tokens in (1k from the cache), 10 out",
+	} {
+		if got := Usage(u); got != want {
+			t.Errorf("Usage(%+v) = %q, want %q", u, got, want)
+		}
+	}
+	for code, want := range map[int]string{0: "passed", -1: "killed", 2: "exit status 2"} {
+		if got := Exit(code); got != want {
+			t.Errorf("Exit(%d) = %q, want %q", code, got, want)
+		}
+	}
+	if got, want := Clip("añb", 2), "a…"; got != want {
+		t.Errorf("Clip = %q, want %q", got, want)
+	}
+}
