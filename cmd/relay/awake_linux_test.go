@@ -19,6 +19,11 @@ func sleepless(t *testing.T, l *lab, script string) {
 	l.env = append(l.env, "RELAY_INHIBIT_SLEEP=true", "PATH="+l.inHome("bin")+":"+os.Getenv("PATH"))
 }
 
+const awakeEpic = "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n"
+
+// onceAsked is an agent that works until somebody was asked to keep the machine awake.
+const onceAsked = `until [ -e "$HOME/asked" ]; do sleep 0.01; done; echo x > x.txt; ok`
+
 const holds = `echo "$*" >> "$HOME/asked"; shift 4; "$@"; touch "$HOME/let-go"`
 
 // The machine is kept awake for as long as relay works, and no longer, however relay ends.
@@ -27,7 +32,7 @@ func TestStaysAwake(t *testing.T) {
 	for name, killed := range map[string]bool{"ended": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n", `
+			l := newLab(t, awakeEpic, `
 until [ -e "$HOME/asked" ]; do sleep 0.01; done; touch "$HOME/up"
 until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
 			sleepless(t, l, holds)
@@ -56,24 +61,39 @@ func TestStaysAwakeOrNot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, says string }{
 		"granted": {holds, "ok    sleep          the machine stays awake while relay works (systemd-inhibit)"},
-		"refused": {"echo Access denied >&2; exit 1", "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit: Access denied"},
-		"silent":  {"exec sleep 600", "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit did not answer"},
+		"refused": {`touch "$HOME/asked"; echo Access denied >&2; exit 1`, "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit: Access denied"},
+		"silent":  {`touch "$HOME/asked"; exec sleep 600`, "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit did not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n", `echo x > x.txt; ok`)
+			l := newLab(t, awakeEpic, onceAsked)
 			sleepless(t, l, c.script)
 			if said := l.run("check").stdout.String(); !strings.Contains(said, c.says+"\n") {
 				t.Errorf("relay check says\n%s\nwant %s", said, c.says)
+			}
+			if err := os.Remove(l.inHome("asked")); err != nil {
+				t.Fatal(err)
 			}
 			l.work(exitOK)
 			l.quiet()
 		})
 	}
-	l := newLab(t, "version: 2\nid: 20260101-awake\ntitle: Awake\ntasks:\n  T1: {title: One}\n", `echo x > x.txt; ok`)
+}
+
+// Nobody is asked when that is not wanted, also when relay works for so long that it would have asked.
+func TestNotKeptAwake(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, awakeEpic, `touch "$HOME/up"; until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
 	sleepless(t, l, holds)
 	l.env = append(l.env, "RELAY_INHIBIT_SLEEP=false")
-	l.work(exitOK)
+	r := l.start("work")
+	l.awaitFile(l.inHome("up"))
+	later := newLab(t, awakeEpic, onceAsked)
+	sleepless(t, later, holds)
+	later.work(exitOK)
+	l.write(l.inHome("go"), "")
+	l.end(r)
+	r.wants(t, exitOK)
 	if said := l.run("check").stdout.String(); strings.Contains(said, "sleep") || exists(l.inHome("asked")) {
 		t.Error(fmt.Sprint("it was asked although nobody wants it: ", said))
 	}

@@ -16,10 +16,12 @@ import (
 	"time"
 )
 
-// How long whoever keeps the machine awake may take to end, and to say that it cannot.
+// No machine falls asleep in the first second, and a run that is over by then asks nobody: asking costs as much as
+// several small tasks. The others are how long whoever keeps the machine awake may take to end, and to say that it cannot.
 const (
-	letGo   = time.Second
-	askedIn = 2 * time.Second
+	askAfter = time.Second
+	letGo    = time.Second
+	askedIn  = 2 * time.Second
 )
 
 // inhibitor is the command that keeps this system awake for as long as what follows it runs; empty: none is known.
@@ -46,7 +48,11 @@ func (a *app) stayAwake(ctx context.Context, why string) (release func()) {
 		} else {
 			argv = append(argv, "cat")
 		}
-		_ = a.hold(ctx, argv)
+		select {
+		case <-ctx.Done():
+		case <-time.After(askAfter):
+			_ = a.hold(ctx, argv)
+		}
 	})
 	return func() { cancel(); holding.Wait() }
 }
