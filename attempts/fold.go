@@ -153,7 +153,7 @@ func (f *fold) task(e *Event) {
 			rec.Gate = gateOf(e.Gate, e.At)
 		}
 	case TypeUngated:
-		rec.Gate, rec.CountFrom = nil, len(rec.Attempts)
+		rec.ungate()
 	case TypeReset:
 		rec.Gate, rec.CountFrom, rec.Completed = nil, len(rec.Attempts), false
 	default:

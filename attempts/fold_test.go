@@ -131,6 +131,9 @@ func TestReviewInTheLedger(t *testing.T) {
 	found := review.Finding{Severity: review.Low, File: "a.go", Line: 3, Issue: "a typo", Fix: "mend it", Criterion: "1"}
 	end.Ended.Receipt.Review = &Reviewed{Rounds: 1, Split: true,
 		Said:     []Said{{Reviewer: "ann", Decision: review.Approved, Head: "c0ffee", Question: "ab12", Verdict: review.Verdict{Decision: review.NeedsChanges, Findings: []review.Finding{found}, Criteria: []review.Mark{{Criterion: "1", Met: true, Evidence: "a.go"}}}}},
+		Missing:  []Missing{{Reviewer: "bob", Why: "overloaded"}},
+		Earlier:  "## Finding 1: a typo\n",
+		Answer:   "Mended it.",
 		Deferred: []review.Raised{{Finding: found, By: []string{"ann"}}},
 		Proofs:   []review.Proof{{Criterion: "it works", By: review.ByReview, Met: true, Commit: "c0ffee", Reviewers: []string{"ann"}, Evidence: "a.go"}},
 	}
@@ -161,6 +164,11 @@ func TestReviewInTheLedger(t *testing.T) {
                   - criterion: "1"
                     met: true
                     evidence: a.go
+          missing:
+            - reviewer: bob
+              why: overloaded
+          earlier: "## Finding 1: a typo\n"
+          answer: "Mended it."
           deferred:
             - severity: low
               file: a.go
@@ -194,6 +202,7 @@ func anyReview(rng *rand.Rand) *Reviewed {
 		Said: []Said{{Reviewer: anyText(rng), Model: anyText(rng), Decision: review.Approved, Head: "c0ffee", Question: "ab", Verdict: review.Verdict{
 			Decision: review.NeedsChanges, Summary: anyText(rng), Findings: []review.Finding{found, {}}, Criteria: []review.Mark{{Criterion: anyText(rng), Met: true, Evidence: anyText(rng)}},
 		}}},
+		Missing: []Missing{{Reviewer: anyText(rng), Why: anyText(rng)}}, Earlier: anyText(rng) + "\n" + anyText(rng), Answer: anyText(rng),
 		Deferred: []review.Raised{{Finding: found, By: []string{anyText(rng)}}}, Noted: []review.Raised{{Finding: found}},
 		Proofs: []review.Proof{{Criterion: anyText(rng), By: review.ByCheck, Check: anyText(rng), ExitCode: 1, Log: anyText(rng)}, {By: review.Unproven}},
 	}

@@ -51,7 +51,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 		}
 		n := rec.Uncharged() + 1
 		if n >= mostUncharged || costly(ended.Outcome) && rec.endedAs(ended.Outcome)+1 >= maxCostly {
-			return &Gate{Reason: Infrastructure, Detail: fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(ended.Receipt))}
+			return &Gate{Reason: Infrastructure, Detail: faultless(n, ended.Receipt)}
 		}
 		return nil
 	}
@@ -67,6 +67,15 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 		return &Gate{Reason: RepeatedFailure, Detail: "the same error twice in a row: " + summary(ended.Receipt)}
 	}
 	return nil
+}
+
+// faultless says of so many attempts why no more are made.
+func faultless(n int, last Receipt) string {
+	detail := fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(last))
+	if last.AwaitsReview() {
+		detail += "; when that is put right, relay ungate has what was done reviewed"
+	}
+	return detail
 }
 
 // repeated compares with the last charged attempt; uncharged ones in between prove nothing.

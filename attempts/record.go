@@ -62,6 +62,16 @@ func (rec *TaskRecord) attempt(id int) *Attempt {
 	return nil
 }
 
+// ungate has nothing count any more that was before; only work that waits for its review is still there to be reviewed.
+func (rec *TaskRecord) ungate() {
+	last := len(rec.Attempts) - 1
+	waits := rec.Gate != nil && rec.Gate.Reason == Infrastructure && last >= 0 && rec.Attempts[last].AwaitsReview()
+	rec.Gate, rec.CountFrom = nil, len(rec.Attempts)
+	if waits {
+		rec.CountFrom = last
+	}
+}
+
 func gateOf(g *Gate, at time.Time) *Gate {
 	if g == nil {
 		return &Gate{Reason: UserBlocked, At: at}

@@ -4,9 +4,14 @@ import "relay/review"
 
 // Reviewed is what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
 type Reviewed struct {
-	Rounds   int             `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
-	Split    bool            `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
-	Said     []Said          `json:"said,omitempty" yaml:"said,omitempty"`     // in the last round
+	Rounds  int       `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
+	Split   bool      `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
+	Said    []Said    `json:"said,omitempty" yaml:"said,omitempty"`     // in the last round
+	Missing []Missing `json:"missing,omitempty" yaml:"missing,omitempty"`
+	// Earlier and Answer are what reviewers were told of the round before; kept only while some are missing, who must be
+	// asked the same.
+	Earlier  string          `json:"earlier,omitempty" yaml:"earlier,omitempty"`
+	Answer   string          `json:"answer,omitempty" yaml:"answer,omitempty"`
 	Deferred []review.Raised `json:"deferred,omitempty" yaml:"deferred,omitempty"`
 	Noted    []review.Raised `json:"noted,omitempty" yaml:"noted,omitempty"` // about something else than the change
 	Proofs   []review.Proof  `json:"proofs,omitempty" yaml:"proofs,omitempty"`
@@ -22,12 +27,30 @@ type Said struct {
 	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
 }
 
+// Missing is a reviewer without an opinion, through no fault of the agent.
+type Missing struct {
+	Reviewer string `json:"reviewer" yaml:"reviewer"`
+	Why      string `json:"why" yaml:"why"`
+}
+
+// AwaitsReview reports whether nothing but a reviewer's opinion was missing.
+func (r Receipt) AwaitsReview() bool {
+	return r.Review != nil && len(r.Review.Missing) > 0 && r.Verdict == ""
+}
+
+// AwaitsReview reports whether the attempt's work only waits for its review: nobody needs to do it again.
+func (a *Attempt) AwaitsReview() bool {
+	over := a.Result == ResultFailure || a.Result == ResultInterrupted
+	return over && !a.Charged && a.Head != "" && a.Receipt.Salvage != "" && a.Receipt.AwaitsReview()
+}
+
 // Most of what is kept of a review.
 const (
 	mostSaid     = 20
 	mostFindings = 50
 	mostProofs   = 100
 	findingText  = 1000
+	roundText    = 16 << 10
 )
 
 // bounded cuts what is too long for a ledger: the whole answers are in the attempt's folder.
@@ -51,6 +74,11 @@ func (r *Reviewed) bounded() *Reviewed {
 		s.Verdict = v
 		out.Said = append(out.Said, s)
 	}
+	out.Missing = nil
+	for _, m := range r.Missing[:min(len(r.Missing), mostSaid)] {
+		out.Missing = append(out.Missing, Missing{Clean(m.Reviewer, 100), Clean(m.Why, findingText)})
+	}
+	out.Earlier, out.Answer = Clean(r.Earlier, roundText), Clean(r.Answer, roundText)
 	out.Proofs = make([]review.Proof, 0, min(len(r.Proofs), mostProofs))
 	for _, p := range r.Proofs[:min(len(r.Proofs), mostProofs)] {
 		p.Criterion, p.Evidence = Clean(p.Criterion, findingText), Clean(p.Evidence, findingText)

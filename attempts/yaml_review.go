@@ -28,6 +28,15 @@ func (y ledgerWriter) reviewed(indent int, r *Reviewed) {
 		y.Text(indent+4, "question", s.Question)
 		y.verdict(indent+4, s.Verdict)
 	}
+	if len(r.Missing) > 0 {
+		y.Line(indent, "missing:")
+	}
+	for _, m := range r.Missing {
+		y.Line(indent+2, "- reviewer: ", yamltext.Scalar(m.Reviewer))
+		y.Text(indent+4, "why", m.Why)
+	}
+	y.Text(indent, "earlier", r.Earlier)
+	y.Text(indent, "answer", r.Answer)
 	y.raised(indent, "deferred", r.Deferred)
 	y.raised(indent, "noted", r.Noted)
 	if len(r.Proofs) > 0 {

@@ -87,6 +87,7 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	n.locked(func() {
 		left := n.purse.left(task, record.UsedSince())
 		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
+		a.Closed = n.pool.closed(n.moment())
 	})
 	return a
 }
@@ -126,7 +127,7 @@ func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (att
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: &f.Notes[i]})
 	}
 	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Attempt, Ended: &ended})
-	if cooling := n.answered(a, f, ended); cooling != nil {
+	for _, cooling := range n.answered(a, f, ended) {
 		events = append(events, attempts.Event{Type: attempts.TypeCooling, Task: a.Task.ID, Attempt: a.Attempt, Cooling: cooling})
 	}
 	return ended, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
@@ -193,27 +194,49 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	case e.Gate != nil:
 		n.plan.gated(j.index)
 	default:
-		n.plan.again(j.index)
+		if lacking := lacking(n.store.Task(a.Task.ID)); lacking != nil {
+			n.plan.awaitsReview(j.index, lacking)
+		} else {
+			n.plan.again(j.index)
+		}
 	}
 	n.tally.Ended++
 	n.tally.Usage.Add(f.Usage)
 	n.purse.end(a.Task.ID, f.Usage, !a.Ended)
 }
 
-// answered takes note of what an attempt's end says of its runner. It returns what later runs must know of that too.
-func (n *night) answered(a Assignment, f Finding, e attempts.Ended) *attempts.Cooling {
+// answered takes note of what an attempt's end says of its runner and its reviewers. It returns what later runs must know
+// of that too.
+func (n *night) answered(a Assignment, f Finding, e attempts.Ended) (told []*attempts.Cooling) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	asked := firstOf(f.Limited, a.Runner)
+	cool := func(name, why string, resetAt time.Time) {
+		if c := n.pool.cool(name, n.redact.text(why), n.moment(), resetAt); c != nil {
+			told = append(told, c)
+		}
+	}
 	switch {
+	case e.Receipt.AwaitsReview(): // that is no fault of the runner's
 	case f.RunnerOut:
-		n.pool.drop(asked, e.Receipt.ErrorSummary)
+		n.pool.drop(a.Runner, e.Receipt.ErrorSummary)
 	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
-		return n.pool.cool(asked, e.Receipt.ErrorSummary, n.moment(), f.ResetAt)
+		cool(a.Runner, e.Receipt.ErrorSummary, f.ResetAt)
 	case f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
 		n.pool.worked(a.Runner)
 	}
-	return nil
+	if e.Receipt.Review != nil {
+		for _, s := range e.Receipt.Review.Said {
+			n.pool.worked(s.Reviewer)
+		}
+	}
+	for _, r := range f.Unable {
+		if r.Out {
+			n.pool.drop(r.Name, n.redact.text(r.Why))
+		} else {
+			cool(r.Name, r.Why, r.ResetAt)
+		}
+	}
+	return told
 }
 
 // about fills in which attempt of which task an update is about.

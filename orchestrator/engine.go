@@ -57,6 +57,8 @@ type Assignment struct {
 	EarlierFindings string
 	// Unfinished is the earlier attempt that this one goes on from, if that can be done; its zero value is none.
 	Unfinished attempts.Attempt
+	// Closed are the reviewers that are not to be asked yet.
+	Closed []attempts.Cooling
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }
@@ -73,8 +75,8 @@ type Finding struct {
 	Model   string
 	Session string
 	Usage   attempts.Usage
-	ResetAt time.Time       // Quota, Provider: when to ask again, if the provider said so
-	Limited string          // the runner that Quota, Provider or RunnerOut are about; "" : the attempt's own
+	ResetAt time.Time       // Quota, Provider: when to ask the runner again, if the provider said so
+	Unable  []Unable        // reviewers; the outcome is theirs where nothing but their opinion is missing
 	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
 	Notes   []attempts.Note
 	// RunnerOut means that this runner cannot work at all in this run.

@@ -87,8 +87,19 @@ func (l *lanes) leave(name string) {
 // doing. Everybody looks once more before they are done.
 func (l *lanes) alone() bool { return l.busy.Load() <= 1 }
 
-// Prepare names the tip of the integration branch, from which the attempt begins.
-func (l *lanes) Prepare(context.Context, Assignment) (string, error) { return l.tips.tip(), nil }
+// Prepare names the tip of the integration branch, from which the attempt begins. Work that only waits for its review
+// stays where it was done: the reviewers who have read it are not asked again because others have landed.
+func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
+	tip := l.tips.tip()
+	if before := a.Unfinished.Base; before != "" && a.Unfinished.AwaitsReview() {
+		held, err := l.trunk.contains(ctx, tip, before)
+		if held {
+			return before, nil
+		}
+		return tip, unasked(err)
+	}
+	return tip, nil
+}
 
 // Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
 func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {

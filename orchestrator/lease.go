@@ -52,6 +52,9 @@ func (s *schedule) leased(wanted bool) *schedule {
 			}
 		}
 	}
+	for i := range s.awaits {
+		s.leases.take(i)
+	}
 	return s
 }
 
@@ -68,7 +71,7 @@ func (l leases) anew() leases {
 // hold reports whether a task that has its lease keeps task i from starting; then i waits for that one.
 func (s *schedule) hold(i int) bool {
 	l := &s.leases
-	if l.of == nil || len(l.of[i]) == 0 {
+	if l.of == nil || len(l.of[i]) == 0 || slices.Contains(l.taken, i) {
 		return false
 	}
 	for _, n := range l.names[i] {
@@ -118,7 +121,7 @@ func (s *schedule) forward(n int32) int {
 
 // take gives task i its lease.
 func (l *leases) take(i int) {
-	if l.of == nil || len(l.of[i]) == 0 {
+	if l.of == nil || len(l.of[i]) == 0 || slices.Contains(l.taken, i) {
 		return
 	}
 	l.taken = append(l.taken, i)

@@ -196,18 +196,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		return nil, nil, nil
 	}
 	now := n.moment()
-	runner := ""
-	standard, any := n.pool.pick("", now)
-	i := n.plan.best(func(i int) bool {
-		own := n.plan.tasks[i].Runner
-		if own == "" {
-			runner = standard
-			return any
-		}
-		var ok bool
-		runner, ok = n.pool.pick(own, now)
-		return ok
-	})
+	i, runner := n.choose(now)
 	if i >= 0 {
 		if rest := n.landsSoon(i, now.run); rest > 0 {
 			return nil, &waiting{changed: n.changed, rest: rest}, nil
@@ -215,8 +204,12 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		if wait, err := n.cramped(now); wait != nil || err != nil || n.halted.reason != "" {
 			return nil, wait, err
 		}
+		turn := ""
+		if n.plan.awaits[i] == nil {
+			turn = n.turn(i, runner, now)
+		}
 		n.plan.begun(i)
-		return &job{i, runner, n.turn(i, runner, now)}, nil, nil
+		return &job{i, runner, turn}, nil, nil
 	}
 	if n.plan.ready.Len() == 0 {
 		if n.plan.running == 0 {

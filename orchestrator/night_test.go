@@ -24,7 +24,7 @@ type step struct {
 	why     string
 	resetIn time.Duration // Quota: until the window opens again, from the attempt's end
 	out     bool
-	limited string    // the runner it is about
+	limited string    // the reviewer it is about
 	usd     []float64 // what it tells to have cost, a minute after the other; the last is what it costs in the end
 	tokens  int64     // what it uses, told at the end
 }
@@ -41,6 +41,7 @@ type simulated struct {
 	halted halt
 	naps   []Nap
 	hear   func(Heard)
+	panel  []Reviewer
 	over   func() string // the cap that ended the night, or ""
 }
 
@@ -67,7 +68,11 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 		st, s.script[a.Task.ID] = rest[0], rest[1:]
 	}
 	at := time.Since(s.start)
-	s.at = append(s.at, begun{a.Task.ID, at, fmt.Sprintf("%s %s %s", a.Task.ID, a.Runner, at)})
+	who := a.Runner
+	if a.Unfinished.AwaitsReview() {
+		who = "review"
+	}
+	s.at = append(s.at, begun{a.Task.ID, at, fmt.Sprintf("%s %s %s", a.Task.ID, who, at)})
 	s.mu.Unlock()
 	usage := attempts.Usage{InputTokens: st.tokens}
 	for _, usd := range st.usd {
@@ -84,9 +89,25 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 		return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := Finding{Outcome: st.outcome, Usage: usage, RunnerOut: st.out, Limited: st.limited, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := Finding{Outcome: st.outcome, Usage: usage, RunnerOut: st.out, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
+	}
+	for _, r := range a.Closed {
+		if unable := a.closed(r.Runner, s.now()); unable != nil && st.outcome == attempts.Success {
+			f.Outcome, st.limited, st.why = unable.outcome, r.Runner, unable.detail
+		}
+	}
+	if f.Outcome == attempts.Success && len(s.panel) > 0 {
+		f.Receipt.Review = &attempts.Reviewed{}
+		for _, r := range s.panel {
+			f.Receipt.Review.Said = append(f.Receipt.Review.Said, attempts.Said{Reviewer: r.Name})
+		}
+	}
+	if st.limited != "" { // nothing but this reviewer's opinion is missing
+		f.Unable = []Unable{{Name: st.limited, Why: st.why, ResetAt: f.ResetAt, Out: st.out}}
+		f.ResetAt, f.RunnerOut, f.Head, f.Receipt.Salvage = time.Time{}, false, "c0ffee", "refs/relay/kept"
+		f.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: st.limited, Why: st.why}}}
 	}
 	return f, nil
 }
@@ -131,7 +152,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			o.Runners = []string{"claude"}
 		}
 		o.Limits.MaxAttempts, o.Limits.MaxUncharged, o.Limits.Backoff, o.Limits.BackoffMax = 3, 20, 30*time.Second, 15*time.Minute
-		s := &simulated{script: of.script, start: time.Now(), now: time.Now, dir: dir}
+		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
 		n := newNight(&o, store, s)
 		s.over = func() string {
 			if over := n.purse.spent(); over != nil && n.over != nil {

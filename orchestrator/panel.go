@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,13 +19,13 @@ func (c *checkout) review(ctx context.Context, d *desk, f *Finding) error {
 		f.prove(d.a, nil)
 		return nil
 	}
-	d.usage = f.Usage
-	said, failed := d.hearAll(ctx, c.subject(d.a, f))
+	d.usage, d.a.Closed = f.Usage, slices.Concat(d.a.Closed, f.limits())
+	s := c.subject(d.a, f)
+	said, missing, err := d.hearAll(ctx, s)
 	f.Usage = d.usage
 	f.Notes = append(f.Notes, d.notes...)
-	var unable *reviewerError
-	if failed != nil && !errors.As(failed, &unable) {
-		return failed
+	if err != nil {
+		return err
 	}
 	j := review.Judge(opinionsOf(said), scope(d.a, f), c.o.Review.Strictness)
 	for i := range said {
@@ -32,18 +33,18 @@ func (c *checkout) review(ctx context.Context, d *desk, f *Finding) error {
 	}
 	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
 	f.prove(d.a, said)
-	if unable != nil && (j.Decision == "" || j.Decision == review.Approved) {
-		f.fail(unable.outcome, unable.category, unable.Error())
-		f.Limited, f.ResetAt, f.RunnerOut = unable.name, unable.resetAt, unable.out
+	f.lack(said, missing)
+	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
+		f.unreviewed(missing, s.EarlierFindings)
 		return nil
 	}
 	c.verdict(j, f)
 	return nil
 }
 
-// hearAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said, in the order
-// of the panel, and the first reason why something is missing.
-func (d *desk) hearAll(ctx context.Context, s review.Subject) ([]attempts.Said, error) {
+// hearAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said and who has
+// said nothing, in the order of the panel. The error is a fault of relay's own machine.
+func (d *desk) hearAll(ctx context.Context, s review.Subject) (said []attempts.Said, missing []*reviewerError, err error) {
 	panel := d.c.o.Review.Reviewers
 	heard, failed := make([]attempts.Said, len(panel)), make([]error, len(panel))
 	var asking errgroup.Group
@@ -57,23 +58,18 @@ func (d *desk) hearAll(ctx context.Context, s review.Subject) ([]attempts.Said, 
 		})
 	}
 	_ = asking.Wait() // no member of it fails
-	var said []attempts.Said
-	var missing error
 	for i := range panel {
+		var unable *reviewerError
 		switch {
 		case failed[i] == nil:
 			said = append(said, heard[i])
-		case missing == nil || isOurs(failed[i]):
-			missing = failed[i]
+		case errors.As(failed[i], &unable):
+			missing = append(missing, unable)
+		default:
+			return nil, nil, failed[i]
 		}
 	}
-	return said, missing
-}
-
-// isOurs tells a fault of relay's own machine from a reviewer that is not able.
-func isOurs(err error) bool {
-	var unable *reviewerError
-	return !errors.As(err, &unable)
+	return said, missing, nil
 }
 
 // scope is what findings about an attempt may point at.

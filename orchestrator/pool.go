@@ -42,11 +42,6 @@ func (p *pool) member(name string) *member {
 
 // pick returns the first runner that may be asked at now: own when the task names one, else by preference.
 func (p *pool) pick(own string, now moment) (string, bool) {
-	for _, name := range p.needs {
-		if !p.open(name, now) {
-			return "", false
-		}
-	}
 	for _, name := range p.choices(own) {
 		if p.open(name, now) {
 			return name, true
@@ -58,6 +53,21 @@ func (p *pool) pick(own string, now moment) (string, bool) {
 func (p *pool) open(name string, now moment) bool {
 	m := p.member(name)
 	return !m.out && m.opens.rest(now) <= 0
+}
+
+func (p *pool) allOpen(names []string, now moment) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !p.open(name, now) })
+}
+
+// closed are the reviewers that are not to be asked at now.
+func (p *pool) closed(now moment) []attempts.Cooling {
+	var list []attempts.Cooling
+	for _, name := range p.needs {
+		if m := p.member(name); m.opens.rest(now) > 0 {
+			list = append(list, attempts.Cooling{Runner: name, Until: now.day.Add(m.opens.rest(now)), Named: m.opens.named, Why: m.why})
+		}
+	}
+	return list
 }
 
 func (p *pool) choices(own string) []string {
@@ -84,8 +94,9 @@ func (p *pool) hopeless(own string) (why string, yes bool) {
 	return why, true
 }
 
-// opens returns when a runner for such a task may be asked, and which one it waits for; "" when it is hopeless.
-func (p *pool) opens(own string, now moment) (name string, at opening) {
+// opens returns when a runner for such a task and these reviewers may be asked, and which one it waits for; "" when it is
+// hopeless.
+func (p *pool) opens(own string, needs []string, now moment) (name string, at opening) {
 	if _, yes := p.hopeless(own); yes {
 		return "", opening{}
 	}
@@ -94,8 +105,20 @@ func (p *pool) opens(own string, now moment) (name string, at opening) {
 			name, at = n, m.opens
 		}
 	}
-	for _, n := range p.needs {
-		if m := p.member(n); m.opens.rest(now) > at.rest(now) {
+	if last, when := p.latest(needs, now); last != "" && when.rest(now) > at.rest(now) {
+		name, at = last, when
+	}
+	return name, at
+}
+
+// latest returns when all of these may be asked, and which one that waits for; "" when one is out.
+func (p *pool) latest(names []string, now moment) (name string, at opening) {
+	for _, n := range names {
+		m := p.member(n)
+		if m.out {
+			return "", opening{}
+		}
+		if name == "" || m.opens.rest(now) > at.rest(now) {
 			name, at = n, m.opens
 		}
 	}

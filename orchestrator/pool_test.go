@@ -57,13 +57,17 @@ func TestPool(t *testing.T) {
 		p := newPool(c.order, c.needs, 30*time.Second, 15*time.Minute)
 		c.happened(p)
 		pick, _ := p.pick(c.own, at(0))
+		if !p.allOpen(c.needs, at(0)) {
+			pick = ""
+		}
 		_, hopeless := p.hopeless(c.own)
-		who, opens := p.opens(c.own, at(0))
+		who, opens := p.opens(c.own, c.needs, at(0))
 		if pick != c.pick || hopeless != c.hopeless || !opens.day.Equal(c.opens) || (who == "") != c.hopeless {
 			t.Errorf("%s: got %q, %v, %q %v; want %q, %v, %v", name, pick, hopeless, who, opens.day, c.pick, c.hopeless, c.opens)
 		}
 		if c.pick == "" && !c.hopeless {
-			if _, ok := p.pick(c.own, at(opens.rest(at(0)))); !ok {
+			later := at(opens.rest(at(0)))
+			if _, ok := p.pick(c.own, later); !ok || !p.allOpen(c.needs, later) {
 				t.Errorf("%s: nobody may be asked at the time that was told", name)
 			}
 		}
@@ -139,7 +143,7 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "reviewer codex: limit", resetIn: 3 * time.Hour, limited: "codex"}}}
 	simulate(t, threeInARow, Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, store *attempts.Store, err error) {
-		got, want := strings.Join(s.log, ", "), "A claude 0s, A claude 3h1m0s, B claude 3h2m0s, C claude 3h3m0s, X claude 3h4m0s"
+		got, want := strings.Join(s.log, ", "), "A claude 0s, A review 3h1m0s, B claude 3h2m0s, C claude 3h3m0s, X claude 3h4m0s"
 		if err != nil || got != want || store.Task("A").Charges() != 0 {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}

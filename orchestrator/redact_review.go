@@ -27,6 +27,11 @@ func (r redactor) reviewed(in *attempts.Reviewed) *attempts.Reviewed {
 			s.Verdict.Criteria[k].Criterion, s.Verdict.Criteria[k].Evidence = r.line(m.Criterion), r.text(m.Evidence)
 		}
 	}
+	out.Missing = slices.Clone(in.Missing)
+	for i := range out.Missing {
+		out.Missing[i].Why = r.text(out.Missing[i].Why)
+	}
+	out.Earlier, out.Answer = r.text(in.Earlier), r.text(in.Answer)
 	out.Proofs = slices.Clone(in.Proofs)
 	for i := range out.Proofs {
 		out.Proofs[i].Evidence = r.text(out.Proofs[i].Evidence)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"relay/attempts"
 	"relay/reanchor"
@@ -50,6 +49,9 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 		d.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
 		return before, nil
 	}
+	if unable := d.a.closed(r.Name, d.c.now()); unable != nil {
+		return attempts.Said{}, unable
+	}
 	d.c.tell(Heard{Task: d.a.Task.ID, Kind: UpdateReviewing, Event: runners.Event{Text: r.Name}})
 	repo := d.c.repo
 	if d.room != nil {
@@ -69,8 +71,12 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 		d.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
 	}
 	if errors.Is(err, review.ErrNoVerdict) {
-		return attempts.Said{}, &reviewerError{name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate,
+		return attempts.Said{}, &reviewerError{name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, told: true,
 			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, d.c.relative(filepath.Join(d.folder, r.Name)))}
+	}
+	var unable *reviewerError
+	if errors.As(err, &unable) && unable.outcome == attempts.Environment && !unable.out {
+		unable.detail += "; what it printed is in " + d.c.relative(filepath.Join(d.folder, r.Name))
 	}
 	return attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Question: question, Verdict: v}, err
 }
@@ -149,26 +155,3 @@ func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 	}
 	return "", unableTo(r.who.Name, report)
 }
-
-// unableTo says why a reviewer could not be asked. None of it is the agent's fault.
-func unableTo(name string, r runners.Report) *reviewerError {
-	row := outcomeOf(r.Outcome)
-	e := &reviewerError{name, attempts.Environment, row.category, firstOf(r.Detail, row.words), r.ResetAt, row.runnerOut}
-	switch row.outcome {
-	case attempts.Stopped, attempts.Quota, attempts.Provider:
-		e.outcome = row.outcome
-	}
-	return e
-}
-
-// reviewerError means that the reviewer could not be asked.
-type reviewerError struct {
-	name     string
-	outcome  attempts.Outcome
-	category attempts.Category
-	detail   string
-	resetAt  time.Time
-	out      bool // it cannot work at all in this run
-}
-
-func (e *reviewerError) Error() string { return "reviewer " + e.name + ": " + e.detail }

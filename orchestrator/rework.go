@@ -35,7 +35,7 @@ func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding
 		return false, err
 	}
 	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
-	next.Notes = append(f.Notes, next.Notes...)
+	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
 	next.Usage.Add(f.Usage)
 	next.answered = next.Receipt.Summary
 	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)

@@ -15,6 +15,7 @@ type schedule struct {
 	ready   readyTasks
 	running int
 	leases  leases
+	awaits  map[int][]string // tasks whose work lacks the opinions of these reviewers, and nothing else
 }
 
 // phase is where a task stands in this run.
@@ -48,6 +49,13 @@ func newSchedule(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool)
 			}
 		}
 		s.release(i)
+	}
+	for i := range s.phase {
+		if rec := l.Tasks[g.ID(i)]; rec != nil && s.phase[i] == phaseReady {
+			if lacking := lacking(*rec); lacking != nil {
+				s.awaitsReview(i, lacking)
+			}
+		}
 	}
 	return s
 }
@@ -159,6 +167,7 @@ func (s *schedule) leave(i int, to phase) {
 		s.running--
 		s.giveBack(i)
 	}
+	delete(s.awaits, i)
 	s.phase[i] = to
 }
 

@@ -13,6 +13,8 @@ func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
 		a := record.Attempts[i]
 		switch {
+		case a.AwaitsReview():
+			return a, true
 		case a.Charged, !taken[a.Outcome]:
 			return a, false
 		case a.Receipt.Salvage != "" && a.Head != "":
@@ -20,6 +22,19 @@ func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 		}
 	}
 	return last, false
+}
+
+// lacking are the reviewers whose opinions are all that a task's work lacks; nil when it lacks more, or nothing.
+func lacking(record attempts.TaskRecord) []string {
+	last, ok := unfinished(record)
+	if !ok || !last.AwaitsReview() {
+		return nil
+	}
+	var names []string
+	for _, m := range last.Receipt.Review.Missing {
+		names = append(names, m.Reviewer)
+	}
+	return names
 }
 
 // taken are the outcomes after which the next agent goes on with what the last one has left.
@@ -31,6 +46,10 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 	if err != nil {
 		return Finding{}, err
 	}
+	if a.Known.TakenUp > 0 && a.Unfinished.AwaitsReview() {
+		a.Known.TakenUp = 0 // what findings are about is committed then
+		return stands(a.Unfinished, notes), nil
+	}
 	report, err := c.agent(ctx, *a, p)
 	if err != nil {
 		return Finding{}, err
@@ -38,6 +57,15 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 	f := judge(report)
 	f.Notes = append(notes, f.Notes...)
 	return f, nil
+}
+
+// stands is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
+func stands(of attempts.Attempt, notes []attempts.Note) Finding {
+	in := of.Receipt
+	f := Finding{Outcome: attempts.Success, Model: of.Model, Notes: notes, earlier: in.Review.Earlier, answered: in.Review.Answer}
+	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
+	f.Receipt.Learning, f.Receipt.PatternTags = in.Learning, in.PatternTags
+	return f
 }
 
 // takeUp puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
@@ -52,6 +80,9 @@ func (c *checkout) takeUp(ctx context.Context, a *Assignment) (notes []attempts.
 	}
 	a.Known.TakenUp = a.Unfinished.ID
 	text := fmt.Sprintf("goes on from what attempt %d had done when it was stopped", a.Unfinished.ID)
+	if a.Unfinished.AwaitsReview() {
+		text = fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", a.Unfinished.ID)
+	}
 	return []attempts.Note{{Kind: "salvage", Text: text}}, nil
 }
 

@@ -36,11 +36,18 @@ func (n *night) opens(now moment) (name string, at opening) {
 	asked := make(map[string]bool)
 	for i := range n.plan.ready.all() {
 		own := n.plan.tasks[i].Runner
-		if asked[own] {
+		lacking, waits := n.plan.awaits[i]
+		if !waits && asked[own] {
 			continue
 		}
-		asked[own] = true
-		who, when := n.pool.opens(own, now)
+		var who string
+		var when opening
+		if waits {
+			who, when = n.pool.latest(lacking, now)
+		} else {
+			asked[own] = true
+			who, when = n.pool.opens(own, n.wanted(), now)
+		}
 		if sooner := when.rest(now) - at.rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
 			name, at = who, when
 		}

@@ -24,6 +24,9 @@ func (a *app) tellReview(task string, at *attempts.Attempt) error {
 			fmt.Fprintln(w, wrap(s.Verdict.Summary, l.width, "    "))
 		}
 	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "  %-16s no opinion\n%s\n", line(m.Reviewer, 40), wrap(m.Why, l.width, "    "))
+	}
 	if at.Receipt.Findings != "" {
 		fmt.Fprintf(w, "\nwhat must change:\n")
 		for text := range strings.SplitSeq(safe(strings.TrimSpace(at.Receipt.Findings)), "\n") {

@@ -1,0 +1,130 @@
+package orchestrator
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+const sixWithoutOrder = `version: 2
+id: 20260101-ahead
+title: ahead
+tasks:
+  A: {title: a}
+  B: {title: b}
+  C: {title: c}
+  D: {title: d}
+  E: {title: e}
+  F: {title: f, depends_on: [A]}
+`
+
+// While a reviewer is not to be asked, each job does one task more, and then waits; when it may be asked again the reviews
+// come first, and no agent works twice.
+func TestAgentsGoOnWhileAReviewerIsLimited(t *testing.T) {
+	t.Parallel()
+	limit := func() map[string][]step {
+		return map[string][]step{"A": {{takes: 30 * time.Second, outcome: attempts.Quota, why: "limit", resetIn: 3 * time.Hour, limited: "codex"}}}
+	}
+	panel := Review{Reviewers: []Reviewer{{Name: "codex"}}}
+	for name, c := range map[string]struct {
+		o    Options
+		want string
+	}{
+		"one job": {Options{Jobs: 1, Isolation: IsolationWorktree},
+			"A claude 0s, B claude 30s, A review 3h0m30s, B review 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
+		"two jobs": {Options{Jobs: 2, Isolation: IsolationWorktree},
+			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h0m30s, D review 3h1m30s, E review 3h1m30s, F claude 3h2m30s"},
+		"where work that waits is in the way": {Options{Jobs: 1},
+			"A claude 0s, A review 3h0m30s, B claude 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
+	} {
+		c.o.Review = panel
+		simulate(t, sixWithoutOrder, c.o, limit(), func(s *simulated, store *attempts.Store, err error) {
+			if got := strings.Join(s.log, ", "); err != nil || got != c.want {
+				t.Errorf("%s: got\n%s (%v), want\n%s", name, got, err, c.want)
+			}
+			if n := store.Counts()[attempts.Completed]; n != 6 || store.Task("A").Charges() != 0 {
+				t.Errorf("%s: %d tasks are completed, and A was charged %d times", name, n, store.Task("A").Charges())
+			}
+		})
+	}
+}
+
+// A reviewer that cannot work in this run at all is not waited for, and nothing is done that it would have to judge.
+func TestNobodyGoesAheadOfAReviewerThatIsOut(t *testing.T) {
+	t.Parallel()
+	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Environment, why: "not logged in", out: true, limited: "codex"}}}
+	o := Options{Jobs: 1, Isolation: IsolationWorktree, Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}
+	simulate(t, sixWithoutOrder, o, script, func(s *simulated, _ *attempts.Store, err error) {
+		if !errors.Is(err, ErrNoRunner) || len(s.log) != 1 || !strings.Contains(err.Error(), "codex: not logged in") {
+			t.Errorf("got %v after %v, want ErrNoRunner after one attempt", err, s.log)
+		}
+	})
+}
+
+// A reviewer that fails again and again is asked at longer and longer intervals; one answer, and the next wait is short.
+func TestReviewersBackOff(t *testing.T) {
+	t.Parallel()
+	crash := step{takes: time.Minute, outcome: attempts.Environment, why: "exit status 1", limited: "codex"}
+	script := map[string][]step{"A": {crash, crash}, "B": {crash}}
+	simulate(t, sixWithoutOrder, Options{Jobs: 1, Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
+		want := []string{"A claude 0s", "A review 1m30s", "A review 3m30s", "B claude 4m30s", "B review 6m0s"}
+		if err != nil || !slices.Equal(s.log[:min(len(s.log), len(want))], want) {
+			t.Errorf("got %v (%v), want first %v", s.log, err, want)
+		}
+	})
+}
+
+// Work that waits for its review keeps its files, in a run that begins with it as well.
+func TestWorkThatWaitsForReviewKeepsItsFiles(t *testing.T) {
+	t.Parallel()
+	e, err := epic.Read("epic.yml", []byte(`version: 2
+id: 20260101-files
+title: files
+tasks:
+  A: {title: a, files: [x.go]}
+  B: {title: b, files: [x.go]}
+  C: {title: c, files: ["*.go"]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	able := func(names []string) bool { return slices.Equal(names, []string{"codex"}) }
+	waiting := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Head: "c0ffee", Receipt: attempts.Receipt{
+		Salvage: "refs/relay/kept", Review: &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "codex", Why: "limit"}}},
+	}}
+	here := newSchedule(e, g, &attempts.Ledger{}, nil).leased(true)
+	here.begun(0)
+	here.awaitsReview(0, []string{"codex"})
+	later := newSchedule(e, g, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{waiting}}}}, nil).leased(true)
+	for name, s := range map[string]*schedule{"in the same run": here, "in the next run": later} {
+		if got := s.best(func(i int) bool { return s.awaits[i] == nil }); got != -1 {
+			t.Errorf("%s: task %d may start, want none: its files are in work that waits", name, got)
+		}
+		if got := s.reviewable(func([]string) bool { return false }); got != -1 {
+			t.Errorf("%s: task %d may be reviewed by nobody", name, got)
+		}
+		if got := s.reviewable(able); got != 0 || s.unreviewed() != 1 {
+			t.Fatalf("%s: task %d may be reviewed, and %d wait; want the first alone", name, got, s.unreviewed())
+		}
+		if got := s.best(func(int) bool { return true }); got != 0 { // as a forecast asks
+			t.Errorf("%s: task %d is next, want the first: its files are its own", name, got)
+		}
+		s.begun(0)
+		if got := s.reviewable(able); got != -1 || s.unreviewed() != 1 {
+			t.Errorf("%s: task %d may be reviewed although it is under way", name, got)
+		}
+		s.completed(0)
+		if got := s.best(func(int) bool { return true }); got != 1 || s.unreviewed() != 0 {
+			t.Errorf("%s: task %d is next, want the second", name, got)
+		}
+	}
+}
