@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/configs"
@@ -80,7 +81,11 @@ func (p *place) agent(name string) (configs.Agent, error) {
 		return agent, &hinted{err: fmt.Errorf("there is no agent %s", quote(name)), code: exitNoRunner,
 			hint: "describe it under relay.agents." + name + " in " + configs.SharedFile}
 	}
-	agent.Env = ownEnvironment(p.environ, p.config.Relay.Env, agent)
+	own, ok := p.own.Load(name)
+	if !ok {
+		own, _ = p.own.LoadOrStore(name, ownEnvironment(p.environ, p.config.Relay.Env, agent))
+	}
+	agent.Env = slices.Clone(own.([]string))
 	return agent, nil
 }
 

@@ -40,8 +40,7 @@ func (p *place) newRunner(ctx context.Context, name string, sup process.Supervis
 	if err != nil {
 		return nil, err
 	}
-	agent, err := p.agent(name)
-	return runners.WithPrices(r, p.prices(), agent.Model), err
+	return runners.WithPrices(r, p.prices(), p.config.Relay.Agents[name].Model), nil
 }
 
 func (p *place) prices() runners.Prices {

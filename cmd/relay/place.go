@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"relay/attempts"
 	"relay/configs"
@@ -34,6 +35,7 @@ type place struct {
 	config *configs.Config
 
 	environ []string // the user's
+	own     sync.Map // by name of an agent: the []string that it gets of that
 }
 
 // locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
