@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Brief writes the brief, if nothing that an attempt begins with could change what it says.
@@ -46,8 +47,17 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 	}
 	in := a.Known
 	in.Facts, in.Base = facts, a.Base
-	if err := os.MkdirAll(p.folder, 0o700); err != nil {
+	if err := makeFolder(p.folder); err != nil {
 		return err
 	}
 	return os.WriteFile(p.brief, c.o.brief(in), 0o600)
+}
+
+// makeFolder makes an attempt's folder: as a rule it is the task's first, in the folder of a run that is there.
+func makeFolder(folder string) error {
+	_ = os.Mkdir(filepath.Dir(folder), 0o700) // what is wrong with it, the next one tells
+	if os.Mkdir(folder, 0o700) == nil {
+		return nil
+	}
+	return os.MkdirAll(folder, 0o700)
 }
