@@ -23,7 +23,7 @@ func (rec *TaskRecord) blank() bool {
 // asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.
 func (f *fold) asBase() []Event {
 	l := f.ledger
-	base := Base{EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings, Integration: l.Integration, Extra: f.extra}
+	base := Base{EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings, Integration: l.Integration, Extra: f.extra, EpicReviews: l.EpicReviews}
 	var parts []*Accepted
 	size := bigEvent
 	for _, id := range f.sorted() {
@@ -46,7 +46,7 @@ func (f *fold) asBase() []Event {
 		b := base
 		b.Part, b.Parts = i+1, len(parts)
 		if i > 0 {
-			b.Extra = ""
+			b.Extra, b.EpicReviews = "", nil
 		}
 		p.Base = &b
 		events[i] = Event{Type: TypeAccepted, Accepted: p}

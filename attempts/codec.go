@@ -47,6 +47,12 @@ func canonical(e *Event) {
 		e.RunStarted = &rs
 	}
 	e.Landing, e.Ended = e.Landing.canonical(), e.Ended.canonical()
+	if r := e.EpicReviewed; r != nil && r.Usage != nil {
+		judged, usage := *r, *r.Usage
+		usage.CostUSD = finite(usage.CostUSD)
+		judged.Usage = &usage
+		e.EpicReviewed = &judged
+	}
 }
 
 func (e *Ended) canonical() *Ended {
@@ -97,7 +103,7 @@ func bound(e *Event) {
 		waiting.Why = Clean(waiting.Why, bigText)
 		e.Waiting = &waiting
 	}
-	e.Landing, e.Ended = e.Landing.bounded(), e.Ended.bounded()
+	e.Landing, e.Ended, e.EpicReviewed = e.Landing.bounded(), e.Ended.bounded(), e.EpicReviewed.bounded()
 }
 
 func (e *Ended) bounded() *Ended {

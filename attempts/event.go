@@ -29,6 +29,9 @@ type Event struct {
 	Accepted   *Accepted   `json:"accepted,omitempty"`
 	Cooling    *Cooling    `json:"cooling,omitempty"`
 	Waiting    *Waiting    `json:"waiting,omitempty"`
+
+	EpicReviewed *EpicReview `json:"epic_reviewed,omitempty"`
+	TasksAdded   *TasksAdded `json:"tasks_added,omitempty"`
 }
 
 // Type names what happened.
@@ -50,6 +53,8 @@ const (
 	TypeAccepted       Type = "accepted" // a foreign edit of the ledger taken in
 	TypeCooling        Type = "cooling"  // a runner is not to be asked for a while, in later runs neither
 	TypeWaiting        Type = "waiting"  // nothing can start for a while
+	TypeEpicReviewed   Type = "epic_reviewed"
+	TypeTasksAdded     Type = "tasks_added" // what an epic review found is to be done
 )
 
 // RunStarted opens a run.
@@ -136,6 +141,8 @@ type Base struct {
 	Part        int         `json:"part"` // from 1
 	Parts       int         `json:"parts"`
 	Extra       string      `json:"extra,omitempty"` // keys of a foreign ledger that mean nothing here, as YAML
+
+	EpicReviews []EpicReview `json:"epic_reviews,omitempty"` // in the first part
 }
 
 // Outcome is the row of the outcome table an attempt ended in. It decides who is charged.

@@ -112,6 +112,12 @@ func (f *fold) apply(e *Event) {
 		l.cool(e.Cooling, e.At)
 	case e.Waiting != nil:
 		l.Waiting = e.Waiting
+	case e.EpicReviewed != nil:
+		l.judged(e)
+	case e.TasksAdded != nil:
+		if last := l.LastEpicReview(); last != nil {
+			last.Added = append(last.Added, e.TasksAdded.Tasks...)
+		}
 	case e.Task != "":
 		f.task(e)
 	}
@@ -192,6 +198,9 @@ func (f *fold) accept(e *Event) {
 	f.base, f.bases = f.base+1, b.Parts
 	if b.Extra != "" {
 		f.extra = b.Extra
+	}
+	if len(b.EpicReviews) > 0 {
+		f.ledger.EpicReviews = b.EpicReviews
 	}
 }
 

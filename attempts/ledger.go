@@ -14,6 +14,7 @@ type Ledger struct {
 	Settings    Settings
 	Integration Integration
 	Tasks       map[string]*TaskRecord
+	EpicReviews []EpicReview // of the whole epic, oldest first
 	Status      RelayStatus
 	Folded      Folded
 

@@ -28,6 +28,7 @@ type ledgerYAML struct {
 	Attempts    map[string][]attemptYAML `yaml:"attempts"`
 	Gated       map[string]gateYAML      `yaml:"gated_tasks"`
 	CountFrom   map[string]int           `yaml:"count_from"`
+	EpicReviews []EpicReview             `yaml:"epic_reviews"`
 	Relay       statusYAML               `yaml:"relay_status"`
 	Folded      struct {
 		Run string `yaml:"run"`
@@ -134,9 +135,9 @@ func extraKeys(rest map[string]yaml.Node) string {
 func (y *ledgerYAML) ledger() *Ledger {
 	l := &Ledger{
 		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings,
-		Integration: y.Integration.whole(),
-		Tasks:       make(map[string]*TaskRecord, len(y.Status)),
-		Folded:      Folded{Run: y.Folded.Run, Seq: y.Folded.Seq},
+		Integration: y.Integration.whole(), EpicReviews: y.EpicReviews,
+		Tasks:  make(map[string]*TaskRecord, len(y.Status)),
+		Folded: Folded{Run: y.Folded.Run, Seq: y.Folded.Seq},
 		Status: RelayStatus{
 			State: y.Relay.State, PID: y.Relay.PID, StartedAt: y.Relay.StartedAt.Time, StoppedAt: y.Relay.StoppedAt.Time,
 			LastExitCode: y.Relay.LastExitCode, LastExitReason: y.Relay.LastExitReason,

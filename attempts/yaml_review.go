@@ -17,24 +17,8 @@ func (y ledgerWriter) reviewed(indent int, r *Reviewed) {
 	if r.Split {
 		y.Line(indent, "split: true")
 	}
-	if len(r.Said) > 0 {
-		y.Line(indent, "said:")
-	}
-	for _, s := range r.Said {
-		y.Line(indent+2, "- reviewer: ", yamltext.Scalar(s.Reviewer))
-		y.Text(indent+4, "model", s.Model)
-		y.Text(indent+4, "decision", string(s.Decision))
-		y.Text(indent+4, "head", s.Head)
-		y.Text(indent+4, "question", s.Question)
-		y.verdict(indent+4, s.Verdict)
-	}
-	if len(r.Missing) > 0 {
-		y.Line(indent, "missing:")
-	}
-	for _, m := range r.Missing {
-		y.Line(indent+2, "- reviewer: ", yamltext.Scalar(m.Reviewer))
-		y.Text(indent+4, "why", m.Why)
-	}
+	y.said(indent, r.Said)
+	y.missing(indent, r.Missing)
 	y.Text(indent, "earlier", r.Earlier)
 	y.Text(indent, "answer", r.Answer)
 	y.raised(indent, "deferred", r.Deferred)
@@ -44,6 +28,30 @@ func (y ledgerWriter) reviewed(indent int, r *Reviewed) {
 	}
 	for _, p := range r.Proofs {
 		y.proof(indent+2, p)
+	}
+}
+
+func (y ledgerWriter) said(indent int, said []Said) {
+	if len(said) > 0 {
+		y.Line(indent, "said:")
+	}
+	for _, s := range said {
+		y.Line(indent+2, "- reviewer: ", yamltext.Scalar(s.Reviewer))
+		y.Text(indent+4, "model", s.Model)
+		y.Text(indent+4, "decision", string(s.Decision))
+		y.Text(indent+4, "head", s.Head)
+		y.Text(indent+4, "question", s.Question)
+		y.verdict(indent+4, s.Verdict)
+	}
+}
+
+func (y ledgerWriter) missing(indent int, list []Missing) {
+	if len(list) > 0 {
+		y.Line(indent, "missing:")
+	}
+	for _, m := range list {
+		y.Line(indent+2, "- reviewer: ", yamltext.Scalar(m.Reviewer))
+		y.Text(indent+4, "why", m.Why)
 	}
 }
 

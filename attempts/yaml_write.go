@@ -32,6 +32,7 @@ func (f *fold) render(w io.Writer) error {
 	}
 	out.attempts(l, ids)
 	out.gates(l, ids)
+	out.epicReviews(l.EpicReviews)
 	out.status(l.Status)
 	out.Line(0, "\nfolded:")
 	out.Text(2, "run", l.Folded.Run)

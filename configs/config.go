@@ -104,6 +104,8 @@ type Agent struct {
 type QualityGate struct {
 	Reviewers  []string `mapstructure:"reviewers"`
 	Strictness string   `mapstructure:"strictness"` // "pedantic", "strict" or "standard"
+	Epic       bool     `mapstructure:"epic"`       // they judge the whole epic too, once all has landed
+	EpicRounds int      `mapstructure:"epic_rounds"`
 }
 
 // Value is one setting with the layer it came from.

@@ -132,6 +132,8 @@ var fields = []field{
 	{key: "relay.agents.*.instructions", kind: text, form: &pathForm},
 	{key: "quality_gate.reviewers", kind: list, form: &nameForm},
 	{key: "quality_gate.strictness", kind: text, words: []string{"pedantic", "strict", "standard"}},
+	{key: "quality_gate.epic", kind: boolean},
+	{key: "quality_gate.epic_rounds", kind: integer, min: 0, max: 20},
 }
 
 const agentsKey = "relay.agents"

@@ -62,7 +62,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got, want := c.QualityGate, (QualityGate{Reviewers: []string{}, Strictness: "standard"}); !reflect.DeepEqual(got, want) {
+	if got, want := c.QualityGate, (QualityGate{Reviewers: []string{}, Strictness: "standard", EpicRounds: 2}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for _, f := range fields {

@@ -22,8 +22,8 @@ const DeferredFile = "deferred-findings.jsonl"
 type deferred struct {
 	Version int       `json:"version"`
 	Epic    string    `json:"epic"`
-	Task    string    `json:"task"`
-	Attempt int       `json:"attempt"`
+	Task    string    `json:"task"`    // "_epic": the review of the whole epic …
+	Attempt int       `json:"attempt"` // … of this number
 	Run     string    `json:"run"`
 	At      time.Time `json:"at"` // when the attempt ended
 	Head    string    `json:"head,omitempty"`
@@ -49,18 +49,24 @@ func (n *night) putOff(r *attempts.Reviewed) {
 
 func writeDeferred(text *bytes.Buffer, l *attempts.Ledger) {
 	out := json.NewEncoder(text)
-	for _, id := range slices.Sorted(maps.Keys(l.Tasks)) {
-		for _, a := range l.Tasks[id].Attempts {
-			if a.Receipt.Review == nil {
-				continue
-			}
-			line := deferred{Version: 1, Epic: l.EpicID, Task: id, Attempt: a.ID, Run: a.Run, At: a.EndedAt, Head: a.Head, Landed: a.Result == attempts.ResultSuccess}
-			for i, list := range [][]review.Raised{a.Receipt.Review.Deferred, a.Receipt.Review.Noted} {
-				line.Why = []string{"minor", "outside"}[i]
-				for _, line.Raised = range list {
-					_ = out.Encode(line) // into memory: it cannot fail
-				}
+	write := func(line deferred, r *attempts.Reviewed) {
+		line.Version, line.Epic = 1, l.EpicID
+		for i, list := range [][]review.Raised{r.Deferred, r.Noted} {
+			line.Why = []string{"minor", "outside"}[i]
+			for _, line.Raised = range list {
+				_ = out.Encode(line) // into memory: it cannot fail
 			}
 		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.Tasks)) {
+		for _, a := range l.Tasks[id].Attempts {
+			if r := a.Receipt.Review; r != nil {
+				write(deferred{Task: id, Attempt: a.ID, Run: a.Run, At: a.EndedAt, Head: a.Head, Landed: a.Result == attempts.ResultSuccess}, r)
+			}
+		}
+	}
+	for i := range l.EpicReviews {
+		r := &l.EpicReviews[i]
+		write(deferred{Task: wholeEpic, Attempt: i + 1, Run: r.Run, At: r.At, Head: r.Head, Landed: true}, &r.Reviewed)
 	}
 }

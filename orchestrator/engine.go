@@ -37,6 +37,8 @@ type local interface {
 	begin(ctx context.Context) error                                                          // before the first attempt
 	awake(ctx context.Context) error                                                          // before anything an earlier run left is looked at
 	revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) // an attempt of a killed run: its end, when it is over
+	whole(ctx context.Context, a Assignment) (d *desk, head string, err error)                // for a panel to judge all that has landed, and the commit that has it
+	cleanUp(ctx context.Context, f *Finding) error                                            // after that panel
 	close(ctx context.Context) (stay []string, err error)                                     // after the last; what could not be removed, in words
 }
 

@@ -210,10 +210,14 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 
 // desk is where reviewers work: each gets a clean checkout of the head.
 func (w *lane) desk(f *Finding) *desk {
-	head := f.Head
-	return &desk{c: w.c, a: w.a, folder: f.folder(w.p.review), room: func(ctx context.Context) (*reanchor.Git, func(), error) {
-		name := w.enter(reviewName)
-		repo, err := w.yard.site(ctx, name, head, "")
-		return repo, func() { w.leave(name) }, err
-	}}
+	return &desk{c: w.c, a: w.a, folder: f.folder(w.p.review), room: w.reviewRoom(f.Head)}
+}
+
+// reviewRoom gives each reviewer a clean checkout of a commit.
+func (l *lanes) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
+	return func(ctx context.Context) (*reanchor.Git, func(), error) {
+		name := l.enter(reviewName)
+		repo, err := l.yard.site(ctx, name, head, "")
+		return repo, func() { l.leave(name) }, err
+	}
 }

@@ -34,6 +34,20 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 	return open.Landing, l.dropBranch(ctx, l.branch(a))
 }
 
+// whole is where a panel judges all that has landed: each reviewer in a clean checkout of the tip.
+func (l *lanes) whole(_ context.Context, a Assignment) (*desk, string, error) {
+	head := l.tips.tip()
+	return &desk{c: l.lane("", l.home, a).c, folder: placeOf(l.o.Dir, a).review, room: l.reviewRoom(head)}, head, nil
+}
+
+// cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
+func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
+	ctx = context.WithoutCancel(ctx)
+	c := &checkout{ground: l.ground, repo: l.home, alone: l.alone}
+	w := &lane{lanes: l, c: c}
+	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
+}
+
 // close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
 func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)

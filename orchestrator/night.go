@@ -39,6 +39,7 @@ type night struct {
 
 	deadline  *opening // nil: none
 	halted    halt     // its zero value: the run may go on
+	unjudged  string   // why the reviewers were not asked about the whole epic
 	streak    streak
 	uncharged int      // attempts that ended so in this run
 	tight     *opening // how long a machine that lacks room is still waited for; nil: it has room

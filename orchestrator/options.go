@@ -126,6 +126,7 @@ type Review struct {
 	Rounds     int        // in which the agent of an attempt may mend what they find
 	Strictness review.Strictness
 	Wall       time.Duration
+	Epic       bool // they also judge all that has landed, once every task is completed
 }
 
 // Update tells a watcher one change of state, or a line of an agent's doing.
@@ -193,6 +194,10 @@ const (
 	Reload          Reason = "reload"           // to begin again with the plan as it is by then
 	BudgetExhausted Reason = "budget_exhausted" // a cap on the run or the epic is reached, and more could have been done
 	Failed          Reason = "error"
+
+	// Every task is completed, and the review of the whole epic wants more, or has not been made since.
+	EpicRefused  Reason = "epic_refused"
+	EpicUnjudged Reason = "epic_not_reviewed"
 
 	// Limits of the run.
 	Deadline         Reason = "deadline"

@@ -119,6 +119,11 @@ func newPurse(b Budget, ran attempts.Usage, l *attempts.Ledger) *purse {
 			}
 		}
 	}
+	for i := range l.EpicReviews {
+		if u := l.EpicReviews[i].Usage; u != nil {
+			p.epic = p.epic.plus(moneyOf(*u))
+		}
+	}
 	return p
 }
 

@@ -39,6 +39,14 @@ func (r redactor) reviewed(in *attempts.Reviewed) *attempts.Reviewed {
 	return &out
 }
 
+// epicReview cleans what reviewers said of the whole epic.
+func (r redactor) epicReview(in *attempts.EpicReview) *attempts.EpicReview {
+	out := *in
+	out.Summary, out.Why, out.Findings = r.text(in.Summary), r.text(in.Why), r.raised(in.Findings)
+	out.Reviewed = *r.reviewed(&in.Reviewed)
+	return &out
+}
+
 func (r redactor) raised(in []review.Raised) []review.Raised {
 	out := slices.Clone(in)
 	for i := range out {

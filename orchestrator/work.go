@@ -80,6 +80,9 @@ func (n *night) listen(heard <-chan Heard) {
 				n.spends(h)
 				return
 			}
+			if h.Task == wholeEpic {
+				h.Task = "the epic"
+			}
 			n.tell(Update{Kind: h.Kind, Task: h.Task, Text: h.Event.Text})
 		})
 	}
@@ -120,7 +123,10 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 			n.plan.begun(c.job.index)
 		}
 	}
-	return n.work(ctx)
+	if err := n.work(ctx); err != nil {
+		return err
+	}
+	return n.appraise(ctx, c)
 }
 
 // open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
@@ -227,7 +233,7 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 	case n.drained():
 		s.Reason = Reload
 	case s.Counts.Completed == s.Counts.Total:
-		s.Reason = EpicComplete
+		s.Reason, s.Why = n.whole()
 	case n.halted.reason != "" && s.Left > 0:
 		s.Reason, s.Why = n.halted.reason, n.halted.why
 	case n.over != nil && n.plan.ready.Len() > 0:

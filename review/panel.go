@@ -19,6 +19,7 @@ type Scope struct {
 	Files    []string // changed paths; of a renamed file both
 	Criteria []string
 	Found    []Finding // by relay itself, mechanically: they count as those of a reviewer who approves
+	Whole    bool      // of an epic: what names neither file nor criterion is about what is missing altogether
 }
 
 // Raised is a finding with the reviewers who raised it.
@@ -114,7 +115,7 @@ func merge(all []Raised, more []Finding, by string) []Raised {
 // split tells the findings that point into the change or at a criterion from those that do not.
 func (s Scope) split(findings []Finding) (within, outside []Finding) {
 	for _, f := range findings {
-		if s.holds(f) {
+		if s.holds(&f) {
 			within = append(within, f)
 		} else {
 			outside = append(outside, f)
@@ -123,11 +124,17 @@ func (s Scope) split(findings []Finding) (within, outside []Finding) {
 	return within, outside
 }
 
-func (s Scope) holds(f Finding) bool {
-	if f.File != "" && slices.ContainsFunc(s.Files, func(changed string) bool { return samePath(f.File, changed) }) {
+// holds reports whether a finding is in scope, and puts in words of the scope what it points at.
+func (s Scope) holds(f *Finding) bool {
+	if at := slices.IndexFunc(s.Files, func(changed string) bool { return samePath(f.File, changed) }); f.File != "" && at >= 0 {
+		f.File = s.Files[at]
 		return true
 	}
-	return criterion(f.Criterion, s.Criteria) >= 0
+	at := criterion(f.Criterion, s.Criteria)
+	if at >= 0 && s.Whole { // it will be read where nobody knows the list
+		f.Criterion = s.Criteria[at]
+	}
+	return at >= 0 || s.Whole && f.File == ""
 }
 
 // samePath compares a path as a reviewer gives it (absolute, or with the a/ of a diff) with one of the repository.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -144,13 +142,7 @@ func (o cleanOptions) sure(n int) (bool, error) {
 	case o.json || !isTerminalInput(o.app):
 		return false, &usageError{message: "there is nobody to ask whether to remove " + count(n, "thing"), hint: "relay clean --yes removes them, relay clean --dry-run lists them"}
 	}
-	fmt.Fprintf(o.app.err, "remove %s? [y/N] ", count(n, "thing"))
-	said, err := bufio.NewReader(o.app.in).ReadString('\n')
-	if err != nil && said == "" {
-		fmt.Fprintln(o.app.err)
-	}
-	said = strings.ToLower(strings.TrimSpace(said))
-	return said == "y" || said == "yes", nil
+	return o.app.confirm("remove " + count(n, "thing") + "?"), nil
 }
 
 // isTerminalInput reports whether a person can answer.

@@ -152,6 +152,8 @@ func headline(s orchestrator.Summary) string {
 	switch s.Reason {
 	case orchestrator.EpicComplete:
 		return "done: every task is completed"
+	case orchestrator.EpicRefused, orchestrator.EpicUnjudged:
+		return "every task is completed, but the epic as a whole has not passed its review"
 	case orchestrator.Interrupted:
 		return "stopped before the end; nothing is lost, relay work continues"
 	case orchestrator.Deadline:
@@ -182,6 +184,10 @@ func nextText(reason string) string {
 		return "make room, then relay work; relay.disk_floor_mib is the limit"
 	case orchestrator.MemoryFloor:
 		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
+	case orchestrator.EpicRefused:
+		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
+	case orchestrator.EpicUnjudged:
+		return "relay work asks the reviewers again"
 	case orchestrator.BudgetExhausted:
 		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
 	}

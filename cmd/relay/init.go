@@ -21,6 +21,9 @@ type initOptions struct {
 	blueprint string
 	force     bool
 	dryRun    bool
+	append    bool
+	yes       bool
+	auto      bool
 	json      bool
 }
 
@@ -31,18 +34,37 @@ func newInitCommand(a *app) *cobra.Command {
 		Short: "Make an epic from a blueprint",
 		Long: `Make an epic from a blueprint: a markdown document with a title and tasks.
 Without --force an epic in progress is not replaced; with it, the old epic,
-its ledger and its runs are moved to archive/, and nothing is lost.`,
+its ledger and its runs are moved to archive/, and nothing is lost.
+
+With --append no blueprint is read: what the reviewers of the whole epic found
+(quality_gate.epic) is shown as tasks and, after a question, added to epic.yml.`,
 		Example: `  relay init docs/plan.md
-  relay init docs/plan.md --dry-run      # print epic.yml, write nothing`,
-		Args: cobra.ExactArgs(1),
+  relay init docs/plan.md --dry-run      # print epic.yml, write nothing
+  relay init --append`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.append {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.append {
+				return runAppend(cmd.Context(), opts)
+			}
+			if opts.auto || opts.yes {
+				return &usageError{message: "--yes and --auto go with --append", hint: "relay init --append --auto"}
+			}
 			opts.blueprint = args[0]
 			return runInit(cmd.Context(), opts)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
+	cmd.Flags().BoolVar(&opts.append, "append", false, "add what the review of the whole epic found")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append: do not ask")
+	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, at most quality_gate.epic_rounds times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("append", "force")
 	return cmd
 }
 

@@ -69,6 +69,11 @@ func (n *shift) work(ctx context.Context) (orchestrator.Summary, error) {
 			s = whole
 			n.spent = whole.Usage
 		}
+		if err == nil && n.extend(ctx, s.Reason) {
+			n.reloads++
+			drain = n.stop.drains.next()
+			continue
+		}
 		switch asked := closed(drain); {
 		case ctx.Err() != nil && s.Reason == orchestrator.Reload, ctx.Err() != nil && n.reloads > 0 && errors.Is(err, context.Cause(ctx)):
 			s.Reason = orchestrator.Interrupted // between two runs
@@ -143,6 +148,28 @@ func (n *shift) reread() {
 	}
 	n.remarks = []string{"relay reload: this run goes by epic.yml as it is now; " + changes}
 	n.plan = pl
+}
+
+// extend adds what the review of the whole epic has found as tasks, for another run to do, if the user wants that unasked.
+func (n *shift) extend(ctx context.Context, why orchestrator.Reason) bool {
+	if !n.o.auto || why != orchestrator.EpicRefused || ctx.Err() != nil {
+		return false
+	}
+	ids, err := n.place.extend(n.o.app, n.plan)
+	if err != nil {
+		n.watcher.say("what the review found is not added: " + message(err))
+	}
+	if len(ids) == 0 {
+		return false
+	}
+	pl, err := n.place.plan()
+	if err != nil {
+		n.watcher.say(message(err))
+		return false
+	}
+	n.plan = pl
+	n.remarks = []string{"added, for the review of the whole epic wants it: " + strings.Join(ids, ", ")}
+	return true
 }
 
 // follows refuses a plan that is another epic's, lacks a task the user named, or needs an agent that is not there.

@@ -22,6 +22,7 @@ type standing struct {
 	Usage    attempts.Usage    `json:"usage"`
 	Spenders attempts.Spenders `json:"spenders,omitempty"`
 	Tasks    []taskState       `json:"tasks"`
+	Judged   *epicState        `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Forecast *forecast         `json:"forecast,omitempty"`
 	Edited   bool              `json:"edited"` // somebody else changed attempt-ledger.yml
 
@@ -122,6 +123,7 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 			s.Tasks[i].Usage = &used
 		}
 	}
+	s.judge(v.Ledger)
 	s.Spenders.Rank()
 	return s
 }

@@ -28,7 +28,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	l.dead = s.Run.State != runOn
 	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, line(s.Epic.Title, max(l.width-len(s.Epic.ID)-9, 20)))
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.now))
-	if s.Run.Why != "" {
+	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
 		l.note(w, nextText(s.Run.Reason))
 	}
@@ -40,6 +40,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	case s.Branch != "" && s.Counts.Completed > 0:
 		fmt.Fprintf(w, "work   on %s; relay finish lands it\n", s.Branch)
 	}
+	l.judged(w, s)
 	l.held(w, s)
 	if s.Forecast != nil {
 		l.forecast(w, s)

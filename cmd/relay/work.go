@@ -33,6 +33,7 @@ type workOptions struct {
 	isolation   string
 	budget      float64
 	askNow      bool
+	auto        bool
 	dryRun      bool
 	json        bool
 
@@ -74,6 +75,7 @@ end the night.`,
 	f.StringVar(&opts.isolation, "isolation", "", "where tasks work, `HOW`: worktree, none or shared")
 	f.BoolVar(&opts.askNow, "ask-now", false, "ask every agent at once, whatever usage limits were told before")
 	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no bound")
+	f.BoolVar(&opts.auto, "auto", false, "do what the review of the whole epic finds, too")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would run, and run nothing")
 	f.BoolVar(&opts.json, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
@@ -266,7 +268,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 		},
 		Free:     p.gauge(time.Now),
 		Budget:   p.budget(),
-		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout},
+		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.config.QualityGate.Epic},
 		Settings: settings(p.config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
 		Fault: faultPoints(o.app.lookup(faultVariable)),
 	}

@@ -1,0 +1,103 @@
+package attempts
+
+import (
+	"strconv"
+	"time"
+
+	"relay/attempts/internal/yamltext"
+	"relay/review"
+)
+
+// EpicReview is what a panel of reviewers said of all that had landed, once every task was completed.
+type EpicReview struct {
+	At       time.Time       `json:"at,omitzero" yaml:"at"` // when it ended
+	Run      string          `json:"run,omitempty" yaml:"run"`
+	Base     string          `json:"base" yaml:"base"` // commits; judged was base..head
+	Head     string          `json:"head" yaml:"head"`
+	Decision review.Decision `json:"decision,omitempty" yaml:"decision"` // "" : there is none, for what Why says
+	Why      string          `json:"why,omitempty" yaml:"why"`
+	Summary  string          `json:"summary,omitempty" yaml:"summary"`   // of the reviewer whose decision it is
+	Findings []review.Raised `json:"findings,omitempty" yaml:"findings"` // that count; each is proposed as a task
+	Reviewed `yaml:",inline"`
+	Usage    *Usage   `json:"usage,omitempty" yaml:"usage"`
+	Added    []string `json:"added,omitempty" yaml:"added"` // tasks that were made of the findings
+}
+
+// TasksAdded says that the findings of the last epic review became tasks of the epic.
+type TasksAdded struct {
+	Tasks []string `json:"tasks"`
+}
+
+// LastEpicReview is the newest one; nil when there is none.
+func (l *Ledger) LastEpicReview() *EpicReview {
+	if n := len(l.EpicReviews); n > 0 {
+		return &l.EpicReviews[n-1]
+	}
+	return nil
+}
+
+// EpicRounds counts the epic reviews that have led to more tasks.
+func (l *Ledger) EpicRounds() int {
+	rounds := 0
+	for i := range l.EpicReviews {
+		if len(l.EpicReviews[i].Added) > 0 {
+			rounds++
+		}
+	}
+	return rounds
+}
+
+// judged folds an epic review. One that came to nothing makes way for the next, but for what it has cost.
+func (l *Ledger) judged(e *Event) {
+	r := *e.EpicReviewed
+	r.At, r.Run = e.At, e.Run
+	if last := l.LastEpicReview(); last != nil && last.Decision == "" {
+		if last.Usage != nil {
+			sum := *last.Usage
+			if r.Usage != nil {
+				sum.Add(*r.Usage)
+			}
+			r.Usage = &sum
+		}
+		*last = r
+		return
+	}
+	l.EpicReviews = append(l.EpicReviews, r)
+}
+
+// bounded cuts what is too long for a ledger.
+func (r *EpicReview) bounded() *EpicReview {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.Why, out.Summary = Clean(r.Why, findingText), Clean(r.Summary, findingText)
+	out.Findings, out.Reviewed = boundedRaised(r.Findings), *r.Reviewed.bounded()
+	return &out
+}
+
+func (y ledgerWriter) epicReviews(list []EpicReview) {
+	if len(list) > 0 {
+		y.Line(0, "\nepic_reviews:")
+	}
+	for i := range list {
+		r := &list[i]
+		y.Line(2, "- decision: ", yamltext.Scalar(string(r.Decision)))
+		y.Time(4, "at", r.At)
+		y.Text(4, "run", r.Run)
+		y.Text(4, "base", r.Base)
+		y.Text(4, "head", r.Head)
+		y.Text(4, "why", r.Why)
+		y.Text(4, "summary", r.Summary)
+		if r.Split {
+			y.Line(4, "split: ", strconv.FormatBool(r.Split))
+		}
+		y.said(4, r.Said)
+		y.missing(4, r.Missing)
+		y.raised(4, "findings", r.Findings)
+		y.raised(4, "deferred", r.Deferred)
+		y.raised(4, "noted", r.Noted)
+		y.usage(4, r.Usage)
+		y.List(4, "added", r.Added)
+	}
+}

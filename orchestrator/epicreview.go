@@ -1,0 +1,264 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/reanchor"
+	"relay/review"
+)
+
+// wholeEpic stands for all of the epic where else a task's id is: no task can be named so.
+const wholeEpic = "_epic"
+
+// appraise has the panel judge all that has landed, once every task is completed. The same work is not judged twice.
+func (n *night) appraise(ctx context.Context, c local) error {
+	if !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 || n.unfinished(ctx) {
+		return nil
+	}
+	ctx, over := n.untilDeadline(ctx)
+	defer over()
+	for tries := 0; ; tries++ {
+		r, f, err := n.judgeEpic(ctx, c)
+		if err != nil || r == nil {
+			return err
+		}
+		passes := f.Outcome == attempts.Quota || f.Outcome == attempts.Provider
+		if err := n.judged(*r, f); err != nil || !passes || tries >= n.o.Limits.MaxUncharged {
+			return err
+		}
+		if open, err := n.awaitPanel(ctx); err != nil || !open {
+			return err
+		}
+	}
+}
+
+// unfinished reports whether the epic, or the run, is not where its whole can be judged.
+func (n *night) unfinished(ctx context.Context) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	counts := n.counts()
+	return ctx.Err() != nil || n.drained() || counts.Total == 0 || counts.Completed < counts.Total
+}
+
+// mayAsk reports whether the run may still begin something, and else why the epic has not been judged.
+func (n *night) mayAsk() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.spent() {
+		n.unjudged = n.over.Error()
+	} else {
+		n.unjudged = n.halted.why
+	}
+	return n.unjudged == ""
+}
+
+// judgeEpic asks the panel; the finding is about its members. There is no review when the same work has been judged
+// before, or nothing has changed.
+func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview, f Finding, err error) {
+	a := n.wholeAssignment()
+	d, head, err := c.whole(ctx, a)
+	if err != nil || a.Base == "" || head == a.Base {
+		return nil, f, err
+	}
+	var last *attempts.EpicReview
+	n.store.View(func(l *attempts.Ledger) {
+		last = l.LastEpicReview()
+		a.Known.Record = asked(l)
+	})
+	if last != nil && last.Head == head && last.Decision != "" || !n.mayAsk() {
+		return nil, f, nil
+	}
+	n.locked(func() {
+		a.Closed = n.pool.closed(n.moment())
+		n.purse.begin(&a.Task, attempts.Usage{})
+	})
+	d.a = a
+	s, err := n.wholeSubject(ctx, d, head)
+	if err != nil {
+		return nil, f, err
+	}
+	said, missing, asking := d.hearAll(ctx, s)
+	n.locked(func() {
+		n.purse.end(wholeEpic, d.usage, true)
+		n.tally.Usage.Add(d.usage)
+	})
+	f = Finding{Outcome: attempts.Success, Head: head, Notes: d.notes}
+	if err := errors.Join(asking, c.cleanUp(ctx, &f)); err != nil {
+		return nil, f, err
+	}
+	f.Outcome = attempts.Success // what the panel has done to relay's files was put right, and is told
+	r = n.opinion(s, &f, said, missing)
+	if d.usage != (attempts.Usage{}) {
+		r.Usage = &d.usage
+	}
+	return r, f, n.noted(f.Notes)
+}
+
+// wholeAssignment is the epic as something to be judged: from the commit that the first attempt, or the integration
+// branch, began from.
+func (n *night) wholeAssignment() Assignment {
+	a := Assignment{Run: n.o.Run, Task: epic.Task{ID: wholeEpic, Title: n.o.Epic.Title}}
+	n.store.View(func(l *attempts.Ledger) {
+		a.Attempt = len(l.EpicReviews) + 1
+		a.Base = l.Integration.Base
+		var first attempts.Attempt
+		for _, rec := range l.Tasks {
+			if len(rec.Attempts) > 0 && (first.ID == 0 || rec.Attempts[0].StartedAt.Before(first.StartedAt)) {
+				first = rec.Attempts[0]
+			}
+		}
+		a.Base = firstOf(a.Base, first.Base)
+	})
+	return a
+}
+
+// asked is what reviewers have said of the epic, in the form of a task's attempts.
+func asked(l *attempts.Ledger) attempts.TaskRecord {
+	var rec attempts.TaskRecord
+	for i := range l.EpicReviews {
+		rec.Attempts = append(rec.Attempts, attempts.Attempt{Receipt: attempts.Receipt{Review: &l.EpicReviews[i].Reviewed}})
+	}
+	return rec
+}
+
+// wholeSubject is what the panel is asked about the epic.
+func (n *night) wholeSubject(ctx context.Context, d *desk, head string) (review.Subject, error) {
+	s := review.Subject{EpicTitle: n.o.Epic.Title, Description: n.o.Epic.Description, Base: d.a.Base, Head: head}
+	names, err := d.c.repo.Names(ctx, s.Base, head)
+	var many *reanchor.TooManyError
+	if err != nil && !errors.As(err, &many) {
+		return s, err
+	}
+	for i := range names {
+		s.Files = append(s.Files, names[i].Path)
+	}
+	stat, err := d.c.repo.Stat(ctx, s.Base, head)
+	s.DiffStat = redactor{n.o.Secrets}.stat(strings.TrimSpace(stat), s.Files)
+	for i := range n.o.Epic.Tasks {
+		t := &n.o.Epic.Tasks[i]
+		s.Tasks = append(s.Tasks, t.ID+": "+t.Title)
+		for _, criterion := range t.Criteria {
+			s.Criteria = append(s.Criteria, t.ID+": "+criterion.Text)
+		}
+		for _, a := range n.store.Task(t.ID).Attempts {
+			if r := a.Receipt.Review; r != nil && a.Result == attempts.ResultSuccess {
+				for _, f := range slices.Concat(r.Deferred, r.Noted) {
+					s.PutOff = append(s.PutOff, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", t.ID, f.Severity, f.File))+": "+f.Issue)
+				}
+			}
+		}
+	}
+	return s, err
+}
+
+// opinion is what the panel came to. A reviewer that could not be asked, or gave no verdict, never approves.
+func (n *night) opinion(s review.Subject, f *Finding, said []attempts.Said, missing []*reviewerError) *attempts.EpicReview {
+	j := review.Judge(opinionsOf(said), review.Scope{Files: s.Files, Criteria: s.Criteria, Whole: true}, n.o.Review.Strictness)
+	for i := range said {
+		said[i].Decision = j.Said[i].Decision
+	}
+	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
+	f.lack(said, missing)
+	r := &attempts.EpicReview{Base: s.Base, Head: s.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review}
+	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
+		f.unreviewed(missing, "")
+		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary
+	}
+	return n.redact.epicReview(r)
+}
+
+// judged records and tells what the panel came to.
+func (n *night) judged(r attempts.EpicReview, f Finding) error {
+	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
+	for _, cooling := range n.answered(Assignment{}, f, attempts.Ended{Receipt: f.Receipt}) {
+		events = append(events, attempts.Event{Type: attempts.TypeCooling, Cooling: cooling})
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tell(Update{Kind: UpdateNote, Text: "the whole epic: " + EpicVerdict(&r)})
+	err := n.store.Append(events...)
+	n.putOff(&r.Reviewed)
+	return err
+}
+
+// noted records and tells what a person should know.
+func (n *night) noted(notes []attempts.Note) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var events []attempts.Event
+	for i := range notes {
+		notes[i].Text = n.redact.text(notes[i].Text)
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
+		n.tell(Update{Kind: UpdateNote, Text: notes[i].Text})
+	}
+	return n.store.Append(events...)
+}
+
+// awaitPanel waits until every reviewer may be asked. It reports false when that is not in this run.
+func (n *night) awaitPanel(ctx context.Context) (open bool, err error) {
+	for {
+		n.mu.Lock()
+		now := n.moment()
+		name, at := n.pool.latest(n.pool.needs, now)
+		if name == "" || at.rest(now) <= 0 || n.pointless(at, now) {
+			n.mu.Unlock()
+			return name != "" && at.rest(now) <= 0, nil
+		}
+		wait := &waiting{changed: n.changed, rest: at.rest(now)}
+		err := n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.day.UTC(), For: name, Why: n.pool.member(name).why})
+		n.mu.Unlock()
+		if err != nil {
+			return false, err
+		}
+		if wait.park(ctx, n.o.Drain); ctx.Err() != nil || n.drained() {
+			return false, nil
+		}
+	}
+}
+
+// EpicVerdict says in words what became of an epic review.
+func EpicVerdict(r *attempts.EpicReview) string {
+	switch {
+	case r.Decision == "":
+		return "could not be reviewed: " + r.Why
+	case len(r.Added) > 0:
+		return "not reviewed since these were added: " + listed(r.Added)
+	}
+	text := string(r.Decision)
+	if len(r.Findings) > 0 {
+		text += fmt.Sprintf(", %d to be done", len(r.Findings))
+	}
+	if r.Split {
+		text += "; the reviewers disagree"
+	}
+	if r.Summary != "" {
+		text += ": " + r.Summary
+	}
+	return text
+}
+
+// whole says why a run is over whose every task is completed.
+func (n *night) whole() (reason Reason, why string) {
+	if !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 {
+		return EpicComplete, ""
+	}
+	n.store.View(func(l *attempts.Ledger) {
+		switch last := l.LastEpicReview(); {
+		case n.unjudged != "":
+			reason, why = EpicUnjudged, "the whole epic: not reviewed, for "+n.unjudged
+		case last == nil, last.Decision == review.Approved && len(last.Added) == 0: // nil: nothing has changed
+			reason = EpicComplete
+		case last.Decision == "" || len(last.Added) > 0:
+			reason, why = EpicUnjudged, "the whole epic: "+EpicVerdict(last)
+		default:
+			reason, why = EpicRefused, "the whole epic: "+EpicVerdict(last)
+		}
+	})
+	return reason, why
+}
