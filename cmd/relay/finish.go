@@ -63,6 +63,7 @@ type finished struct {
 	Undo     string           `json:"undo,omitempty"`
 	Landed   []string         `json:"landed"` // completed tasks
 	Open     []taskState      `json:"open"`   // the others
+	Judged   *epicState       `json:"epic_review,omitempty"`
 	Request  *pullRequest     `json:"pull_request,omitempty"`
 	ExitCode int              `json:"exit_code"`
 }
@@ -132,6 +133,7 @@ func (f *finishing) look(ctx context.Context) (err error) {
 		f.answer.Undo = s.Undo()
 	}
 	standing := stand(f.plan, f.view, f.place.config.Relay.MaxAttemptsPerTask, false)
+	f.answer.Judged = standing.Judged
 	for _, t := range standing.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
@@ -188,6 +190,7 @@ func (f *finishing) text() {
 		fmt.Fprint(w, "not in it:\n")
 		l.open(w, a.Open)
 	}
+	l.judged(w, a.Judged)
 	if a.Untested && a.Request == nil {
 		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
 	}

@@ -43,8 +43,7 @@ func (s *standing) judge(l *attempts.Ledger) {
 }
 
 // judged tells what the reviewers say of the whole epic.
-func (l listing) judged(w io.Writer, s *standing) {
-	j := s.Judged
+func (l listing) judged(w io.Writer, j *epicState) {
 	if j == nil {
 		return
 	}

@@ -40,7 +40,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	case s.Branch != "" && s.Counts.Completed > 0:
 		fmt.Fprintf(w, "work   on %s; relay finish lands it\n", s.Branch)
 	}
-	l.judged(w, s)
+	l.judged(w, s.Judged)
 	l.held(w, s)
 	if s.Forecast != nil {
 		l.forecast(w, s)
