@@ -77,6 +77,7 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 	n.locked(func() {
 		a.Closed = n.pool.closed(n.moment())
 		n.purse.begin(&a.Task, attempts.Usage{})
+		n.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
 	d.a = a
 	s, err := n.wholeSubject(ctx, d, head)
