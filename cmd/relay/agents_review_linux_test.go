@@ -11,7 +11,7 @@ import (
 // and is judged again.
 func TestRealAgentsReview(t *testing.T) {
 	t.Parallel()
-	for _, pair := range [][2]string{{"claude", "codex"}, {"codex", "claude"}} {
+	for _, pair := range [][2]string{{"claude", "codex"}, {"codex", "claude"}, {"claude", "gemini"}, {"codex", "opencode"}} {
 		worker, judge := pair[0], pair[1]
 		t.Run(worker+"-by-"+judge, func(t *testing.T) {
 			t.Parallel()
