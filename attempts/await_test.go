@@ -60,3 +60,48 @@ func TestUngateKeepsWhatWaitsForReview(t *testing.T) {
 		t.Errorf("counted from %d without any attempt", none.CountFrom)
 	}
 }
+
+// What reviewers of an attempt under way have said is known to the next run, until the attempt has ended.
+func TestHeardOfAnAttemptUnderWay(t *testing.T) {
+	t.Parallel()
+	_, g := plan(t, 1)
+	f := newFold(g, nil)
+	heard := func(h Heard) Event { return Event{Type: TypeReviewed, Task: "T1", Attempt: 1, Reviewed: &h} }
+	said := func(names ...string) (list []Said) {
+		for _, name := range names {
+			list = append(list, Said{Reviewer: name})
+		}
+		return list
+	}
+	events := []Event{
+		started("T1", 1), heard(Heard{Said: said("ann")}), heard(Heard{Said: said("bob")}),
+		heard(Heard{Rounds: []Round{{Number: 1, Head: "c0ffee"}}}), heard(Heard{Said: said("ann")}),
+	}
+	for i, e := range events {
+		e.Seq = uint64(i + 1)
+		line, back, err := encode(nil, e, new(decoder))
+		must(t, err)
+		if back.Reviewed == nil && e.Reviewed != nil {
+			t.Fatalf("%s came back as %+v", line, back)
+		}
+		f.apply(&back)
+	}
+	at := &f.ledger.Tasks["T1"].Attempts[0]
+	if h := at.Heard; h == nil || len(h.Said) != 3 || h.Said[1].Reviewer != "bob" || len(h.Rounds) != 1 || h.Rounds[0].Head != "c0ffee" {
+		t.Errorf("heard is %+v, want three answers and a round", at.Heard)
+	}
+	end := succeeded("T1", 1)
+	f.apply(&end)
+	if at.Heard != nil {
+		t.Errorf("after its end the attempt has %+v", at.Heard)
+	}
+	stray := heard(Heard{Said: said("eve")})
+	stray.Attempt = 7
+	if f.apply(&stray); len(f.ledger.Tasks["T1"].Attempts) != 1 {
+		t.Errorf("an answer about an attempt that never began made one: %+v", f.ledger.Tasks["T1"].Attempts)
+	}
+	late := heard(Heard{Said: said("eve")})
+	if f.apply(&late); at.Heard != nil {
+		t.Errorf("an answer after its end is %+v", at.Heard)
+	}
+}

@@ -46,6 +46,7 @@ func canonical(e *Event) {
 		rs.Settings.TimeoutMinutes = finite(rs.Settings.TimeoutMinutes)
 		e.RunStarted = &rs
 	}
+	e.Reviewed = e.Reviewed.bounded()
 	e.Landing, e.Ended = e.Landing.canonical(), e.Ended.canonical()
 	if r := e.EpicReviewed; r != nil && r.Usage != nil {
 		judged, usage := *r, *r.Usage

@@ -29,6 +29,7 @@ type Event struct {
 	Accepted   *Accepted   `json:"accepted,omitempty"`
 	Cooling    *Cooling    `json:"cooling,omitempty"`
 	Waiting    *Waiting    `json:"waiting,omitempty"`
+	Reviewed   *Heard      `json:"reviewed,omitempty"`
 
 	EpicReviewed *EpicReview `json:"epic_reviewed,omitempty"`
 	TasksAdded   *TasksAdded `json:"tasks_added,omitempty"`
@@ -53,6 +54,7 @@ const (
 	TypeAccepted       Type = "accepted" // a foreign edit of the ledger taken in
 	TypeCooling        Type = "cooling"  // a runner is not to be asked for a while, in later runs neither
 	TypeWaiting        Type = "waiting"  // nothing can start for a while
+	TypeReviewed       Type = "reviewed" // what reviewers have said of an attempt under way: it is paid for
 	TypeEpicReviewed   Type = "epic_reviewed"
 	TypeTasksAdded     Type = "tasks_added" // what an epic review found is to be done
 )

@@ -149,6 +149,10 @@ func (f *fold) task(e *Event) {
 		if e.Landing != nil {
 			rec.startedBy(e).land(e.Landing)
 		}
+	case TypeReviewed:
+		if a := rec.attempt(e.Attempt); a != nil {
+			a.hear(e.Reviewed)
+		}
 	case TypeAttemptEnded:
 		rec.end(e)
 		if e.Ended != nil && e.Ended.Landed != "" {

@@ -65,6 +65,8 @@ type Attempt struct {
 	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
 	// until the attempt has ended.
 	Landing *Ended `json:"landing,omitempty"`
+	// Heard is what reviewers have said of an attempt under way. It is in the log only.
+	Heard *Heard `json:"-"`
 }
 
 // Gate keeps a task from being tried until a person says so.

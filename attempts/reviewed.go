@@ -1,6 +1,10 @@
 package attempts
 
-import "relay/review"
+import (
+	"slices"
+
+	"relay/review"
+)
 
 // Reviewed is what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
 type Reviewed struct {
@@ -25,6 +29,43 @@ type Said struct {
 	Head     string          `json:"head" yaml:"head"`         // commit it judged
 	Question string          `json:"question" yaml:"question"` // SHA-256, in hex, of the prompt with trees in place of commits
 	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
+}
+
+// Heard is what the reviewers of an attempt under way have said.
+type Heard struct {
+	Said   []Said  `json:"said,omitempty"`
+	Rounds []Round `json:"rounds,omitempty"` // that the agent has been given to mend what they found
+}
+
+// Round is one more turn of an attempt's agent, for what its reviewers want.
+type Round struct {
+	Number  int             `json:"number"` // from 1
+	Head    string          `json:"head"`   // commit that the findings are about
+	Verdict review.Decision `json:"verdict"`
+	Wanted  []review.Raised `json:"wanted"`
+}
+
+// hear adds what reviewers have said to what they had said before.
+func (a *Attempt) hear(more *Heard) {
+	if more == nil || a.Result != ResultInProgress {
+		return
+	}
+	var all Heard
+	if a.Heard != nil {
+		all = *a.Heard
+	}
+	a.Heard = &Heard{slices.Concat(all.Said, more.Said), slices.Concat(all.Rounds, more.Rounds)}
+}
+
+func (h *Heard) bounded() *Heard {
+	if h == nil {
+		return nil
+	}
+	out := Heard{(&Reviewed{Said: h.Said}).bounded().Said, slices.Clone(h.Rounds)}
+	for i := range out.Rounds {
+		out.Rounds[i].Wanted = boundedRaised(out.Rounds[i].Wanted)
+	}
+	return &out
 }
 
 // Missing is a reviewer without an opinion, through no fault of the agent.

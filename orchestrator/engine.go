@@ -42,8 +42,11 @@ type local interface {
 	close(ctx context.Context) (stay []string, err error)                                     // after the last; what could not be removed, in words
 }
 
-// ledger is what puts its own files back when an agent has changed them, and says which.
-type ledger interface{ Restore() ([]string, error) }
+// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
+type ledger interface {
+	Append(events ...attempts.Event) error
+	Restore() ([]string, error)
+}
 
 // Assignment is one attempt to carry out.
 type Assignment struct {
@@ -61,6 +64,8 @@ type Assignment struct {
 	Unfinished attempts.Attempt
 	// Closed are the reviewers that are not to be asked yet.
 	Closed []attempts.Cooling
+	// Heard is what reviewers had said of this attempt when its run was killed; nil: nothing.
+	Heard *attempts.Heard
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }

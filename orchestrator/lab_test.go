@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/reanchor"
 	"relay/runners"
@@ -24,6 +25,8 @@ type lab struct {
 
 // noLedger is a ledger nobody touches.
 type noLedger struct{}
+
+func (noLedger) Append(...attempts.Event) error { return nil }
 
 func (noLedger) Restore() ([]string, error) { return nil, nil }
 

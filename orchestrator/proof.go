@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -24,20 +25,25 @@ func (c *checkout) question(ctx context.Context, s review.Subject) (string, erro
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// answered finds what a reviewer said when it was asked the same in an earlier attempt at the task. Only the ledger
-// counts: an agent can write files.
-func answered(record attempts.TaskRecord, r Reviewer, question string) (attempts.Said, bool) {
-	for _, a := range record.Attempts {
-		if a.Receipt.Review == nil {
-			continue
-		}
-		for _, s := range a.Receipt.Review.Said {
-			if s.Reviewer == r.Name && s.Model == r.Model && s.Question == question {
-				return s, true
-			}
+// answered finds what a reviewer said when it was asked the same, in an earlier attempt at the task or in this one before
+// its run was killed. Only the ledger counts: an agent can write files.
+func (a Assignment) answered(r Reviewer, question string) (attempts.Said, bool) {
+	var said []attempts.Said
+	for _, past := range a.Known.Record.Attempts {
+		if past.Receipt.Review != nil {
+			said = append(said, past.Receipt.Review.Said...)
 		}
 	}
-	return attempts.Said{}, false
+	if a.Heard != nil {
+		said = append(said, a.Heard.Said...)
+	}
+	at := slices.IndexFunc(said, func(s attempts.Said) bool {
+		return s.Reviewer == r.Name && s.Model == r.Model && s.Question == question
+	})
+	if at < 0 {
+		return attempts.Said{}, false
+	}
+	return said[at], true
 }
 
 // prove says of each acceptance criterion how it was proved.

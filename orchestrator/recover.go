@@ -55,7 +55,10 @@ func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
 			Run: o.attempt.Run, Task: *task, Attempt: o.attempt.ID, Base: o.attempt.Base,
 			Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
 		}
-		a.EarlierFindings = earlierFindings(o.record)
+		a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
+		a.Known = known(n.o, n.store, task, n.o.Limits.wall(task))
+		a.Known.Record = o.record
+		n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
 		if err := n.adoptOne(ctx, c, a, o); err != nil {
 			return fmt.Errorf("recover %s: %w", o.task, err)
 		}
@@ -205,7 +208,11 @@ func (c *checkout) theirs(ctx context.Context, a Assignment, head string) (bool,
 // lastSeen is the last moment at which the attempt's processes can have been alive.
 func lastSeen(p place) time.Time {
 	var last time.Time
-	for _, path := range []string{p.end, p.transcript, p.stderr, p.brief} {
+	paths := []string{p.end, p.transcript, p.stderr, p.brief}
+	for n := 1; exists(p.round(n).brief); n++ {
+		paths = append(paths, p.round(n).end, p.round(n).transcript, p.round(n).stderr, p.round(n).brief)
+	}
+	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()
 		}

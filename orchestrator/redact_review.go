@@ -47,6 +47,15 @@ func (r redactor) epicReview(in *attempts.EpicReview) *attempts.EpicReview {
 	return &out
 }
 
+// heard is reviewed for what they have said of an attempt under way.
+func (r redactor) heard(in attempts.Heard) *attempts.Heard {
+	out := attempts.Heard{Said: r.reviewed(&attempts.Reviewed{Said: in.Said}).Said, Rounds: slices.Clone(in.Rounds)}
+	for i := range out.Rounds {
+		out.Rounds[i].Wanted = r.raised(out.Rounds[i].Wanted)
+	}
+	return &out
+}
+
 func (r redactor) raised(in []review.Raised) []review.Raised {
 	out := slices.Clone(in)
 	for i := range out {

@@ -44,7 +44,7 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 	if err != nil {
 		return attempts.Said{}, err
 	}
-	if before, known := answered(d.a.Known.Record, r, question); known {
+	if before, known := d.a.answered(r, question); known {
 		before.Head = s.Head
 		d.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
 		return before, nil
@@ -78,7 +78,11 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 	if errors.As(err, &unable) && unable.outcome == attempts.Environment && !unable.out {
 		unable.detail += "; what it printed is in " + d.c.relative(filepath.Join(d.folder, r.Name))
 	}
-	return attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Question: question, Verdict: v}, err
+	said := attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Question: question, Verdict: v}
+	if err == nil {
+		err = d.c.keepHeard(d.a, attempts.Heard{Said: []attempts.Said{said}})
+	}
+	return said, err
 }
 
 // edits is what stands in a checkout beside its commit, to be compared.
@@ -122,8 +126,12 @@ type chair struct {
 
 // Ask puts one prompt to the reviewer's CLI.
 func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
-	r.asked++
-	folder := filepath.Join(r.folder, r.who.Name, fmt.Sprint(r.asked))
+	folder := ""
+	for there := true; there; { // of a run that was killed there may be answers: what they have cost is read from them
+		r.asked++
+		folder = filepath.Join(r.folder, r.who.Name, fmt.Sprint(r.asked))
+		there = exists(folder)
+	}
 	in := func(name string) string { return filepath.Join(folder, name) }
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(in("prompt.md"), r.c.o.told(prompt), 0o600)); err != nil {
 		return "", err

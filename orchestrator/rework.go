@@ -30,10 +30,28 @@ func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding
 			return false, err
 		}
 	}
+	round := attempts.Round{Number: f.rounds + 1, Head: f.judged, Verdict: f.Receipt.Verdict, Wanted: f.wanted}
+	if err := c.keepHeard(a, attempts.Heard{Rounds: []attempts.Round{round}}); err != nil {
+		return false, err
+	}
 	next, err := c.goOn(ctx, a, p, f)
 	if err != nil {
 		return false, err
 	}
+	f.follow(next, c.o.Review.Rounds)
+	return true, nil
+}
+
+// keepHeard makes durable what reviewers have said of an attempt under way. The whole epic is no attempt of a task.
+func (g *ground) keepHeard(a Assignment, h attempts.Heard) error {
+	if a.Task.ID == wholeEpic {
+		return nil
+	}
+	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Attempt, Reviewed: redactor{g.o.Secrets}.heard(h)})
+}
+
+// follow makes f what it is after the agent's next turn, of so many.
+func (f *Finding) follow(next Finding, most int) {
 	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
 	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
 	next.Usage.Add(f.Usage)
@@ -47,12 +65,11 @@ func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding
 	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
 		next.fail(attempts.Review, attempts.QualityGate, "the agent did not mend what the reviewers found: "+next.Receipt.ErrorSummary)
-		next.rounds = c.o.Review.Rounds // there is no further one
+		next.rounds = most // there is no further one
 	default: // nobody's fault: the next attempt is told of the findings
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
 	}
 	*f = next
-	return true, nil
 }
 
 // repeated returns a finding that was there in the round before.
@@ -67,8 +84,7 @@ func repeated(before, now []review.Raised) string {
 
 // goOn runs the agent once more: in its session when there is one, else a fresh one with the brief.
 func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) (Finding, error) {
-	folder := filepath.Join(p.folder, fmt.Sprintf("fix-%d", f.rounds+1))
-	in := func(name string) string { return filepath.Join(folder, name) }
+	again := p.round(f.rounds + 1)
 	facts, err := c.state(ctx)
 	if err != nil {
 		return Finding{}, err
@@ -76,22 +92,32 @@ func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) 
 	known := a.Known
 	known.Facts, known.Base = facts, a.Base
 	told := c.o.told(reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(in("brief.md"), c.o.told(told), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(again.brief), 0o700), os.WriteFile(again.brief, c.o.told(told), 0o600)); err != nil {
 		return Finding{}, err
 	}
 	c.tell(Heard{Task: a.Task.ID, Kind: UpdateMending, Event: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
-	again := p
-	again.brief, again.result, again.transcript, again.stderr, again.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
 	report, err := c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
 	if err != nil {
 		return Finding{}, err
 	}
+	return f.turned(report), nil
+}
+
+// turned is what a further turn of the agent came to, by what it reports.
+func (f *Finding) turned(report runners.Report) Finding {
 	next := judge(report)
 	if next.Session == f.Session {
 		next.used = add(f.used, report.Usage)
 	}
 	next.Session = firstOf(next.Session, f.Session)
-	return next, nil
+	return next
+}
+
+// round names the files of a further turn of the agent.
+func (p place) round(n int) place {
+	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
+	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	return p
 }
 
 func add(a, b runners.Usage) runners.Usage {

@@ -56,7 +56,10 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 	}
 	f := judge(report)
 	f.Notes = append(notes, f.Notes...)
-	return f, nil
+	if a.Ended {
+		err = c.followUp(ctx, *a, p, &f)
+	}
+	return f, err
 }
 
 // stands is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.

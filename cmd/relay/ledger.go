@@ -212,8 +212,22 @@ func eventText(e attempts.Event) string {
 		return line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
 	case e.Cooling != nil, e.Waiting != nil:
 		return line(heldText(who, e), maxLine)
+	case e.Reviewed != nil:
+		return line(who+": "+heardWords(e.Reviewed), maxLine)
 	case e.Note != nil:
 		return line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
 	return line(who, maxLine)
+}
+
+// heardWords says what reviewers have said of an attempt under way.
+func heardWords(h *attempts.Heard) string {
+	var words []string
+	for _, s := range h.Said {
+		words = append(words, s.Reviewer+" has answered")
+	}
+	for _, r := range h.Rounds {
+		words = append(words, fmt.Sprintf("%s, and the agent mends it in round %d", r.Verdict, r.Number))
+	}
+	return strings.Join(words, "; ")
 }
