@@ -20,6 +20,9 @@ func (u *Usage) Add(more Usage) {
 // Unpriced reports whether something was used that nobody had a price for.
 func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens > 0 }
 
+// Uncached are the tokens that caps count: what the model read and wrote without what it read from its provider's cache.
+func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.OutputTokens }
+
 // Used is what all attempts of the task came to.
 func (rec TaskRecord) Used() Usage { return sum(rec.Attempts) }
 

@@ -168,7 +168,31 @@ const (
 )
 
 // Counts are the tasks of the epic by state.
-type Counts struct{ Total, Completed, InProgress, Pending, Blocked, Gated int }
+type Counts struct {
+	Total      int `json:"total"`
+	Completed  int `json:"completed"`
+	InProgress int `json:"in_progress"`
+	Pending    int `json:"pending"`
+	Blocked    int `json:"blocked"`
+	Gated      int `json:"gated"`
+}
+
+// Add counts one more task.
+func (c *Counts) Add(s attempts.Status) {
+	c.Total++
+	switch s {
+	case attempts.Completed:
+		c.Completed++
+	case attempts.InProgress:
+		c.InProgress++
+	case attempts.BlockedOn:
+		c.Blocked++
+	case attempts.Gated:
+		c.Gated++
+	default:
+		c.Pending++
+	}
+}
 
 // Summary is what a run came to.
 type Summary struct {

@@ -58,7 +58,7 @@ const (
 )
 
 func moneyOf(u attempts.Usage) money {
-	return amount(u.CostUSD, u.InputTokens-u.CachedTokens+u.OutputTokens)
+	return amount(u.CostUSD, u.Uncached())
 }
 
 func amount(usd float64, tokens int64) money {
@@ -127,8 +127,8 @@ func newPurse(b Budget, ran attempts.Usage, l *attempts.Ledger) *purse {
 	return p
 }
 
-// task is the cap of a task.
-func (b Budget) task(t *epic.Task) Cap {
+// Of is the cap of a task.
+func (b Budget) Of(t *epic.Task) Cap {
 	c := b.Task
 	if t.BudgetUSD > 0 {
 		c.USD = t.BudgetUSD
@@ -138,7 +138,7 @@ func (b Budget) task(t *epic.Task) Cap {
 
 // begin opens an attempt; used is what the task has used before, as far as it counts.
 func (p *purse) begin(t *epic.Task, used attempts.Usage) {
-	p.open[t.ID] = &spending{cap: p.budget.task(t), before: moneyOf(used)}
+	p.open[t.ID] = &spending{cap: p.budget.Of(t), before: moneyOf(used)}
 }
 
 // heard takes in what an attempt has used so far. It returns the first cap that is passed by it, or nil: the attempt's,
@@ -224,7 +224,7 @@ func (p *purse) underway() money {
 func (p *purse) left(t *epic.Task, used attempts.Usage) Cap {
 	under := p.underway()
 	left := least(p.budget.Attempt, money{}, Cap{})
-	left = least(p.budget.task(t), moneyOf(used), left)
+	left = least(p.budget.Of(t), moneyOf(used), left)
 	left = least(p.budget.Epic, p.epic.plus(under), left)
 	if p.budget.Unsaid {
 		return left

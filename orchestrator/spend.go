@@ -64,7 +64,7 @@ func (f *Finding) overspent(over *Overspent) {
 
 // bankrupt gates a task that has nothing left before its next attempt begins.
 func (n *night) bankrupt(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
-	over := n.o.Budget.task(task).reached(OfTask, moneyOf(record.UsedSince()), false)
+	over := n.o.Budget.Of(task).reached(OfTask, moneyOf(record.UsedSince()), false)
 	if over == nil {
 		return false, nil
 	}
@@ -82,7 +82,7 @@ func (n *night) bankrupt(j job, task *epic.Task, record attempts.TaskRecord) (bo
 func (n *night) spentUp(a Assignment, record attempts.TaskRecord, f Finding) *attempts.Gate {
 	used := record.UsedSince()
 	used.Add(f.Usage)
-	if over := n.o.Budget.task(&a.Task).reached(OfTask, moneyOf(used), false); over != nil {
+	if over := n.o.Budget.Of(&a.Task).reached(OfTask, moneyOf(used), false); over != nil {
 		return &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
 	}
 	return nil

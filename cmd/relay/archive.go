@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,13 +107,20 @@ func settings(c *configs.Config) attempts.Settings {
 
 // replaceFile puts a file in place whole: a reader, or a crash, sees the old one or the new one.
 func replaceFile(path string, data []byte) error {
+	return replaceWith(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// replaceWith is replaceFile for what is written piece by piece.
+func replaceWith(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	err = errors.Join(write(f), f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

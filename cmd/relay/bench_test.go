@@ -35,8 +35,8 @@ type night struct {
 
 func benchNight(b *testing.B, all, relay string, e night) {
 	shape, n := e.shape, e.n
-	var took, status, floor, made time.Duration
-	var rss int64
+	var took, status, report, floor, made time.Duration
+	var rss, reportRSS int64
 	for b.Loop() {
 		dir, err := os.MkdirTemp(all, fmt.Sprintf("%s-%d-", shape, n)) //nolint:usetesting // kept until the last night is over
 		if err != nil {
@@ -47,6 +47,8 @@ func benchNight(b *testing.B, all, relay string, e night) {
 		took, rss = took+t, max(rss, peak)
 		t, _ = timed(b, dir, relay, "status")
 		status += t
+		t, peak = timed(b, dir, relay, "report", "--format", "json")
+		report, reportRSS = report+t, max(reportRSS, peak)
 		floor += forkLoop(b, n, width(shape))
 		write(b, filepath.Join(dir, "Makefile"), makefile(shape, n))
 		t, _ = timed(b, dir, "make", "-s", "-j2", "all")
@@ -56,7 +58,9 @@ func benchNight(b *testing.B, all, relay string, e night) {
 	b.ReportMetric(took.Seconds()/floor.Seconds(), "x-floor")
 	b.ReportMetric(took.Seconds()/made.Seconds(), "x-make")
 	b.ReportMetric(float64(status.Milliseconds())/float64(b.N), "status-ms")
+	b.ReportMetric(float64(report.Milliseconds())/float64(b.N), "report-ms")
 	b.ReportMetric(float64(rss)/1024, "rss-MiB")
+	b.ReportMetric(float64(reportRSS)/1024, "report-rss-MiB")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -7,25 +7,26 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
+	"relay/orchestrator/report"
 	"relay/orchestrator/words"
 )
 
 // night is what relay work --json prints when it ends.
 type nightAnswer struct {
-	Version  int            `json:"version"`
-	Run      string         `json:"run"`
-	Reason   string         `json:"reason"`
-	Why      string         `json:"why,omitempty"` // of a reason that is a limit of the run
-	ExitCode int            `json:"exit_code"`
-	Error    string         `json:"error,omitempty"`
-	Seconds  float64        `json:"seconds"`
-	Slept    float64        `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
-	Attempts int            `json:"attempts"`                // that ended, as all that follows of every run since the first
-	Reloads  int            `json:"reloads,omitempty"`       // each began another run
-	Left     int            `json:"left"`                    // tasks of the last run that are not completed
-	Counts   counts         `json:"counts"`
-	Usage    attempts.Usage `json:"usage"`
-	Tasks    []taskState    `json:"tasks,omitempty"` // those that are not completed, at most 100
+	Version  int                 `json:"version"`
+	Run      string              `json:"run"`
+	Reason   string              `json:"reason"`
+	Why      string              `json:"why,omitempty"` // of a reason that is a limit of the run
+	ExitCode int                 `json:"exit_code"`
+	Error    string              `json:"error,omitempty"`
+	Seconds  float64             `json:"seconds"`
+	Slept    float64             `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
+	Attempts int                 `json:"attempts"`                // that ended, as all that follows of every run since the first
+	Reloads  int                 `json:"reloads,omitempty"`       // each began another run
+	Left     int                 `json:"left"`                    // tasks of the last run that are not completed
+	Counts   orchestrator.Counts `json:"counts"`
+	Usage    attempts.Usage      `json:"usage"`
+	Tasks    []taskState         `json:"tasks,omitempty"` // those that are not completed, at most 100
 }
 
 // maxLeft bounds the tasks listed at the end of a run.
@@ -38,11 +39,16 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 	}
 	out := n.o.app.out
 	out.lost = true // the exit code tells of the night, not of the output
-	now, reading := n.place.standingBy(n.plan)
+	view, reading := attempts.Read(n.place.dir, nil, nil)
+	var now *standing
+	if reading == nil {
+		n.keepReport(s.Run, view) // before anything is printed: who reads that may take their time
+		now = n.place.standingBy(n.plan, view)
+	}
 	if n.o.json {
 		answer := nightAnswer{
 			Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000, Slept: slept(s.Naps), Attempts: s.Ended, Left: s.Left, Reloads: n.reloads,
-			Counts: countsOf(s.Counts),
+			Counts: s.Counts,
 			Usage:  s.Usage,
 		}
 		if err != nil {
@@ -100,8 +106,8 @@ func unfinished(s *standing) []taskState {
 func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 	c := s.Counts
 	l.dead = true // the run is over
-	fmt.Fprintf(w, "\n%s\n", headline(s))
-	if next := nextText(string(s.Reason)); s.Why != "" {
+	fmt.Fprintf(w, "\n%s\n", report.Headline(s.Reason, s.Left))
+	if next := report.Next(s.Reason); s.Why != "" {
 		l.note(w, s.Why)
 		l.note(w, next)
 	}
@@ -146,50 +152,4 @@ func (l listing) whereabouts() string {
 		return "the work is on your branch, one or more commits for each task: git log"
 	}
 	return "the work is on the branch " + l.branch + ": git log " + l.branch + "\nrelay finish lands it on the branch it began from"
-}
-
-func headline(s orchestrator.Summary) string {
-	switch s.Reason {
-	case orchestrator.EpicComplete:
-		return "done: every task is completed"
-	case orchestrator.EpicRefused, orchestrator.EpicUnjudged:
-		return "every task is completed, but the epic as a whole has not passed its review"
-	case orchestrator.Interrupted:
-		return "stopped before the end; nothing is lost, relay work continues"
-	case orchestrator.Deadline:
-		return "stopped for its deadline; nothing is lost, relay work continues"
-	case orchestrator.CircuitBreaker, orchestrator.UnchargedRetries, orchestrator.DiskFloor, orchestrator.MemoryFloor:
-		return "stopped early; nothing is lost"
-	case orchestrator.BudgetExhausted:
-		return "stopped by its budget; nothing is lost"
-	case orchestrator.NoRunnableTasks:
-		if s.Left == 0 {
-			return "done: the tasks you named are completed"
-		}
-		return "finished what could be done; some tasks need you"
-	}
-	return "ended by an error; nothing recorded is lost"
-}
-
-// nextText says what to do after a limit of the run.
-func nextText(reason string) string {
-	switch orchestrator.Reason(reason) {
-	case orchestrator.Deadline:
-		return "relay work goes on from here; --until and relay.until set the deadline"
-	case orchestrator.CircuitBreaker:
-		return "see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
-	case orchestrator.UnchargedRetries:
-		return "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"
-	case orchestrator.DiskFloor:
-		return "make room, then relay work; relay.disk_floor_mib is the limit"
-	case orchestrator.MemoryFloor:
-		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
-	case orchestrator.EpicRefused:
-		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
-	case orchestrator.EpicUnjudged:
-		return "relay work asks the reviewers again"
-	case orchestrator.BudgetExhausted:
-		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/orchestrator"
+	"relay/orchestrator/report"
 )
 
 // Whatever ends a run early, it says so, and what to do.
@@ -26,7 +27,7 @@ func TestLimitsSayWhatToDo(t *testing.T) {
 			"end what else runs here, then relay work; relay.memory_floor_mib is the limit"},
 	} {
 		s := orchestrator.Summary{Reason: reason, Why: "x", Left: 2}
-		if code, head, next := exitCode(s, nil, nil), headline(s), nextText(string(reason)); code != want.code || head != want.head || next != want.next {
+		if code, head, next := exitCode(s, nil, nil), report.Headline(s.Reason, s.Left), report.Next(reason); code != want.code || head != want.head || next != want.next {
 			t.Errorf("%s: got %d, %q, %q; want %+v", reason, code, head, next, want)
 		}
 	}

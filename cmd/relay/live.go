@@ -61,7 +61,7 @@ func (l *live) erase() string {
 
 // panel is what the few lines show.
 type panel struct {
-	counts  counts
+	counts  orchestrator.Counts
 	running []runningTask
 	waiting string
 }
@@ -73,7 +73,7 @@ type runningTask struct {
 
 func (p *panel) take(u orchestrator.Update) {
 	if u.Counts.Total > 0 {
-		p.counts = countsOf(u.Counts)
+		p.counts = u.Counts
 	}
 	at := slices.IndexFunc(p.running, func(r runningTask) bool { return r.id == u.Task })
 	switch u.Kind {

@@ -70,6 +70,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"cmd/relay/shift.go", "night", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/sleep.go", "", "2 January …", "how a time is written"},
 	{"cmd/relay/awake_unix.go", "canStayAwake", "relay knows no way to ask …", "on systems that relay is not tested on"},
+	{"orchestrator/report/markdown.go", "day", "2006-01-02 … MST", "how a time is written"},
 	{"orchestrator/secrets/shapes.go", "further", "", "shapes of tokens: looked for, not said"},
 	{"cmd/relay/append.go", "add", "", "every epic that could be made a plan of could be added to so far"},
 	{"epic/append.go", "errPlace", "", "every epic that could be made a plan of could be added to so far"},

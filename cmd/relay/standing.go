@@ -11,20 +11,20 @@ import (
 // standing is how an epic stands: what relay status --json prints, and what its text is made of. The schema of it is
 // status.schema.json.
 type standing struct {
-	Version  int               `json:"version"`
-	Epic     epicName          `json:"epic"`
-	Run      runState          `json:"run"`
-	Branch   string            `json:"branch,omitempty"`   // the epic's integration branch
-	Finished string            `json:"finished,omitempty"` // the branch that relay finish put all of that on
-	Waiting  *pause            `json:"waiting,omitempty"`  // the run starts nothing for a while
-	Cooling  []cooling         `json:"cooling,omitempty"`  // runners that are not to be asked yet
-	Counts   counts            `json:"counts"`
-	Usage    attempts.Usage    `json:"usage"`
-	Spenders attempts.Spenders `json:"spenders,omitempty"`
-	Tasks    []taskState       `json:"tasks"`
-	Judged   *epicState        `json:"epic_review,omitempty"` // the newest review of the whole epic
-	Forecast *forecast         `json:"forecast,omitempty"`
-	Edited   bool              `json:"edited"` // somebody else changed attempt-ledger.yml
+	Version  int                 `json:"version"`
+	Epic     epicName            `json:"epic"`
+	Run      runState            `json:"run"`
+	Branch   string              `json:"branch,omitempty"`   // the epic's integration branch
+	Finished string              `json:"finished,omitempty"` // the branch that relay finish put all of that on
+	Waiting  *pause              `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Cooling  []cooling           `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Counts   orchestrator.Counts `json:"counts"`
+	Usage    attempts.Usage      `json:"usage"`
+	Spenders attempts.Spenders   `json:"spenders,omitempty"`
+	Tasks    []taskState         `json:"tasks"`
+	Judged   *epicState          `json:"epic_review,omitempty"` // the newest review of the whole epic
+	Forecast *forecast           `json:"forecast,omitempty"`
+	Edited   bool                `json:"edited"` // somebody else changed attempt-ledger.yml
 
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
@@ -60,15 +60,6 @@ const (
 	runStopped = "stopped"
 	runCrashed = "crashed"
 )
-
-type counts struct {
-	Total      int `json:"total"`
-	Completed  int `json:"completed"`
-	InProgress int `json:"in_progress"`
-	Pending    int `json:"pending"`
-	Blocked    int `json:"blocked"`
-	Gated      int `json:"gated"`
-}
 
 // taskState is one task of a standing. Attempt counts the charged attempts, and the running one if there is one.
 type taskState struct {
@@ -117,7 +108,7 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 			state.Attempts = rec.Attempts
 		}
 		s.Tasks[i] = state
-		s.Counts.add(state.Status)
+		s.Counts.Add(state.Status)
 		s.spend(rec)
 		if used := rec.Used(); used != (attempts.Usage{}) {
 			s.Tasks[i].Usage = &used
@@ -185,32 +176,11 @@ func (r *runState) goesOn(now time.Time) bool {
 	return r.State == runStopped && r.Reason == reloading && now.Sub(*r.StoppedAt) < turnWait
 }
 
-func (c *counts) add(s attempts.Status) {
-	c.Total++
-	switch s {
-	case attempts.Completed:
-		c.Completed++
-	case attempts.InProgress:
-		c.InProgress++
-	case attempts.BlockedOn:
-		c.Blocked++
-	case attempts.Gated:
-		c.Gated++
-	default:
-		c.Pending++
-	}
-}
-
-// countsOf takes over the counts of a run.
-func countsOf(c orchestrator.Counts) counts {
-	return counts{c.Total, c.Completed, c.InProgress, c.Pending, c.Blocked, c.Gated}
-}
-
 // tally counts the tasks of an epic by state.
-func tally(l *attempts.Ledger, g *epic.Graph) counts {
-	var c counts
+func tally(l *attempts.Ledger, g *epic.Graph) orchestrator.Counts {
+	var c orchestrator.Counts
 	for i := range g.Len() {
-		c.add(l.StatusOf(g, g.ID(i)))
+		c.Add(l.StatusOf(g, g.ID(i)))
 	}
 	return c
 }

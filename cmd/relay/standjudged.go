@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
+	"relay/orchestrator/report"
 	"relay/review"
 )
 
@@ -50,7 +51,7 @@ func (l listing) judged(w io.Writer, j *epicState) {
 	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(wrap("the whole epic: "+j.text, l.width, "       "), " "))
 	switch {
 	case j.Decision == "" || len(j.Added) > 0:
-		fmt.Fprintln(w, "       "+nextText(string(orchestrator.EpicUnjudged)))
+		fmt.Fprintln(w, "       "+report.Next(orchestrator.EpicUnjudged))
 	case len(j.Findings) > 0:
 		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
 	}

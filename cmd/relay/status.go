@@ -32,7 +32,8 @@ func newStatusCommand(a *app) *cobra.Command {
 		Long: `Show how the epic stands: what is done, what runs, what is gated and why, and
 what a blocked task waits for. It writes nothing, and works during a run.
 Of an epic with more than 50 tasks only those that run or need a person are
-listed; --verbose lists all, with the receipt of every attempt.`,
+listed; --verbose lists all, with the receipt of every attempt. relay report
+tells a whole night.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "every task, with the receipts of its attempts")
@@ -67,10 +68,23 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	return nil
 }
 
-// standing reads how the epic of this place stands, and writes nothing. Plan and ledger are read side by side: of an
-// epic of ten thousand tasks each takes its time. While a run is on, its own plan counts.
+// standing reads how the epic of this place stands, and writes nothing.
 func (p *place) standing(verbose bool) (*standing, error) {
-	var view *attempts.View
+	now, view, warning, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	s := stand(now, view, p.config.Relay.MaxAttemptsPerTask, verbose)
+	if warning != "" {
+		s.PlanChanged = true
+		s.Warnings = append(s.Warnings, warning)
+	}
+	return s, nil
+}
+
+// read reads plan and ledger side by side: of an epic of ten thousand tasks each takes its time. While a run is on, its own
+// plan counts; when that and epic.yml differ, the warning says so.
+func (p *place) read() (now *plan, view *attempts.View, warning string, err error) {
 	var reading error
 	done := make(chan struct{})
 	go func() {
@@ -83,36 +97,26 @@ func (p *place) standing(verbose bool) (*standing, error) {
 		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
 	}
 	if err != nil && (reading != nil || !view.Running) {
-		return nil, err
+		return nil, nil, "", err
 	}
 	if reading != nil {
-		return nil, reading
+		return nil, nil, "", reading
 	}
-	now, warning, err := p.inForce(view, pl, err)
-	if err != nil {
-		return nil, err
+	if now, warning, err = p.inForce(view, pl, err); err != nil {
+		return nil, nil, "", err
 	}
 	if have := view.Ledger.EpicID; have != "" && have != now.epic.ID {
-		return nil, &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: now.epic.ID}
+		return nil, nil, "", &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: now.epic.ID}
 	}
-	s := stand(now, view, p.config.Relay.MaxAttemptsPerTask, verbose)
-	if warning != "" {
-		s.PlanChanged = true
-		s.Warnings = append(s.Warnings, warning)
-	}
-	return s, nil
+	return now, view, warning, nil
 }
 
 // standingBy is the standing of a plan whose run is over, whatever has become of epic.yml by now.
-func (p *place) standingBy(pl *plan) (*standing, error) {
-	view, err := attempts.Read(p.dir, nil, nil)
-	if err != nil {
-		return nil, err
-	}
+func (p *place) standingBy(pl *plan, view *attempts.View) *standing {
 	s := stand(pl, view, p.config.Relay.MaxAttemptsPerTask, false)
 	source, err := readFile(p.file("epic.yml"), maxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.source)
-	return s, nil
+	return s
 }
 
 // inForce decides between epic.yml as it is, which may have mistakes, and the plan that the newest run began with. When

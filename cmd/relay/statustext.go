@@ -9,6 +9,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
+	"relay/orchestrator"
+	"relay/orchestrator/report"
 )
 
 // listing says how a standing is told.
@@ -30,7 +32,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
-		l.note(w, nextText(s.Run.Reason))
+		l.note(w, report.Next(orchestrator.Reason(s.Run.Reason)))
 	}
 	fmt.Fprintf(w, "tasks  %s %s\n", bar(s.Counts, 20), l.countsText(s.Counts))
 	l.cost(w, s)
@@ -214,7 +216,7 @@ func moment(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-func bar(c counts, width int) string {
+func bar(c orchestrator.Counts, width int) string {
 	done := 0
 	if c.Total > 0 {
 		done = c.Completed * width / c.Total
@@ -222,19 +224,6 @@ func bar(c counts, width int) string {
 	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
 }
 
-func (l listing) countsText(c counts) string {
-	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
-	underway := "running"
-	if l.dead {
-		underway = "interrupted"
-	}
-	for _, part := range []struct {
-		n    int
-		word string
-	}{{c.InProgress, underway}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
-		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.word)
-		}
-	}
-	return text
+func (l listing) countsText(c orchestrator.Counts) string {
+	return report.Standing(c, l.dead)
 }

@@ -22,6 +22,14 @@ func code(text string, width int) string {
 	return fence + text + fence
 }
 
+// cell is code in a table. Which bar ends a cell depends on who reads it, so that there is none: it is shown broken.
+func cell(text string, width int) string {
+	return strings.ReplaceAll(code(text, width), "|", "¦")
+}
+
+// name is code for a short text: an agent's name, a word of the ledger's.
+func name(text string) string { return code(text, 80) }
+
 // block shows text of any origin as a block of code in markdown.
 func block(text string) string {
 	text = strings.Trim(words.Safe(words.Clip(text, maxBlock)), "\n")

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/words"
+	"relay/review"
+)
+
+// tasks tells of each task that was touched or needs a person.
+func (p *page) tasks(r *Report) {
+	told := 0
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if !t.Touched && t.Gate == nil {
+			continue
+		}
+		if told++; told <= mostTasks {
+			p.task(t)
+		}
+	}
+	if told > mostTasks {
+		p.say("\nand %s more: `relay report --format json` has all of them\n", words.Count(told-mostTasks, "task"))
+	}
+}
+
+func (p *page) task(t *Task) {
+	p.say("\n### %s %s\n\n%s; attempts: %s", t.ID, code(t.Title, 200), p.state(t), counted(t))
+	if t.Head != "" {
+		p.say("; commits %s", code(span(t.Base)+".."+span(t.Head), 60))
+	}
+	if t.Landed != "" {
+		p.say(", landed as %s", code(span(t.Landed), 20))
+	}
+	p.say("\n")
+	if t.Gate != nil {
+		p.say("\nGated %s: %s\n%s", p.moment(t.Gate.At), name(string(t.Gate.Reason)), block(t.Gate.Detail))
+	}
+	if t.Cap != nil {
+		p.say("\nIts cap: %s\n", capText(t.Cap))
+	}
+	p.attempts(t)
+	last := judged(t)
+	if last == nil {
+		p.criteria(nil, t.Unproven)
+		return
+	}
+	p.said(last)
+	p.criteria(last.Proofs, t.Unproven)
+}
+
+// span is the begin of a commit's hash.
+func span(commit string) string { return fmt.Sprintf("%.12s", commit) }
+
+// attempts has a line for each.
+func (p *page) attempts(t *Task) {
+	if len(t.Attempts) == 0 {
+		return
+	}
+	p.say("\n")
+	from := max(len(t.Attempts)-mostTries, 0)
+	if from > 0 {
+		p.say("- %s before these: `relay show %s`\n", words.Count(from, "attempt"), t.ID)
+	}
+	for i := range t.Attempts[from:] {
+		a := &t.Attempts[from+i]
+		length := ", " + lasting(a.Seconds)
+		if a.Seconds == 0 && p.over { // nobody knows when it came to its end
+			length = ""
+		}
+		p.say("- attempt %d, %s%s: %s", a.ID, p.moment(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
+		if a.Result != attempts.ResultSuccess && a.Outcome != "" {
+			p.say(" (%s, %s)", name(string(a.Outcome)), charge(a.Charged))
+		}
+		if who := strings.TrimSpace(a.Agent + " " + a.Model); who != "" {
+			p.say(" by %s", name(who))
+		}
+		if a.Usage != nil {
+			p.say(", %s", words.Usage(*a.Usage))
+		}
+		if a.Elsewhere {
+			p.say(", in another night")
+		}
+		p.say("%s", words.After(code(reason(a), columnsWide)))
+		if a.Kept != "" {
+			p.say("; kept as %s", code(a.Kept, columnsWide))
+		}
+		p.say("\n")
+	}
+}
+
+func charge(charged bool) string {
+	if charged {
+		return "charged"
+	}
+	return "not charged"
+}
+
+// reason is what an attempt came to, in words.
+func reason(a *Attempt) string {
+	if a.Result == attempts.ResultSuccess || a.Error == "" {
+		return a.Summary
+	}
+	return a.Error
+}
+
+// criteria is the table of how each is proved.
+func (p *page) criteria(proofs []review.Proof, unproven []string) {
+	if len(proofs)+len(unproven) == 0 {
+		return
+	}
+	p.say("\n| # | criterion | met | proved by |\n|---|---|---|---|\n")
+	for i, proof := range proofs {
+		met, by := "no", cell(Proved(proof), columnsWide)
+		switch {
+		case proof.By == review.Unproven:
+			met, by = "unproven", "nothing"
+		case proof.Met:
+			met = "yes"
+		}
+		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, by)
+	}
+	if len(proofs) > 0 {
+		return
+	}
+	for i, text := range unproven {
+		p.say("| %d | %s | unproven | nothing |\n", i+1, cell(text, columnsWide))
+	}
+}

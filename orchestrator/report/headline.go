@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+
+	"relay/orchestrator"
+)
+
+// Standing says how many tasks are in which state. On a run that is over nothing is under way.
+func Standing(c orchestrator.Counts, over bool) string {
+	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
+	underway := "running"
+	if over {
+		underway = "interrupted"
+	}
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.InProgress, underway}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.word)
+		}
+	}
+	return text
+}
+
+// Headline says how a run ended; left is how many of its tasks are not completed.
+func Headline(reason orchestrator.Reason, left int) string {
+	switch reason {
+	case orchestrator.EpicComplete:
+		return "done: every task is completed"
+	case orchestrator.EpicRefused, orchestrator.EpicUnjudged:
+		return "every task is completed, but the epic as a whole has not passed its review"
+	case orchestrator.Interrupted:
+		return "stopped before the end; nothing is lost, relay work continues"
+	case orchestrator.Deadline:
+		return "stopped for its deadline; nothing is lost, relay work continues"
+	case orchestrator.CircuitBreaker, orchestrator.UnchargedRetries, orchestrator.DiskFloor, orchestrator.MemoryFloor:
+		return "stopped early; nothing is lost"
+	case orchestrator.BudgetExhausted:
+		return "stopped by its budget; nothing is lost"
+	case orchestrator.NoRunnableTasks:
+		if left == 0 {
+			return "done: the tasks you named are completed"
+		}
+		return "finished what could be done; some tasks need you"
+	}
+	return "ended by an error; nothing recorded is lost"
+}
+
+// Next says what to do after a limit of the run.
+func Next(reason orchestrator.Reason) string {
+	switch reason {
+	case orchestrator.Deadline:
+		return "relay work goes on from here; --until and relay.until set the deadline"
+	case orchestrator.CircuitBreaker:
+		return "see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
+	case orchestrator.UnchargedRetries:
+		return "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"
+	case orchestrator.DiskFloor:
+		return "make room, then relay work; relay.disk_floor_mib is the limit"
+	case orchestrator.MemoryFloor:
+		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
+	case orchestrator.EpicRefused:
+		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
+	case orchestrator.EpicUnjudged:
+		return "relay work asks the reviewers again"
+	case orchestrator.BudgetExhausted:
+		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
+	}
+	return ""
+}

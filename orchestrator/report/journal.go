@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator"
+)
+
+// mostTold bounds each kind of thing that a journal keeps.
+const mostTold = 500
+
+// Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
+// what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next.
+type Journal struct {
+	wanted string // the last run of the night; "": the newest
+	known  []string
+	over   bool // what follows is of another night
+	night  []logged
+	waits  []Wait
+	notes  []Note
+	turns  []Note // of tasks to another agent
+	left   int
+}
+
+type logged struct {
+	Run
+	pid  int
+	seen time.Time // of its last event
+}
+
+// NewJournal returns an empty journal for the night that ends with a run, or for the newest.
+func NewJournal(run string) *Journal { return &Journal{wanted: run} }
+
+// Add takes in the next event.
+func (j *Journal) Add(e attempts.Event) {
+	if e.RunStarted != nil {
+		j.begin(e)
+	}
+	if j.over || len(j.night) == 0 {
+		return
+	}
+	run := &j.night[len(j.night)-1]
+	if run.StoppedAt == nil {
+		run.seen = e.At
+	}
+	switch {
+	case e.RunStopped != nil && e.Run == run.ID:
+		at, code := e.At, e.RunStopped.ExitCode
+		run.StoppedAt, run.ExitCode, run.Reason, run.Why = &at, &code, e.RunStopped.Reason, e.RunStopped.Why
+	case e.Waiting != nil:
+		j.wait(Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
+	case e.Cooling != nil && e.Cooling.Until.IsZero():
+		j.wait(Wait{At: e.At, Kind: AgentFree, For: e.Cooling.Runner, Why: e.Cooling.Why})
+	case e.Cooling != nil:
+		j.wait(Wait{At: e.At, Kind: AgentCools, For: e.Cooling.Runner, Until: e.Cooling.Until, Why: e.Cooling.Why})
+	case e.Note != nil && e.Note.Kind == "switch":
+		j.turns = j.note(j.turns, e, e.Note.Kind, e.Note.Text)
+	default:
+		if kind, text := noted(e); kind != "" {
+			j.notes = j.note(j.notes, e, kind, text)
+		}
+	}
+}
+
+// noted is what is told of an event that is neither a wait nor part of an attempt; an empty kind is nothing.
+func noted(e attempts.Event) (kind, text string) {
+	switch {
+	case e.Note != nil:
+		return e.Note.Kind, e.Note.Text
+	case e.Gate != nil && e.Type == attempts.TypeGated:
+		return "gated", strings.TrimSpace(string(e.Gate.Reason) + " " + e.Gate.Detail)
+	case e.Type == attempts.TypeUngated:
+		return "ungated", "may be tried again: a person said so"
+	case e.Type == attempts.TypeReset:
+		return "retry", "pending again: a person said so"
+	case e.Finished != nil:
+		return "finished", fmt.Sprintf("%s was landed on %s by %s", e.Finished.Branch, e.Finished.Into, e.Finished.How)
+	case e.Accepted != nil && e.Accepted.Base == nil:
+		return "accepted", "an edit of the ledger was taken in"
+	}
+	return "", ""
+}
+
+// begin opens a run: of the same night, if the one before went on as this one.
+func (j *Journal) begin(e attempts.Event) {
+	j.known = append(j.known, e.Run)
+	rs := e.RunStarted
+	if n := len(j.night); n > 0 {
+		last := &j.night[n-1]
+		if last.ID == j.wanted {
+			j.over = true
+			return
+		}
+		if last.pid != rs.PID || !last.goesOn(e.At) {
+			*j = Journal{wanted: j.wanted, known: j.known}
+		}
+	}
+	run := logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs}, pid: rs.PID}
+	if !rs.Until.IsZero() {
+		until := rs.Until
+		run.Until = &until
+	}
+	j.night = append(j.night, run)
+}
+
+// goesOn reports whether a relay work goes on with another run, which begins now: with a new plan, or with tasks that the
+// review of the whole epic wants.
+func (l *logged) goesOn(now time.Time) bool {
+	reason := orchestrator.Reason(l.Reason)
+	return (reason == orchestrator.Reload || reason == orchestrator.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
+}
+
+func (j *Journal) wait(w Wait) {
+	if len(j.waits) == mostTold {
+		j.left++
+		return
+	}
+	j.waits = append(j.waits, w)
+}
+
+func (j *Journal) note(list []Note, e attempts.Event, kind, text string) []Note {
+	if len(list) == mostTold {
+		j.left++
+		return list
+	}
+	return append(list, Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text})
+}
+
+// Knows reports whether the run that was asked for is in the log.
+func (j *Journal) Knows() bool {
+	return j.wanted == "" || len(j.night) > 0 && j.night[len(j.night)-1].ID == j.wanted
+}
+
+// Runs are the runs in the log, oldest first.
+func (j *Journal) Runs() []string { return j.known }

@@ -1,0 +1,188 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator"
+)
+
+// Input is what a report follows from.
+type Input struct {
+	Epic    *epic.Epic
+	Graph   *epic.Graph
+	Ledger  *attempts.Ledger
+	Journal *Journal // of the night that is told of
+	Running bool     // somebody is at work on the epic
+
+	MaxAttempts int // of tasks that name no number of their own
+	Budget      orchestrator.Budget
+	Warnings    []string
+	Now         time.Time
+	Redact      func(string) string // takes secrets out of a text; nil: nobody does
+}
+
+// making is a report under way.
+type making struct {
+	Input
+	r      *Report
+	runs   []string // ids
+	shares attempts.Spenders
+	causes [][]string
+	blocks map[string]int // tasks that wait for a gated one
+}
+
+// Make makes a report.
+func Make(in Input) *Report {
+	m := &making{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
+	integration := in.Ledger.Integration
+	m.r = &Report{
+		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
+		Branch: m.line(integration.Branch), Finished: m.line(integration.Finished),
+		Runs: []Run{}, Needs: []Need{}, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
+		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
+		Tasks: make([]Task, len(in.Epic.Tasks)),
+	}
+	m.night()
+	for i := range in.Epic.Tasks {
+		m.task(i)
+	}
+	m.epicReviews()
+	m.totals()
+	m.needs()
+	return m.r
+}
+
+// night says which runs these are, and what happened in them besides attempts.
+func (m *making) night() {
+	j, r := m.Journal, m.r
+	if j == nil {
+		j = NewJournal("")
+	}
+	seen := m.Now
+	for i := range j.night {
+		r.Runs = append(r.Runs, j.night[i].Run)
+		seen = j.night[i].seen
+	}
+	status := m.Ledger.Status
+	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
+		run := Run{ID: m.Ledger.Folded.Run, StartedAt: status.StartedAt}
+		if run.StartedAt.IsZero() { // older ledgers do not say
+			run.StartedAt = m.Ledger.StartedAt
+		}
+		if status.State != string(Running) {
+			run.StoppedAt, run.ExitCode, run.Reason, run.Why = &status.StoppedAt, &status.LastExitCode, status.LastExitReason, m.Ledger.Why
+		}
+		r.Runs = append(r.Runs, run)
+	}
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		m.runs = append(m.runs, run.ID)
+		end := seen
+		switch {
+		case run.StoppedAt != nil:
+			end = *run.StoppedAt
+		case m.Running:
+			end = m.Now
+		}
+		run.Seconds = between(run.StartedAt, end)
+		run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
+	}
+	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.told(j.turns), m.told(j.notes), j.left
+	for i := range r.Waits {
+		r.Waits[i].For, r.Waits[i].Why = m.line(r.Waits[i].For), m.text(r.Waits[i].Why)
+	}
+	m.headline(len(j.known) > 0 && len(j.night) > 0 && j.known[len(j.known)-1] != j.night[len(j.night)-1].ID)
+}
+
+func (m *making) told(notes []Note) []Note {
+	list := append([]Note{}, notes...)
+	for i := range list {
+		list[i].Kind, list[i].Text = m.line(list[i].Kind), m.text(list[i].Text)
+	}
+	return list
+}
+
+// headline says how it ended; past means that another run came after these.
+func (m *making) headline(past bool) {
+	r := m.r
+	if len(r.Runs) == 0 {
+		r.State, r.Headline = Never, "no run yet"
+		return
+	}
+	last := &r.Runs[len(r.Runs)-1]
+	switch {
+	case last.StoppedAt != nil:
+		r.State = Stopped
+		left := 1
+		if last.ExitCode != nil && *last.ExitCode == 0 {
+			left = 0
+		}
+		r.Headline = Headline(orchestrator.Reason(last.Reason), left)
+		if last.Reason == string(orchestrator.Reload) {
+			r.Headline = "stopped to go on with the plan as it was by then"
+		}
+	case m.Running && !past:
+		r.State, r.Headline = Running, "still at work: this is how it stands now"
+	default:
+		r.State, r.Headline = Crashed, "died without a word; nothing recorded is lost, relay work continues"
+	}
+}
+
+// totals says what was used by whom, and what is left of the caps.
+func (m *making) totals() {
+	r := m.r
+	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
+	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
+	for _, c := range []*Cap{capOf(orchestrator.OfRun, m.Budget.Run, r.Usage), capOf(orchestrator.OfEpic, m.Budget.Epic, r.EpicUsage)} {
+		if c != nil {
+			r.Caps = append(r.Caps, *c)
+		}
+	}
+}
+
+// shares sums up by a name, the dearest first.
+func shares(all attempts.Spenders, name func(attempts.Spender) string) []Share {
+	list := []Share{}
+	for _, s := range all {
+		at := slices.IndexFunc(list, func(o Share) bool { return o.Name == name(s) })
+		if at < 0 {
+			at = len(list)
+			list = append(list, Share{Name: name(s)})
+		}
+		one := &list[at]
+		one.Attempts += s.Attempts
+		one.Unpriced += s.Unpriced
+		one.Add(s.Usage)
+	}
+	slices.SortStableFunc(list, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// capOf says what of a cap is left; nil: there is none.
+func capOf(of orchestrator.Scope, c orchestrator.Cap, u attempts.Usage) *Cap {
+	if c == (orchestrator.Cap{}) {
+		return nil
+	}
+	return &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
+}
+
+func bound[N int64 | float64](most, spent N) *Bound[N] {
+	if most <= 0 {
+		return nil
+	}
+	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
+}
+
+// between is a time in seconds; 0 when nobody has said when it began or ended.
+func between(from, to time.Time) float64 {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return max(float64(to.Sub(from).Milliseconds())/1000, 0)
+}

@@ -1,0 +1,246 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/words"
+)
+
+// Most of what markdown tells; the JSON has all of it.
+const (
+	mostRows    = 50   // tasks of a plan that are all in the table, touched or not
+	mostTasks   = 1000 // told of in full
+	mostTries   = 20   // attempts of one task
+	mostPutOff  = 200
+	mostListed  = 100 // waits, changes of agent, notes
+	columnsWide = 300 // one text in a line
+)
+
+// page is markdown being written. Whatever is not relay's own words goes through code, block, cell or name.
+type page struct {
+	*bufio.Writer
+	zone *time.Location
+	from time.Time // the night's begin
+	over bool      // no run is on
+}
+
+func (p *page) say(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// Markdown writes the report for a person, with times as in zone. No text of an agent's can do more in it than be read.
+func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
+	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), zone: zone, over: r.State != Running}
+	if len(r.Runs) > 0 {
+		p.from = r.Runs[0].StartedAt
+	}
+	p.head(r)
+	p.needs(r)
+	p.judged(r.Judged)
+	p.table(r)
+	p.tasks(r)
+	p.putOff(r)
+	p.costs(r)
+	p.waits(r)
+	p.notes("Changes of agent", r.Switches)
+	p.notes("Notes", r.Notes)
+	if r.LeftOut > 0 {
+		p.say("\nThere was no room for %d more of these: `relay ledger log` has them.\n", r.LeftOut)
+	}
+	return p.Flush()
+}
+
+func (p *page) head(r *Report) {
+	p.say("# %s\n\n**%s**\n\n", code(r.Epic.Title, columnsWide), r.Headline)
+	p.say("- epic: %s", code(r.Epic.ID, columnsWide))
+	if r.Epic.Source != "" {
+		p.say(", from %s", code(r.Epic.Source, columnsWide))
+	}
+	p.say("\n")
+	for i := range r.Runs {
+		p.say("- run: %s\n", p.run(&r.Runs[i]))
+	}
+	p.say("- tasks: %s\n", Standing(r.Counts, p.over))
+	if r.State != Never {
+		p.say("- attempts: %s\n", tries(r.Tries))
+	}
+	if c := r.Criteria; c != (Criteria{}) {
+		p.say("- acceptance criteria of the tasks below: %d proved, %d not met, %d unproven\n", c.Met, c.NotMet, c.Unproven)
+	}
+	if r.Usage != (attempts.Usage{}) {
+		p.say("- cost: %s\n", words.Usage(r.Usage))
+	}
+	switch {
+	case r.Finished != "":
+		p.say("- work: on %s, where relay finish has put it\n", code(r.Finished, columnsWide))
+	case r.Branch != "" && r.Counts.Completed > 0:
+		p.say("- work: on the branch %s\n", code(r.Branch, columnsWide))
+	}
+	p.say("- as of %s\n", p.day(r.MadeAt))
+	for _, w := range r.Warnings {
+		p.say("- note: %s\n", code(w, 1000))
+	}
+}
+
+// run is one run in a line.
+func (p *page) run(r *Run) string {
+	text := "one that is known from the ledger only"
+	if r.ID != "" {
+		text = code(r.ID, 60)
+	}
+	text += ", " + p.day(r.StartedAt)
+	if r.StoppedAt != nil && !r.StoppedAt.IsZero() {
+		text += " to " + p.moment(*r.StoppedAt)
+	}
+	if r.Seconds > 0 {
+		text += ", " + lasting(r.Seconds)
+	}
+	if r.Jobs > 0 {
+		text += ", " + words.Count(r.Jobs, "job")
+	}
+	if r.Until != nil {
+		text += ", until " + p.moment(*r.Until)
+	}
+	if r.Reason != "" {
+		text += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
+	}
+	if r.ExitCode != nil {
+		text += fmt.Sprintf(", exit code %d", *r.ExitCode)
+	}
+	if r.Why != "" {
+		text += ": " + code(r.Why, columnsWide)
+	}
+	return text
+}
+
+func tries(t Tries) string {
+	text := fmt.Sprintf("%d: %d succeeded, %d charged", t.Total, t.Succeeded, t.Charged)
+	if t.Uncharged > 0 {
+		text += fmt.Sprintf(", %d not charged", t.Uncharged)
+	}
+	if t.Running > 0 {
+		text += fmt.Sprintf(", %d not ended", t.Running)
+	}
+	return text
+}
+
+// needs says what a person should look at, and type.
+func (p *page) needs(r *Report) {
+	if len(r.Needs) == 0 && len(r.Next) == 0 {
+		return
+	}
+	if len(r.Needs) > 0 {
+		p.say("\n## Needs you\n")
+	}
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		if i == mostListed {
+			p.say("\nand %d more gated tasks: `relay status --verbose`\n", len(r.Needs)-i)
+			break
+		}
+		p.say("\n%s %s is gated: %s%s", n.Task, code(n.Title, 120), name(string(n.Reason)), words.After(code(n.Detail, columnsWide)))
+		if n.Blocks > 0 {
+			p.say("; it blocks %s", words.Count(n.Blocks, "task"))
+		}
+		p.say("\n")
+		p.typed(n.Type)
+	}
+	if len(r.Next) > 0 {
+		p.say("\n## Next\n")
+		p.typed(r.Next)
+	}
+}
+
+// typed are commands to copy.
+func (p *page) typed(list []Command) {
+	widest := 0
+	for _, c := range list {
+		widest = max(widest, len(c.Type))
+	}
+	var text strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&text, "%-*s   # %s\n", widest, c.Type, c.For)
+	}
+	p.say("\n```sh\n%s```\n", text.String())
+}
+
+// table has a row for each task, or of a long plan for those of which there is something to tell.
+func (p *page) table(r *Report) {
+	p.say("\n## Tasks\n\n| task | state | attempts | time | cost | title |\n|---|---|---|---|---|---|\n")
+	left, rows := 0, 0
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if len(r.Tasks) > mostRows && len(t.Attempts) == 0 && t.Gate == nil || rows == mostTasks {
+			left++
+			continue
+		}
+		rows++
+		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), spell(t.Seconds), price(t.Usage), cell(t.Title, 120))
+	}
+	if left > 0 {
+		p.say("\nand %s more: `relay status --verbose`\n", words.Count(left, "task"))
+	}
+}
+
+func (p *page) state(t *Task) string {
+	switch {
+	case t.Status == attempts.InProgress && p.over:
+		return "interrupted"
+	case t.Unverified:
+		return "completed, unverified"
+	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
+		return "blocked by " + words.Some(t.RootCauses, attempts.MaxCauses)
+	case t.Status == attempts.BlockedOn:
+		return "waits for " + words.Some(t.WaitsFor, 3)
+	}
+	return strings.ReplaceAll(string(t.Status), "_", " ")
+}
+
+// counted says how many attempts there were, and how many of those that may fail have.
+func counted(t *Task) string {
+	if t.Tries == 0 {
+		return "none"
+	}
+	text := fmt.Sprintf("%d, %d of %d charged", t.Tries, t.Charged, t.Max)
+	if t.Uncharged > 0 {
+		text += fmt.Sprintf(", %d uncharged", t.Uncharged)
+	}
+	return text
+}
+
+// moment is a time of the night by the clock alone, any other with its day.
+func (p *page) moment(t time.Time) string {
+	if since := t.Sub(p.from); since < 0 || since >= 24*time.Hour {
+		return p.day(t)
+	}
+	return t.In(p.zone).Format("15:04")
+}
+
+func (p *page) day(t time.Time) string {
+	if t.IsZero() {
+		return "at a time nobody knows"
+	}
+	return t.In(p.zone).Format("2006-01-02 15:04 MST")
+}
+
+func lasting(seconds float64) string {
+	return words.Span(time.Duration(seconds * float64(time.Second)))
+}
+
+// spell is a time in a table; nothing for none.
+func spell(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return lasting(seconds)
+}
+
+func price(u *attempts.Usage) string {
+	if u == nil {
+		return ""
+	}
+	return words.Usage(*u)
+}

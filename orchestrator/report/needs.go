@@ -1,0 +1,74 @@
+package report
+
+import (
+	"relay/attempts"
+	"relay/orchestrator"
+)
+
+// needs says which tasks need a person, and what is to be typed.
+func (m *making) needs() {
+	r := m.r
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if t.Status == attempts.Gated {
+			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t)})
+		}
+	}
+	m.advice()
+	m.next()
+}
+
+// advice adds what to do about a limit that has ended the run.
+func (m *making) advice() {
+	r := m.r
+	if r.State != Stopped || r.Judged != nil {
+		return
+	}
+	if advice := Next(orchestrator.Reason(r.Runs[len(r.Runs)-1].Reason)); advice != "" {
+		r.Warnings = append(r.Warnings, advice)
+	}
+}
+
+// next says what is to be typed besides.
+func (m *making) next() {
+	r := m.r
+	add := func(command, what string) { r.Next = append(r.Next, Command{command, what}) }
+	if r.State == Running {
+		add("relay status --watch", "follows the run")
+		return
+	}
+	switch c, j := r.Counts, r.Judged; {
+	case c.Pending+c.InProgress > 0:
+		add("relay work", "goes on with what is pending")
+	case j == nil || c.Completed < c.Total:
+	case j.Verdict == "" || len(j.Added) > 0:
+		add("relay work", "asks the reviewers of the whole epic again")
+	case len(j.Findings) > 0:
+		add("relay init --append", "adds what the reviewers of the whole epic found as tasks; then relay work")
+	}
+	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {
+		add("relay finish", "lands the completed tasks on the branch the epic began from")
+	}
+}
+
+// remedy is what to type for a gated task.
+func remedy(t *Task) []Command {
+	look := Command{"relay show " + t.ID, "what was tried"}
+	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
+	switch t.Gate.Reason {
+	case attempts.UserBlocked:
+		return []Command{again}
+	case attempts.QualityGateBlocked:
+		look = Command{"relay show " + t.ID + " --review", "what the reviewers said"}
+	case attempts.TamperedWith:
+		look = Command{"relay show " + t.ID + " --diff", "what it changed"}
+	case attempts.BudgetExhausted:
+		return []Command{{"relay config relay.task_budget_usd", "its cap, unless the task has a budget_usd of its own: raise it"}, again}
+	case attempts.Infrastructure:
+		return []Command{look, {"relay check", "what is wrong with the machine"}, again}
+	}
+	if len(t.Attempts) == 0 {
+		return []Command{again}
+	}
+	return []Command{look, again}
+}

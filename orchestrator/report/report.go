@@ -1,0 +1,251 @@
+package report
+
+import (
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator"
+	"relay/review"
+)
+
+// Report is what a night came to: one relay work, which may have been several runs. Its JSON form has a schema,
+// report.schema.json. All text in it is cleaned, and without secrets.
+type Report struct {
+	Version  int       `json:"version"`
+	MadeAt   time.Time `json:"made_at"`
+	Epic     Epic      `json:"epic"`
+	State    State     `json:"state"`
+	Headline string    `json:"headline"`
+	// Runs are those of the night, oldest first: after a relay reload another one goes on. None: there was no run yet.
+	Runs      []Run               `json:"runs"`
+	Branch    string              `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
+	Finished  string              `json:"finished,omitempty"` // branch that relay finish put all of it on
+	Counts    orchestrator.Counts `json:"counts"`             // of all tasks, as they are when the report is made
+	Tries     Tries               `json:"attempts"`           // of these runs
+	Criteria  Criteria            `json:"criteria"`           // of the tasks they touched, and of gated ones
+	Needs     []Need              `json:"needs_you"`
+	Next      []Command           `json:"next"`                  // what to type, in this order
+	Judged    *EpicReview         `json:"epic_review,omitempty"` // the newest review of the whole epic
+	Usage     attempts.Usage      `json:"usage"`
+	Agents    []Share             `json:"agents"` // the dearest first
+	Models    []Share             `json:"models"`
+	EpicUsage attempts.Usage      `json:"usage_of_epic"` // of all runs there ever were
+	Caps      []Cap               `json:"caps"`
+	Waits     []Wait              `json:"waits"`
+	Switches  []Note              `json:"switches"` // tasks that went from one agent to another
+	Notes     []Note              `json:"notes"`
+	LeftOut   int                 `json:"left_out,omitempty"` // waits, switches and notes that there was no room for
+	Warnings  []string            `json:"warnings"`
+	Tasks     []Task              `json:"tasks"` // every task, in the order of the plan
+}
+
+// State is how the newest run of a report is.
+type State string
+
+// States of a run. One that ended without a word has crashed.
+const (
+	Never   State = "never"
+	Running State = "running"
+	Stopped State = "stopped"
+	Crashed State = "crashed"
+)
+
+// Epic names the plan.
+type Epic struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Source string `json:"source,omitempty"` // the blueprint
+}
+
+// Run is one run.
+type Run struct {
+	ID        string     `json:"id,omitempty"` // empty: a program that told none
+	StartedAt time.Time  `json:"started_at"`
+	StoppedAt *time.Time `json:"stopped_at,omitempty"`
+	Seconds   float64    `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
+	Jobs      int        `json:"jobs,omitempty"`
+	ExitCode  *int       `json:"exit_code,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	Why       string     `json:"why,omitempty"` // in words, of a reason that is a limit of the run
+	Until     *time.Time `json:"until,omitempty"`
+}
+
+// Tries counts attempts.
+type Tries struct {
+	Total     int `json:"total"`
+	Succeeded int `json:"succeeded"`
+	Charged   int `json:"charged"`   // failed, and counted against their tasks
+	Uncharged int `json:"uncharged"` // ended through no fault of the agent
+	Running   int `json:"running"`
+}
+
+// Criteria counts acceptance criteria by what is known of them.
+type Criteria struct {
+	Met      int `json:"met"`
+	NotMet   int `json:"not_met"`
+	Unproven int `json:"unproven"`
+}
+
+// Need is a task that goes on only when a person says so.
+type Need struct {
+	Task   string          `json:"task"`
+	Title  string          `json:"title"`
+	Reason attempts.Reason `json:"reason"`
+	Detail string          `json:"detail,omitempty"`
+	Blocks int             `json:"blocks,omitempty"` // tasks that wait for it
+	Type   []Command       `json:"type"`
+}
+
+// Command is something to type, and what it is good for.
+type Command struct {
+	Type string `json:"type"`
+	For  string `json:"for"`
+}
+
+// Share is what one agent, or one model, has used.
+type Share struct {
+	Name     string `json:"name,omitempty"` // empty: it did not say
+	Attempts int    `json:"attempts"`
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something nobody had a price for
+	attempts.Usage
+}
+
+// Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.
+type Cap struct {
+	Scope orchestrator.Scope `json:"scope"`
+	USD   *Bound[float64]    `json:"usd,omitempty"`
+	// Tokens count without what was read from a provider's cache.
+	Tokens *Bound[int64] `json:"tokens,omitempty"`
+}
+
+// Bound is a cap with what counts against it and what remains.
+type Bound[N int64 | float64] struct {
+	Cap   N `json:"cap"`
+	Spent N `json:"spent"`
+	Left  N `json:"left"`
+}
+
+// Wait is a time in which nothing could start, or an agent was not to be asked.
+type Wait struct {
+	At    time.Time `json:"at"`
+	Kind  WaitKind  `json:"kind"`
+	For   string    `json:"for"` // an agent, or what the machine lacks
+	Until time.Time `json:"until,omitzero"`
+	Why   string    `json:"why,omitempty"`
+}
+
+// WaitKind says who waited.
+type WaitKind string
+
+// A run waits when nothing can start; an agent that cools is not asked, while others may be.
+const (
+	RunWaits   WaitKind = "run"
+	AgentCools WaitKind = "agent"
+	AgentFree  WaitKind = "free" // it may be asked again
+)
+
+// Note is something that happened besides.
+type Note struct {
+	At      time.Time `json:"at"`
+	Kind    string    `json:"kind"` // tamper, stray, tests, salvage, sleep, limit, gated, …
+	Task    string    `json:"task,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+	Text    string    `json:"text"`
+}
+
+// Task is one task. Of a task that had no attempt in these runs and is not gated there is no more than its state.
+type Task struct {
+	ID         string          `json:"id"`
+	Title      string          `json:"title"`
+	Status     attempts.Status `json:"status"`
+	Touched    bool            `json:"touched"` // it had an attempt in these runs
+	Tries      int             `json:"tries"`   // every attempt there ever was
+	Charged    int             `json:"charged"` // attempts that count against its limit
+	Max        int             `json:"max_attempts"`
+	Uncharged  int             `json:"uncharged"` // ended through no fault of the agent
+	Seconds    float64         `json:"seconds"`   // of its attempts in these runs
+	Usage      *attempts.Usage `json:"usage,omitempty"`
+	Cap        *Cap            `json:"cap,omitempty"`
+	Base       string          `json:"base,omitempty"` // commits of what succeeded, base..head
+	Head       string          `json:"head,omitempty"`
+	Landed     string          `json:"landed,omitempty"` // commit of the branch that holds it
+	Unverified bool            `json:"unverified,omitempty"`
+	Gate       *attempts.Gate  `json:"gate,omitempty"`
+	RootCauses []string        `json:"root_causes,omitempty"` // gated tasks that keep it from running
+	WaitsFor   []string        `json:"waits_for,omitempty"`
+	Attempts   []Attempt       `json:"attempts,omitempty"` // of earlier runs too
+	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged
+}
+
+// Attempt is what one attempt came to.
+type Attempt struct {
+	ID         int                 `json:"id"`
+	Run        string              `json:"run,omitempty"`
+	Elsewhere  bool                `json:"other_run,omitempty"` // of another night than this one
+	StartedAt  time.Time           `json:"started_at"`
+	EndedAt    *time.Time          `json:"ended_at,omitempty"`
+	Seconds    float64             `json:"seconds"`
+	Agent      string              `json:"agent,omitempty"`
+	Model      string              `json:"model,omitempty"`
+	Result     attempts.Result     `json:"result"`
+	Outcome    attempts.Outcome    `json:"outcome,omitempty"`
+	Charged    bool                `json:"charged"`
+	Category   attempts.Category   `json:"error_category,omitempty"`
+	Error      string              `json:"error,omitempty"`
+	Summary    string              `json:"summary,omitempty"` // in the agent's words
+	Suggestion string              `json:"suggestion,omitempty"`
+	Learning   string              `json:"learning,omitempty"`
+	Files      []string            `json:"files_changed,omitempty"`
+	Base       string              `json:"base,omitempty"`
+	Head       string              `json:"head,omitempty"`
+	Landed     string              `json:"landed,omitempty"`
+	Kept       string              `json:"kept,omitempty"` // ref with the work of an attempt that did not land
+	Usage      *attempts.Usage     `json:"usage,omitempty"`
+	Checks     []attempts.CheckRun `json:"checks,omitempty"`
+	Review     *Review             `json:"review,omitempty"`
+	Proofs     []review.Proof      `json:"proofs,omitempty"`
+}
+
+// Review is what the panel said of an attempt.
+type Review struct {
+	Verdict   review.Decision `json:"verdict,omitempty"`
+	Rounds    int             `json:"rounds,omitempty"` // in which the agent mended what they found
+	Split     bool            `json:"split,omitempty"`
+	Reviewers []Reviewer      `json:"reviewers,omitempty"`
+	Missing   []Missing       `json:"missing,omitempty"` // reviewers without an opinion, through no fault of the agent
+	PutOff    []PutOff        `json:"put_off,omitempty"`
+}
+
+// EpicReview is what the panel said of all that had landed.
+type EpicReview struct {
+	At       time.Time       `json:"at"`
+	Run      string          `json:"run,omitempty"`
+	Base     string          `json:"base"` // judged was base..head
+	Head     string          `json:"head"`
+	Text     string          `json:"text"` // what it came to, in words
+	Findings []review.Raised `json:"findings,omitempty"`
+	Added    []string        `json:"added,omitempty"` // tasks made of them
+	Usage    *attempts.Usage `json:"usage,omitempty"`
+	Review
+}
+
+// Missing is a reviewer who said nothing.
+type Missing struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// Reviewer is one of them.
+type Reviewer struct {
+	Name     string                  `json:"name"`
+	Model    string                  `json:"model,omitempty"`
+	Verdict  review.Decision         `json:"verdict"`
+	Summary  string                  `json:"summary,omitempty"`
+	Findings map[review.Severity]int `json:"findings,omitempty"`
+}
+
+// PutOff is a finding that did not hold the change up.
+type PutOff struct {
+	Why string `json:"why"` // "minor": below the bar of the strictness; "outside": not about the change
+	review.Raised
+}

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator"
+)
+
+func markdown(t testing.TB, r *Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Markdown(&b, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	golden := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s:\n%s", golden, got)
+	}
+}
+
+// A night with every kind of end, in which agents try to be heard.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	compare(t, "night.golden.md", markdown(t, Make(night(t, hostile))))
+}
+
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := Make(night(t, hostile)).HTML(&b, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "night.golden.html", b.String())
+}
+
+// states are reports of every state that a night can be in.
+func states(t *testing.T) map[string]*Report {
+	t.Helper()
+	full, fresh, old, crashed, running := night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile)
+	fresh.Ledger, fresh.Journal, fresh.Budget, fresh.Warnings = &attempts.Ledger{}, NewJournal(""), orchestrator.Budget{}, nil
+	old.Journal = nil
+	old.Ledger = &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T1": {Attempts: []attempts.Attempt{{ID: 1, StartedAt: at(1), EndedAt: at(2), Result: attempts.ResultFailure, Charged: true}}}}}
+	old.Ledger.Status = attempts.RelayStatus{State: "stopped", StartedAt: at(0), StoppedAt: at(60), LastExitCode: 4, LastExitReason: "deadline"}
+	old.Ledger.Why = "its deadline was reached"
+	crashed.Journal = NewJournal("")
+	for _, e := range events(hostile)[:8] {
+		crashed.Journal.Add(e)
+	}
+	running.Journal, running.Running, running.Ledger.Integration.Finished = crashed.Journal, true, "main"
+	cut := night(t, hostile)
+	cut.Journal = NewJournal(first)
+	for _, e := range events(hostile) {
+		cut.Journal.Add(e)
+	}
+	done := night(t, hostile)
+	for _, task := range done.Epic.Tasks {
+		done.Ledger.Tasks[task.ID] = &attempts.TaskRecord{Completed: true}
+	}
+	refused, added := Make(done), done
+	added.Ledger.EpicReviews[1].Added = []string{"T12", "T13"}
+	return map[string]*Report{"reloaded": Make(cut), "refused": refused, "added": Make(added), "full": Make(full), "fresh": Make(fresh), "old": Make(old), "crashed": Make(crashed), "running": Make(running)}
+}
+
+// What each state of a night is called, and what is to be typed then.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	all := states(t)
+	for _, name := range []string{"fresh", "old", "crashed", "running", "reloaded", "refused", "added"} {
+		text := markdown(t, all[name])
+		head, rest, _ := strings.Cut(text, "\n## ")
+		fmt.Fprintf(&b, "%s: %s\n", name, head)
+		if _, whole, ok := strings.Cut(rest, "## The whole epic\n"); ok && name == "added" {
+			whole, _, _ = strings.Cut(whole, "\n## ")
+			b.WriteString(whole)
+		}
+		if _, next, ok := strings.Cut("\n## "+rest, "\n## Next\n"); ok {
+			next, _, _ = strings.Cut(next, "\n## ")
+			b.WriteString(next)
+		}
+	}
+	compare(t, "heads.golden.md", b.String())
+}
+
+func TestJSONFollowsItsSchema(t *testing.T) {
+	t.Parallel()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("report", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("report")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range states(t) {
+		var b bytes.Buffer
+		if err := r.JSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(b.Bytes()))
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, b.String())
+		}
+		if err := schema.Validate(instance); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		whole, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want any
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(whole, &want); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: what is written task by task is not the report (%v)", name, err)
+		}
+	}
+}
+
+// Every text in a report goes through Redact, whoever wrote it.
+func TestNoSecretGetsThrough(t *testing.T) {
+	t.Parallel()
+	in := night(t, "it is hunter2, is it?")
+	in.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }
+	var b bytes.Buffer
+	r := Make(in)
+	if err := r.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	for form, text := range map[string]string{"json": b.String(), "md": markdown(t, r)} {
+		if strings.Contains(text, "hunter2") || !strings.Contains(text, "[redacted]") {
+			t.Errorf("%s: %s", form, text)
+		}
+	}
+}
+
+// The numbers add up to what the attempts of the night have used, and those of other nights do not count.
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	r := Make(night(t, "x"))
+	if got, want := r.Tries, (Tries{Total: 10, Succeeded: 3, Charged: 4, Uncharged: 2, Running: 1}); got != want {
+		t.Errorf("attempts %+v, want %+v", got, want)
+	}
+	if got, want := r.Criteria, (Criteria{Met: 2, NotMet: 1, Unproven: 3}); got != want {
+		t.Errorf("criteria %+v, want %+v", got, want)
+	}
+	tasks, agents, models := *r.Judged.Usage, attempts.Usage{}, attempts.Usage{}
+	for i := range r.Tasks {
+		if u := r.Tasks[i].Usage; u != nil {
+			tasks.Add(*u)
+		}
+	}
+	for _, s := range r.Agents {
+		agents.Add(s.Usage)
+	}
+	for _, s := range r.Models {
+		models.Add(s.Usage)
+	}
+	want := attempts.Usage{InputTokens: 7*120_000 + 6_000, CachedTokens: 700_000, OutputTokens: 21_110, CostUSD: 9}
+	for of, got := range map[string]attempts.Usage{"night": r.Usage, "tasks": tasks, "agents": agents, "models": models} {
+		if got != want {
+			t.Errorf("%s used %+v, want %+v", of, got, want)
+		}
+	}
+	if got := r.EpicUsage.CostUSD; got != 10.75 {
+		t.Errorf("the epic has cost %v, want 10.75", got)
+	}
+	if b := r.Caps[1].USD; b.Spent != 10.75 || b.Left != 0 {
+		t.Errorf("the epic's cap: %+v", b)
+	}
+}
+
+// Only the runs of one relay work are a night; an older one can be asked for.
+func TestJournalKeepsOneNight(t *testing.T) {
+	t.Parallel()
+	for wanted, want := range map[string]string{"": first + " " + second, second: first + " " + second, first: first, before: before, "nothing": ""} {
+		j := NewJournal(wanted)
+		for _, e := range events("x") {
+			j.Add(e)
+		}
+		var got []string
+		for i := range j.night {
+			got = append(got, j.night[i].ID)
+		}
+		if strings.Join(got, " ") != want && j.Knows() || j.Knows() != (want != "") {
+			t.Errorf("%q: %v, known %v; want %s", wanted, got, j.Knows(), want)
+		}
+		if len(j.Runs()) != 3 {
+			t.Errorf("%q: runs %v", wanted, j.Runs())
+		}
+		for _, n := range j.notes {
+			if (n.Text == "of another night") != (wanted == before) && j.Knows() {
+				t.Errorf("%q: note %+v", wanted, n)
+			}
+		}
+	}
+}
+
+// Whatever there is too much of is counted.
+func TestLongListsAreCut(t *testing.T) {
+	t.Parallel()
+	in := night(t, "x")
+	for range mostTold + 7 {
+		in.Journal.Add(attempts.Event{At: at(1), Note: &attempts.Note{Kind: "stray", Text: "y"}})
+		in.Journal.Add(attempts.Event{At: at(1), Waiting: &attempts.Waiting{For: "claude", Until: at(2)}})
+	}
+	many := in.Ledger.Tasks["T5"].Attempts[0]
+	for range mostPutOff {
+		many.Receipt.Review.Deferred = append(many.Receipt.Review.Deferred, many.Receipt.Review.Deferred[0])
+	}
+	for i := range mostTries {
+		many.ID = i + 2
+		in.Ledger.Tasks["T5"].Attempts = append(in.Ledger.Tasks["T5"].Attempts, many)
+	}
+	in.Ledger.Tasks["T5"].Attempts[mostTries].Receipt.Review = many.Receipt.Review
+	for i := range mostTasks + 100 {
+		id := fmt.Sprintf("G%d", i)
+		in.Epic.Tasks = append(in.Epic.Tasks, epic.Task{ID: id, Title: "More"})
+		in.Ledger.Tasks[id] = &attempts.TaskRecord{Gate: &attempts.Gate{Reason: attempts.UserBlocked}}
+	}
+	in.Epic.Tasks = append(in.Epic.Tasks, epic.Task{ID: "Z1", Title: "Never begun"})
+	var err error
+	if in.Graph, err = epic.NewGraph(in.Epic); err != nil {
+		t.Fatal(err)
+	}
+	got := markdown(t, Make(in))
+	for _, want := range []string{
+		"\nThere was no room for 25 more of these: `relay ledger log` has them.\n", "\n- and 400 more: `relay ledger log`\n",
+		"\nand 1006 more gated tasks: `relay status --verbose`\n", "- 1 attempt before these: `relay show T5`\n", "\n- and 9 more: `relay show TASK --review`\n",
+		"\nand 114 tasks more: `relay status --verbose`\n", "\nand 110 tasks more: `relay report --format json` has all of them\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	if strings.Contains(got, "| Z1 |") {
+		t.Error("a task that nothing happened to has a row in the table of a long plan")
+	}
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"relay/orchestrator/words"
+	"relay/review"
+)
+
+// said tells of an attempt's checks and reviewers.
+func (p *page) said(a *Attempt) {
+	if len(a.Checks) > 0 {
+		p.say("\nChecks of attempt %d:\n\n", a.ID)
+	}
+	for i := range a.Checks {
+		p.say("%s", checkRow(&a.Checks[i]))
+	}
+	r := a.Review
+	if r == nil || r.Verdict == "" && len(r.Reviewers)+len(r.Missing) == 0 {
+		return
+	}
+	p.say("\nReviewers of attempt %d", a.ID)
+	if r.Verdict != "" {
+		p.say(": %s", name(string(r.Verdict)))
+	}
+	if r.Rounds > 0 {
+		p.say(", after %s of mending", words.Count(r.Rounds, "round"))
+	}
+	if r.Split {
+		p.say("; they disagree")
+	}
+	p.say("\n")
+	p.panel(r)
+}
+
+// panel lists the reviewers.
+func (p *page) panel(r *Review) {
+	if len(r.Reviewers)+len(r.Missing) > 0 {
+		p.say("\n")
+	}
+	for _, one := range r.Missing {
+		p.say("- %s: no opinion%s\n", name(one.Name), words.After(code(one.Why, columnsWide)))
+	}
+	for _, one := range r.Reviewers {
+		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)), name(string(one.Verdict)), findings(one.Findings), words.After(code(one.Summary, columnsWide)))
+	}
+}
+
+// judged tells of the whole epic.
+func (p *page) judged(j *EpicReview) {
+	if j == nil {
+		return
+	}
+	p.say("\n## The whole epic\n\nReviewed %s at %s: %s\n", p.moment(j.At), code(span(j.Base)+".."+span(j.Head), 60), code(j.Text, columnsWide))
+	p.panel(&j.Review)
+	for i := range j.Findings {
+		if i == 0 {
+			p.say("\nWhat they want changed:\n\n")
+		}
+		p.say("- %s", name(string(j.Findings[i].Severity)))
+		p.finding(&j.Findings[i])
+	}
+	if len(j.Added) > 0 {
+		p.say("\nAdded as tasks: %s\n", code(words.Some(j.Added, mostListed), columnsWide))
+	}
+}
+
+// findings counts them by severity.
+func findings(by map[review.Severity]int) string {
+	total, parts := 0, []string(nil)
+	for _, s := range []review.Severity{review.Critical, review.High, review.Medium, review.Low, review.Info} {
+		if by[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", by[s], s))
+		}
+	}
+	for n := range maps.Values(by) {
+		total += n
+	}
+	if total == 0 {
+		return "no findings"
+	}
+	return words.Count(total, "finding") + words.After(strings.Join(parts, ", "))
+}
+
+// putOff lists what reviewers found that did not hold a change up.
+func (p *page) putOff(r *Report) {
+	told := 0
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		a := judged(t)
+		if !t.Touched || a == nil || a.Review == nil {
+			continue
+		}
+		for _, f := range a.Review.PutOff {
+			told = p.putOffRow(t.ID, &f, told)
+		}
+	}
+	if j := r.Judged; j != nil {
+		for _, f := range j.PutOff {
+			told = p.putOffRow("the whole epic", &f, told)
+		}
+	}
+	if told > mostPutOff {
+		p.say("- and %d more: `relay show TASK --review`\n", told-mostPutOff)
+	}
+}
+
+// putOffRow is one of them, after so many that were told.
+func (p *page) putOffRow(of string, f *PutOff, told int) int {
+	switch {
+	case told == 0:
+		p.say("\n## Findings put off\n\n")
+	case told >= mostPutOff:
+		return told + 1
+	}
+	why := "below the bar"
+	if f.Why == "outside" {
+		why = "not about this change"
+	}
+	p.say("- %s, %s, %s", of, name(string(f.Severity)), why)
+	p.finding(&f.Raised)
+	return told + 1
+}
+
+// finding is the rest of a row: where, what and by whom.
+func (p *page) finding(f *review.Raised) {
+	where := f.File
+	if where != "" && f.Line > 0 {
+		where += fmt.Sprintf(":%d", f.Line)
+	}
+	if where != "" {
+		p.say(", %s", code(where, 200))
+	}
+	p.say(": %s", code(f.Issue, columnsWide))
+	if f.Fix != "" {
+		p.say("; fix: %s", code(f.Fix, columnsWide))
+	}
+	if len(f.By) > 0 {
+		p.say(" (%s)", name(strings.Join(f.By, " ")))
+	}
+	p.say("\n")
+}
