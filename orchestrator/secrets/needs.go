@@ -20,7 +20,7 @@ type literal struct {
 type sought struct{ text, folded string }
 
 // folded is a text in lower case with what else counts as a letter of ASCII then.
-func folded(lower string) string { return strings.ReplaceAll(lower, "ſ", "s") }
+func folded(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ſ", "s") }
 
 func (n need) met(text sought) bool {
 	return slices.ContainsFunc(n, func(l literal) bool {

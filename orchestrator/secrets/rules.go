@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/zricethezav/gitleaks/v8/config"
@@ -30,53 +31,51 @@ type allowlist struct {
 	Condition   string
 }
 
-// rule is a shape that is read when its words first turn up, and whose expression is compiled when there is something
-// to look at: most never are.
+// rule is a shape with what every match of it has.
 type rule struct {
 	shape
-	table   string // its part of gitleaks.toml; empty: the shape is relay's own
-	reading sync.Once
-	needs   []need
+	needs []need
 
 	compiling sync.Once
 	compiled  *regexp.Regexp
 }
 
+// newRule returns the rule of a shape; nil if it is none for texts.
+func newRule(s shape) *rule {
+	if s.Regex == "" || s.Path != "" {
+		return nil
+	}
+	s.Regex = strings.ReplaceAll(s.Regex, strictEnd, proseEnd)
+	return &rule{shape: s, needs: needsOf(s.Regex)}
+}
+
 // within reports whether a text has what every match of the rule has. If not there is none.
 func (r *rule) within(text sought) bool {
-	r.reading.Do(r.read)
-	return r.Regex != "" && r.Path == "" && !slices.ContainsFunc(r.needs, func(n need) bool { return !n.met(text) })
+	return !slices.ContainsFunc(r.needs, func(n need) bool { return !n.met(text) })
 }
 
-func (r *rule) read() {
-	if r.table != "" {
-		var file struct{ Rules []shape }
-		if err := toml.Unmarshal([]byte(r.table), &file); err != nil {
-			panic("the rules of gitleaks cannot be read: " + err.Error())
-		}
-		r.shape = file.Rules[0]
-	}
-	r.Regex = strings.ReplaceAll(r.Regex, strictEnd, proseEnd)
-	r.needs = needsOf(r.Regex)
-}
-
-// expression is what a rule that was read looks for.
+// expression is what the rule looks for. It is compiled when there is something to look at: most never are.
 func (r *rule) expression() *regexp.Regexp {
 	r.compiling.Do(func() { r.compiled = regexp.MustCompile(r.Regex) })
 	return r.compiled
 }
 
-// ruleset is the rules with the means to find out quickly that a text holds none of their words.
+// ruleset is the rules with the means to find out quickly that a text holds none of their words. A rule is read when one
+// of them first turns up.
 type ruleset struct {
-	rules []rule
 	words []word        // by pair
 	first [pairs]uint16 // by pair: where in words, and 1; 0: there is none
+
+	tables []string // of gitleaks.toml
+	mu     sync.Mutex
+	read   map[int]*rule
 }
 
+// word names a rule, of relay's own ones, and then of tables.
 type word struct {
-	text  string // lower case
-	pair  int
-	rules []int
+	text string // lower case
+	pair int
+	rule int
 }
 
 // A word is found by its first two bytes, five bits of each: enough to tell letters apart.
@@ -89,23 +88,47 @@ const rulesHead = "[[rules]]"
 // known are the rules. Of those of gitleaks only the words are read here, in the way its generator writes them: reading
 // all of it takes longer than all else that relay does before its first agent.
 var known = sync.OnceValue(func() *ruleset { //nolint:gochecknoglobals // a table, written once
-	tables := strings.Split(config.DefaultConfig, rulesHead)[1:]
-	s := &ruleset{rules: make([]rule, len(further), len(further)+len(tables))}
+	s := &ruleset{tables: strings.Split(config.DefaultConfig, rulesHead)[1:], read: map[int]*rule{}}
 	for i := range further {
-		s.rules[i].shape = further[i]
+		s.add(i, further[i].Keywords)
 	}
-	for _, table := range tables {
-		words := quoted(table, "keywords")
-		if len(words) == 0 || slices.Contains(loose, strings.Join(quoted(table, "id"), "")) {
-			continue
+	for i, table := range s.tables {
+		if words := quoted(table, "keywords"); len(words) > 0 && !slices.Contains(loose, strings.Join(quoted(table, "id"), "")) {
+			s.add(len(further)+i, words)
 		}
-		s.rules = s.rules[:len(s.rules)+1]
-		r := &s.rules[len(s.rules)-1]
-		r.Keywords, r.table = words, rulesHead+table
 	}
-	s.index()
+	slices.SortFunc(s.words, func(a, b word) int { return a.pair - b.pair })
+	for i, w := range slices.Backward(s.words) {
+		s.first[w.pair] = uint16(i + 1)
+	}
 	return s
 })
+
+func (s *ruleset) add(rule int, words []string) {
+	for _, w := range words {
+		w = strings.ToLower(w)
+		s.words = append(s.words, word{w, pair(w[0], w[1]), rule})
+	}
+}
+
+// rule returns a rule that was named; nil if it is none for texts.
+func (s *ruleset) rule(i int) *rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.read[i]; ok {
+		return r
+	}
+	if i < len(further) {
+		s.read[i] = newRule(further[i])
+	} else {
+		var file struct{ Rules []shape }
+		if err := toml.Unmarshal([]byte(rulesHead+s.tables[i-len(further)]), &file); err != nil {
+			panic("the rules of gitleaks cannot be read: " + err.Error())
+		}
+		s.read[i] = newRule(file.Rules[0])
+	}
+	return s.read[i]
+}
 
 // quoted lists the strings that a table has under a key.
 func quoted(table, key string) (all []string) {
@@ -123,28 +146,11 @@ func quoted(table, key string) (all []string) {
 	return all
 }
 
-func (s *ruleset) index() {
-	at := map[string][]int{}
-	for i := range s.rules {
-		for _, k := range s.rules[i].Keywords {
-			k = strings.ToLower(k)
-			at[k] = append(at[k], i)
-		}
+// named lists the rules whose words stand in a text.
+func (s *ruleset) named(text string) (rules []int) {
+	if !ascii(text) {
+		text = strings.ToLower(text) // which makes letters of ASCII out of some others
 	}
-	s.words = make([]word, 0, len(at))
-	for text, rules := range at {
-		s.words = append(s.words, word{text, pair(text[0], text[1]), rules})
-	}
-	slices.SortFunc(s.words, func(a, b word) int { return a.pair - b.pair })
-	for i, w := range slices.Backward(s.words) {
-		s.first[w.pair] = uint16(i + 1)
-	}
-}
-
-// named lists the rules whose words stand in a text in lower case.
-func (s *ruleset) named(text string) []int {
-	var seen []bool
-	var rules []int
 	for i := 0; i+1 < len(text); i++ {
 		p := pair(text[i], text[i+1])
 		at := int(s.first[p])
@@ -152,16 +158,37 @@ func (s *ruleset) named(text string) []int {
 			continue
 		}
 		for at--; at < len(s.words) && s.words[at].pair == p; at++ {
-			if !strings.HasPrefix(text[i:], s.words[at].text) || seen != nil && seen[at] {
-				continue
+			if begins(text[i:], s.words[at].text) && !slices.Contains(rules, s.words[at].rule) {
+				rules = append(rules, s.words[at].rule)
 			}
-			if seen == nil {
-				seen = make([]bool, len(s.words))
-			}
-			seen[at] = true
-			rules = append(rules, s.words[at].rules...)
 		}
 	}
 	slices.Sort(rules)
-	return slices.Compact(rules)
+	return rules
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// begins reports whether a text begins with a word, whatever the case of its letters.
+func begins(text, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
 }

@@ -33,20 +33,19 @@ var escapes = regexp.MustCompile(`\\[nrt]|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|%[0-9
 
 // shapes finds what looks like a token.
 func shapes(s string) []span {
-	set, lower := known(), strings.ToLower(s)
-	named := set.named(lower)
+	set := known()
+	named := set.named(s)
 	if len(named) == 0 {
 		return nil
 	}
 	if strings.ContainsAny(s, "\\%\x1b") {
 		s = escapes.ReplaceAllStringFunc(s, func(e string) string { return strings.Repeat(" ", len(e)) })
-		lower = strings.ToLower(s)
 	}
-	text := sought{s, folded(lower)}
+	text := sought{s, folded(s)}
 	var spans []span
 	for _, i := range named {
-		r := &set.rules[i]
-		if !r.within(text) {
+		r := set.rule(i)
+		if r == nil || !r.within(text) {
 			continue
 		}
 		for _, m := range r.expression().FindAllStringSubmatchIndex(s, -1) {
