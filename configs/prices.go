@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -32,8 +33,11 @@ func (p Prices) String() string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-// modelGlobForm is a model's name, in which a star stands for any text.
-var modelGlobForm = regexp.MustCompile(`^\S{1,200}$`)
+// modelGlobForm is a model's name, in which a star stands for any text. An expression that counted itself would be as long
+// as what it counts, and every start of relay compiles it.
+var modelGlobForm = regexp.MustCompile(`^\S+$`)
+
+const longestGlob = 200 // characters
 
 // pricesFromNode reads a map of prices. What it complains of is named by its model, and found by its place in the map.
 func pricesFromNode(n *yaml.Node) (any, []complaint) {
@@ -56,7 +60,7 @@ func pricesFromNode(n *yaml.Node) (any, []complaint) {
 		}
 		_, twice := out[key.Value]
 		switch {
-		case key.ShortTag() != "!!str" || !modelGlobForm.MatchString(key.Value):
+		case key.ShortTag() != "!!str" || !modelGlobForm.MatchString(key.Value) || utf8.RuneCountInString(key.Value) > longestGlob:
 			complain("is not a model's name, in which * stands for any text", "put it in quotes")
 		case twice:
 			complain("is there twice", "keep one of the two")

@@ -65,7 +65,11 @@ relay:
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	long := strings.Repeat("é", 200)
 	for src, want := range map[string]string{
+		"relay: {prices: {" + long + ": {input: 1, output: 2}}}": "",
+		"relay: {prices: {" + long + "x: {input: 1, output: 2}}}": "1:18: relay.prices." + shorten(long) +
+			" is not a model's name, in which * stands for any text (put it in quotes)",
 		"relay: {prices: [a]}": "1:17: relay.prices wants prices by model, got a list (such as {\"gpt-5*\": {input: 1.25, cached_input: 0.125, output: 10}})",
 	} {
 		if got := strings.Join(complaints(t, src), "\n"); got != want {

@@ -159,7 +159,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 	at, n := r.placeOf(n), resolve(n)
 	if n.Kind != yaml.SequenceNode {
 		hint := "write each entry on a line of its own, after - "
-		if n.Kind == yaml.ScalarNode && word.MatchString(n.Value) {
+		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
 			hint = fmt.Sprintf("write [%s]", n.Value)
 		}
 		r.add(at, hint, "%s must be a list, not %s", what, kindOf(n))

@@ -11,19 +11,21 @@ import (
 )
 
 var (
-	epicID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	epicID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 	taskID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-	word   = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,60}$`)
+	word   = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 	// device matches the names Windows keeps for itself: a folder cannot have one, whatever its case.
 	device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 )
+
+func isWord(text string) bool { return len(text) <= 60 && word.MatchString(text) }
 
 // epicIDFault says what is wrong with an epic's id, and how to put it right; both empty when nothing is.
 func epicIDFault(id string) (fault, hint string) {
 	switch {
 	case id == "":
 		return "id is missing", "add id: YYYYMMDD-short-name"
-	case !epicID.MatchString(id):
+	case len(id) > 64 || !epicID.MatchString(id):
 		return fmt.Sprintf("id %s is not allowed", quoted(id)),
 			"use YYYYMMDD-short-name: lower case letters, digits and -, at most 64 characters"
 	case device.MatchString(id):

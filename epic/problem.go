@@ -152,7 +152,7 @@ func listed(names []string) string {
 
 // plain is a name as it goes into a hint: as it is when no terminal or reader could misunderstand it, else quoted.
 func plain(name string) string {
-	if word.MatchString(name) {
+	if isWord(name) {
 		return name
 	}
 	return quoted(name)

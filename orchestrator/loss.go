@@ -16,7 +16,7 @@ import (
 // loss says in words what would be lost with worktree name: processes that work in it, changes in no commit (ignored
 // files do not count), an operation that is half done, a commit on no branch. "" is nothing. It writes nothing.
 func (y *yard) loss(ctx context.Context, name string) (string, error) {
-	if !siteName.MatchString(name) {
+	if !isSiteName(name) {
 		return "relay has not made it", nil
 	}
 	dir, err := y.ground(false)

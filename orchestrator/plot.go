@@ -81,11 +81,13 @@ func (y *yard) forget(name string) {
 }
 
 // siteName is what a worktree may be called: nothing that leads out of dir, nor into a folder of it.
-var siteName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var siteName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func isSiteName(name string) bool { return len(name) <= 64 && siteName.MatchString(name) }
 
 // path is where worktree name is, without symbolic links; the folder it lies in is made when it is not there.
 func (y *yard) path(name string) (string, error) {
-	if !siteName.MatchString(name) {
+	if !isSiteName(name) {
 		return "", fmt.Errorf("worktree %q: not a name", name)
 	}
 	dir, err := y.ground(true)

@@ -81,6 +81,11 @@ func TestWordsForPlaces(t *testing.T) {
 	if _, err := bare.path("not mine"); err == nil || err.Error() != `worktree "not mine": not a name` {
 		t.Errorf("got %v", err)
 	}
+	for name, want := range map[string]bool{strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "": false, "..": false} {
+		if got := isSiteName(name); got != want {
+			t.Errorf("%q may be the name of a worktree: %v", name, got)
+		}
+	}
 	odd := newGround(t)
 	odd.write(".git/index", "garbage")
 	if got, err := inside(t.Context(), odd.repo()); err != nil || !strings.HasPrefix(got, "git cannot list its files: git ls-files: ") {
