@@ -204,7 +204,10 @@ func counted(t *Task) string {
 	if t.Tries == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d, %d of %d charged", t.Tries, t.Charged, t.Max)
+	text := fmt.Sprint(t.Tries)
+	if t.Charged > 0 || t.Status != attempts.Completed {
+		text += fmt.Sprintf(", %d of %d charged", t.Charged, t.Max)
+	}
 	if t.Uncharged > 0 {
 		text += fmt.Sprintf(", %d uncharged", t.Uncharged)
 	}

@@ -73,7 +73,7 @@ func night(t testing.TB, text string) Input {
 			}},
 			"T2":  gated(attempts.RepeatedFailure, text, early, tried(2, 76, attempts.Agent, failed)),
 			"T4":  {Completed: true, Attempts: []attempts.Attempt{cutShort, other}},
-			"T5":  gated(attempts.QualityGateBlocked, "it shouts", tried(1, 90, attempts.Review, attempts.Receipt{ErrorSummary: "it shouts", Verdict: review.Blocked, Review: panel(text)})),
+			"T5":  gated(attempts.QualityGateBlocked, "it shouts", tried(1, 90, attempts.Review, attempts.Receipt{ErrorSummary: "it shouts", Verdict: review.Blocked, Findings: "## Finding 1: it shouts\n**Fix:** " + text, Review: panel(text)})),
 			"T6":  gated(attempts.BudgetExhausted, "the task's budget is spent: 4.00 of 4.00 USD"),
 			"T8":  {Attempts: []attempts.Attempt{asleep}},
 			"T9":  gated(attempts.TamperedWith, "a check was changed", tried(1, 95, attempts.Tamper, attempts.Receipt{ErrorSummary: "a check was changed"})),

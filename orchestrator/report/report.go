@@ -208,12 +208,13 @@ type Attempt struct {
 
 // Review is what the panel said of an attempt.
 type Review struct {
-	Verdict   review.Decision `json:"verdict,omitempty"`
-	Rounds    int             `json:"rounds,omitempty"` // in which the agent mended what they found
-	Split     bool            `json:"split,omitempty"`
-	Reviewers []Reviewer      `json:"reviewers,omitempty"`
-	Missing   []Missing       `json:"missing,omitempty"` // reviewers without an opinion, through no fault of the agent
-	PutOff    []PutOff        `json:"put_off,omitempty"`
+	Verdict    review.Decision `json:"verdict,omitempty"`
+	Rounds     int             `json:"rounds,omitempty"` // in which the agent mended what they found
+	Split      bool            `json:"split,omitempty"`
+	Reviewers  []Reviewer      `json:"reviewers,omitempty"`
+	Missing    []Missing       `json:"missing,omitempty"`     // reviewers without an opinion, through no fault of the agent
+	MustChange string          `json:"must_change,omitempty"` // what held the change up, as markdown
+	PutOff     []PutOff        `json:"put_off,omitempty"`
 }
 
 // EpicReview is what the panel said of all that had landed.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,26 +206,62 @@ func TestTotals(t *testing.T) {
 // Only the runs of one relay work are a night; an older one can be asked for.
 func TestJournalKeepsOneNight(t *testing.T) {
 	t.Parallel()
-	for wanted, want := range map[string]string{"": first + " " + second, second: first + " " + second, first: first, before: before, "nothing": ""} {
+	for wanted, want := range map[string]string{"": first + " " + second, second: first + " " + second, first: first, before: before, "nothing": "unknown"} {
 		j := NewJournal(wanted)
 		for _, e := range events("x") {
 			j.Add(e)
 		}
-		var got []string
-		for i := range j.night {
-			got = append(got, j.night[i].ID)
+		got := nightOf(j)
+		if !j.Knows() {
+			got = "unknown"
 		}
-		if strings.Join(got, " ") != want && j.Knows() || j.Knows() != (want != "") {
-			t.Errorf("%q: %v, known %v; want %s", wanted, got, j.Knows(), want)
+		if got != want || len(j.Runs()) != 3 {
+			t.Errorf("%q: got %s of %v, want %s", wanted, got, j.Runs(), want)
 		}
-		if len(j.Runs()) != 3 {
-			t.Errorf("%q: runs %v", wanted, j.Runs())
+		if n := len(j.notes) + len(j.waits) + len(j.turns); wanted == first && n != 1 {
+			t.Errorf("%q: %d notes and waits, one is of this night", wanted, n)
 		}
-		for _, n := range j.notes {
-			if (n.Text == "of another night") != (wanted == before) && j.Knows() {
-				t.Errorf("%q: note %+v", wanted, n)
-			}
+		if old := slices.ContainsFunc(j.notes, func(n Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.Knows() {
+			t.Errorf("%q: notes %+v", wanted, j.notes)
 		}
+	}
+}
+
+func nightOf(j *Journal) string {
+	var ids []string
+	for i := range j.night {
+		ids = append(ids, j.night[i].ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// A run belongs to the night of the one before it when the same process goes on at once, for a reason to go on.
+func TestRunsOfOneNight(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason     orchestrator.Reason
+		pid, pause int // of the second run, minutes before it
+		want       string
+	}{
+		{orchestrator.Reload, 8, 0, "a b"},
+		{orchestrator.EpicRefused, 8, 0, "a b"},
+		{orchestrator.Reload, 9, 0, "b"},
+		{orchestrator.Reload, 8, 2, "b"},
+		{orchestrator.NoRunnableTasks, 8, 0, "b"},
+	} {
+		j := NewJournal("")
+		j.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
+		j.Add(attempts.Event{Run: "a", At: at(9), RunStopped: &attempts.RunStopped{Reason: string(c.reason)}})
+		j.Add(attempts.Event{Run: "b", At: at(9 + c.pause), RunStarted: &attempts.RunStarted{PID: c.pid}})
+		if got := nightOf(j); got != c.want {
+			t.Errorf("%+v: got %s", c, got)
+		}
+	}
+	crashed := NewJournal("")
+	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
+	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})
+	if got := nightOf(crashed); got != "b" {
+		t.Errorf("after a crash: got %s", got)
 	}
 }
 

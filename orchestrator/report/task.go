@@ -141,6 +141,9 @@ func (m *making) attempt(a *attempts.Attempt) Attempt {
 		Base: m.line(a.Base), Head: m.line(a.Head), Landed: m.line(a.Landed), Kept: m.line(in.Salvage), Usage: a.Usage,
 		Checks: slices.Clone(in.Checks), Review: m.reviewed(in.Verdict, in.Review),
 	}
+	if out.Review != nil {
+		out.Review.MustChange = m.text(in.Findings)
+	}
 	if !a.EndedAt.IsZero() {
 		out.EndedAt = &a.EndedAt
 	}

@@ -33,6 +33,9 @@ func (p *page) said(a *Attempt) {
 	}
 	p.say("\n")
 	p.panel(r)
+	if text := block(r.MustChange); text != "" {
+		p.say("\nWhat must change:\n%s", text)
+	}
 }
 
 // panel lists the reviewers.
