@@ -112,16 +112,24 @@ func (s *Store) restoreLog() (bool, error) {
 	return true, s.log.Reopen(s.fsys, s.copy.Emit)
 }
 
-func (s *Store) restoreLedger() (bool, error) {
+// ownLedger reports whether the ledger that is there is the one that was written last.
+func (s *Store) ownLedger() bool {
 	if s.saved == 0 && s.ledgerSum == "" {
-		return false, nil // there is none yet
+		return true // there is none yet
 	}
 	info, err := s.fsys.Lstat(LedgerFile)
 	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(s.ledger) {
-		return false, nil
+		return true
 	}
 	if err == nil && s.ledgerSum != "" && sumOf(s.fsys, LedgerFile) == s.ledgerSum {
 		s.ledger = durable.StampOf(info)
+		return true
+	}
+	return false
+}
+
+func (s *Store) restoreLedger() (bool, error) {
+	if s.ownLedger() {
 		return false, nil
 	}
 	if err := durable.Clear(s.fsys, LedgerFile); err != nil {

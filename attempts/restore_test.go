@@ -189,6 +189,39 @@ func TestAppendNoticesHarm(t *testing.T) {
 	}
 }
 
+// A ledger that somebody has changed, and that a snapshot puts right before anybody looks, is told of all the same.
+func TestSnapshotNoticesHarm(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(string) error{
+		"deleted":    os.Remove,
+		"rewritten":  rewrite,
+		"now a link": toLink,
+		"emptied":    func(p string) error { return errors.Join(os.Remove(p), os.WriteFile(p, nil, 0o600)) },
+		"touched":    nil,
+	} {
+		b := newBench(t, 7)
+		s := b.open(t, run1)
+		b.night(t, s)
+		must(t, s.Flush())
+		want := []string{LedgerFile}
+		if harm == nil {
+			want = nil
+			must(t, os.Chmod(filepath.Join(b.dir, LedgerFile), 0o600))
+		} else {
+			must(t, harm(filepath.Join(b.dir, LedgerFile)))
+		}
+		must(t, s.Append(started("T5", 1)))
+		must(t, s.Flush())
+		if got, err := s.Restore(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+		}
+		if got, err := s.Restore(); err != nil || got != nil {
+			t.Errorf("%s: told again: %q, %v", name, got, err)
+		}
+		must(t, s.Close())
+	}
+}
+
 // A change in the same instant as our own write shows in no time stamp; Close reads the log.
 func TestCloseReadsTheLog(t *testing.T) {
 	t.Parallel()

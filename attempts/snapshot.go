@@ -70,6 +70,9 @@ func (s *Store) saveLocked(force bool) error {
 		return nil
 	}
 	began := time.Now()
+	if !s.ownLedger() { // it is put right by what follows; Restore tells of it
+		s.tampered = addName(s.tampered, LedgerFile)
+	}
 	if err := s.replaceLedger(); errors.Is(err, fs.ErrNotExist) && !force {
 		// An agent is removing relay's folder at this moment. Restore puts it back, and the next snapshot is a whole one.
 		s.ended = time.Now()
