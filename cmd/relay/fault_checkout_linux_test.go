@@ -84,9 +84,7 @@ func TestFaultTwoEpicsOneCheckout(t *testing.T) {
 	refused.says(t, fmt.Sprintf("kill %d", winner.cmd.Process.Pid))
 
 	guardians := l.guardians() // they would end the agents of the killed relay
-	for _, pid := range guardians {
-		_ = syscall.Kill(pid, syscall.SIGSTOP)
-	}
+	l.halt(guardians...)
 	winner.signal(t, syscall.SIGKILL)
 	<-winner.done
 	orphans := l.agents()

@@ -111,7 +111,7 @@ ok "done by ${RELAY_ATTEMPT}"
 `)
 	r := l.start("work")
 	l.awaitFile(l.inHome("up"))
-	r.signal(t, syscall.SIGSTOP) // relay stands still while its guardian sees the agent end
+	l.halt(r.cmd.Process.Pid) // relay stands still while its guardian sees the agent end
 	l.write(l.inHome("go"), "")
 	l.await("end.json", func() bool {
 		found, err := filepath.Glob(l.path(".agents-os/relay/runs/*/T1/1/end.json"))
@@ -177,7 +177,7 @@ func TestFaultGuardianKilled(t *testing.T) {
 func TestFaultBothKilled(t *testing.T) {
 	t.Parallel()
 	l, r := held(t, hangingAgent)
-	r.signal(t, syscall.SIGSTOP)
+	l.halt(r.cmd.Process.Pid)
 	var victims []int
 	l.await("the guardian", func() bool { victims = l.guardians(); return len(victims) > 0 })
 	for _, pid := range victims {

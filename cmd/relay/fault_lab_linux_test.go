@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -219,6 +220,22 @@ func (r *running) signal(t *testing.T, sig syscall.Signal) {
 	if err := r.cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// halt has processes stand still, and waits until they do: for a moment after the signal some threads still run.
+func (l *lab) halt(pids ...int) {
+	l.t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	l.await("everybody to stand still", func() bool {
+		return !slices.ContainsFunc(pids, func(pid int) bool {
+			state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return err == nil && !strings.Contains(string(state), ") T ")
+		})
+	})
 }
 
 // await waits for something that will be so in a moment.

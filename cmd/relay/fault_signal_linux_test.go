@@ -90,11 +90,7 @@ func TestFaultSecondInterruptKills(t *testing.T) {
 func TestFaultThirdInterrupt(t *testing.T) {
 	t.Parallel()
 	l, r := held(t, hangingAgent)
-	for _, pid := range l.guardians() { // a guardian that stands still cannot help
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
+	l.halt(l.guardians()...) // a guardian that stands still cannot help
 	stopped := l.guardians()
 	done := func() bool {
 		select {
@@ -181,10 +177,7 @@ echo "$RELAY_TASK" > "$RELAY_TASK.txt"
 ok
 `)
 	guardians := l.guardians()
-	r.signal(t, syscall.SIGSTOP)
-	for _, pid := range guardians {
-		_ = syscall.Kill(pid, syscall.SIGSTOP)
-	}
+	l.halt(append(guardians, r.cmd.Process.Pid)...)
 	l.free()
 	l.await("the agent to end", func() bool { return strings.Contains(strings.Join(l.results(), ""), "success") })
 	for _, pid := range guardians {
