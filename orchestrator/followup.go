@@ -43,6 +43,20 @@ func (c *checkout) followUp(ctx context.Context, a Assignment, p place, f *Findi
 	return nil
 }
 
+// stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
+// for the review as before.
+func (c *checkout) stillMissing(ctx context.Context, a Assignment, p place) (f Finding, err error) {
+	f = stands(a.Unfinished, nil)
+	f.fail(attempts.Stopped, attempts.Interrupted, "relay was killed while the work was reviewed")
+	before := *a.Unfinished.Receipt.Review
+	if a.Heard != nil {
+		before.Said = slices.Concat(before.Said, a.Heard.Said)
+	}
+	f.Receipt.Review = &before
+	f.Usage, err = c.answersLeft(ctx, a, p)
+	return f, err
+}
+
 // recall is what the reviewers wanted before a round. When the log does not say, for it was damaged, the attempt ends.
 func (f *Finding) recall(h *attempts.Heard, number int) bool {
 	if h != nil {

@@ -58,6 +58,9 @@ func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
 		a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
 		a.Known = known(n.o, n.store, task, n.o.Limits.wall(task))
 		a.Known.Record = o.record
+		if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !exists(placeOf(n.o.Dir, a).brief) {
+			a.Unfinished = last // this attempt was nothing but its review
+		}
 		n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
 		if err := n.adoptOne(ctx, c, a, o); err != nil {
 			return fmt.Errorf("recover %s: %w", o.task, err)

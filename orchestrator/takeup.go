@@ -42,6 +42,9 @@ var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: t
 
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
 func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Finding, error) {
+	if a.Ended && a.Unfinished.AwaitsReview() {
+		return c.stillMissing(ctx, *a, p)
+	}
 	notes, err := c.takeUp(ctx, a)
 	if err != nil {
 		return Finding{}, err
