@@ -4,7 +4,7 @@ import "encoding/json"
 
 // claudeEvent is one line of the stream; each kind of event uses some of the fields.
 type claudeEvent struct {
-	Type      string          `json:"type"`
+	Type      jsonString      `json:"type"`
 	Subtype   string          `json:"subtype"`
 	SessionID string          `json:"session_id"`
 	Model     string          `json:"model"`          // system/init
@@ -68,18 +68,22 @@ type claudeModelCost struct {
 	CostUSD     float64 `json:"costUSD"`
 }
 
+// claudeMessage is what the agent said, or what its tools answered.
 type claudeMessage struct {
-	ID      string          `json:"id"`
-	Content json.RawMessage `json:"content"`
+	ID      jsonString      `json:"id"`
+	Content json.RawMessage `json:"content"` // claudeBlocks, or the text of somebody else than the agent
 	Usage   *claudeUsage    `json:"usage"`
+
+	blocks []claudeBlock   // of Content
+	usage  json.RawMessage // not decoded yet
 }
 
 type claudeBlock struct {
-	Type  string          `json:"type"`
-	ID    string          `json:"id"`          // tool_use
-	Ends  string          `json:"tool_use_id"` // tool_result
-	Text  string          `json:"text"`
-	Name  string          `json:"name"`
+	Type  jsonString      `json:"type"`
+	ID    jsonString      `json:"id"`          // tool_use
+	Ends  jsonString      `json:"tool_use_id"` // tool_result
+	Text  jsonString      `json:"text"`
+	Name  jsonString      `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 

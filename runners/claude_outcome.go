@@ -12,7 +12,7 @@ import (
 // report says what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *claudeStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: clean(s.said, maxFinal), Usage: s.usage()}
+	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: clean(s.said.words(2*maxFinal), maxFinal), Usage: s.usage()}
 	var structured []byte
 	if s.final() {
 		r.FinalText, structured = clean(s.result.Result, maxFinal), s.result.Structured

@@ -1,9 +1,7 @@
 package runners
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -19,7 +17,7 @@ type claudeStream struct {
 	torn     bool // the last line is half of one
 	session  string
 	model    string
-	said     string // last text of the agent itself
+	said     said // last text of the agent itself
 	result   *claudeResult
 	subtype  string           // of the result: success, error_max_turns, …
 	resumed  bool             // it went on working after the result
@@ -31,48 +29,83 @@ type claudeStream struct {
 	denied   map[string]int      // and those that were not allowed
 	messages map[string]struct{} // ids whose usage is counted
 	spent    Usage               // counted from messages, for a run that ends without a result
+	news     news
+	blocks   []claudeBlock // room for those of the next message
 }
 
 const maxMessages = 20_000 // ids remembered; what comes after is not counted
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *claudeStream) line(line []byte) {
-	line = bytes.TrimSpace(line)
-	if len(line) < 2 || line[0] != '{' {
+	line, ok := object(line)
+	if !ok {
 		return
 	}
-	var ev claudeEvent
-	var wrongType *json.UnmarshalTypeError
-	err := json.Unmarshal(line, &ev)
-	if s.torn = err != nil && !errors.As(err, &wrongType); s.torn {
-		return // or not JSON; one field of another type than ours spoils no event
+	var t claudeTurn
+	if !t.read(line, s.blocks[:0]) {
+		s.forget(t.message.blocks)
+		s.event(line)
+		return
 	}
-	switch ev.Type {
+	s.torn = false
+	switch string(t.kind) {
+	case "assistant":
+		s.assistant(&t.message, t.subagent)
+	case "user":
+		s.user(&t.message)
+	}
+	s.forget(t.message.blocks)
+}
+
+// maxBlocks is more than any message has.
+const maxBlocks = 100
+
+// forget keeps the memory of a message's blocks, and nothing of what is in them.
+func (s *claudeStream) forget(blocks []claudeBlock) {
+	if cap(blocks) <= maxBlocks {
+		clear(blocks)
+		s.blocks = blocks[:0]
+	}
+}
+
+// event takes in a line that is decoded in full.
+func (s *claudeStream) event(line []byte) {
+	ev, torn := decode[claudeEvent](line)
+	if s.torn = torn; torn {
+		return
+	}
+	switch ev.Type.string() {
 	case "system":
 		s.system(ev)
 	case "assistant":
-		s.assistant(ev)
+		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
+			s.apiError = word(ev.Error)
+			return
+		}
+		m := ev.message()
+		s.assistant(&m, ev.Parent != nil)
 	case "user":
-		s.user(ev)
+		m := ev.message()
+		s.user(&m)
 	case "rate_limit_event":
 		s.rateLimit(ev.RateLimit)
 	case "result":
 		s.session = sessionID(ev.SessionID, s.session)
 		s.result, s.subtype, s.resumed = &ev.claudeResult, ev.Subtype, false
-		s.req.observe(EventResult, ev.Result)
+		s.news.say(&s.req, EventResult, ev.Result)
 	}
 }
 
-func (s *claudeStream) system(ev claudeEvent) {
+func (s *claudeStream) system(ev *claudeEvent) {
 	switch ev.Subtype {
 	case "init":
 		s.begun = true
 		s.session = sessionID(ev.SessionID, s.session)
 		s.model = oneLine(ev.Model, maxKey)
-		s.req.observe(EventSession, s.session)
+		s.news.say(&s.req, EventSession, s.session)
 	case "api_retry":
-		s.retry = &ev
-		s.req.observe(EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
+		s.retry = ev
+		s.news.say(&s.req, EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
 			providerFault(ev.ErrorStatus, word(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
 		s.model = oneLine(ev.Fallback, maxKey)
@@ -84,62 +117,63 @@ func (s *claudeStream) system(ev claudeEvent) {
 	}
 }
 
-func (s *claudeStream) assistant(ev claudeEvent) {
-	if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
-		s.apiError = word(ev.Error)
-		return
-	}
+func (s *claudeStream) assistant(m *claudeMessage, subagent bool) {
 	s.heard = true
 	s.retry, s.apiError, s.limit = nil, "", nil
 	s.resumed = s.result != nil
-	var msg claudeMessage
-	var blocks []claudeBlock
-	_ = json.Unmarshal(ev.Message, &msg) // as far as it goes: see line
-	_ = json.Unmarshal(msg.Content, &blocks)
-	s.count(msg)
-	for _, b := range blocks {
-		switch {
-		case b.Type == "text" && b.Text != "":
-			if ev.Parent == nil { // a subagent's words are not the answer
-				s.said = truncate(b.Text, 2*maxFinal)
+	s.count(m)
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		switch string(b.Type.word()) {
+		case "text":
+			if b.Text.empty() {
+				continue
 			}
-			s.req.observe(EventText, b.Text)
-		case b.Type == "tool_use":
+			if !subagent { // whose words are not the answer
+				s.said.set(b.Text, 2*maxFinal)
+			}
+			s.news.tell(&s.req, &note{kind: EventText, text: b.Text})
+		case "tool_use":
 			if s.called == nil {
 				s.called = map[string]int{}
 			}
-			count(s.called, b.Name)
+			count(s.called, b.Name.string())
 			s.running.begin(b.ID)
-			s.req.observe(EventTool, b.Name+" "+mainArgument(b.Input))
+			s.news.tell(&s.req, &note{kind: EventTool, name: b.Name, input: b.Input})
 		}
 	}
 }
 
 // user takes in the results of tools.
-func (s *claudeStream) user(ev claudeEvent) {
-	var msg claudeMessage
-	var blocks []claudeBlock
-	_ = json.Unmarshal(ev.Message, &msg) // as far as it goes: see line
-	_ = json.Unmarshal(msg.Content, &blocks)
-	for _, b := range blocks {
-		if b.Type == "tool_result" {
+func (s *claudeStream) user(m *claudeMessage) {
+	for i := range m.blocks {
+		if b := &m.blocks[i]; string(b.Type.word()) == "tool_result" {
 			s.running.end(b.Ends)
 		}
 	}
 }
 
 // count adds a message's usage once: each of its content blocks is an event that repeats it.
-func (s *claudeStream) count(msg claudeMessage) {
-	if _, seen := s.messages[msg.ID]; seen || msg.Usage == nil || len(s.messages) >= maxMessages || len(msg.ID) > 200 {
+func (s *claudeStream) count(m *claudeMessage) {
+	if m.Usage == nil && m.usage == nil || len(s.messages) >= maxMessages {
+		return
+	}
+	id := m.ID.bytes()
+	if _, seen := s.messages[string(id)]; seen || len(id) > 200 {
 		return
 	}
 	if s.messages == nil {
 		s.messages = map[string]struct{}{}
 	}
-	s.messages[msg.ID] = struct{}{}
-	s.spent.InputTokens += msg.Usage.total()
-	s.spent.CachedTokens += msg.Usage.CacheRead
-	s.spent.OutputTokens += msg.Usage.Output
+	s.messages[string(id)] = struct{}{}
+	u := m.Usage
+	if u == nil {
+		u = new(claudeUsage)
+		_ = json.Unmarshal(m.usage, u) // as far as it goes: see decode
+	}
+	s.spent.InputTokens += u.total()
+	s.spent.CachedTokens += u.CacheRead
+	s.spent.OutputTokens += u.Output
 }
 
 func (s *claudeStream) rateLimit(info *claudeRateLimit) {
@@ -153,6 +187,7 @@ func (s *claudeStream) rateLimit(info *claudeRateLimit) {
 // mood tells the watcher when the agent is done, and when waiting for it is in vain: the CLI asks again for minutes
 // after a refused login. One refusal may be an access token that it is just renewing.
 func (s *claudeStream) mood() mood {
+	s.news.looked(&s.req)
 	switch {
 	case s.final():
 		return finished
@@ -182,23 +217,34 @@ func sessionID(id, otherwise string) string {
 
 // word reads a JSON string that names something; anything else is no name.
 func word(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
-	return oneLine(s, maxKey)
+	return oneLine(jsonString(raw).head(8*maxKey+4), maxKey) // no more of it is looked at: see clean
 }
 
 // mainArgument picks what a person wants to see of a tool's input.
 func mainArgument(input json.RawMessage) string {
-	var args map[string]json.RawMessage
-	if json.Unmarshal(input, &args) != nil {
+	if len(input) == 0 {
 		return ""
 	}
-	for _, key := range []string{"command", "file_path", "path", "pattern", "url", "query", "description"} {
+	args := map[string]json.RawMessage{}
+	s := scan{text: input}
+	for f := (fields{names: mainArguments}); f.next(&s); {
+		args[f.name] = s.value()
+	}
+	if !s.done() {
+		clear(args)
+		if json.Unmarshal(input, &args) != nil {
+			return ""
+		}
+	}
+	for _, key := range mainArguments {
 		if s := word(args[key]); s != "" {
 			return s
 		}
 	}
 	return ""
 }
+
+var mainArguments = []string{"command", "file_path", "path", "pattern", "url", "query", "description"}

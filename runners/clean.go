@@ -91,7 +91,22 @@ func lastWords(s string, max int) string {
 
 // oneLine cleans s and folds its white space, for messages that must stay on one line.
 func oneLine(s string, max int) string {
+	if len(s) <= max && flat(s) {
+		return s
+	}
 	return shorten(strings.Join(strings.Fields(clean(s, 4*max)), " "), max)
+}
+
+// flat reports that there is nothing in s to clean or to fold, as in most names.
+func flat(s string) bool {
+	space := true
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space
 }
 
 // lastText cleans the end of an output. Its first bytes may be the rest of a character, and its first word that of one.

@@ -1,8 +1,10 @@
 package runners
 
+import "encoding/json"
+
 // codexEvent is one line of the stream; each kind of event uses some of the fields.
 type codexEvent struct {
-	Type     string      `json:"type"`
+	Type     jsonString  `json:"type"`
 	ThreadID string      `json:"thread_id"` // thread.started
 	Message  string      `json:"message"`   // error: it need not be the end
 	Error    codexError  `json:"error"`     // turn.failed
@@ -16,15 +18,17 @@ type codexError struct {
 
 // codexItem is one step of the agent.
 type codexItem struct {
-	ID      string        `json:"id"`
-	Type    string        `json:"type"`   // agent_message, command_execution, file_change, …; error: said by the CLI
-	Status  string        `json:"status"` // in_progress, completed, failed
-	Text    string        `json:"text"`
-	Command string        `json:"command"`
+	ID      jsonString    `json:"id"`
+	Type    jsonString    `json:"type"`   // agent_message, command_execution, file_change, …; error: said by the CLI
+	Status  jsonString    `json:"status"` // in_progress, completed, failed
+	Text    jsonString    `json:"text"`
+	Command jsonString    `json:"command"`
 	Changes []codexChange `json:"changes"`
-	Server  string        `json:"server"` // mcp_tool_call
-	Tool    string        `json:"tool"`
-	Query   string        `json:"query"` // web_search
+	Server  jsonString    `json:"server"` // mcp_tool_call
+	Tool    jsonString    `json:"tool"`
+	Query   jsonString    `json:"query"` // web_search
+
+	changes json.RawMessage // not decoded yet
 }
 
 type codexChange struct {
@@ -38,15 +42,26 @@ type codexUsage struct {
 	Output int64 `json:"output_tokens"`
 }
 
-// argument is what a person wants to see of a step.
-func (i codexItem) argument() string {
-	switch {
-	case i.Command != "":
-		return i.Command
-	case len(i.Changes) > 0:
-		return i.Changes[0].Path
-	case i.Tool != "":
-		return i.Server + " " + i.Tool
+// note is what a person wants to see of a step.
+func (i *codexItem) note() note {
+	n := note{kind: EventTool, name: i.Type}
+	if !i.Command.empty() {
+		n.text = i.Command
+		return n
 	}
-	return i.Query
+	changes := i.Changes
+	if len(i.changes) > len("[]") {
+		var read []codexChange
+		_ = json.Unmarshal(i.changes, &read) // as far as it goes: see decode
+		changes = read
+	}
+	switch {
+	case len(changes) > 0:
+		n.plain = changes[0].Path
+	case !i.Tool.empty():
+		n.plain = i.Server.head(eventHead) + " " + i.Tool.head(eventHead)
+	default:
+		n.text = i.Query
+	}
+	return n
 }

@@ -12,10 +12,10 @@ import (
 
 // report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
 func (s *codexStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: clean(s.said, maxFinal), Usage: s.usage()}
+	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: clean(s.words(), maxFinal), Usage: s.usage()}
 	var claimErr error
 	if !s.req.Question {
-		r.Result, claimErr = claim(s.structured(), s.req.Result, s.said)
+		r.Result, claimErr = claim(s.structured(), s.req.Result, s.words())
 	}
 	switch o, detail, ok := e.stopped(s.final()); {
 	case ok && s.retry != "" && (o == SilenceLimit || o == Network):
@@ -62,7 +62,7 @@ func (s *codexStream) claimed(r *Report, claimErr error) (Outcome, string) {
 	switch {
 	case (o == NoResult || o == Failed) && s.steps > 1 && s.vain == s.steps:
 		return PermissionDenied, none
-	case o == NoResult && s.said == "":
+	case o == NoResult && s.words() == "":
 		return o, "its model said nothing: it had nothing to say, or refused"
 	}
 	return o, detail
@@ -70,7 +70,7 @@ func (s *codexStream) claimed(r *Report, claimErr error) (Outcome, string) {
 
 // structured is the answer in the form of the schema: the whole last message, as codex does not tell it apart.
 func (s *codexStream) structured() []byte {
-	if text := strings.TrimSpace(s.said); s.req.Schema != nil && strings.HasPrefix(text, "{") {
+	if text := strings.TrimSpace(s.words()); s.req.Schema != nil && strings.HasPrefix(text, "{") {
 		return []byte(text)
 	}
 	return nil

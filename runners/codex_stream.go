@@ -2,8 +2,6 @@ package runners
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 )
@@ -17,8 +15,8 @@ type codexStream struct {
 	heard   bool // the model has answered
 	torn    bool // the last line is half of one
 	session string
-	said    string // last message of the agent
-	step    string // id of the step last told to the observer
+	said    said   // last message of the agent
+	step    []byte // id of the step last told to the observer
 	running steps
 	steps   int // commands and changes of files that have ended
 	vain    int // those of them that failed
@@ -30,6 +28,7 @@ type codexStream struct {
 	waits   int         // how often in a row it has waited for the network: it does so for ever
 	refused int         // how often in a row the provider refused its login
 	total   *codexUsage // of the session
+	news    news
 }
 
 // A network that is gone for so many waits, some five minutes, is better waited for by relay, which can ask another
@@ -38,47 +37,64 @@ const maxWaits = 8
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *codexStream) line(line []byte) {
-	line = bytes.TrimSpace(line)
-	if len(line) < 2 || line[0] != '{' {
+	line, ok := object(line)
+	if !ok {
 		return
 	}
-	var ev codexEvent
-	var wrongType *json.UnmarshalTypeError
-	err := json.Unmarshal(line, &ev)
-	if s.torn = err != nil && !errors.As(err, &wrongType); s.torn {
-		return // or not JSON; one field of another type than ours spoils no event
+	var t codexTurn
+	if !t.read(line) {
+		s.event(line)
+		return
 	}
-	switch ev.Type {
-	case "thread.started":
-		s.begun = true
-		s.session = sessionID(ev.ThreadID, s.session)
-		s.req.observe(EventSession, s.session)
-	case "turn.started":
-		s.done, s.failed = false, ""
-	case "error":
-		s.trouble(ev.Message)
-	case "item.started", "item.updated", "item.completed":
-		s.item(ev.Type == "item.completed", ev.Item)
-	case "turn.completed":
-		s.answered()
-		s.done, s.total = true, ev.Usage
-		s.req.observe(EventResult, s.said)
-	case "turn.failed":
-		s.failed = cleanFault(ev.Error.Message)
-		s.req.observe(EventResult, s.failed)
+	s.torn = false
+	switch {
+	case t.step:
+		s.item(string(t.kind) == codexStepDone, &t.item)
+	case string(t.kind) == codexBegins:
+		s.begins()
 	}
 }
 
+// event takes in a line that is decoded in full.
+func (s *codexStream) event(line []byte) {
+	ev, torn := decode[codexEvent](line)
+	if s.torn = torn; torn {
+		return
+	}
+	switch kind := ev.Type.string(); kind {
+	case "thread.started":
+		s.begun = true
+		s.session = sessionID(ev.ThreadID, s.session)
+		s.news.say(&s.req, EventSession, s.session)
+	case codexBegins:
+		s.begins()
+	case "error":
+		s.trouble(ev.Message)
+	case "item.started", "item.updated", codexStepDone:
+		s.item(kind == codexStepDone, &ev.Item)
+	case "turn.completed":
+		s.answered()
+		s.done, s.total = true, ev.Usage
+		s.news.say(&s.req, EventResult, s.words())
+	case "turn.failed":
+		s.failed = cleanFault(ev.Error.Message)
+		s.news.say(&s.req, EventResult, s.failed)
+	}
+}
+
+// begins takes in that a turn begins.
+func (s *codexStream) begins() { s.done, s.failed = false, "" }
+
 // item takes in a step. One of type error is the CLI's own, and comes before the model has said anything.
-func (s *codexStream) item(completed bool, item codexItem) {
-	switch item.Type {
+func (s *codexStream) item(completed bool, item *codexItem) {
+	switch kind := string(item.Type.word()); kind {
 	case "", "error":
 		return
 	case "agent_message":
 		s.answered()
-		if completed && item.Text != "" {
-			s.said = truncate(item.Text, maxResult)
-			s.req.observe(EventText, item.Text)
+		if completed && !item.Text.empty() {
+			s.said.set(item.Text, maxResult)
+			s.news.tell(&s.req, &note{kind: EventText, text: item.Text})
 		}
 	case "reasoning", "todo_list":
 		s.answered()
@@ -89,15 +105,16 @@ func (s *codexStream) item(completed bool, item codexItem) {
 		} else {
 			s.running.begin(item.ID)
 		}
-		if completed && (item.Type == "command_execution" || item.Type == "file_change") {
+		if completed && (kind == "command_execution" || kind == "file_change") {
 			s.steps++
-			if item.Status == "failed" {
+			if string(item.Status.word()) == "failed" {
 				s.vain++
 			}
 		}
-		if s.step == "" || item.ID != s.step {
-			s.step = truncate(item.ID, maxKey)
-			s.req.observe(EventTool, item.Type+" "+item.argument())
+		if id := item.ID.bytes(); len(s.step) == 0 || !bytes.Equal(id, s.step) {
+			s.step = append(s.step[:0], id[:min(len(id), maxKey)]...)
+			step := item.note()
+			s.news.tell(&s.req, &step)
 		}
 	}
 }
@@ -127,12 +144,13 @@ func (s *codexStream) trouble(message string) {
 	} else {
 		s.refused = 0
 	}
-	s.req.observe(EventRetry, message)
+	s.news.say(&s.req, EventRetry, message)
 }
 
 // mood tells the watcher when the agent is done, and when waiting for it is in vain. One refused login may be an
 // access token that it is just renewing.
 func (s *codexStream) mood() mood {
+	s.news.looked(&s.req)
 	switch {
 	case s.final():
 		return finished
@@ -160,3 +178,6 @@ func (s *codexStream) usage() Usage {
 	}
 	return Usage{InputTokens: max(0, u.InputTokens), CachedTokens: max(0, u.CachedTokens), OutputTokens: max(0, u.OutputTokens)}
 }
+
+// words are the last message of the agent.
+func (s *codexStream) words() string { return s.said.words(maxResult) }

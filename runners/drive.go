@@ -59,16 +59,16 @@ type steps map[string]struct{}
 
 const maxSteps = 1000 // remembered; one that is forgotten never ends
 
-func (s *steps) begin(id string) {
+func (s *steps) begin(id jsonString) {
 	if *s == nil {
 		*s = steps{}
 	}
 	if len(*s) < maxSteps {
-		(*s)[truncate(id, maxKey)] = struct{}{}
+		(*s)[id.head(maxKey)] = struct{}{}
 	}
 }
 
-func (s steps) end(id string) { delete(s, truncate(id, maxKey)) }
+func (s steps) end(id jsonString) { delete(s, id.head(maxKey)) }
 
 // unanswered says whether the limit that ended an agent passed while it waited for its model.
 func (e end) unanswered(heard bool, running steps) bool {

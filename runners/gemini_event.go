@@ -4,14 +4,14 @@ import "encoding/json"
 
 // geminiEvent is one line of the stream; each kind of event uses some of the fields.
 type geminiEvent struct {
-	Type      string          `json:"type"`
+	Type      jsonString      `json:"type"`
 	Time      string          `json:"timestamp"`
 	SessionID string          `json:"session_id"` // init
 	Model     string          `json:"model"`
-	Role      string          `json:"role"` // message: user, assistant
-	Content   string          `json:"content"`
-	Tool      string          `json:"tool_name"` // tool_use
-	ToolID    string          `json:"tool_id"`   // and tool_result
+	Role      jsonString      `json:"role"` // message: user, assistant
+	Content   jsonString      `json:"content"`
+	Tool      jsonString      `json:"tool_name"` // tool_use
+	ToolID    jsonString      `json:"tool_id"`   // and tool_result
 	Input     json.RawMessage `json:"parameters"`
 	Severity  string          `json:"severity"` // error: warning, error
 	Message   string          `json:"message"`

@@ -54,8 +54,8 @@ func TestGeminiBounds(t *testing.T) {
 	t.Parallel()
 	var s geminiStream
 	for i := range 3 * maxCalls {
-		s.message(geminiEvent{Role: "assistant", Content: strings.Repeat("x", 4<<10)})
-		s.tool(geminiEvent{Tool: "glob", ToolID: strconv.Itoa(i)})
+		s.line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat("x", 4<<10) + `"}`))
+		s.line([]byte(`{"type":"tool_use","tool_name":"glob","tool_id":"` + strconv.Itoa(i) + `"}`))
 	}
 	if len(s.said) > 9*maxFinal || len(s.calls) > maxCalls {
 		t.Errorf("keeps %d bytes and %d calls", len(s.said), len(s.calls))

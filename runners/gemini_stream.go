@@ -1,9 +1,7 @@
 package runners
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -26,60 +24,80 @@ type geminiStream struct {
 	resumed bool              // it went on working after the result
 	calls   map[string]string // tools at work, by the id of the call
 	denied  string            // the last tool a policy refused
+	news    news
 }
 
 const maxCalls = 1000 // tools at work that are remembered by name
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *geminiStream) line(line []byte) {
-	line = bytes.TrimSpace(line)
-	if len(line) < 2 || line[0] != '{' {
+	line, ok := object(line)
+	if !ok {
 		return
 	}
-	var ev geminiEvent
-	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(line, &ev); err != nil && !errors.As(err, &wrongType) {
-		return // torn, or not JSON; one field of another type than ours spoils no event
+	var t geminiTurn
+	if !t.read(line) {
+		if ev, torn := decode[geminiEvent](line); !torn {
+			s.event(ev)
+		}
+		return
 	}
-	switch ev.Type {
+	switch string(t.kind) {
+	case "message":
+		s.message(t.role, t.content)
+	case "tool_use":
+		s.tool(t.tool, t.id, t.input)
+	case "tool_result":
+		s.answer(t.id, "")
+	}
+}
+
+// event takes in an event that was decoded in full.
+func (s *geminiStream) event(ev *geminiEvent) {
+	switch ev.Type.string() {
 	case "init":
 		s.begun = true
 		s.session = geminiSession(ev.SessionID, s.session)
 		s.model = oneLine(ev.Model, maxKey)
-		s.req.observe(EventSession, s.session)
+		s.news.say(&s.req, EventSession, s.session)
 	case "message":
-		s.message(ev)
+		s.message(ev.Role, ev.Content)
 	case "tool_use":
-		s.tool(ev)
+		s.tool(ev.Tool, ev.ToolID, ev.Input)
 	case "tool_result":
-		s.answer(ev)
+		fault := ""
+		if ev.Error != nil {
+			fault = ev.Error.Type
+		}
+		s.answer(ev.ToolID, fault)
 	case "error":
 		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
 		if ev.Severity == "error" {
 			s.fault = truncate(ev.Message, maxString)
 		}
 	case "result":
-		s.result, s.resumed = &ev, false
-		s.req.observe(EventResult, string(s.said))
+		s.result, s.resumed = ev, false
+		s.news.say(&s.req, EventResult, string(s.said[:min(len(s.said), eventHead)]))
 	}
 }
 
-func (s *geminiStream) message(ev geminiEvent) {
-	if ev.Role != "assistant" {
+func (s *geminiStream) message(role, content jsonString) {
+	if string(role.word()) != "assistant" {
 		s.asking = true
 		return
 	}
 	s.goesOn()
-	s.said = append(s.said, ev.Content...)
+	s.said = content.ending(8*maxFinal + 1).append(s.said)
 	if len(s.said) > 8*maxFinal { // a result stands at the end
 		s.said = append(s.said[:0], s.said[len(s.said)-2*maxFinal:]...)
 	}
-	s.req.observe(EventText, ev.Content)
+	s.news.tell(&s.req, &note{kind: EventText, text: content})
 }
 
-func (s *geminiStream) tool(ev geminiEvent) {
+func (s *geminiStream) tool(tool, id jsonString, input json.RawMessage) {
 	s.goesOn()
-	switch ev.Tool {
+	name := tool.string()
+	switch name {
 	case "write_file", "replace", "run_shell_command":
 		s.wrote = true
 	}
@@ -87,15 +105,15 @@ func (s *geminiStream) tool(ev geminiEvent) {
 		s.calls = map[string]string{}
 	}
 	if len(s.calls) < maxCalls {
-		s.calls[truncate(ev.ToolID, maxKey)] = oneLine(ev.Tool, maxKey)
+		s.calls[id.head(maxKey)] = oneLine(name, maxKey)
 	}
-	s.req.observe(EventTool, ev.Tool+" "+mainArgument(ev.Input))
+	s.news.tell(&s.req, &note{kind: EventTool, name: tool, input: input})
 }
 
 // answer takes in what a tool came to. What the agent said before it is not its final message.
-func (s *geminiStream) answer(ev geminiEvent) {
-	id := truncate(ev.ToolID, maxKey)
-	if ev.Error != nil && ev.Error.Type == "policy_violation" {
+func (s *geminiStream) answer(call jsonString, fault string) {
+	id := call.head(maxKey)
+	if fault == "policy_violation" {
 		s.denied = s.calls[id]
 	}
 	delete(s.calls, id)
@@ -111,6 +129,7 @@ func (s *geminiStream) goesOn() {
 // mood tells the watcher when the agent is done. That waiting is in vain it cannot know: of the requests that it
 // makes again and again the CLI tells on stderr only.
 func (s *geminiStream) mood() mood {
+	s.news.looked(&s.req)
 	switch {
 	case s.final():
 		return finished

@@ -4,40 +4,42 @@ import "encoding/json"
 
 // opencodeEvent is one line of the stream; each kind of event uses some of the fields.
 type opencodeEvent struct {
-	Type      string         `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
+	Type      jsonString     `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
 	Timestamp int64          `json:"timestamp"` // milliseconds since 1970
-	SessionID string         `json:"sessionID"`
+	SessionID jsonString     `json:"sessionID"`
 	Part      opencodePart   `json:"part"`
 	Error     *opencodeFault `json:"error"`
 }
 
 type opencodePart struct {
-	Text      string         `json:"text"`
+	Text      jsonString     `json:"text"`
 	Synthetic bool           `json:"synthetic"` // text: said by opencode itself, in the user's name
-	Tool      string         `json:"tool"`
+	Tool      jsonString     `json:"tool"`
 	State     opencodeState  `json:"state"`
-	Reason    string         `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
+	Reason    jsonString     `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
 	Tokens    opencodeTokens `json:"tokens"`
 	Cost      float64        `json:"cost"` // USD; 0 when opencode has no price for the model
 }
 
 // opencodeState is a tool's call, told once it is over.
 type opencodeState struct {
-	Status string          `json:"status"` // completed, error
+	Status jsonString      `json:"status"` // completed, error
 	Input  json.RawMessage `json:"input"`
-	Title  string          `json:"title"`
-	Error  string          `json:"error"`
+	Title  jsonString      `json:"title"`
+	Error  jsonString      `json:"error"`
 }
 
 // opencodeTokens of one step. Input is without what came from the cache or went there, output without reasoning.
 type opencodeTokens struct {
-	Input     int64 `json:"input"`
-	Output    int64 `json:"output"`
-	Reasoning int64 `json:"reasoning"`
-	Cache     struct {
-		Read  int64 `json:"read"`
-		Write int64 `json:"write"`
-	} `json:"cache"`
+	Input     int64         `json:"input"`
+	Output    int64         `json:"output"`
+	Reasoning int64         `json:"reasoning"`
+	Cache     opencodeCache `json:"cache"`
+}
+
+type opencodeCache struct {
+	Read  int64 `json:"read"`
+	Write int64 `json:"write"`
 }
 
 // opencodeFault is an error that ended the session, or at least its last request.

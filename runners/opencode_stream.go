@@ -2,8 +2,6 @@ package runners
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 )
@@ -15,7 +13,7 @@ type opencodeStream struct {
 
 	session   string
 	heard     bool                // the model has answered
-	said      string              // the text of the last step that had any
+	said      []byte              // the text of the last step that had any, or the end of it
 	saying    bool                // that step is still the one under way
 	reason    string              // how the last step ended; "" while one is under way
 	asks      bool                // it has asked the model, and nothing else is under way
@@ -26,20 +24,25 @@ type opencodeStream struct {
 	denied    map[string]struct{} // tools it was not allowed to use
 	spent     Usage
 	unpriced  bool // a step had no price
+	news      news
 }
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *opencodeStream) line(line []byte) {
-	line = bytes.TrimSpace(line)
-	if len(line) < 2 || line[0] != '{' {
+	line, ok := object(line)
+	if !ok {
 		return
 	}
 	var ev opencodeEvent
-	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(line, &ev); err != nil && !errors.As(err, &wrongType) {
-		return // torn, or not JSON; one field of another type than ours spoils no event
+	if !ev.read(line) {
+		full, torn := decode[opencodeEvent](line)
+		if torn {
+			return
+		}
+		ev = *full
 	}
-	switch ev.Type {
+	kind := string(ev.Type.word())
+	switch kind {
 	case "step_start", "text", "tool_use", "step_finish":
 		s.answered()
 	case "error":
@@ -50,11 +53,11 @@ func (s *opencodeStream) line(line []byte) {
 		return
 	}
 	if s.session == "" {
-		if s.session = sessionID(ev.SessionID, ""); s.session != "" {
-			s.req.observe(EventSession, s.session)
+		if s.session = sessionID(ev.SessionID.string(), ""); s.session != "" {
+			s.news.say(&s.req, EventSession, s.session)
 		}
 	}
-	s.step(ev.Type, &ev.Part)
+	s.step(kind, &ev.Part)
 }
 
 // answered notes that the model has said something: whatever failed before is over.
@@ -64,7 +67,7 @@ func (s *opencodeStream) answered() {
 }
 
 func (s *opencodeStream) step(kind string, p *opencodePart) {
-	s.asks = kind == "step_finish" && p.Reason == opencodeTools || kind == "text" && p.Synthetic
+	s.asks = kind == "step_finish" && string(p.Reason.word()) == opencodeTools || kind == "text" && p.Synthetic
 	switch kind {
 	case "step_start":
 		s.reason, s.saying, s.rejected = "", false, false
@@ -75,10 +78,11 @@ func (s *opencodeStream) step(kind string, p *opencodePart) {
 		s.reason = ""
 		s.tool(p)
 	case "step_finish":
-		s.reason = oneLine(p.Reason, maxKey)
+		s.reason = oneLine(p.Reason.string(), maxKey)
 		s.count(p)
 		if s.reason == opencodeStop {
-			s.req.observe(EventResult, s.said)
+			text := s.ending()
+			s.news.say(&s.req, EventResult, string(text[:min(len(text), eventHead)]))
 		}
 	}
 }
@@ -90,38 +94,39 @@ const opencodeStop = "stop"
 const opencodeTools = "tool-calls"
 
 func (s *opencodeStream) text(p *opencodePart) {
-	if p.Synthetic || p.Text == "" { // such as: "continue", after it has summed up what no longer fitted the context
+	if p.Synthetic || p.Text.empty() { // such as: "continue", after it has summed up what no longer fitted the context
 		s.saying = false
 		return
 	}
 	if s.saying {
-		s.said += "\n" + p.Text
+		s.said = append(s.said, '\n')
 	} else {
-		s.said, s.saying = p.Text, true
+		s.said, s.saying = s.said[:0], true
 	}
-	if over := len(s.said) - 2*maxFinal; over > 0 { // the end counts: a result stands there
-		s.said = strings.Clone(s.said[over:])
+	s.said = p.Text.ending(2 * maxFinal).append(s.said)
+	if len(s.said) > 8*maxFinal {
+		s.said = bytes.Clone(s.ending())
 	}
-	s.req.observe(EventText, p.Text)
+	s.news.tell(&s.req, &note{kind: EventText, text: p.Text})
 }
 
+// ending is what counts of what it said: a result stands at the end.
+func (s *opencodeStream) ending() []byte { return s.said[max(0, len(s.said)-2*maxFinal):] }
+
 func (s *opencodeStream) tool(p *opencodePart) {
-	argument := p.State.Title
-	if argument == "" {
-		argument = mainArgument(p.State.Input)
-	}
-	s.req.observe(EventTool, p.Tool+" "+argument)
-	if p.State.Status != "error" {
+	s.news.tell(&s.req, &note{kind: EventTool, name: p.Tool, text: p.State.Title, input: p.State.Input})
+	if string(p.State.Status.word()) != "error" {
 		return
 	}
-	refusal := strings.HasPrefix(p.State.Error, "The user rejected permission")
+	fault := p.State.Error.head(maxString)
+	refusal := strings.HasPrefix(fault, "The user rejected permission")
 	s.rejected = s.rejected || refusal
-	if refusal || strings.HasPrefix(p.State.Error, "The user has specified a rule which prevents you") {
+	if refusal || strings.HasPrefix(fault, "The user has specified a rule which prevents you") {
 		if s.denied == nil {
 			s.denied = map[string]struct{}{}
 		}
 		if len(s.denied) < 20 {
-			s.denied[oneLine(p.Tool, maxKey)] = struct{}{}
+			s.denied[oneLine(p.Tool.string(), maxKey)] = struct{}{}
 		}
 	}
 }
@@ -154,6 +159,7 @@ func (s *opencodeStream) usage() Usage {
 // mood is finished when the session is over by what is known: nothing in the stream says so. The step after one that
 // ended with "stop", if there is one, follows at once.
 func (s *opencodeStream) mood() mood {
+	s.news.looked(&s.req)
 	switch {
 	case s.final():
 		return finished

@@ -39,7 +39,7 @@ type Request struct {
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
 	Ended      bool        // the agent already ended, under a relay that was killed (process.Ended): read its files as they are
-	Observe    func(Event) // called from one goroutine as output arrives; nil: nobody listens
+	Observe    func(Event) // called from one goroutine as output arrives, of a flood with the first and the last; nil: nobody listens
 }
 
 // Limits bound one attempt. Zero means no limit, except that TranscriptCap 0 means 32 MiB.

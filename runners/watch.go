@@ -139,7 +139,7 @@ func (l *look) again() time.Duration {
 	}
 	l.judge()
 	if !all {
-		return time.Millisecond
+		return 0
 	}
 	return l.untilDue()
 }
