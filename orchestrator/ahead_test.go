@@ -118,6 +118,12 @@ tasks:
 		if got := s.best(func(int) bool { return true }); got != 0 { // as a forecast asks
 			t.Errorf("%s: task %d is next, want the first: its files are its own", name, got)
 		}
+		copied := s.copied()
+		copied.begun(0)
+		copied.completed(0)
+		if got := s.reviewable(able); got != 0 {
+			t.Errorf("%s: after a forecast task %d may be reviewed, want the first", name, got)
+		}
 		s.begun(0)
 		if got := s.reviewable(able); got != -1 || s.unreviewed() != 1 {
 			t.Errorf("%s: task %d may be reviewed although it is under way", name, got)

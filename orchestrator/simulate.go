@@ -1,6 +1,9 @@
 package orchestrator
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Turn is one task's time on one of a run's jobs.
 type Turn struct {
@@ -62,6 +65,6 @@ func (s *schedule) simulate(w simulation) (now float64) {
 func (s *schedule) copied() *schedule {
 	c := *s
 	c.phase, c.waiting, c.ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.ready.set)
-	c.leases = s.leases.anew()
+	c.leases, c.awaits = s.leases.anew(), maps.Clone(s.awaits)
 	return &c
 }
