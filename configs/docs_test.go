@@ -24,7 +24,11 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("%v %v in:\n%s", err, c, block)
 			continue
 		}
-		agent := c.Relay.Agents[c.Relay.Runners[0]]
+		name := c.Relay.Runners[0]
+		if !strings.Contains(block, "runners:") { // it is about a reviewer
+			name = c.Relay.Review.Provider
+		}
+		agent := c.Relay.Agents[name]
 		named := strings.Contains(strings.Join(agent.Argv, " "), "{prompt_file}")
 		if agent.Type != "command" || len(agent.Argv) < 2 || named != (agent.Prompt == "file") {
 			t.Errorf("%+v in:\n%s", agent, block)
