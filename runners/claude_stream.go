@@ -62,7 +62,7 @@ const maxBlocks = 100
 
 // forget keeps the memory of a message's blocks, and nothing of what is in them.
 func (s *claudeStream) forget(blocks []claudeBlock) {
-	if cap(blocks) <= maxBlocks {
+	if cap(blocks) > 0 && cap(blocks) <= maxBlocks {
 		clear(blocks)
 		s.blocks = blocks[:0]
 	}

@@ -52,8 +52,13 @@ func slowly(line []byte) []byte {
 func fold(create func(Request) stream, lines [][]byte) string {
 	var all strings.Builder
 	s := create(Request{Session: "s", Observe: func(e Event) { fmt.Fprintf(&all, "%+v\n", e) }})
+	var room []byte
 	for _, line := range lines {
-		s.line(line)
+		room = append(room[:0], line...)
+		s.line(room)
+		for i := range room { // which no stream may keep
+			room[i] = '!'
+		}
 		fmt.Fprintf(&all, "%v %+v\n", s.mood(), s.usage())
 	}
 	for _, e := range []end{{}, {exit: process.Exit{Code: 1}}, {exit: process.Exit{Stopped: true}, cause: errSilence}} {

@@ -6,14 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// jsonString is a JSON string as it stands in a line, with its quotes, and valid as long as the line: most of what an agent
-// says is read by nobody. nil: there is none.
+// jsonString is a JSON string as it stands in a line, with its quotes: most of what an agent says is read by nobody. One
+// that was scanned is valid as long as its line. nil: there is none.
 type jsonString []byte
 
-// UnmarshalJSON takes a string; of a value of another type nothing is kept.
+// UnmarshalJSON takes a string, and copies it: an event that is decoded in full may be kept. Of a value of another type
+// nothing is taken.
 func (q *jsonString) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 1 && raw[0] == '"' {
-		*q = raw
+		*q = bytes.Clone(raw)
 	}
 	return nil
 }

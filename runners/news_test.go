@@ -34,7 +34,9 @@ func TestNews(t *testing.T) {
 		var want []string
 		for look, most := range []int{maxTold + 200, maxTold + 201, 3} {
 			for i := range most {
-				s.line(fmt.Appendf(nil, lines[i%2], i))
+				line := fmt.Appendf(nil, lines[i%2], i)
+				s.line(line)
+				clear(line) // no stream may keep it
 				if i < maxTold || i == most-1 {
 					want = append(want, fmt.Sprintf([]string{"text né %d", "tool Bash ls %d"}[i%2], i))
 				}
