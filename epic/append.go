@@ -109,8 +109,14 @@ func insertTasks(src []byte, tasks []Task) ([]byte, error) {
 	for i := range tasks {
 		more.put(tasks[i].ID, taskNode(&tasks[i]))
 	}
-	if err := encode(&out, &more.Node, strings.Repeat(" ", there.Content[0].Column-1)); err != nil {
+	var text bytes.Buffer
+	if err := encode(&text, &more.Node, strings.Repeat(" ", there.Content[0].Column-1)); err != nil {
 		return nil, err
+	}
+	if bytes.HasSuffix(lines[0], []byte("\r\n")) { // else an editor takes the file for one of two kinds
+		out.Write(bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte("\r\n")))
+	} else {
+		out.Write(text.Bytes())
 	}
 	for _, l := range lines[end:] {
 		out.Write(l)

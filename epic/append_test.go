@@ -39,8 +39,9 @@ func TestAppend(t *testing.T) {
 		"deeper":            {head + "tasks:\n    T1: {title: A}\n", head + "tasks:\n    T1: {title: A}\n" + indented},
 		"a text that keeps its newlines": {head + "tasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n",
 			"# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n" + addedText},
-		"on one line":      {head + "tasks: {T1: {title: A}}\n", "# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1: {title: A}\n" + addedText},
-		"a document's end": {head + "tasks:\n  T1: {title: A}\n...\n", head + "tasks:\n  T1: {title: A}\n" + addedText + "...\n"},
+		"on one line":                {head + "tasks: {T1: {title: A}}\n", "# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1: {title: A}\n" + addedText},
+		"lines as Windows ends them": {strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n# end\n", "\n", "\r\n"), strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n"+addedText+"# end\n", "\n", "\r\n")},
+		"a document's end":           {head + "tasks:\n  T1: {title: A}\n...\n", head + "tasks:\n  T1: {title: A}\n" + addedText + "...\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Append("epic.yml", []byte(test.src), added)

@@ -126,13 +126,16 @@ func (s Scope) split(findings []Finding) (within, outside []Finding) {
 
 // holds reports whether a finding is in scope, and puts in words of the scope what it points at.
 func (s Scope) holds(f *Finding) bool {
-	if at := slices.IndexFunc(s.Files, func(changed string) bool { return samePath(f.File, changed) }); f.File != "" && at >= 0 {
-		f.File = s.Files[at]
-		return true
-	}
 	at := criterion(f.Criterion, s.Criteria)
-	if at >= 0 && s.Whole { // it will be read where nobody knows the list
-		f.Criterion = s.Criteria[at]
+	if s.Whole { // it will be read where nobody knows the list
+		f.Criterion = ""
+		if at >= 0 {
+			f.Criterion = s.Criteria[at]
+		}
+	}
+	if file := slices.IndexFunc(s.Files, func(changed string) bool { return samePath(f.File, changed) }); f.File != "" && file >= 0 {
+		f.File = s.Files[file]
+		return true
 	}
 	return at >= 0 || s.Whole && f.File == ""
 }

@@ -74,12 +74,14 @@ func TestJudgeWholeEpic(t *testing.T) {
 		{Severity: High, File: "/tmp/review-1/src/a.go", Issue: "twice the same"},
 		{Severity: High, File: "old.go", Issue: "an old mistake"},
 		{Severity: High, Issue: "it does not wave", Criterion: "1"},
+		{Severity: High, File: "src/a.go", Line: 70, Issue: "greets nobody at all", Criterion: "1"},
+		{Severity: High, Issue: "who knows", Criterion: "99"},
 	}}}}, Scope{Files: []string{"src/a.go"}, Criteria: []string{"T1: It waves"}, Whole: true}, Standard)
 	var got []string
 	for _, f := range j.Counted {
 		got = append(got, f.Issue+"|"+f.File+"|"+f.Criterion)
 	}
-	want := []string{"nothing documents it||", "twice the same|src/a.go|", "it does not wave||T1: It waves"}
+	want := []string{"nothing documents it||", "twice the same|src/a.go|", "it does not wave||T1: It waves", "greets nobody at all|src/a.go|T1: It waves", "who knows||"}
 	if !reflect.DeepEqual(got, want) || len(j.Noted) != 1 || j.Decision != NeedsChanges {
 		t.Errorf("got %q, noted %+v, %s", got, j.Noted, j.Decision)
 	}

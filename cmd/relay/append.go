@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type proposal struct {
 	judged attempts.EpicReview
 	round  int         // the round that adding it begins, from 1
 	tasks  []epic.Task // that are not in the epic yet
+	there  []string    // that are: relay was killed before it could say so
 }
 
 // proposed makes tasks of what the newest review of the whole epic found.
@@ -40,11 +42,22 @@ func proposed(e *epic.Epic, l *attempts.Ledger) (proposal, error) {
 		_, inEpic := e.Task(id)
 		return inEpic || l.Tasks[id] != nil
 	})
-	known := func(t epic.Task) bool { // added when relay was killed before it could say so
-		return slices.ContainsFunc(e.Tasks, func(o epic.Task) bool { return o.Title == t.Title && o.Description == t.Description })
+	for _, t := range tasks {
+		at := slices.IndexFunc(e.Tasks, func(o epic.Task) bool {
+			return o.Title == t.Title && o.Description == t.Description && !earlier(l, o.ID)
+		})
+		if at < 0 {
+			p.tasks = append(p.tasks, t)
+		} else {
+			p.there = append(p.there, e.Tasks[at].ID)
+		}
 	}
-	p.tasks = slices.DeleteFunc(tasks, known)
 	return p, nil
+}
+
+// earlier reports whether a task was added for a review: the next one may find the same again, in the same words.
+func earlier(l *attempts.Ledger, id string) bool {
+	return slices.ContainsFunc(l.EpicReviews, func(r attempts.EpicReview) bool { return slices.Contains(r.Added, id) })
 }
 
 // unasked says why the tasks of a proposal are not to be added without a person; nil when they may be.
@@ -67,18 +80,25 @@ func times(n int) string {
 	return count(n, "time")
 }
 
-// add writes the tasks into epic.yml, and that into the ledger. The store is open, so that no run is on.
-func (p *place) add(store *attempts.Store, pl *plan, tasks []epic.Task) (ids []string, err error) {
+// add writes the tasks into epic.yml, and that into the ledger. The store is open, so that no run is on; but a person can
+// have an editor open.
+func (p *place) add(store *attempts.Store, pl *plan, found proposal) (ids []string, err error) {
 	path := p.file("epic.yml")
-	source, err := epic.Append(p.shown(path), pl.source, tasks)
+	source, err := epic.Append(p.shown(path), pl.source, found.tasks)
 	if err != nil {
 		return nil, &hinted{err: err, code: exitInvalid, hint: "write the tasks that relay init --append --dry-run shows into epic.yml yourself"}
 	}
-	if err := replaceFile(path, source); err != nil {
-		return nil, err
+	if len(found.tasks) > 0 {
+		if now, err := readFile(path, maxPlan); err != nil || !bytes.Equal(now, pl.source) {
+			return nil, errors.Join(err, &hinted{err: errors.New(p.shown(path) + " was changed meanwhile: nothing has been added"), hint: "relay init --append"})
+		}
+		if err := replaceFile(path, source); err != nil {
+			return nil, err
+		}
 	}
-	for i := range tasks {
-		ids = append(ids, tasks[i].ID)
+	ids = found.there
+	for i := range found.tasks {
+		ids = append(ids, found.tasks[i].ID)
 	}
 	return ids, store.Append(attempts.Event{Type: attempts.TypeTasksAdded, TasksAdded: &attempts.TasksAdded{Tasks: ids}})
 }
@@ -92,13 +112,13 @@ func (p *place) extend(a *app, pl *plan) (ids []string, err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var found proposal
 	store.View(func(l *attempts.Ledger) { found, err = proposed(pl.epic, l) })
-	if err != nil || len(found.tasks) == 0 {
+	if err != nil || len(found.tasks)+len(found.there) == 0 {
 		return nil, err
 	}
 	if err := found.unasked(p.config.QualityGate.EpicRounds); err != nil {
 		return nil, err
 	}
-	return p.add(store, pl, found.tasks)
+	return p.add(store, pl, found)
 }
 
 // appendAnswer is what relay init --append --json prints.
@@ -148,8 +168,11 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if sure {
-		if _, err := p.add(store, pl, found.tasks); err != nil {
+	if sure || len(found.there) > 0 && !opts.dryRun {
+		if !sure {
+			found.tasks = nil
+		}
+		if _, err := p.add(store, pl, found); err != nil {
 			return err
 		}
 	}
@@ -205,6 +228,8 @@ func (o initOptions) tellAppended(p *place, found proposal, added bool) error {
 		return o.app.printJSON(answer)
 	case added:
 		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.shown(p.file("epic.yml")))
+	case len(found.there) > 0:
+		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.there, ", ")+" "+verb(len(found.there), "is", "are"), p.shown(p.file("epic.yml")))
 	case len(found.tasks) == 0:
 		fmt.Fprint(out, "\nnothing to add\n")
 	case !o.dryRun:

@@ -221,7 +221,7 @@ func (p *place) open(a *app, pl *plan) (*attempts.Store, error) {
 	}
 	fresh := settings(p.config)
 	return attempts.Open(attempts.Options{
-		Dir: p.dir, Epic: pl.epic, Graph: pl.graph, Fresh: &fresh, Now: a.now,
+		Dir: p.dir, Epic: pl.epic, Graph: pl.graph, Fresh: &fresh, Now: a.now, Fault: faultPoints(a.lookup(faultVariable)),
 		Warn: func(text string) { fmt.Fprintf(a.err, "relay: warning: %s\n", text) },
 	})
 }

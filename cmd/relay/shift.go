@@ -155,20 +155,32 @@ func (n *shift) extend(ctx context.Context, why orchestrator.Reason) bool {
 	if !n.o.auto || why != orchestrator.EpicRefused || ctx.Err() != nil {
 		return false
 	}
-	ids, err := n.place.extend(n.o.app, n.plan)
+	pl, err := n.place.plan() // a person may have edited it meanwhile
+	if err == nil {
+		err = n.follows(pl)
+	}
+	var ids []string
+	if err == nil {
+		ids, err = n.place.extend(n.o.app, pl)
+	}
 	if err != nil {
 		n.watcher.say("what the review found is not added: " + message(err))
 	}
 	if len(ids) == 0 {
 		return false
 	}
-	pl, err := n.place.plan()
-	if err != nil {
+	n.remarks = []string{"added, for the review of the whole epic wants it: " + strings.Join(ids, ", ")}
+	if changes := compare(n.plan, pl).String(); changes != "" {
+		n.remarks = append(n.remarks, "this run goes by epic.yml as it is now; "+changes)
+	}
+	if pl, err = n.place.plan(); err != nil {
 		n.watcher.say(message(err))
 		return false
 	}
 	n.plan = pl
-	n.remarks = []string{"added, for the review of the whole epic wants it: " + strings.Join(ids, ", ")}
+	if len(n.o.tasks) > 0 { // else they would be none of this run's
+		n.o.tasks = append(n.o.tasks, ids...)
+	}
 	return true
 }
 

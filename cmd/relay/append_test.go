@@ -1,0 +1,52 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"relay/configs"
+	"relay/epic"
+)
+
+// Whoever saves epic.yml in an editor while relay init --append asks does not lose that.
+func TestAddLeavesAnEditedPlanAlone(t *testing.T) {
+	t.Parallel()
+	const before, mine = "version: 2\nid: 20260101-x\ntitle: X\ntasks:\n  T1: {title: A}\n", "# mine, just now\n"
+	p := &place{root: t.TempDir(), config: &configs.Config{}}
+	p.dir = p.root
+	path := p.file("epic.yml")
+	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pl, err := p.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := p.open(&app{now: time.Now, err: newScrubber(io.Discard)}, pl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := os.WriteFile(path, []byte(before+mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := proposal{tasks: []epic.Task{{ID: "R1", Title: "B", Kind: epic.KindBugfix}}}
+	if ids, err := p.add(store, pl, found); err == nil || !strings.Contains(err.Error(), "changed meanwhile") || diagnose(err).hint != "relay init --append" {
+		t.Errorf("got %v and %v", ids, err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != before+mine {
+		t.Errorf("epic.yml is %q, %v", now, err)
+	}
+	if pl, err = p.plan(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.add(store, pl, found); err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := os.ReadFile(path); !strings.Contains(string(now), "R1:") || !strings.Contains(string(now), mine) {
+		t.Errorf("epic.yml is %q", now)
+	}
+}
