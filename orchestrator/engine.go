@@ -38,7 +38,10 @@ type local interface {
 	awake(ctx context.Context) error                                                          // before anything an earlier run left is looked at
 	revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) // an attempt of a killed run: its end, when it is over
 	whole(ctx context.Context, a Assignment) (d *desk, head string, err error)                // for a panel to judge all that has landed, and the commit that has it
-	cleanUp(ctx context.Context, f *Finding) error                                            // after that panel
+	beginJudging(a Assignment, head string) error                                             // before that panel
+	cleanUp(ctx context.Context, f *Finding) error                                            // after it
+	unclean() bool                                                                            // whether a run was killed before that
+	cleanAfter(ctx context.Context) ([]attempts.Note, error)                                  // what cleanUp would have done then
 	close(ctx context.Context) (stay []string, err error)                                     // after the last; what could not be removed, in words
 }
 

@@ -81,7 +81,7 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 	})
 	d.a = a
 	s, err := n.wholeSubject(ctx, d, head)
-	if err != nil {
+	if err := errors.Join(err, c.beginJudging(a, head)); err != nil {
 		return nil, f, err
 	}
 	said, missing, asking := d.hearAll(ctx, s)

@@ -48,6 +48,13 @@ func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
 }
 
+// beginJudging notes nothing: each reviewer has a worktree of its own.
+func (l *lanes) beginJudging(Assignment, string) error { return nil }
+
+func (l *lanes) unclean() bool { return false }
+
+func (l *lanes) cleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
+
 // close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
 func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)

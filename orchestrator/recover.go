@@ -159,22 +159,6 @@ func (c *checkout) begin(ctx context.Context) error {
 	return errors.Join(c.stash.begin(), c.vault.save())
 }
 
-// whole is where a panel judges all that has been done: the checkout itself.
-func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, error) {
-	head, err := c.repo.Head(ctx)
-	return &desk{c: c, folder: placeOf(c.o.Dir, a).review}, head, err
-}
-
-// cleanUp puts the checkout back to where a panel found it.
-func (c *checkout) cleanUp(ctx context.Context, f *Finding) error {
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	if err := c.guard(ctx, f); err != nil {
-		return err
-	}
-	return c.tree.restore(ctx, f.Head)
-}
-
 func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vault.close() }
 
 // found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or

@@ -96,7 +96,8 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 			warnings = append(warnings, changed)
 		}
 	})
-	if len(orphans) == 0 {
+	left := len(orphans) > 0 || c.unclean()
+	if !left {
 		if err := c.settled(ctx); err != nil {
 			return err
 		}
@@ -104,7 +105,11 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 	if err := n.open(ctx, c.began(), warnings); err != nil {
 		return err
 	}
-	if len(orphans) > 0 {
+	if left {
+		notes, err := c.cleanAfter(ctx)
+		if err := errors.Join(err, n.noted(notes)); err != nil {
+			return err
+		}
 		if err := n.adopt(ctx, c, orphans); err != nil {
 			return err
 		}

@@ -1,0 +1,127 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// judgingName is a file that is there while a panel reads in the user's checkout: what it began from.
+const judgingName = "judging"
+
+func (c *checkout) judgingFile() string { return filepath.Join(c.o.Dir, judgingName) }
+
+// whole is where a panel judges all that has been done: the checkout itself.
+func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, error) {
+	head, err := c.repo.Head(ctx)
+	return &desk{c: c, folder: placeOf(c.o.Dir, a).review}, head, err
+}
+
+// beginJudging takes note of where a panel begins, for a run that finds what it left.
+func (c *checkout) beginJudging(a Assignment, head string) error {
+	return os.WriteFile(c.judgingFile(), []byte(strings.Join([]string{a.Run, strconv.Itoa(a.Attempt), head, c.tree.branch, ""}, "\n")), 0o600)
+}
+
+// cleanUp puts the checkout back to where a panel found it.
+func (c *checkout) cleanUp(ctx context.Context, f *Finding) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	if err := c.guard(ctx, f); err != nil {
+		return err
+	}
+	if err := c.tree.restore(ctx, f.Head); err != nil {
+		return err
+	}
+	return os.Remove(c.judgingFile())
+}
+
+const killedJudging = "relay was killed while reviewers read in this checkout: "
+
+func (c *checkout) unclean() bool { return c.tree != nil && exists(c.judgingFile()) }
+
+// cleanAfter puts the checkout back to where the panel of a killed run found it. All that is there is kept under a ref:
+// a person can have worked here since. Their commits, and another branch, stay as they are.
+func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
+	if !c.unclean() {
+		return nil, nil
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	text, err := os.ReadFile(c.judgingFile())
+	if err != nil {
+		return nil, err
+	}
+	was := strings.Split(string(text), "\n")
+	if len(was) != 5 || was[3] != c.tree.branch {
+		return []attempts.Note{{Kind: "review", Text: killedJudging + "it is on another branch now, and stays as it is; git log shows whether they have committed"}}, os.Remove(c.judgingFile())
+	}
+	number, _ := strconv.Atoi(was[1])
+	a := Assignment{Run: was[0], Attempt: number, Base: was[2], Task: epic.Task{ID: wholeEpic, Title: "what reviewers left"}, Ended: true}
+	if err := errors.Join(c.tree.unlock(ctx), c.recall(ctx, c.untrackedFile(a.Run))); err != nil || c.tree.halfway() != "" {
+		return nil, err
+	}
+	head, err := c.tree.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if theirs, err := c.committedSince(ctx, a, head); err != nil {
+		return nil, err
+	} else if theirs {
+		return []attempts.Note{{Kind: "review", Text: killedJudging + "somebody has committed since, and it stays as it is; git log shows whether they have committed too"}}, os.Remove(c.judgingFile())
+	}
+	return c.putAway(ctx, a)
+}
+
+// putAway keeps what a panel has changed under a ref, and puts the checkout back.
+func (c *checkout) putAway(ctx context.Context, a Assignment) (notes []attempts.Note, err error) {
+	head, err := c.tree.commitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
+	if err != nil {
+		return nil, err
+	}
+	if head != a.Base {
+		ref := salvageRef(c.o.Epic.ID, a) + "-" + a.Run // a review that came to nothing leaves its number to the next
+		if err := c.tree.keep(ctx, ref, head); err != nil {
+			return nil, err
+		}
+		notes = []attempts.Note{{Kind: "review", Text: killedJudging + "what was changed since is no part of the work; git log -p " + a.Base + ".." + ref + " shows it"}}
+	}
+	if err := c.tree.restore(ctx, a.Base); err != nil {
+		return notes, err
+	}
+	return notes, os.Remove(c.judgingFile())
+}
+
+// committedSince reports whether somebody has committed after the last sign of a panel.
+func (c *checkout) committedSince(ctx context.Context, a Assignment, head string) (bool, error) {
+	if head == a.Base {
+		return false, nil
+	}
+	if kept, err := c.tree.contains(ctx, a.Base, head); err != nil || !kept {
+		return true, err
+	}
+	var last time.Time
+	err := filepath.WalkDir(placeOf(c.o.Dir, a).review, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true, err
+	}
+	times, err := c.tree.commitTimes(ctx, a.Base, head)
+	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
+}
