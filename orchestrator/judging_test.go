@@ -1,0 +1,78 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a panel has left in the checkout of a killed run is kept and put away; what is a person's stays where it is.
+func TestCleanAfterAKilledPanel(t *testing.T) {
+	t.Parallel()
+	const edits = "echo x > new.txt; git add new.txt; git commit -qm Mine; echo y > seed.txt; echo z > other.txt"
+	for name, test := range map[string]struct {
+		script, note string
+		files        map[string]string
+		kept         string // files of what is kept
+	}{
+		"nothing": {script: "", files: map[string]string{"seed.txt": "seed\n", "own.txt": "own"}},
+		"edits": {
+			edits, "relay was killed while reviewers read in this checkout: what was changed since is no part of the work; git log -p BASE..REF shows it",
+			map[string]string{"seed.txt": "seed\n", "new.txt": "-", "other.txt": "-", "own.txt": "own"}, "new.txt other.txt seed.txt",
+		},
+		"a person's commit": {
+			edits + "; GIT_COMMITTER_DATE=2099-01-01T00:00:00Z git commit -qam Theirs",
+			"relay was killed while reviewers read in this checkout: somebody has committed since, and it stays as it is; git log shows whether they have committed too",
+			map[string]string{"seed.txt": "y\n", "new.txt": "x\n", "other.txt": "z\n", "own.txt": "own"}, "",
+		},
+		"a history that does not follow": {
+			"git commit -q --amend -m Begun", "relay was killed while reviewers read in this checkout: somebody has committed since, and it stays as it is; git log shows whether they have committed too",
+			map[string]string{"own.txt": "own"}, "",
+		},
+		"another branch": {
+			edits + "; git checkout -q -b elsewhere", "relay was killed while reviewers read in this checkout: it is on another branch now, and stays as it is; git log shows whether they have committed",
+			map[string]string{"seed.txt": "y\n", "new.txt": "x\n", "other.txt": "z\n"}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "true")
+			l.write("own.txt", "own")
+			l.begin()
+			head := l.git("rev-parse", "HEAD")
+			a := Assignment{Run: l.c.o.Run, Attempt: 1, Base: head}
+			a.Task.ID = wholeEpic
+			l.write(".agents-os/relay/runs/"+a.Run+"/_epic/1/review/ann/1/end.json", "{}")
+			if err := l.c.beginJudging(a, head); err != nil {
+				t.Fatal(err)
+			}
+			l.sh(test.script)
+			l.open("true")
+			if !l.c.unclean() {
+				t.Error("nothing is known of the panel")
+			}
+			notes, err := l.c.cleanAfter(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ref := l.git("for-each-ref", "--format=%(refname)", "refs/relay")
+			said := ""
+			for _, note := range notes {
+				said += strings.NewReplacer(head, "BASE", "refs/relay/20260101-lab/_epic/1-"+a.Run, "REF").Replace(note.Text)
+			}
+			if said != test.note || l.c.unclean() {
+				t.Errorf("said %q, want %q", said, test.note)
+			}
+			l.wants(test.files)
+			kept := ""
+			if ref != "" {
+				kept = strings.ReplaceAll(l.git("diff", "--name-only", head, ref), "\n", " ")
+				if subject := l.git("log", "-1", "--format=%s", ref); strings.TrimPrefix(subject, "_epic: ") != "what reviewers left" {
+					t.Errorf("it is kept as %q", subject)
+				}
+			}
+			if kept != test.kept {
+				t.Errorf("kept is %q, want %q", kept, test.kept)
+			}
+		})
+	}
+}
