@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,7 +48,8 @@ func (l *Ledger) EpicRounds() int {
 	return rounds
 }
 
-// judged folds an epic review. One that came to nothing makes way for the next, but for what it has cost.
+// judged folds an epic review. One that came to nothing makes way for the next, but for what it has cost and,
+// while nothing has changed, what was said.
 func (l *Ledger) judged(e *Event) {
 	r := *e.EpicReviewed
 	r.At, r.Run = e.At, e.Run
@@ -58,6 +60,14 @@ func (l *Ledger) judged(e *Event) {
 				sum.Add(*r.Usage)
 			}
 			r.Usage = &sum
+		}
+		if r.Decision == "" && r.Head == last.Head {
+			r.Said = slices.Clone(r.Said)
+			for _, s := range last.Said {
+				if !slices.ContainsFunc(r.Said, func(o Said) bool { return o.Reviewer == s.Reviewer && o.Question == s.Question }) {
+					r.Said = append(r.Said, s)
+				}
+			}
 		}
 		*last = r
 		return

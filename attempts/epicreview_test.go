@@ -88,3 +88,29 @@ func TestEpicReviewWithoutLogs(t *testing.T) {
 		}
 	}
 }
+
+// While nothing has changed, an answer stays known until the review is over.
+func TestEpicReviewAnswersAddUp(t *testing.T) {
+	t.Parallel()
+	f := newFold(nil, nil)
+	says := func(head string, who ...string) *EpicReview {
+		r := &EpicReview{Head: head, Why: "not over", Usage: &Usage{CostUSD: 1}}
+		for _, name := range who {
+			r.Said = append(r.Said, Said{Reviewer: name, Question: head})
+		}
+		return r
+	}
+	for i, step := range []struct {
+		r    *EpicReview
+		want string
+	}{{says("a", "ann"), "ann"}, {says("a", "bob"), "bob ann"}, {says("a", "ann"), "ann bob"}, {says("b", "bob"), "bob"}} {
+		f.apply(&Event{Seq: uint64(i + 1), At: clock()(), Type: TypeEpicReviewed, EpicReviewed: step.r})
+		var got []string
+		for _, s := range f.ledger.LastEpicReview().Said {
+			got = append(got, s.Reviewer)
+		}
+		if strings.Join(got, " ") != step.want || f.ledger.LastEpicReview().Usage.CostUSD != float64(i+1) {
+			t.Errorf("step %d: %q, want %q; %v", i, got, step.want, f.ledger.LastEpicReview().Usage)
+		}
+	}
+}

@@ -95,8 +95,8 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 	}
 	f.Outcome = attempts.Success // what the panel has done to relay's files was put right, and is told
 	r = n.opinion(s, &f, said, missing)
-	if d.usage != (attempts.Usage{}) {
-		r.Usage = &d.usage
+	if d.unkept != (attempts.Usage{}) {
+		r.Usage = &d.unkept
 	}
 	return r, f, n.noted(f.Notes)
 }

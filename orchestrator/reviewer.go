@@ -34,6 +34,8 @@ type desk struct {
 	usage attempts.Usage            // of the attempt: the agent's, and of the answers so far
 	live  map[string]attempts.Usage // of the reviewers that are still at it
 	notes []attempts.Note
+
+	unkept attempts.Usage // what of usage is in no event yet
 }
 
 // hear asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
@@ -80,9 +82,27 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 	}
 	said := attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Question: question, Verdict: v}
 	if err == nil {
-		err = d.c.keepHeard(d.a, attempts.Heard{Said: []attempts.Said{said}})
+		err = d.keep(said)
 	}
 	return said, err
+}
+
+// keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what is said of it stands in a
+// review that is not over.
+func (d *desk) keep(said attempts.Said) error {
+	if d.a.Task.ID != wholeEpic {
+		return d.c.keepHeard(d.a, attempts.Heard{Said: []attempts.Said{said}})
+	}
+	said.Decision = said.Verdict.Decision
+	r := &attempts.EpicReview{Base: d.a.Base, Head: said.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Said: []attempts.Said{said}}}
+	d.mu.Lock()
+	used := d.unkept
+	d.unkept = attempts.Usage{}
+	d.mu.Unlock()
+	if used != (attempts.Usage{}) {
+		r.Usage = &used
+	}
+	return d.c.ledger.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redactor{d.c.o.Secrets}.epicReview(r)})
 }
 
 // edits is what stands in a checkout beside its commit, to be compared.
@@ -108,6 +128,7 @@ func (d *desk) spend(name string, u runners.Usage, over bool) {
 	if d.live[name] = usageOf(u); over {
 		delete(d.live, name)
 		d.usage.Add(usageOf(u))
+		d.unkept.Add(usageOf(u))
 	}
 	sum := d.usage
 	for _, more := range d.live {

@@ -42,11 +42,8 @@ func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding
 	return true, nil
 }
 
-// keepHeard makes durable what reviewers have said of an attempt under way. The whole epic is no attempt of a task.
+// keepHeard makes durable what reviewers have said of an attempt under way.
 func (g *ground) keepHeard(a Assignment, h attempts.Heard) error {
-	if a.Task.ID == wholeEpic {
-		return nil
-	}
 	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Attempt, Reviewed: redactor{g.o.Secrets}.heard(h)})
 }
 
