@@ -60,7 +60,7 @@ func TestFaultLeaks(t *testing.T) {
 		fmt.Fprintf(&plan, "  T%d: {title: Leak}\n", i)
 	}
 	l := newLabAt(t, filepath.Join(inMemory(t), "work"), plan.String(), "")
-	l.env = append(l.env, "RELAY_ISOLATION=shared", "RELAY_JOBS=4")
+	l.env = append(l.env, "RELAY_ISOLATION=shared", "RELAY_JOBS=4", "GOGC=100") // what is not collected looks like a leak
 	l.settings("relay:\n  runners: [noop]\n  agents:\n    noop: {type: command, argv: [\"true\"], result: exit}\n")
 	r := l.start("work")
 	l.await("the first tasks", func() bool { return exists(l.path(".agents-os/relay/attempt-ledger.yml")) && len(l.guardians()) == 1 })

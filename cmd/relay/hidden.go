@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,9 @@ const (
 	agentCommand    = "__agent"
 )
 
+// steadyGrowth is what the heap of a guardian may grow by, in per cent: it keeps next to nothing, all night long.
+const steadyGrowth = 100
+
 // maxScript bounds a scripted agent's script, in bytes.
 const maxScript = 1 << 20
 
@@ -25,7 +29,12 @@ func newGuardianCommand(*app) *cobra.Command {
 		Use:    guardianCommand,
 		Short:  "Watch over the processes of a run",
 		Hidden: true,
-		RunE:   func(*cobra.Command, []string) error { return process.ServeGuardian(os.Stdin, os.Stdout) },
+		RunE: func(*cobra.Command, []string) error {
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(steadyGrowth)
+			}
+			return process.ServeGuardian(os.Stdin, os.Stdout)
+		},
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // The collector begins to work for every byte at memoryLimit, for relay promises to stay below 64 MiB. Below that it may
-// let the heap grow by this many per cent: most of what relay does ends before there is anything worth collecting.
+// let the heap grow by this many per cent, unless GOGC says otherwise: most of what relay does ends before there is anything
+// worth collecting.
 const (
 	memoryLimit = 44 << 20
 	heapGrowth  = 300
@@ -16,7 +17,9 @@ const (
 
 func main() {
 	debug.SetMemoryLimit(memoryLimit)
-	debug.SetGCPercent(heapGrowth)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 	os.Exit(relay(context.Background(), os.Args[1:]))
 }
 
