@@ -167,7 +167,11 @@ func (c *checkup) reviewers(ctx context.Context) {
 		return
 	}
 	if len(names) == 0 {
-		c.add(stateWarn, "review", "no reviewer is configured: checks alone decide", "set relay.review.provider in "+configs.SharedFile)
+		why := "no reviewer is configured: checks alone decide"
+		if c.place.config.QualityGate.Epic {
+			why += ", and nobody judges the whole epic (quality_gate.epic)"
+		}
+		c.add(stateWarn, "review", why, "set relay.review.provider in "+configs.SharedFile)
 		return
 	}
 	for _, name := range names {
