@@ -88,10 +88,17 @@ func (n *night) work(ctx context.Context) error {
 	switch {
 	case errors.Is(context.Cause(ctx), errDeadline) && (errors.Is(err, errDeadline) || errors.Is(err, context.Canceled)):
 		return nil // what stopping does
-	case err != nil || ctx.Err() != nil || n.drained() || n.halted.reason != "" || n.over != nil:
+	case err != nil || ctx.Err() != nil || n.drained() || n.closedEarly():
 		return err
 	}
 	return n.stranded()
+}
+
+// closedEarly reports whether a limit of the run has ended it.
+func (n *night) closedEarly() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.halted.reason != "" || n.over != nil
 }
 
 // stranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
