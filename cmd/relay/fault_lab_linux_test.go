@@ -57,7 +57,7 @@ func newLab(t *testing.T, plan, agent string) *lab {
 func newLabAt(t *testing.T, root, plan, agent string) *lab {
 	t.Helper()
 	sample(t)
-	l := &lab{t: t, root: root, home: filepath.Join(t.TempDir(), "home")}
+	l := &lab{t: t, root: root, home: filepath.Join(filepath.Dir(root), "home")}
 	l.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=dumb", "TMPDIR=" + t.TempDir(),
 		"RELAY_ISOLATION=none", "RELAY_INHIBIT_SLEEP=false", "RELAY_DISK_FLOOR_MIB=0", "RELAY_MEMORY_FLOOR_MIB=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(l.home, ".gitconfig"),

@@ -57,10 +57,10 @@ ok
 	}
 }
 
-// inMemory is a folder in memory where there is one: disks differ a hundredfold in how fast they make 160,000 files.
+// inMemory is a folder in memory where there is one: disks differ a hundredfold in how fast they make many files.
 func inMemory(t *testing.T) string {
 	t.Helper()
-	dir := fmt.Sprintf("/dev/shm/relay-test-%d-%s", os.Getpid(), t.Name())
+	dir := fmt.Sprintf("/dev/shm/relay-test-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return t.TempDir()
 	}

@@ -117,7 +117,7 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, []string) {
 		}
 		tasks = append(tasks, id)
 	}
-	l := newLab(t, plan.String(), landingAgent)
+	l := newLabAt(t, filepath.Join(inMemory(t), "work"), plan.String(), landingAgent)
 	l.landing(1 + dice.IntN(4))
 	l.env = append(l.env, "RELAY_MAX_FAILED_IN_A_ROW=0", "RELAY_MAX_SAME_ERROR=0", "RELAY_LANDING="+[]string{"merge", "rebase"}[dice.IntN(2)])
 	for id, kind := range made {
