@@ -25,6 +25,10 @@ func (n *night) appraise(ctx context.Context, c local) error {
 	defer over()
 	for tries := 0; ; tries++ {
 		r, f, err := n.judgeEpic(ctx, c)
+		if atDeadline(ctx, err) {
+			n.locked(func() { n.unjudged = n.halted.why })
+			return nil
+		}
 		if err != nil || r == nil {
 			return err
 		}

@@ -54,6 +54,11 @@ func (n *night) untilDeadline(ctx context.Context) (bounded context.Context, ove
 	return ctx, func() { cancel(nil); watch.Wait() }
 }
 
+// atDeadline reports whether an error is only what stopping at the deadline does.
+func atDeadline(ctx context.Context, err error) bool {
+	return errors.Is(context.Cause(ctx), errDeadline) && (errors.Is(err, errDeadline) || errors.Is(err, context.Canceled))
+}
+
 // expire ends the run at its deadline.
 func (n *night) expire() {
 	n.mu.Lock()

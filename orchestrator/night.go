@@ -86,7 +86,7 @@ func (n *night) work(ctx context.Context) error {
 	}
 	err := group.Wait()
 	switch {
-	case errors.Is(context.Cause(ctx), errDeadline) && (errors.Is(err, errDeadline) || errors.Is(err, context.Canceled)):
+	case atDeadline(ctx, err):
 		return nil // what stopping does
 	case err != nil || ctx.Err() != nil || n.drained() || n.closedEarly():
 		return err
