@@ -125,7 +125,8 @@ func (r Receipt) bounded() Receipt {
 	for _, s := range []*string{&r.Summary, &r.ErrorSummary, &r.Findings, &r.Suggestion, &r.Learning, &r.Claimed, &r.DiffStat, &r.Salvage} {
 		*s = Clean(*s, bigText)
 	}
-	r.FilesChanged, r.PatternTags = boundedList(r.FilesChanged), boundedList(r.PatternTags)
+	r.FilesChanged, r.PatternTags, r.Contested = boundedList(r.FilesChanged), boundedList(r.PatternTags), boundedList(r.Contested)
+	r.Kept = boundedList(r.Kept)
 	checks := make([]CheckRun, 0, min(len(r.Checks), bigList))
 	for _, c := range r.Checks[:min(len(r.Checks), bigList)] {
 		c.Name, c.Log, c.Tail, c.Phase = Clean(c.Name, 200), Clean(c.Log, 500), Clean(c.Tail, 4<<10), Clean(c.Phase, 100)

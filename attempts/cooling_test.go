@@ -3,6 +3,7 @@ package attempts
 import (
 	"bytes"
 	"os"
+	"slices"
 	"testing"
 	"time"
 )
@@ -60,6 +61,18 @@ func TestWaitingIsFolded(t *testing.T) {
 		}
 		if f.apply(&over); f.ledger.Waiting != nil {
 			t.Errorf("%s: got %+v, want no wait", name, f.ledger.Waiting)
+		}
+	}
+}
+
+// What a run is about holds until the next one.
+func TestChosenTasksAreFolded(t *testing.T) {
+	t.Parallel()
+	f := newFold(nil, nil)
+	for _, want := range [][]string{{"T1", "T7"}, nil} {
+		e := Event{Type: TypeRunStarted, RunStarted: &RunStarted{EpicID: "x", Tasks: want}}
+		if f.apply(&e); !slices.Equal(f.ledger.Chosen, want) {
+			t.Errorf("got %v, want %v", f.ledger.Chosen, want)
 		}
 	}
 }

@@ -199,12 +199,24 @@ func (d *decoder) receipt(out *Receipt) {
 			out.Claimed = s.Word()
 		case "diff_stat":
 			out.DiffStat = s.String()
-		case "salvage":
-			out.Salvage = s.String()
 		default:
-			s.GiveUp()
+			d.whereabouts(string(name), out)
 		}
 	})
+}
+
+// whereabouts reads what a receipt says of work that did not land.
+func (d *decoder) whereabouts(name string, out *Receipt) {
+	switch name {
+	case "salvage":
+		out.Salvage = d.scan.String()
+	case "also_kept":
+		out.Kept = d.list(out.Kept)
+	case "contested":
+		out.Contested = d.list(out.Contested)
+	default:
+		d.scan.GiveUp()
+	}
 }
 
 func (d *decoder) list(twice []string) []string {

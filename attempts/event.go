@@ -45,7 +45,7 @@ const (
 	TypeAttemptStarted Type = "attempt_started"
 	TypeLanding        Type = "landing" // everything the attempt_ended to come will say, before the integration branch moves
 	TypeAttemptEnded   Type = "attempt_ended"
-	TypeGated          Type = "gated"    // a person gated the task, or its budget was spent before an attempt began
+	TypeGated          Type = "gated"    // a person gated the task, or its budget or its attempts were used up before one began
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
 	TypeNote           Type = "note"     // something a person should know: an incident, a wait, a repair
@@ -72,7 +72,8 @@ type RunStarted struct {
 	Base        string `json:"base,omitempty"`        // commit the user was on
 	Sealed      string `json:"sealed,omitempty"`      // SHA-256, in hex, of the acceptance of the epic and of all tasks
 
-	Until time.Time `json:"until,omitzero"` // the run's deadline
+	Until time.Time `json:"until,omitzero"`  // the run's deadline
+	Tasks []string  `json:"tasks,omitempty"` // it is about these, and what they depend on; empty: all
 }
 
 // RunStopped closes a run.
@@ -202,7 +203,9 @@ type Receipt struct {
 	Claimed       string          `json:"claimed,omitempty" yaml:"claimed,omitempty"` // what the agent said of itself: success or failure
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
 	Review        *Reviewed       `json:"review,omitempty" yaml:"review,omitempty"`
-	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"` // ref that keeps the work of an attempt that did not land
+	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"`     // ref that keeps the work of an attempt that did not land
+	Kept          []string        `json:"also_kept,omitempty" yaml:"also_kept,omitempty"` // further refs: what its agent left elsewhere
+	Contested     []string        `json:"contested,omitempty" yaml:"contested,omitempty"` // files over which it could not land
 }
 
 // CheckRun is one acceptance command as relay ran it.

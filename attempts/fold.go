@@ -99,7 +99,8 @@ func (f *fold) apply(e *Event) {
 		l.Integration.take(e.RunStarted)
 		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
-		l.Waiting, l.Until, l.Why = nil, e.RunStarted.Until, ""
+		l.Waiting, l.Until, l.Chosen, l.Why = nil, e.RunStarted.Until, e.RunStarted.Tasks, ""
+		l.Run, l.Sealed = e.Run, e.RunStarted.Sealed
 	case e.RunStopped != nil:
 		l.Waiting, l.Why = nil, e.RunStopped.Why
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"relay/attempts/internal/yamltext"
 	"relay/review"
 )
 
@@ -38,10 +39,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	if ended.Result == ResultSuccess {
 		return nil
 	}
-	most, mostUncharged := lim.MaxAttempts, lim.MaxUncharged
-	if most <= 0 {
-		most = defaultMaxAttempts
-	}
+	most, mostUncharged := lim.attempts(), lim.MaxUncharged
 	if mostUncharged <= 0 {
 		mostUncharged = defaultMaxUncharged
 	}
@@ -62,20 +60,64 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	case ended.Receipt.Verdict == review.Blocked:
 		return &Gate{Reason: QualityGateBlocked, Detail: summary(ended.Receipt)}
 	case n >= most:
-		return &Gate{Reason: MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(ended.Receipt))}
+		return tooMany(n, most, ended.Receipt)
 	case repeated(rec, ended.Receipt):
 		return &Gate{Reason: RepeatedFailure, Detail: "the same error twice in a row: " + summary(ended.Receipt)}
 	}
 	return nil
 }
 
+// GateBefore gates a task that has had all its attempts before the next one begins: the limit may be lower than it was. Work
+// that only waits for its review needs none.
+func GateBefore(rec TaskRecord, lim Limits) *Gate {
+	n, most, last := rec.Charges(), lim.attempts(), Receipt{}
+	for _, a := range rec.counted() {
+		if a.Charged {
+			last = a.Receipt
+		}
+	}
+	if k := len(rec.Attempts); n < most || rec.Attempts[k-1].AwaitsReview() {
+		return nil
+	}
+	return tooMany(n, most, last)
+}
+
+func (l Limits) attempts() int {
+	if l.MaxAttempts <= 0 {
+		return defaultMaxAttempts
+	}
+	return l.MaxAttempts
+}
+
+func tooMany(n, most int, last Receipt) *Gate {
+	return &Gate{Reason: MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
+}
+
 // faultless says of so many attempts why no more are made.
 func faultless(n int, last Receipt) string {
 	detail := fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(last))
-	if last.AwaitsReview() {
+	switch {
+	case last.AwaitsReview():
 		detail += "; when that is put right, relay ungate has what was done reviewed"
+	case len(last.Contested) > 0:
+		detail += "; tasks that declare the same files, or depend on each other, do not run at once: " + declared(last.Contested)
 	}
 	return detail
+}
+
+// mostDeclared is how many files a gate names.
+const mostDeclared = 10
+
+// declared is what a task says in epic.yml to declare files.
+func declared(files []string) string {
+	shown := make([]string, 0, mostDeclared)
+	for _, file := range files[:min(len(files), mostDeclared)] {
+		shown = append(shown, yamltext.Scalar(Clean(file, 200)))
+	}
+	if len(files) > mostDeclared {
+		shown = append(shown, "…")
+	}
+	return "files: [" + strings.Join(shown, ", ") + "]"
 }
 
 // repeated compares with the last charged attempt; uncharged ones in between prove nothing.

@@ -60,6 +60,12 @@ func TestGateAfter(t *testing.T) {
 		{"out of money does not count for the cap", past(fail(Budget, "a"), fail(Provider, "529")), fail(Provider, "529"), Limits{1, 3}, ""},
 		{"provider, first", past(), fail(Provider, "529"), Limits{1, 3}, ""},
 		{"provider, at the cap", past(fail(Provider, "529"), fail(Conflict, "x")), fail(Quota, "limit"), Limits{1, 3}, Infrastructure},
+		{"conflict, second", past(fail(Conflict, "x")), fail(Conflict, "y"), Limits{3, 9}, ""},
+		{"conflict, third", past(fail(Conflict, "x"), fail(Conflict, "y")), fail(Conflict, "z"), Limits{3, 9}, Infrastructure},
+		{"conflict, third, with others between", past(fail(Conflict, "x"), fail(Provider, "529"), fail(Conflict, "y"), stopped), fail(Conflict, "z"), Limits{3, 9}, Infrastructure},
+		{"conflict, third, after two of the machine", past(fail(Environment, "x"), fail(Environment, "y")), fail(Conflict, "z"), Limits{3, 9}, ""},
+		{"machine, third", past(fail(Environment, "x"), fail(Environment, "y")), fail(Environment, "z"), Limits{3, 9}, Infrastructure},
+		{"provider, third", past(fail(Provider, "x"), fail(Provider, "y")), fail(Provider, "z"), Limits{3, 9}, ""},
 		{"stops do not count for the cap", past(fail(Provider, "529"), stopped), fail(Provider, "529"), Limits{1, 3}, ""},
 		{"charged do not count for the cap", past(fail(Provider, "529"), fail(Agent, "a")), fail(Provider, "529"), Limits{3, 3}, ""},
 		{"uncharged do not count for the limit", past(fail(Provider, "a"), fail(Provider, "b")), fail(Agent, "c"), Limits{3, 9}, ""},
@@ -71,6 +77,22 @@ func TestGateAfter(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
 		}
+	}
+}
+
+// Whoever reads that a task could not land reads what to write into epic.yml.
+func TestGateSaysWhatToDeclare(t *testing.T) {
+	t.Parallel()
+	lost := Ended{Result: ResultFailure, Outcome: Conflict, Receipt: Receipt{ErrorSummary: "conflict with T11 in CHANGELOG", Contested: []string{"CHANGELOG", "a: b"}}}
+	once := Attempt{Result: ResultFailure, Outcome: Conflict, EndedAt: clock()()}
+	rec := TaskRecord{Attempts: []Attempt{once, once}}
+	const why = "3 attempts failed through no fault of the agent; the last: conflict with T11 in CHANGELOG; tasks that declare the same files, or depend on each other, do not run at once: files: ["
+	if g := GateAfter(rec, lost, Limits{}); g == nil || g.Detail != why+`CHANGELOG, "a: b"]` {
+		t.Errorf("got %+v", g)
+	}
+	lost.Receipt.Contested = strings.Split(strings.Repeat("f,", 12)+"g", ",")
+	if g := GateAfter(rec, lost, Limits{}); g == nil || g.Detail != why+"f, f, f, f, f, f, f, f, f, f, …]" {
+		t.Errorf("got %+v", g)
 	}
 }
 

@@ -19,6 +19,8 @@ func TestFormats(t *testing.T) {
 	stop.Ended.Gate = &Gate{Reason: MaxAttempts, Detail: "2 of 2 attempts failed"}
 	stop.Ended.Receipt.Checks = []CheckRun{{Name: "go test ./...", ExitCode: 1, Seconds: 3.25, Log: "runs/x/T2/2/checks/1.log", Tail: "--- FAIL: TestA\nFAIL\n", Phase: "task"}}
 	stop.Ended.Receipt.Suggestion = "Run db:migrate first"
+	stop.Ended.Receipt.Kept = []string{"refs/relay/x/T1/1-branch", "refs/relay/x/stash/a: b"}
+	stop.Ended.Receipt.Contested = []string{"db/schema.rb", "go.mod"}
 	stop.Ended.Receipt.PatternTags = []string{"migration", "yes"}
 	lands := landing("T5", 1)
 	lands.Landing.Receipt.Checks[0].Attribution = FixedByTask

@@ -22,7 +22,10 @@ type Ledger struct {
 	Cooling map[string]Cooling // by runner; some may be over
 	Waiting *Waiting           // nil: something runs, or can start
 	Until   time.Time          // the newest run's deadline
+	Chosen  []string           // tasks that the newest run is about, and what they depend on; empty: all
 	Why     string             // the newest run ended, in words
+	Run     string             // the newest run
+	Sealed  string             // what its tasks are measured by, as in RunStarted
 }
 
 // Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of

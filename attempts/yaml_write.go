@@ -203,12 +203,15 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.Text(indent, "claimed", r.Claimed)
 	y.Text(indent, "diff_stat", r.DiffStat)
 	y.Text(indent, "salvage", r.Salvage)
+	y.List(indent, "also_kept", r.Kept)
+	y.List(indent, "contested", r.Contested)
 	y.reviewed(indent, r.Review)
 }
 
 func (r *Receipt) empty() bool {
-	return r.Summary == "" && len(r.FilesChanged) == 0 && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
-		r.Findings == "" && r.Suggestion == "" && r.Learning == "" && len(r.PatternTags) == 0 && len(r.Checks) == 0 &&
+	lists := len(r.FilesChanged) + len(r.PatternTags) + len(r.Checks) + len(r.Kept) + len(r.Contested)
+	return lists == 0 && r.Summary == "" && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
+		r.Findings == "" && r.Suggestion == "" && r.Learning == "" &&
 		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil
 }
 

@@ -103,5 +103,8 @@ func (r *reader) keyHint(name string, known []string) string {
 	if strings.Contains(name, " ") && len(known) <= 4 { // a sentence with a colon in it, in a list of sentences
 		return `put text that contains ": " in quotes`
 	}
+	if name == "quality_gate" || name == "relay" {
+		return name + " is a setting: it belongs into .agents.yml"
+	}
 	return r.didYouMean(name, known, "the keys are "+strings.Join(known, ", "))
 }

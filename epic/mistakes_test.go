@@ -114,6 +114,8 @@ var mistakes = []struct{ name, src, want string }{
 8:51: the acceptance criterion is empty (say what has to be true, or take the entry out)
 8:64: unknown key "Returns 404" in the acceptance criterion (put text that contains ": " in quotes)
 8:89: the acceptance criterion is empty (say what has to be true, or take the entry out)`},
+	{"an epic's check that must fail first", strings.Replace(head, "tasks:", "checks: [make, {run: x, expect: red_then_green}]\ntasks:", 1) + "  T1: {title: a}\n",
+		"4:16: a check of the epic holds for every task: it cannot have to fail before each of them (take expect out, or move the check to the task that makes it pass)"},
 	{"criterion of another check", head + "  T1: {title: a, acceptance_criteria: [{text: a, check: lint}]}\n  T2: {title: a, checks: [make], acceptance_criteria: [{text: a, check: lint}]}\n",
 		`5:40: the acceptance criterion names the unknown check "lint" (the task has no checks)
 6:56: the acceptance criterion names the unknown check "lint" (the task's checks are make)`},
@@ -131,6 +133,7 @@ var mistakes = []struct{ name, src, want string }{
 	{"NUL", head + "  T1: {title: \"a\x00b\"}\n", "5:17: the file contains a NUL byte (take it out; in double quotes it can be written as an escape)"},
 	{"control character", head + "  T1: {title: \"a\x01b\"}\n", "5:17: the file contains the control character U+0001 (take it out; in double quotes it can be written as an escape)"},
 	{"byte order mark", head + "  T1: {title: \"a\ufeffb\"}\n", "5:17: the file contains the character U+FEFF (take it out; in double quotes it can be written as an escape)"},
+	{"a setting", head + "  T1: {title: a}\nquality_gate: {}\n", "6:1: unknown key quality_gate in the epic (quality_gate is a setting: it belongs into .agents.yml)"},
 	{"bytes", head + "  T1: {title: \"ä\xff\"}\n", "5:17: the text is not valid UTF-8 (take it out; in double quotes it can be written as an escape)"},
 	{"UTF-16", "\xff\xfev\x00", "1:1: the file is UTF-16 (save it as UTF-8)"},
 	{"depth", "version: " + strings.Repeat("[", 20_000), "1:1: YAML: exceeded max depth of 10000 (an epic needs no more than five levels)"},

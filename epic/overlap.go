@@ -14,12 +14,34 @@ func Covers(glob, p string) bool {
 	if glob == "." {
 		return true
 	}
+	if plain := bracketless(glob); plain != glob && Covers(plain, p) {
+		return true // as in app/[id]/page.tsx
+	}
 	for ; p != "." && p != "/"; p = path.Dir(p) {
 		if ok, _ := doublestar.Match(glob, p); ok || p == glob {
 			return true
 		}
 	}
 	return false
+}
+
+// bracketless is a glob in which brackets stand for themselves, as they do in many a file's name.
+func bracketless(glob string) string {
+	if !strings.Contains(glob, "[") {
+		return glob
+	}
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		switch {
+		case glob[i] == '[':
+			b.WriteByte('\\')
+		case glob[i] == '\\' && i+1 < len(glob):
+			b.WriteByte(glob[i])
+			i++
+		}
+		b.WriteByte(glob[i])
+	}
+	return b.String()
 }
 
 func oneSpelling(glob string) string { return CleanPath(strings.TrimSuffix(glob, "/")) }
@@ -121,7 +143,11 @@ func (e *leased) automata(left *int) (all []automaton, ok bool) {
 	if e.literal {
 		return all, true
 	}
-	for todo := []string{e.text}; len(todo) > 0; {
+	todo := []string{e.text}
+	if plain := bracketless(e.text); plain != e.text {
+		todo = append(todo, plain)
+	}
+	for len(todo) > 0 {
 		glob := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if *left -= len(glob); *left < 0 {

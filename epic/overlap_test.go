@@ -57,6 +57,9 @@ func TestOverlap(t *testing.T) {
 		{"a/[^b]", "a/c/d", true},
 		{"app/[id].js", "app/[id].js", true},
 		{"app/[id].js", "app/i.js", true},
+		{"app/[id]/**", "app/[id]/page.tsx", true},
+		{"app/[id]/**", "app/\\[id]/page.tsx", true},
+		{"app/[id]/**", "app/x/page.tsx", false},
 		{"{app/[id].js,x}", "app/d*", true},
 		{`a/\*`, "a/*", true},
 		{"é*", "?x", true},
@@ -79,7 +82,7 @@ func TestCovers(t *testing.T) {
 		want       bool
 	}{
 		{"a", "a", true}, {"a", "a/b/c", true}, {"a/", "a/b", true}, {"./a", "a", true}, {".", "x/y", true}, {"./", "x", true},
-		{"*", "a/b", true}, {"a/*.go", "a/x.go", true}, {"app/[id].js", "app/[id].js", true}, {"a/**", "a", true},
+		{"*", "a/b", true}, {"a/*.go", "a/x.go", true}, {"app/[id].js", "app/[id].js", true}, {"app/[id]/**", "app/[id]/page.tsx", true}, {"app/[[...all]]/*.tsx", "app/[[...all]]/page.tsx", true}, {"app/[id]/*", "app/d/page.tsx", true}, {"app/[id]/*", "app/x/page.tsx", false}, {"a/**", "a", true},
 		{"a", "ab", false}, {"a/b", "a", false}, {"?", "ab/c", false}, {"a/*.go", "a/b/x.go", false}, {"", "a", false}, {"[", "a", false},
 	} {
 		if got := Covers(test.glob, test.path); got != test.want {

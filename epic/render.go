@@ -43,13 +43,17 @@ func (g *Graph) text(out *bufio.Writer, e *Epic) {
 		heaviest = g.Weight(path[0])
 	}
 	fmt.Fprintf(out, "%s  %s\n", printable(e.ID), printable(e.Title))
-	fmt.Fprintf(out, "%s, %s, critical path %v points:", counted(g.Len(), "task"), counted(levels, "level"), heaviest)
+	fmt.Fprintf(out, "%s, %s, critical path %v %s:", counted(g.Len(), "task"), counted(levels, "level"), heaviest, pointWord(heaviest))
 	for k, i := range path {
 		critical[i] = true
-		if k > 0 {
-			fmt.Fprint(out, " ->")
+		switch {
+		case k == mostNames:
+			fmt.Fprintf(out, " and %d more", len(path)-mostNames)
+		case k < mostNames && k > 0:
+			fmt.Fprint(out, " -> "+printable(g.ID(i)))
+		case k == 0:
+			fmt.Fprint(out, " "+printable(g.ID(i)))
 		}
-		fmt.Fprint(out, " "+printable(g.ID(i)))
 	}
 	fmt.Fprintln(out)
 
@@ -74,9 +78,19 @@ func (g *Graph) text(out *bufio.Writer, e *Epic) {
 	}
 }
 
+func pointWord(n float64) string {
+	if n == 1 {
+		return "point"
+	}
+	return "points"
+}
+
+// mostNames is how many tasks are listed in one line.
+const mostNames = 20
+
 // names lists tasks, and counts those beyond the first: a group may make a task wait for thousands.
 func (g *Graph) names(tasks []int) string {
-	const most = 20
+	const most = mostNames
 	var b strings.Builder
 	for k, i := range tasks {
 		if k == most {
@@ -211,7 +225,8 @@ func (g *Graph) dot(out *bufio.Writer, e *Epic) {
 	fmt.Fprintln(out, "}")
 }
 
-// dotText is a quoted string of the dot language, in which only the quote and the backslash mean something.
+// dotText is a quoted string of the dot language, in which only the quote, the backslash and what begins an entity mean
+// something.
 func dotText(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable(s)) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;").Replace(printable(s)) + `"`
 }

@@ -93,3 +93,11 @@ func TestWriteHostile(t *testing.T) {
 		golden(t, "hostile."+format, out.Bytes())
 	}
 }
+
+// Graphviz reads entities in labels.
+func TestDotText(t *testing.T) {
+	t.Parallel()
+	if got, want := dotText(`a "b" \n R&amp;D`), `"a \"b\" \\n R&amp;amp;D"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

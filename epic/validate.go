@@ -92,6 +92,11 @@ func (v *validator) header() {
 	}
 	v.title(at(FieldTitle), e.Title, "the epic")
 	v.checks(part, e.Checks)
+	for k, c := range e.Checks {
+		if c.Expect == ExpectRedThenGreen { // with the first task that lands it would be green, and gate all others
+			v.add(v.at(Ref{Field: FieldChecks, Item: k}), "take expect out, or move the check to the task that makes it pass", "a check of the epic holds for every task: it cannot have to fail before each of them")
+		}
+	}
 	v.paths(Ref{Field: FieldProtected}, e.Protected)
 }
 

@@ -194,10 +194,14 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	case e.Gate != nil:
 		n.plan.gated(j.index)
 	default:
-		if lacking := lacking(n.store.Task(a.Task.ID)); lacking != nil {
+		record := n.store.Task(a.Task.ID)
+		if lacking := lacking(record); lacking != nil {
 			n.plan.awaitsReview(j.index, lacking)
 		} else {
 			n.plan.again(j.index)
+		}
+		if e.Outcome == attempts.Conflict {
+			n.plan.learn(j.index, contested(record))
 		}
 	}
 	n.tally.Ended++

@@ -2,13 +2,12 @@ package orchestrator
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"errors"
+	"slices"
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/runners"
-	"relay/runners/process"
+	"relay/orchestrator/trees"
 )
 
 // question is a list of checks to be run on one commit, for one attempt.
@@ -17,62 +16,167 @@ type question struct {
 	p      place
 	commit string
 	checks []numbered
+	before bool // it is about what the work begins from: then a failure is remembered as well
+	anew   bool // nothing that is known is believed, and what is said is not remembered
 }
 
-// ask runs checks in a clean checkout of a commit, one after another, until hear has heard enough. What is known of
-// the commit's tree is not run again; when all is known there is no checkout either.
-func (l *lanes) ask(ctx context.Context, q question, f *Finding, hear func(numbered, said) (more bool)) error {
+// ear hears what each check has said, and tells whether to go on.
+type ear func(check numbered, s said) (more bool, err error)
+
+// lists are the checks of the task and those of the epic: each list is run in a checkout of its own, for what the
+// task's checks run is the agent's code too.
+func (q question) lists() []question {
+	var lists []question
+	for _, ofEpic := range []bool{false, true} {
+		own := q
+		own.checks = slices.DeleteFunc(slices.Clone(q.checks), func(n numbered) bool { return n.ofEpic != ofEpic })
+		if len(own.checks) > 0 {
+			lists = append(lists, own)
+		}
+	}
+	return lists
+}
+
+// ofEpic reports whether a list is the epic's, which is about no task.
+func (q question) ofEpic() bool { return q.checks[0].ofEpic }
+
+// protected are the files that no check of a list may change.
+func (q question) protected(g *ground) []string {
+	if q.ofEpic() {
+		return g.o.Epic.Protected
+	}
+	return slices.Concat(g.o.Epic.Protected, q.a.Task.Protected)
+}
+
+// believed reports whether what is known of a list need not be found out again. A failure of the work may have been
+// mended by waiting.
+func (q question) believed(list []said) bool {
+	return q.before || !slices.ContainsFunc(list, func(s said) bool { return !s.passed() })
+}
+
+// ask runs checks in clean checkouts of a commit, one after another, until hear has heard enough. What is known of the
+// commit's tree is not run again; when all is known there is no checkout either.
+func (l *lanes) ask(ctx context.Context, q question, f *Finding, hear ear) error {
 	tree, err := l.tree(ctx, q.commit)
 	if err != nil {
 		return err
 	}
-	b := bench{l: l, q: q}
-	defer b.leave()
-	for _, check := range q.checks {
-		key := verdictKey{tree, check.Run, l.checkWall(check.Check)}
-		s, err := l.said.of(ctx, key, func() (said, error) { return b.run(ctx, check, f) })
-		if err != nil || f.Outcome != attempts.Success {
+	for _, list := range q.lists() {
+		if more, err := l.askList(ctx, list, tree, f, hear); err != nil || !more {
 			return err
-		}
-		s.run.Name, s.run.Phase = check.Name, check.phase
-		if ctx.Err() != nil {
-			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
-			return nil
-		}
-		if s.unseen {
-			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
-			return nil
-		}
-		if !hear(check, s) {
-			return nil
 		}
 	}
 	return nil
 }
 
-// bench is a clean checkout of a commit to run checks in, made when the first one needs it.
+func (l *lanes) askList(ctx context.Context, q question, tree string, f *Finding, hear ear) (more bool, err error) {
+	b := bench{l: l, q: q}
+	defer b.leave()
+	run := func() (list []said, whole bool, err error) {
+		list, more, err = b.run(ctx, f, hear)
+		return list, more, err
+	}
+	if q.anew {
+		_, _, err := run()
+		return more, err
+	}
+	own, shared := q.key(l.ground, tree, q.a.Task.ID), q.key(l.ground, tree, "")
+	key := own
+	if q.ofEpic() || q.before && !slices.ContainsFunc(q.checks, func(n numbered) bool { return n.Expect == epic.ExpectRedThenGreen }) {
+		key = shared // whose doing a failure is may be told by what another task's checks have said
+	}
+	list, known, err := l.said.of(ctx, key, q.believed, run)
+	switch {
+	case err != nil:
+		return false, err
+	case ctx.Err() != nil && f.Outcome == attempts.Success:
+		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+q.checks[0].Name+" ran")
+		return false, nil
+	case known:
+		return q.replay(list, hear)
+	case !q.ofEpic():
+		l.said.also(key, own)
+		l.said.also(key, shared)
+	}
+	return more, nil
+}
+
+// replay tells what is known of a list.
+func (q question) replay(list []said, hear ear) (more bool, err error) {
+	for i, s := range list {
+		s.run.Name, s.run.Phase = q.checks[i].Name, q.checks[i].phase
+		if more, err := hear(q.checks[i], s); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// bench is a clean checkout of a commit to run a list of checks in.
 type bench struct {
 	l    *lanes
 	q    question
 	name string
-	dir  string
+	t    trial
 }
 
-func (b *bench) run(ctx context.Context, check numbered, f *Finding) (said, error) {
-	if b.name == "" {
-		b.name = b.l.enter(benchName)
-		b.l.busy.Add(1)
-		repo, err := b.l.yard.site(ctx, b.name, b.q.commit, "")
-		if err != nil {
-			return said{}, err
+// run runs the list from its first check, until hear has heard enough; more is false then.
+func (b *bench) run(ctx context.Context, f *Finding, hear ear) (list []said, more bool, err error) {
+	if err := b.enter(ctx, f); err != nil || f.Outcome != attempts.Success {
+		return nil, false, err
+	}
+	for _, check := range b.q.checks {
+		run, ended, err := b.t.check(ctx, check)
+		s := said{run: run, timedOut: ended.TimedOut, unseen: unseen(ended)}
+		switch {
+		case ctx.Err() != nil:
+			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
+			return list, false, nil
+		case err != nil:
+			return list, false, err
+		case s.unseen:
+			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+			return list, false, nil
 		}
-		b.dir = repo.Root()
-		if err := b.l.equip(ctx, b.q.a, b.q.p, b.dir, f); err != nil || f.Outcome != attempts.Success {
-			return said{unseen: true}, err
+		if s.changed, err = b.putBack(ctx, f); err != nil || f.Outcome != attempts.Success {
+			return list, false, err
+		}
+		list = append(list, s)
+		if more, err := hear(check, s); err != nil || !more {
+			return list, false, err
 		}
 	}
-	run, ended, err := trial{b.l.ground, b.q.a, b.q.p, b.dir}.check(ctx, check)
-	return said{run, ended.TimedOut, unseen(ended)}, err
+	return list, true, nil
+}
+
+// enter makes the checkout.
+func (b *bench) enter(ctx context.Context, f *Finding) error {
+	b.name, _ = b.l.enter(benchName)
+	b.l.busy.Add(1)
+	repo, err := b.l.yard.Site(ctx, b.name, b.q.commit, "")
+	if err != nil {
+		return err
+	}
+	b.t = trial{b.l.ground, b.q.a, b.q.p, repo.Root()}
+	return b.l.equip(ctx, b.t, b.q.ofEpic(), f)
+}
+
+// putBack puts protected files back that were changed while a check ran: the next ones would go by them.
+func (b *bench) putBack(ctx context.Context, f *Finding) ([]string, error) {
+	globs := b.q.protected(b.l.ground)
+	if len(globs) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	changed, err := b.l.yard.Undo(ctx, b.name, func(path string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, path) })
+	})
+	if errors.Is(err, trees.ErrSpoiled) {
+		f.fail(attempts.Environment, attempts.CLIError, "what git knows of the checkout was changed while the checks ran; they prove nothing")
+		return nil, nil
+	}
+	return changed, err
 }
 
 func (b *bench) leave() {
@@ -80,88 +184,4 @@ func (b *bench) leave() {
 		b.l.leave(b.name)
 		b.l.busy.Add(-1)
 	}
-}
-
-// baseline is what the checks said of the commit an attempt began from, by their keys.
-type baseline map[string]said
-
-// baseline asks the checks of the task and of the epic what they say before the work. One that must fail then and
-// passes proves nothing about this task.
-func (w *lane) baseline(ctx context.Context, f *Finding) error {
-	w.before = make(baseline)
-	checks := acceptance(w.a.Task.Checks, w.o.Epic.Checks)
-	for i := range checks {
-		checks[i].occasion = onBase
-	}
-	return w.ask(ctx, question{w.a, w.p, w.a.Base, checks}, f, func(check numbered, s said) bool {
-		w.before[check.key()] = s
-		if check.Expect == epic.ExpectRedThenGreen {
-			s.run.Phase = phaseBaseline
-			f.Receipt.Checks = append(f.Receipt.Checks, s.run)
-			if s.passed() {
-				f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
-				f.Gate = attempts.Infrastructure
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// prove runs the acceptance commands on exactly the commits of the attempt, and says of each that fails whose doing it is.
-func (w *lane) prove(ctx context.Context, f *Finding) error {
-	checks := acceptance(w.a.Task.Checks, w.o.Epic.Checks)
-	return w.ask(ctx, question{w.a, w.p, f.Head, checks}, f, func(check numbered, after said) bool {
-		base, known := w.before[check.key()]
-		if known {
-			after.run.Attribution = attribution(base, after)
-		}
-		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-		if after.passed() {
-			return true
-		}
-		if after.run.Attribution != attempts.BrokenBefore {
-			w.failed(check, after, f)
-			return false
-		}
-		if check.ofEpic { // this task has not made it worse
-			f.note("broken_before", check.Name+" fails on the base of "+w.a.Task.ID+" too; it is not held against the task")
-			return true
-		}
-		w.failed(check, after, f)
-		if same(base, after) {
-			f.Outcome = attempts.Environment
-			f.Receipt.ErrorSummary += ", and in the same way before the work"
-		}
-		return false
-	})
-}
-
-// failed fails a finding with what a check said.
-func (g *ground) failed(check numbered, s said, f *Finding) {
-	why := check.Name + ": " + runners.HowEnded(process.Exit{Code: s.run.ExitCode})
-	if s.timedOut {
-		why = fmt.Sprintf("%s took longer than %s", check.Name, g.checkWall(check.Check))
-	}
-	f.fail(attempts.Check, attempts.TestFailure, why)
-}
-
-// attribution says whose doing it is how a check ended.
-func attribution(before, after said) attempts.Attribution {
-	switch {
-	case before.passed() && after.passed():
-		return attempts.StayedClean
-	case before.passed():
-		return attempts.BrokenByTask
-	case after.passed():
-		return attempts.FixedByTask
-	}
-	return attempts.BrokenBefore
-}
-
-// same reports whether a check fails as it did before the work, by what it printed. One that printed nothing says
-// nothing about why it fails: then the task is what it was to make pass.
-func same(before, after said) bool {
-	one, two := attempts.Normalise(before.run.Tail), attempts.Normalise(after.run.Tail)
-	return strings.TrimSpace(one) != "" && one == two && before.run.ExitCode == after.run.ExitCode
 }

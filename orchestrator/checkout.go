@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,20 +12,28 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/landing"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 	"relay/reanchor"
+	"relay/runners"
 )
 
 // ground is what all places share that the tasks of a run work in.
 type ground struct {
 	o      *Options
 	home   *reanchor.Git // the user's own checkout
-	vault  *vault
+	vault  *trees.Vault
 	stash  *stashGuard
+	rules  *trees.Rules
 	lock   *occupancy
 	ledger ledger
 	ignore []byte // relay's own .gitignore
 
+	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
+
 	planSeen atomic.Pointer[planState]
+	keptSeen atomic.Pointer[planState]
 	heard    chan<- Heard
 	now      func() time.Time
 	origin   attempts.Integration
@@ -40,7 +49,8 @@ type checkout struct {
 	*ground
 	repo  *reanchor.Git
 	facts *reanchor.Cached
-	tree  *worktree // nil with IsolationShared: changes then belong to no task
+	refs  *landing.RefGuard // nil: the user's branches are what is worked on
+	tree  *trees.Tree       // nil with IsolationShared: changes then belong to no task
 
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
@@ -60,8 +70,8 @@ func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
 		return "", err
 	}
 	// After the attempt the run's branch is put to where it ended: it must have begun there.
-	if began := strings.TrimPrefix(c.tree.branch, "refs/heads/"); branch != began {
-		return "", &RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
+	if began := strings.TrimPrefix(c.tree.Branch, "refs/heads/"); branch != began {
+		return "", &words.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
 	}
 	return c.repo.Head(ctx)
 }
@@ -79,7 +89,7 @@ func (c *checkout) clearWay() error {
 		return nil
 	}
 	c.cleared = now
-	return unblock(c.repo)
+	return trees.Unblock(c.repo)
 }
 
 // state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
@@ -90,10 +100,10 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	}
 	for range mendings {
 		f, err = c.facts.Facts(ctx)
-		if err == nil || ctx.Err() != nil || c.tree != nil || unasked(err) != nil {
+		if err == nil || ctx.Err() != nil || c.tree != nil || trees.Unasked(err) != nil {
 			break
 		}
-		if _, mending := c.vault.mend(ctx, c.home); mending != nil {
+		if _, mending := c.vault.Mend(ctx, c.home); mending != nil {
 			return f, errors.Join(err, mending)
 		}
 	}
@@ -114,6 +124,8 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		}
 		asked = f.Receipt.Checks
 	}
+	c.rules.Enter()
+	defer c.rules.Leave()
 	f, err := c.firstTurn(ctx, &a, p)
 	if err != nil {
 		return f, err
@@ -157,7 +169,7 @@ func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error 
 		return err
 	}
 	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || len(c.o.Review.Reviewers) > 0 {
-		if err := c.vault.save(); err != nil { // now with the work in it: what runs next is the agent's as well
+		if err := c.vault.Save(); err != nil { // now with the work in it: what runs next is the agent's as well
 			return err
 		}
 	}
@@ -179,12 +191,12 @@ func (c *checkout) settle(ctx context.Context, a Assignment, p place, f *Finding
 	defer cancel()
 	var err error
 	if f.Outcome == attempts.Success {
-		err = c.tree.restore(ctx, f.Head)
+		err = c.tree.Restore(ctx, f.Head)
 	} else {
 		err = c.setAside(ctx, a, p, f)
 	}
 	c.noteLeft(f)
-	return errors.Join(err, c.vault.save())
+	return errors.Join(err, c.vault.Save())
 }
 
 // settleLimit bounds relay's own git work between two things it waits for.
@@ -220,8 +232,12 @@ func (c *checkout) agentEnv(a Assignment, result string) []string {
 	if c.ceiling == "" {
 		return env
 	}
-	return append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling, "GIT_TERMINAL_PROMPT=0",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=commit.gpgSign", "GIT_CONFIG_VALUE_0=false")
+	env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling, "GIT_TERMINAL_PROMPT=0")
+	settings := []string{"commit.gpgSign=false"}
+	if c.excludes != "" {
+		settings = append(settings, "core.excludesFile="+c.excludes)
+	}
+	return append(env, runners.GitSettings(env, settings...)...)
 }
 
 // place names the files of one attempt.
@@ -233,6 +249,15 @@ func placeOf(dir string, a Assignment) place {
 	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Attempt))
 	in := func(name string) string { return filepath.Join(folder, name) }
 	return place{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review")}
+}
+
+// begun is when the agent was, to the second; zero when no agent was.
+func (p place) begun() time.Time {
+	info, err := os.Stat(p.brief)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 func mark(run, task string, attempt int) string { return fmt.Sprintf("%s/%s/%d", run, task, attempt) }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -26,7 +28,7 @@ func (c *checkout) gather(ctx context.Context, a Assignment, f *Finding) ([]rean
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
 func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
-	if err := c.tree.unlock(ctx); err != nil {
+	if err := c.tree.Unlock(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.finished(ctx, f); err != nil {
@@ -35,11 +37,14 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	if err := c.found(ctx, a, f); err != nil {
 		return nil, err
 	}
-	head, err := c.tree.commitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
+	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
 	if err != nil {
 		return nil, err
 	}
 	f.Head = head
+	if untaken := c.tree.Untaken(); len(untaken) > 0 && f.Outcome == attempts.Success {
+		f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+words.Listed(untaken)+"; its other work is kept, but not landed")
+	}
 	if head == a.Base {
 		return nil, nil
 	}
@@ -58,6 +63,9 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	}
 	stat, err := c.repo.Stat(ctx, a.Base, head)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
+	if err := c.linked(ctx, names, f); err != nil {
+		return nil, err
+	}
 	c.noteMine(names, f)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
@@ -70,11 +78,11 @@ func (c *checkout) finished(ctx context.Context, f *Finding) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
-	if half := c.tree.halfway(); half != "" {
+	if half := c.tree.Halfway(); half != "" {
 		f.fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
 		return nil
 	}
-	path, err := c.tree.unmerged(ctx)
+	path, err := c.tree.Unmerged(ctx)
 	if path != "" {
 		f.fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
 	}
@@ -86,16 +94,16 @@ func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) error 
 	if f.Outcome != attempts.Success {
 		return nil
 	}
-	stayed, err := c.tree.onBranch(ctx)
+	stayed, err := c.tree.OnBranch(ctx)
 	kept := true
 	if stayed && err == nil {
-		kept, err = c.tree.contains(ctx, a.Base, f.Head)
+		kept, err = c.tree.Contains(ctx, a.Base, f.Head)
 	}
 	switch {
 	case err != nil:
 		return err
 	case !stayed:
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.branch, "refs/heads/")+"; its work is kept, but not landed")
+		f.fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.Branch, "refs/heads/")+"; its work is kept, but not landed")
 	case !kept:
 		f.fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
 	}
@@ -111,14 +119,14 @@ func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Findi
 	if f.theirs {
 		to = f.agentHead
 	}
-	return c.tree.restore(ctx, to)
+	return c.tree.Restore(ctx, to)
 }
 
 // keepWork keeps the work of an attempt that did not succeed as a ref and a patch.
 func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Finding) error {
 	ref := salvageRef(c.o.Epic.ID, a)
 	if f.Head != "" && f.Head != a.Base {
-		if err := c.tree.keep(ctx, ref, f.Head); err == nil {
+		if err := c.tree.Keep(ctx, ref, f.Head); err == nil {
 			f.Receipt.Salvage = ref
 		} else { // an agent can stand in the way of a name; the patch has the work too
 			f.note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
@@ -135,16 +143,17 @@ func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Findi
 
 // keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.
 func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref string) error {
-	tip, err := c.repo.Ref(ctx, c.tree.branch)
+	tip, err := c.repo.Ref(ctx, c.tree.Branch)
 	if err != nil || tip == "" || tip == a.Base || tip == f.Head {
 		return err
 	}
-	if kept, err := c.tree.contains(ctx, tip, f.Head); err != nil || kept {
+	if kept, err := c.tree.Contains(ctx, tip, f.Head); err != nil || kept {
 		return err
 	}
-	if err := c.tree.keep(ctx, ref, tip); err != nil {
+	if err := c.tree.Keep(ctx, ref, tip); err != nil {
 		return err
 	}
+	f.Receipt.Kept = append(f.Receipt.Kept, ref)
 	f.note("salvage", "what the agent had committed on the branch before it left it is kept in "+ref)
 	return nil
 }
@@ -184,7 +193,5 @@ func salvageRef(epicID string, a Assignment) string {
 
 // commitMessage says which attempt a commit made by relay belongs to.
 func commitMessage(epicID string, a Assignment) string {
-	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, attemptTrailer, a.Attempt)
+	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, trees.AttemptTrailer, a.Attempt)
 }
-
-const attemptTrailer = "Relay-Attempt: "

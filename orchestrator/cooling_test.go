@@ -77,7 +77,7 @@ func TestTurns(t *testing.T) {
 	day := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
 	now := moment{day: day}
 	for want, happened := range map[string]func(*pool) (from, to string){
-		"from a to b: a is not asked before 2026-01-01T23:00:00Z: limit": func(p *pool) (string, string) {
+		"from a to b: a is not asked before " + clockText(day.Add(time.Hour)) + ": limit": func(p *pool) (string, string) {
 			p.cool("a", "limit", now, day.Add(time.Hour))
 			return "a", "b"
 		},
@@ -127,7 +127,7 @@ func TestWaitsAndSwitchesAreRecorded(t *testing.T) {
 		}
 		want := []string{
 			"cooling: claude 2000-01-01T00:02:30Z limit",
-			"switch: A goes from claude to codex: claude is not asked before 2000-01-01T00:02:30Z: limit",
+			"switch: A goes from claude to codex: claude is not asked before " + clockText(time.Date(2000, 1, 1, 0, 2, 30, 0, time.UTC)) + ": limit",
 			"cooling: codex 2000-01-01T01:02:00Z no more",
 			"waiting: claude 2000-01-01T00:02:30Z limit",
 			"switch: A goes back from codex to claude: claude may be asked again",

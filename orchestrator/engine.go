@@ -33,7 +33,7 @@ type local interface {
 	Engine
 	remembers(ledger, *occupancy)
 	began() attempts.Integration                                                              // for run_started; empty when nothing is landed
-	settled(ctx context.Context) error                                                        // a *RefusedError when nothing can work here
+	settled(ctx context.Context) error                                                        // a *words.RefusedError when nothing can work here
 	begin(ctx context.Context) error                                                          // before the first attempt
 	awake(ctx context.Context) error                                                          // before anything an earlier run left is looked at
 	revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) // an attempt of a killed run: its end, when it is over
@@ -96,6 +96,7 @@ type Finding struct {
 	agentHead string           // before relay committed what was left
 	theirs    bool             // after a run that was killed, somebody else has committed since
 	weakened  []review.Finding // tests that prove less than before
+	decisive  []review.Finding // changed files that decide what checks say
 	rounds    int              // in which the agent mended what reviewers found
 	judged    string           // head that the last review was about
 	wanted    []review.Raised  // by the last review

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -233,7 +234,7 @@ func EpicVerdict(r *attempts.EpicReview) string {
 	case r.Decision == "":
 		return "could not be reviewed: " + r.Why
 	case len(r.Added) > 0:
-		return "not reviewed since these were added: " + listed(r.Added)
+		return "not reviewed since these were added: " + words.Listed(r.Added)
 	}
 	text := string(r.Decision)
 	if len(r.Findings) > 0 {

@@ -20,20 +20,20 @@ import (
 
 // equip makes a fresh worktree ready for work: with the untracked files of the user's checkout that are configured, and
 // with the set-up commands. When one of these does not succeed, no agent can be blamed for what would follow.
-func (l *lanes) equip(ctx context.Context, a Assignment, p place, dir string, f *Finding) error {
+func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) error {
 	w := l.o.Worktree
 	if len(w.Copy)+len(w.Link) > 0 {
-		if err := l.furnish(dir); err != nil {
+		if err := l.furnish(t.dir); err != nil {
 			return err
 		}
 	}
 	for i, command := range w.Setup {
-		if err := os.MkdirAll(p.checks, 0o700); err != nil {
+		if err := os.MkdirAll(t.p.checks, 0o700); err != nil {
 			return err
 		}
-		l.tell(Heard{Task: a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: command}})
+		l.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: command}})
 		report, err := runners.Shell(ctx, l.o.Supervisor, runners.ShellRequest{
-			Mark: a.Mark(), Dir: dir, Run: command, Log: filepath.Join(p.checks, fmt.Sprintf("%d-setup.log", i+1)), Env: l.env(a, ""),
+			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: filepath.Join(t.p.checks, fmt.Sprintf("%d-setup.log", i+1)), Env: l.commandEnv(t.a, ofEpic),
 			Wall: w.SetupWall, StopGrace: l.o.Limits.StopGrace, Cap: l.o.Limits.OutputCap,
 		})
 		switch {

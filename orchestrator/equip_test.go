@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +14,11 @@ import (
 func TestEquip(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	y.write(".env", "key\n")
-	y.write("cache/deep/file", "cached\n")
-	y.write("vendored/lib", "lib\n")
-	y.write("node/mod", "mod\n")
-	y.write("seed.txt", "changed by the user\n")
+	y.Write(".env", "key\n")
+	y.Write("cache/deep/file", "cached\n")
+	y.Write("vendored/lib", "lib\n")
+	y.Write("node/mod", "mod\n")
+	y.Write("seed.txt", "changed by the user\n")
 	y.l.o.Worktree.Copy, y.l.o.Worktree.Link = []string{".env", "vendored/**", "seed.txt", "cache", "no-such-*", ".git", ".agents-os"}, []string{"node"}
 	y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{"echo made > made.txt", "test -e made.txt"}, time.Minute
 	const all = `test "$(cat .env vendored/lib cache/deep/file node/mod made.txt seed.txt | tr '\n' ' ')" = "key lib cached mod made seed "`
@@ -29,7 +30,7 @@ func TestEquip(t *testing.T) {
 	if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("worktrees stay: %q, %v", stay, err)
 	}
-	y.wants(map[string]string{"node/mod": "mod\n", "made.txt": "-", "seed.txt": "changed by the user\n"})
+	y.Wants(map[string]string{"node/mod": "mod\n", "made.txt": "-", "seed.txt": "changed by the user\n"})
 }
 
 // A link that is committed does not lead what is copied out of the worktree.
@@ -40,14 +41,14 @@ func TestEquipStaysInside(t *testing.T) {
 	if got := y.step(y.proved("T1", "ln -s "+outside+" config")); got != "T1 success" {
 		t.Fatal(got)
 	}
-	y.write("config/.env", "key\n")
+	y.Write("config/.env", "key\n")
 	y.l.o.Worktree.Copy = []string{"config/.env"}
 	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "T2"}, Attempt: 1, Runner: "true"}
-	a.Base = y.l.tips.tip()
+	a.Base = y.l.tips.Tip()
 	if _, err := y.l.Attempt(t.Context(), a); err == nil || !strings.Contains(err.Error(), "config/.env") {
 		t.Errorf("got %v, want an error about config/.env", err)
 	}
-	if left := y.sh("ls -A " + outside); left != "" {
+	if left := y.Sh("ls -A " + outside); left != "" {
 		t.Errorf("outside there is %s now", left)
 	}
 }
@@ -74,45 +75,96 @@ func TestSetUpFails(t *testing.T) {
 	}
 }
 
-// Two tasks that changed one file, which one of them does not declare: it merges, and is told.
+// An agent is told which of the epic's checks are red already.
+func TestRedBefore(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, "test -e never", "true")
+	y.proved("T1", `echo 1 > one; sed -n '/fail already/,$p' "$RELAY_PROMPT" | grep -qx -e '- test -e never' && ! grep -qx -e '- true' "$RELAY_PROMPT"`)
+}
+
+// Tasks that changed one file, which one of them does not declare: it merges, and is told, whether they land together, one
+// after the other, or after somebody else.
 func TestUndeclaredOverlap(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
-	y.sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-	if err := y.l.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	one, two := y.proved("T1", "sed -i s/^2$/two/ lines.txt"), y.proved("T2", "sed -i s/^29$/more/ lines.txt")
-	if got := y.step(one); got != "T1 success" {
-		t.Fatal(got)
-	}
-	if got := y.step(two); got != "T2 success" {
-		t.Fatal(got)
-	}
-	if n := y.last.Notes; len(n) == 0 || n[len(n)-1].Text != "T2 changed lines.txt as well, which it does not declare: add it to its files" {
-		t.Errorf("notes: %+v", n)
+	for name, c := range map[string]struct {
+		one, two []string
+		together bool
+		between  string
+		want     string
+	}{
+		"neither":                {nil, nil, false, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
+		"the first":              {[]string{"*.txt"}, []string{"x"}, false, "", "changed lines.txt, as T1 did, and does not declare it: add it to its files"},
+		"the second":             {[]string{"x"}, []string{"lines.txt"}, false, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
+		"both":                   {[]string{"*.txt"}, []string{"lines.txt"}, false, "", ""},
+		"neither, in one batch":  {nil, nil, true, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
+		"the second, in a batch": {nil, []string{"lines.txt"}, true, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
+		"a person":               {nil, nil, false, "sed -i s/^15$/mine/ lines.txt", "changed lines.txt, as others did, and does not declare it: add it to its files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			if c.together {
+				y.l.slowAfter = -1
+			}
+			y.Sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
+			if err := y.l.begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			one, two := y.proved("T1", "sed -i s/^2$/two/ lines.txt"), y.proved("T2", "sed -i s/^29$/more/ lines.txt")
+			one.Assignment.Task.Files, two.Assignment.Task.Files = c.one, c.two
+			switch {
+			case c.together:
+				if got := y.step(one, two); got != "T1 success, T2 success" {
+					t.Fatal(got)
+				}
+			case c.between != "":
+				y.Sh(c.between + "; git commit -qam mine; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
+				if err := y.l.begin(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				if got := y.step(one); got != "T1 success" {
+					t.Fatal(got)
+				}
+			}
+			if !c.together {
+				if got := y.step(two); got != "T2 success" {
+					t.Fatal(got)
+				}
+			}
+			got := ""
+			for _, n := range y.last.Notes {
+				got += n.Text
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
 func TestResealed(t *testing.T) {
 	t.Parallel()
 	e := &epic.Epic{Tasks: []epic.Task{{ID: "T1", Checks: checksOf([]string{"a"})}, {ID: "T2", Checks: checksOf([]string{"b"})}, {ID: "T3"}}}
+	o := &Options{Epic: e, Dir: t.TempDir()}
 	l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}
 	for i := range e.Tasks {
 		l.Tasks[e.Tasks[i].ID] = &attempts.TaskRecord{Attempts: []attempts.Attempt{{Sealed: seal(e, &e.Tasks[i])}}}
 	}
-	if got := resealed(e, l); got != "" {
+	if got := resealed(o, l); len(got) > 0 {
 		t.Errorf("nothing was changed, and it says %q", got)
 	}
 	whole := sealAll(e)
 	e.Tasks[1].Checks[0].Run = "true"
 	e.Tasks[2].Protected = []string{"x"}
-	if got := resealed(e, l); !strings.Contains(got, "of T2, T3 are not") || sealAll(e) == whole {
+	want := []string{"the checks or protected paths of T2, T3 are not what the last attempt was measured by; if that was not you, look at epic.yml"}
+	if got := resealed(o, l); !slices.Equal(got, want) || sealAll(e) == whole {
 		t.Errorf("got %q", got)
 	}
 	l.Tasks["T2"].Completed = true
 	e.Checks = checksOf([]string{"c"})
-	if got := resealed(e, l); !strings.Contains(got, "of T1, T3 are not") {
+	want[0] = strings.Replace(want[0], "T2, T3", "T1, T3", 1)
+	if got := resealed(o, l); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -33,7 +34,8 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	return c.testsKept(ctx, a, names, f)
+	c.noteLinks(names, f)
+	return errors.Join(c.testsKept(ctx, a, names, f), c.checksKept(ctx, a, names, f))
 }
 
 // protectedHit returns the first changed path that a protected glob covers, or "".
@@ -62,6 +64,16 @@ type trial struct {
 }
 
 func (c *checkout) trial(a Assignment, p place) trial { return trial{c.ground, a, p, c.repo.Root()} }
+
+// commandEnv is what a command is told. One that is about the whole epic is not told for which task it is run: what it says
+// holds for others as well.
+func (g *ground) commandEnv(a Assignment, ofEpic bool) []string {
+	env := g.env(a, "")
+	if ofEpic {
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
+	}
+	return env
+}
 
 // prove runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
 // does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
@@ -108,6 +120,8 @@ const (
 	onBase   = "-baseline"
 	onMerged = "-landing"
 	onTip    = "-tip"
+	onEnd    = "-end"
+	onAgain  = "-again" // what failed on the base or on the tip
 )
 
 // key names a check among those of a task and its epic.
@@ -153,7 +167,7 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 		if ran && err == nil {
 			settled, cancel := settling(ctx)
 			defer cancel()
-			err = c.tree.restore(settled, a.Base)
+			err = c.tree.Restore(settled, a.Base)
 		}
 	}()
 	for i, check := range a.Task.Checks {
@@ -161,7 +175,8 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 			continue
 		}
 		ran = true
-		run, ended, err := c.trial(a, p).check(ctx, numbered{Check: check, index: i, phase: phaseBaseline})
+		asked := numbered{Check: check, index: i, phase: phaseBaseline}
+		run, ended, err := c.trial(a, p).check(ctx, asked)
 		if ctx.Err() != nil {
 			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 			return f, false, nil
@@ -170,13 +185,12 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 			return f, false, err
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, run)
-		switch {
-		case unseen(ended):
+		if unseen(ended) {
 			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 			return f, false, nil
-		case run.ExitCode == 0:
-			f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
-			f.Gate = attempts.Infrastructure
+		}
+		if s := (said{run: run, timedOut: ended.TimedOut}); !s.red() {
+			c.unsound(asked, s, &f)
 			return f, false, nil
 		}
 	}
@@ -197,7 +211,7 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 	log := filepath.Join(t.p.checks, check.key()+check.occasion+".log")
 	start := t.now()
 	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
-		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.env(t.a, ""),
+		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.commandEnv(t.a, check.ofEpic),
 		Wall: t.checkWall(check.Check), StopGrace: t.o.Limits.StopGrace, Cap: t.o.Limits.OutputCap,
 	})
 	if err != nil {

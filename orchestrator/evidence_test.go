@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -84,18 +85,18 @@ func TestEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, c.agent).begin()
-			base := l.git("rev-parse", "HEAD")
+			base := l.Git("rev-parse", "HEAD")
 			f := l.try(c.task, nil)
 			if f.Outcome != c.outcome || !strings.Contains(f.Receipt.ErrorSummary, c.says) || f.Gate != c.gate {
 				t.Errorf("got %s %q, gate %q; want %s %q, gate %q", f.Outcome, f.Receipt.ErrorSummary, f.Gate, c.outcome, c.says, c.gate)
 			}
-			if landed := l.git("rev-parse", "refs/heads/main") != base; landed != c.landed {
+			if landed := l.Git("rev-parse", "refs/heads/main") != base; landed != c.landed {
 				t.Errorf("landed is %v", landed)
 			}
-			if got := l.git("status", "--porcelain"); got != "" {
+			if got := l.Git("status", "--porcelain"); got != "" {
 				t.Errorf("status is %s", got)
 			}
-			if name == "left the branch" && l.git("show", "refs/relay/20260101-lab/T1/1-branch:work.txt") != "x" {
+			if name == "left the branch" && l.Git("show", "refs/relay/20260101-lab/T1/1-branch:work.txt") != "x" {
 				t.Error("what was committed on the branch is lost")
 			}
 			l.try(epic.Task{ID: "T2", Title: "Two", AllowNoChange: true}, nil) // another attempt can begin
@@ -107,10 +108,10 @@ func TestEvidence(t *testing.T) {
 func TestPrepareRefusesAnotherBranch(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "").begin()
-	l.git("switch", "-q", "-c", "other")
-	var refused *RefusedError
+	l.Git("switch", "-q", "-c", "other")
+	var refused *words.RefusedError
 	_, err := l.c.Prepare(t.Context(), Assignment{})
-	if want := (RefusedError{"this checkout is not on branch main any more, where the run began", "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
+	if want := (words.RefusedError{Reason: "this checkout is not on branch main any more, where the run began", Hint: "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
 		t.Errorf("got %v, want %+v", err, want)
 	}
 }

@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -20,10 +19,13 @@ type Outlook struct {
 	Jobs   int
 	Leases bool      // tasks that declare the same files do not run at once
 	Now    time.Time // of a run that is on; zero: there is none, and what the ledger has as running was interrupted
+	// Opens is how long it takes until a runner for a task may be asked; nil: everyone may be at once.
+	Opens func(t *epic.Task) time.Duration
+	Panel time.Duration // until every reviewer may be asked: before that no task gets done
 }
 
 // Forecast says how long it takes until nothing is left that can be done: half of all nights like this one are over after
-// P50, nine of ten after P90. It knows nothing of waits for a provider, nor of tasks that will be gated.
+// P50, nine of ten after P90. It knows nothing of limits that providers have yet to name, nor of tasks that will be gated.
 type Forecast struct {
 	P50, P90 time.Duration
 	BasedOn  int // tasks of this epic that are done, by whose times it goes
@@ -31,7 +33,7 @@ type Forecast struct {
 	LeftOut  int // that cannot: they are gated, or wait for one that is
 }
 
-// Itinerary is what a run would do in which order, if every task took what half of them do.
+// Itinerary is what a run would do in which order, if every task took as long as they do on average.
 type Itinerary struct {
 	Turns    []Turn
 	Makespan float64
@@ -47,8 +49,9 @@ type remains struct {
 	under []int
 	pace  pace
 	size  []float64 // points
-	spent []float64 // minutes
+	spent []float64 // minutes of the attempt that is on: after one that failed comes a whole new one
 	open  int       // tasks that are not done
+	gates gates     // in minutes
 }
 
 func (o Outlook) remains() (*remains, error) {
@@ -63,27 +66,31 @@ func (o Outlook) remains() (*remains, error) {
 	}
 	runs := runsOf(o.Ledger)
 	for i, t := range r.plan.tasks {
-		if p := r.plan.phase[i]; p == phaseCompleted || p == phaseOutside {
+		if p := r.plan.phase[i]; p == phaseCompleted || wanted != nil && !wanted[i] {
 			continue
 		}
 		r.open++
 		r.size[i] = size(t)
+		if o.Opens != nil {
+			r.gates.shut(i, n, o.Opens(t).Minutes())
+		}
 		rec := o.Ledger.Tasks[t.ID]
-		if rec == nil {
+		if rec == nil || o.Now.IsZero() {
 			continue
 		}
-		r.spent[i] = minutesOn(rec.Attempts[min(rec.CountFrom, len(rec.Attempts)):], runs, o.Now)
-		if rec.Running() != nil && !o.Now.IsZero() && r.plan.phase[i] == phaseReady {
+		if on := rec.Running(); on != nil && r.plan.phase[i] == phaseReady {
+			r.spent[i] = minutesOn([]attempts.Attempt{*on}, runs, o.Now)
 			r.under = append(r.under, i)
 		}
 	}
+	r.gates.panel = max(o.Panel.Minutes(), 0)
 	return r, nil
 }
 
 // run simulates what is left, with tasks that take as long as at chooses from a pace.
-func (r *remains) run(p pace, slow float64, at func(n int) int, told func(Turn)) float64 {
-	takes := func(i int) float64 { return p.rest(r.size[i]*slow, r.spent[i], at) }
-	return r.plan.copied().simulate(simulation{r.jobs, r.under, takes, told})
+func (r *remains) run(p pace, at func(n int) int, told func(Turn)) float64 {
+	takes := func(i int) float64 { return p.rest(r.size[i], r.spent[i], at) }
+	return r.plan.copied().simulate(simulation{r.jobs, r.under, takes, told, r.gates})
 }
 
 // Bounds of the sampling: more simulations than mostSamples change little, and with fewer than leastSamples nine of ten
@@ -108,13 +115,11 @@ func (o Outlook) Forecast() (*Forecast, error) {
 	}
 	f := &Forecast{BasedOn: len(left.pace)}
 	doubt := left.pace.doubt()
-	tasks := left.pace.filled(doubt)
 	ends := make([]float64, min(max(samplingWork/(o.Graph.Len()+o.Graph.Edges()), leastSamples), mostSamples))
 	for k := range ends {
 		r := rand.New(rand.NewPCG(1, uint64(k)))
 		f.Tasks = 0
-		night := math.Exp(doubt * r.NormFloat64()) // slower or faster as a whole
-		ends[k] = left.run(tasks, night, func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
+		ends[k] = left.run(doubt.draw(r), func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
 	}
 	if f.Tasks == 0 {
 		return nil, nil
@@ -133,14 +138,14 @@ func (o Outlook) Plan() (*Itinerary, error) {
 		return nil, err
 	}
 	it := &Itinerary{BasedOn: len(left.pace)}
-	p := left.pace
-	if len(p) == 0 {
-		p, left.spent = pace{1}, make([]float64, len(left.spent))
+	p := pace{left.pace.mean()}
+	if len(left.pace) == 0 { // points are no time that anything could be taken from, or waited for
+		p, left.spent, left.gates = pace{1}, make([]float64, len(left.spent)), gates{}
 	}
 	chain := make([]float64, o.Graph.Len())
-	it.Makespan = left.run(p, 1, func(n int) int { return (n - 1) / 2 }, func(t Turn) {
+	it.Makespan = left.run(p, func(int) int { return 0 }, func(t Turn) {
 		it.Turns = append(it.Turns, t)
-		chain[t.Task] += t.End - t.Start
+		chain[t.Task] = max(chain[t.Task], left.gates.open(t.Task)) + t.End - t.Start
 		it.Chain = max(it.Chain, chain[t.Task])
 		for _, d := range o.Graph.Dependants(t.Task) {
 			chain[d] = max(chain[d], chain[t.Task])

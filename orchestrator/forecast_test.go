@@ -76,20 +76,40 @@ func TestPlan(t *testing.T) {
 	e, g := planOf(t, sixTasks)
 	shared, sharedGraph := planOf(t, strings.NewReplacer("title: a", "title: a, files: [x/**]", "title: b", "title: b, files: [x/y]").Replace(sixTasks))
 	running := map[string]*attempts.TaskRecord{"A": done(took(10, attempts.Success)), "B": {Attempts: []attempts.Attempt{took(0, "")}}}
+	first := map[string]*attempts.TaskRecord{"A": done(took(10, attempts.Success))}
+	uneven := map[string]*attempts.TaskRecord{"A": done(took(10, attempts.Success)), "B": done(took(60, attempts.Success))}
+	failed := map[string]*attempts.TaskRecord{"A": first["A"], "B": {Attempts: []attempts.Attempt{took(15, attempts.Check)}}}
+	stopped := map[string]*attempts.TaskRecord{"A": first["A"], "B": {Attempts: running["B"].Attempts, Gate: &attempts.Gate{}}}
+	second := took(0, "")
+	second.StartedAt = evening.Add(time.Hour)
+	again := map[string]*attempts.TaskRecord{"A": first["A"], "B": {Attempts: []attempts.Attempt{took(15, attempts.Check), second}}}
+	opens := func(minutes map[string]float64) func(*epic.Task) time.Duration {
+		return func(t *epic.Task) time.Duration { return time.Duration(minutes[t.ID] * float64(time.Minute)) }
+	}
 	for name, c := range map[string]struct {
 		o    Outlook
 		want string
 	}{
-		"one by one":     {Outlook{Jobs: 1}, "B0:0-2 D0:2-5 E0:5-7 A0:7-8 C0:8-9 F0:9-10 | 10, chain 8, based on 0, left out 0"},
-		"two jobs":       {Outlook{Jobs: 2}, "B0:0-2 A1:0-1 C1:1-2 D0:2-5 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
-		"leases":         {Outlook{Jobs: 2, Leases: true, Epic: shared, Graph: sharedGraph}, "B0:0-2 D0:2-5 A1:2-3 C1:3-4 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
-		"some tasks":     {Outlook{Jobs: 2, Tasks: []string{"D"}}, "B0:0-2 D0:2-5 | 5, chain 5, based on 0, left out 0"},
-		"a gate":         {Outlook{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": {Gate: &attempts.Gate{}}}}}, "A0:0-1 C0:1-2 | 2, chain 2, based on 0, left out 4"},
-		"minutes":        {Outlook{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": done(took(20, attempts.Success))}}}, "D0:0-30 A1:0-10 C1:10-20 E0:30-50 F0:50-60 | 60, chain 60, based on 1, left out 0"},
-		"one is running": {Outlook{Jobs: 1, Now: evening.Add(5 * time.Minute), Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-15 D0:15-45 E0:45-65 C0:65-75 F0:75-85 | 85, chain 75, based on 1, left out 0"},
-		"it was running": {Outlook{Jobs: 1, Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-20 D0:20-50 E0:50-70 C0:70-80 F0:80-90 | 90, chain 80, based on 1, left out 0"},
-		"it takes long":  {Outlook{Jobs: 1, Now: evening.Add(time.Hour), Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-20 D0:20-50 E0:50-70 C0:70-80 F0:80-90 | 90, chain 80, based on 1, left out 0"},
-		"three run":      {Outlook{Jobs: 1, Now: evening, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{took(0, "")}}, "B": {Attempts: []attempts.Attempt{took(0, "")}}}}}, "A0:0-1 B1:0-2 D0:2-5 E0:5-7 C0:7-8 F0:8-9 | 9, chain 8, based on 0, left out 0"},
+		"one by one":                        {Outlook{Jobs: 1}, "B0:0-2 D0:2-5 E0:5-7 A0:7-8 C0:8-9 F0:9-10 | 10, chain 8, based on 0, left out 0"},
+		"two jobs":                          {Outlook{Jobs: 2}, "B0:0-2 A1:0-1 C1:1-2 D0:2-5 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
+		"leases":                            {Outlook{Jobs: 2, Leases: true, Epic: shared, Graph: sharedGraph}, "B0:0-2 D0:2-5 A1:2-3 C1:3-4 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
+		"some tasks":                        {Outlook{Jobs: 2, Tasks: []string{"D"}}, "B0:0-2 D0:2-5 | 5, chain 5, based on 0, left out 0"},
+		"a gate":                            {Outlook{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": {Gate: &attempts.Gate{}}}}}, "A0:0-1 C0:1-2 | 2, chain 2, based on 0, left out 4"},
+		"minutes":                           {Outlook{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": done(took(20, attempts.Success))}}}, "D0:0-30 A1:0-10 C1:10-20 E0:30-50 F0:50-60 | 60, chain 60, based on 1, left out 0"},
+		"one is running":                    {Outlook{Jobs: 1, Now: evening.Add(5 * time.Minute), Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-15 D0:15-45 E0:45-65 C0:65-75 F0:75-85 | 85, chain 75, based on 1, left out 0"},
+		"it was running":                    {Outlook{Jobs: 1, Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-20 D0:20-50 E0:50-70 C0:70-80 F0:80-90 | 90, chain 80, based on 1, left out 0"},
+		"it takes long":                     {Outlook{Jobs: 1, Now: evening.Add(time.Hour), Ledger: &attempts.Ledger{Tasks: running}}, "B0:0-20 D0:20-50 E0:50-70 C0:70-80 F0:80-90 | 90, chain 80, based on 1, left out 0"},
+		"it runs again":                     {Outlook{Jobs: 1, Now: evening.Add(65 * time.Minute), Ledger: &attempts.Ledger{Tasks: again}}, "B0:0-15 D0:15-45 E0:45-65 C0:65-75 F0:75-85 | 85, chain 75, based on 1, left out 0"},
+		"it failed":                         {Outlook{Jobs: 1, Tasks: []string{"B"}, Ledger: &attempts.Ledger{Tasks: failed}}, "B0:0-20 | 20, chain 20, based on 1, left out 0"},
+		"stopped by a person while it runs": {Outlook{Jobs: 1, Now: evening, Ledger: &attempts.Ledger{Tasks: stopped}}, "C0:0-10 | 10, chain 10, based on 1, left out 4"},
+		"a gate elsewhere":                  {Outlook{Jobs: 1, Tasks: []string{"A"}, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": {Gate: &attempts.Gate{}}}}}, "A0:0-1 | 1, chain 1, based on 0, left out 0"},
+		"two paces":                         {Outlook{Jobs: 1, Tasks: []string{"C"}, Ledger: &attempts.Ledger{Tasks: uneven}}, "C0:0-20 | 20, chain 20, based on 2, left out 0"},
+		"a limit":                           {Outlook{Jobs: 2, Tasks: []string{"D"}, Opens: opens(map[string]float64{"A": 60, "B": 60, "D": 60}), Ledger: &attempts.Ledger{Tasks: first}}, "B0:60-80 D0:80-110 | 110, chain 110, based on 1, left out 0"},
+		"limits of some":                    {Outlook{Jobs: 2, Opens: opens(map[string]float64{"B": 5, "C": 70}), Ledger: &attempts.Ledger{Tasks: first}}, "B0:5-25 D0:25-55 E0:55-75 C1:70-80 F0:75-85 | 85, chain 85, based on 1, left out 0"},
+		"meanwhile":                         {Outlook{Jobs: 1, Tasks: []string{"B", "C"}, Opens: opens(map[string]float64{"B": 5}), Ledger: &attempts.Ledger{Tasks: first}}, "C0:0-10 B0:10-30 | 30, chain 25, based on 1, left out 0"},
+		"reviewers":                         {Outlook{Jobs: 2, Tasks: []string{"C", "D"}, Panel: 30 * time.Minute, Ledger: &attempts.Ledger{Tasks: first}}, "B0:0-30 C1:0-30 D0:30-60 | 60, chain 60, based on 1, left out 0"},
+		"limit of points":                   {Outlook{Jobs: 1, Tasks: []string{"A"}, Panel: time.Hour, Opens: opens(map[string]float64{"A": 60})}, "A0:0-1 | 1, chain 1, based on 0, left out 0"},
+		"three run":                         {Outlook{Jobs: 1, Now: evening, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{took(0, "")}}, "B": {Attempts: []attempts.Attempt{took(0, "")}}}}}, "A0:0-1 B1:0-2 D0:2-5 E0:5-7 C0:7-8 F0:8-9 | 9, chain 8, based on 0, left out 0"},
 	} {
 		o := c.o
 		if o.Ledger == nil {
@@ -113,6 +133,26 @@ func TestPlan(t *testing.T) {
 	}
 	if _, err := (Outlook{Epic: e, Graph: g, Ledger: &attempts.Ledger{}, Tasks: []string{"Z"}}).Plan(); err == nil {
 		t.Error("there is a plan for a task that is not there")
+	}
+}
+
+// What is still to come of a task is what is left of those that took longer than it has; when none did it begins anew.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	p := pace{5, 10, 30}
+	for _, c := range []struct {
+		size, spent float64
+		want        []float64
+	}{
+		{1, 0, []float64{5, 10, 30}}, {2, 0, []float64{10, 20, 60}}, {1, 7, []float64{3, 23}}, {2, 30, []float64{30}}, {1, 30, []float64{0}}, {1, 31, []float64{5, 10, 30}},
+	} {
+		var got []float64
+		for n, k := 1, 0; k < n; k++ {
+			got = append(got, p.rest(c.size, c.spent, func(of int) int { n = of; return k }))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%v after %v: got %v, want %v", c.size, c.spent, got, c.want)
+		}
 	}
 }
 
@@ -180,59 +220,83 @@ func TestForecastIsBounded(t *testing.T) {
 	}
 }
 
-// About nine of ten nights are over by P90, and half by P50, however few tasks there are to go by.
+// aNight is an epic of which some tasks are done, and how long the others take in truth: each one or several attempts of which
+// the last succeeds. With under, a run is on whose tasks are on their second attempt, half through it.
+func aNight(t *testing.T, seed uint64, known int, under bool) (o Outlook, takes []float64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 5))
+	l := newLayered(t, r, true, false)
+	if len(l.e.Tasks) < known+5 {
+		return o, nil
+	}
+	g, err := epic.NewGraph(l.e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = Outlook{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}, Jobs: 1 + r.IntN(4)}
+	takes, last := make([]float64, g.Len()), make([]float64, g.Len())
+	for k, i := range g.Order() {
+		l.e.Tasks[i].Points = []float64{1, 2, 3, 5, 8}[r.IntN(5)]
+		for again := true; again; again = r.IntN(5) == 0 {
+			last[i] = 3 * l.e.Tasks[i].Points * math.Exp(0.7*r.NormFloat64())
+			takes[i] += last[i]
+		}
+		if k < known {
+			o.Ledger.Tasks[g.ID(i)] = done(took(takes[i], attempts.Success))
+		}
+	}
+	if !under {
+		return o, takes
+	}
+	o.Now = evening.Add(1000 * time.Hour)
+	plan := newSchedule(o.Epic, g, o.Ledger, nil)
+	for range o.Jobs {
+		i := plan.next(func(int) bool { return true })
+		if i < 0 {
+			break
+		}
+		on := took(0, "")
+		on.StartedAt = o.Now.Add(-time.Duration(last[i] / 2 * float64(time.Minute)))
+		o.Ledger.Tasks[g.ID(i)] = &attempts.TaskRecord{Attempts: []attempts.Attempt{took(last[i]*math.Exp(0.7*r.NormFloat64()), attempts.Check), on}}
+		takes[i] -= last[i] / 2
+	}
+	return o, takes
+}
+
+// About nine of ten nights are over by P90, and half by P50, however few tasks there are to go by, and whether tasks have
+// failed before. One task that is done leaves so much open that more of them are.
 func TestForecastHolds(t *testing.T) {
 	t.Parallel()
-	for _, known := range []int{1, 3, 10, 20} {
-		half, most, n := 0.0, 0.0, 0.0
-		for seed := range uint64(700) {
-			r := rand.New(rand.NewPCG(seed, 5))
-			l := newLayered(t, r, true, false)
-			if len(l.e.Tasks) < known+5 {
-				continue
-			}
-			g, err := epic.NewGraph(l.e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := Outlook{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}, Jobs: 1 + r.IntN(4)}
-			takes := make([]float64, g.Len())
-			for k, i := range g.Order() {
-				l.e.Tasks[i].Points = []float64{1, 2, 3, 5, 8}[r.IntN(5)]
-				again := 1
-				for r.IntN(5) == 0 {
-					again++
+	for _, under := range []bool{false, true} {
+		for known, bounds := range map[int][4]float64{1: {0.45, 0.65, 0.90, 1}, 3: {0.45, 0.62, 0.86, 0.96}, 10: {0.42, 0.60, 0.86, 0.96}, 20: {0.40, 0.62, 0.85, 0.96}} {
+			half, most, n := 0.0, 0.0, 0.0
+			for seed := range uint64(600) {
+				o, takes := aNight(t, seed, known, under)
+				if takes == nil {
+					continue
 				}
-				for range again {
-					takes[i] += 3 * l.e.Tasks[i].Points * math.Exp(0.7*r.NormFloat64())
+				f, err := o.Forecast()
+				if err != nil {
+					t.Fatal(err)
 				}
-				if k < known {
-					o.Ledger.Tasks[g.ID(i)] = done(took(takes[i], attempts.Success))
+				left, err := o.remains()
+				if err != nil {
+					t.Fatal(err)
+				}
+				end := left.plan.copied().simulate(simulation{jobs: o.Jobs, under: left.under, takes: func(i int) float64 { return takes[i] }})
+				n++
+				if end <= f.P50.Minutes() {
+					half++
+				}
+				if end <= f.P90.Minutes() {
+					most++
 				}
 			}
-			f, err := o.Forecast()
-			if err != nil {
-				t.Fatal(err)
+			half, most = half/n, most/n
+			t.Logf("%d tasks known, under way %v: %.3f of %.0f nights are over by P50, %.3f by P90", known, under, half, n, most)
+			if half < bounds[0] || half > bounds[1] || most < bounds[2] || most > bounds[3] {
+				t.Errorf("%d tasks known, under way %v: %.3f are over by P50, %.3f by P90", known, under, half, most)
 			}
-			left, err := o.remains()
-			if err != nil {
-				t.Fatal(err)
-			}
-			end := left.plan.copied().simulate(simulation{o.Jobs, nil, func(i int) float64 { return takes[i] }, nil})
-			n++
-			if end <= f.P50.Minutes() {
-				half++
-			}
-			if end <= f.P90.Minutes() {
-				most++
-			}
-		}
-		t.Logf("%d tasks known: %.3f of %.0f nights are over by P50, %.3f by P90", known, half/n, n, most/n)
-		if half /= n; half < 0.35 || half > 0.65 {
-			t.Errorf("%d tasks known: %.3f are over by P50", known, half)
-		}
-		if most /= n; most < 0.82 || most > 0.97 {
-			t.Errorf("%d tasks known: %.3f are over by P90", known, most)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -23,7 +24,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 		return err
 	}
 	if c.tree != nil {
-		if err := unblock(c.repo); err != nil {
+		if err := trees.Unblock(c.repo); err != nil {
 			return err
 		}
 	}
@@ -32,8 +33,8 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 		f.note("tamper", name+" was changed during the attempt; relay put it back")
 		why = "relay's own files were changed during the attempt: " + touched[0]
 	}
-	if c.tree != nil || c.vault.gone() {
-		repaired, err := c.vault.mend(context.WithoutCancel(ctx), c.home)
+	if c.tree != nil || c.vault.Gone() {
+		repaired, err := c.vault.Mend(context.WithoutCancel(ctx), c.home)
 		if err != nil {
 			return err
 		}
@@ -45,6 +46,9 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if why != "" {
 		c.blame(f, why)
 	}
+	if err := errors.Join(c.mendRules(ctx, f), c.mendRefs(ctx, f)); err != nil {
+		return err
+	}
 	if c.tree != nil { // now that there is a repository again
 		if err := c.unstash(ctx, f); err != nil {
 			return err
@@ -53,10 +57,45 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	return c.lock.keep(ctx)
 }
 
+// mendRules puts back what was done to the configuration and the info files of the repository: what is collected and
+// checked next goes by them. With isolation shared tasks may do so.
+func (c *checkout) mendRules(ctx context.Context, f *Finding) error {
+	if c.o.Isolation == IsolationShared {
+		return nil
+	}
+	found, err := c.rules.Mend(context.WithoutCancel(ctx))
+	for _, m := range found {
+		c.told(f, m)
+	}
+	return err
+}
+
+// mendRefs puts the user's branches and tags back where an agent has moved them.
+func (c *checkout) mendRefs(ctx context.Context, f *Finding) error {
+	if c.refs == nil {
+		return nil
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	found, err := c.refs.Mend(ctx)
+	for _, m := range found {
+		c.told(f, m)
+	}
+	return err
+}
+
+// told notes what was found, and blames the attempt when that is grave.
+func (c *checkout) told(f *Finding, m trees.Meddling) {
+	f.note("tamper", m.Text)
+	if m.Grave {
+		c.blame(f, m.Text)
+	}
+}
+
 // blame fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
 // note stands, and nobody is gated.
 func (c *checkout) blame(f *Finding, why string) {
-	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.alone()
+	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.Alone()
 	if c.alone != nil {
 		alone = c.alone()
 	}
@@ -70,10 +109,10 @@ func (c *checkout) blame(f *Finding, why string) {
 // and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
 func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, cause error) ([]reanchor.Change, error) {
 	var said *reanchor.GitError
-	if !errors.As(cause, &said) || ctx.Err() != nil || unasked(cause) != nil || c.tree.readable(ctx, a.Base) {
+	if !errors.As(cause, &said) || ctx.Err() != nil || trees.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
 	}
-	why, err := c.vault.putBack(ctx, func() bool { return false })
+	why, err := c.vault.PutBack(ctx, func() bool { return false })
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
@@ -84,7 +123,7 @@ func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, caus
 
 // restoreOwn restores the ledger's files, and then, for the folder itself may have to be put back first, .gitignore and
 // a plan that is gone. A plan that was edited may be the user's doing: it is left as it is, and the run goes on with the
-// one it began with.
+// one it began with, of which it keeps a copy that is nobody's to edit.
 func (g *ground) restoreOwn() ([]string, error) {
 	touched, err := g.ledger.Restore()
 	if err != nil {
@@ -94,18 +133,43 @@ func (g *ground) restoreOwn() ([]string, error) {
 		name    string
 		content []byte
 		intact  func(path string) bool
-	}{{planFile, g.o.Plan, readable}, {".gitignore", g.ignore, func(path string) bool { return sameAs(g.ignore, path) }}} {
+		mode    fs.FileMode
+	}{
+		{planFile, g.o.Plan, readable, 0o644},
+		{g.keptPlan(), g.o.Plan, g.keptIntact, 0o600},
+		{".gitignore", g.ignore, func(path string) bool { return trees.SameAs(g.ignore, path) }, 0o644},
+	} {
 		path := filepath.Join(g.o.Dir, own.name)
 		if own.content == nil || own.intact(path) {
 			continue
 		}
 		// In its place can be a link, a folder, or a pipe on which a reader would wait for ever.
-		if err := errors.Join(os.MkdirAll(g.o.Dir, 0o755), os.RemoveAll(path), os.WriteFile(path, own.content, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.RemoveAll(path), os.WriteFile(path, own.content, own.mode)); err != nil {
 			return nil, err
 		}
-		touched = append(touched, own.name)
+		touched = append(touched, filepath.ToSlash(own.name))
 	}
 	return touched, nil
+}
+
+// keptPlan is where a run keeps the plan it began with, below relay's folder.
+func (g *ground) keptPlan() string { return filepath.Join(attempts.RunsDir, g.o.Run, planFile) }
+
+// keptIntact reports whether a run's own copy of the plan is as it was. It is read again only when it was touched: a plan
+// grows with the tasks, and each of them asks. The next run holds what it reads there against the seal.
+func (g *ground) keptIntact(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	if seen := g.keptSeen.Load(); seen != nil && os.SameFile(seen.info, info) && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {
+		return true
+	}
+	if !trees.SameAs(g.o.Plan, path) {
+		return false
+	}
+	g.keptSeen.Store(&planState{info: info})
+	return true
 }
 
 const (

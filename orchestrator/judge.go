@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -98,7 +99,10 @@ func (f *Finding) fail(o attempts.Outcome, c attempts.Category, why string) {
 }
 
 func (f *Finding) note(kind, text string) {
-	f.Notes = append(f.Notes, attempts.Note{Kind: kind, Text: text})
+	n := attempts.Note{Kind: kind, Text: text}
+	if !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
+		f.Notes = append(f.Notes, n)
+	}
 }
 
 // processes says how many there are.

@@ -28,17 +28,19 @@ func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, erro
 
 // beginJudging takes note of where a panel begins, for a run that finds what it left.
 func (c *checkout) beginJudging(a Assignment, head string) error {
-	return os.WriteFile(c.judgingFile(), []byte(strings.Join([]string{a.Run, strconv.Itoa(a.Attempt), head, c.tree.branch, ""}, "\n")), 0o600)
+	c.rules.Enter()
+	return os.WriteFile(c.judgingFile(), []byte(strings.Join([]string{a.Run, strconv.Itoa(a.Attempt), head, c.tree.Branch, ""}, "\n")), 0o600)
 }
 
 // cleanUp puts the checkout back to where a panel found it.
 func (c *checkout) cleanUp(ctx context.Context, f *Finding) error {
+	defer c.rules.Leave()
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	if err := c.guard(ctx, f); err != nil {
 		return err
 	}
-	if err := c.tree.restore(ctx, f.Head); err != nil {
+	if err := c.tree.Restore(ctx, f.Head); err != nil {
 		return err
 	}
 	return os.Remove(c.judgingFile())
@@ -61,15 +63,15 @@ func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
 		return nil, err
 	}
 	was := strings.Split(string(text), "\n")
-	if len(was) != 5 || was[3] != c.tree.branch {
+	if len(was) != 5 || was[3] != c.tree.Branch {
 		return []attempts.Note{{Kind: "review", Text: killedJudging + "it is on another branch now, and stays as it is; git log shows whether they have committed"}}, os.Remove(c.judgingFile())
 	}
 	number, _ := strconv.Atoi(was[1])
 	a := Assignment{Run: was[0], Attempt: number, Base: was[2], Task: epic.Task{ID: wholeEpic, Title: "what reviewers left"}, Ended: true}
-	if err := errors.Join(c.tree.unlock(ctx), c.recall(ctx, c.untrackedFile(a.Run))); err != nil || c.tree.halfway() != "" {
+	if err := errors.Join(c.tree.Unlock(ctx), c.tree.ReadMine(ctx, c.untrackedFile(a.Run))); err != nil || c.tree.Halfway() != "" {
 		return nil, err
 	}
-	head, err := c.tree.head(ctx)
+	head, err := c.tree.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,18 +85,18 @@ func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
 
 // putAway keeps what a panel has changed under a ref, and puts the checkout back.
 func (c *checkout) putAway(ctx context.Context, a Assignment) (notes []attempts.Note, err error) {
-	head, err := c.tree.commitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
+	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
 	if err != nil {
 		return nil, err
 	}
 	if head != a.Base {
 		ref := salvageRef(c.o.Epic.ID, a) + "-" + a.Run // a review that came to nothing leaves its number to the next
-		if err := c.tree.keep(ctx, ref, head); err != nil {
+		if err := c.tree.Keep(ctx, ref, head); err != nil {
 			return nil, err
 		}
 		notes = []attempts.Note{{Kind: "review", Text: killedJudging + "what was changed since is no part of the work; git log -p " + a.Base + ".." + ref + " shows it"}}
 	}
-	if err := c.tree.restore(ctx, a.Base); err != nil {
+	if err := c.tree.Restore(ctx, a.Base); err != nil {
 		return notes, err
 	}
 	return notes, os.Remove(c.judgingFile())
@@ -105,7 +107,7 @@ func (c *checkout) committedSince(ctx context.Context, a Assignment, head string
 	if head == a.Base {
 		return false, nil
 	}
-	if kept, err := c.tree.contains(ctx, a.Base, head); err != nil || !kept {
+	if kept, err := c.tree.Contains(ctx, a.Base, head); err != nil || !kept {
 		return true, err
 	}
 	var last time.Time
@@ -122,6 +124,6 @@ func (c *checkout) committedSince(ctx context.Context, a Assignment, head string
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, err
 	}
-	times, err := c.tree.commitTimes(ctx, a.Base, head)
+	times, err := c.tree.CommitTimes(ctx, a.Base, head)
 	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
 }

@@ -36,16 +36,16 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, "true")
-			l.write("own.txt", "own")
+			l.Write("own.txt", "own")
 			l.begin()
-			head := l.git("rev-parse", "HEAD")
+			head := l.Git("rev-parse", "HEAD")
 			a := Assignment{Run: l.c.o.Run, Attempt: 1, Base: head}
 			a.Task.ID = wholeEpic
-			l.write(".agents-os/relay/runs/"+a.Run+"/_epic/1/review/ann/1/end.json", "{}")
+			l.Write(".agents-os/relay/runs/"+a.Run+"/_epic/1/review/ann/1/end.json", "{}")
 			if err := l.c.beginJudging(a, head); err != nil {
 				t.Fatal(err)
 			}
-			l.sh(test.script)
+			l.Sh(test.script)
 			l.open("true")
 			if !l.c.unclean() {
 				t.Error("nothing is known of the panel")
@@ -54,7 +54,7 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ref := l.git("for-each-ref", "--format=%(refname)", "refs/relay")
+			ref := l.Git("for-each-ref", "--format=%(refname)", "refs/relay")
 			said := ""
 			for _, note := range notes {
 				said += strings.NewReplacer(head, "BASE", "refs/relay/20260101-lab/_epic/1-"+a.Run, "REF").Replace(note.Text)
@@ -62,11 +62,11 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 			if said != test.note || l.c.unclean() {
 				t.Errorf("said %q, want %q", said, test.note)
 			}
-			l.wants(test.files)
+			l.Wants(test.files)
 			kept := ""
 			if ref != "" {
-				kept = strings.ReplaceAll(l.git("diff", "--name-only", head, ref), "\n", " ")
-				kept += " in " + strings.TrimPrefix(l.git("log", "-1", "--format=%s", ref), "_epic: ")
+				kept = strings.ReplaceAll(l.Git("diff", "--name-only", head, ref), "\n", " ")
+				kept += " in " + strings.TrimPrefix(l.Git("log", "-1", "--format=%s", ref), "_epic: ")
 			}
 			if kept != test.kept {
 				t.Errorf("kept is %q, want %q", kept, test.kept)

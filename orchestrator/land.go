@@ -9,13 +9,19 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/landing"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 )
 
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
 // tried.
 func (l *lanes) Join(ctx context.Context, waiting []Ready) (Joint, error) {
-	tip := l.tips.tip()
+	if err := l.rules.Settle(ctx); err != nil { // they say how a merge comes out
+		return Joint{}, err
+	}
+	tip := l.tips.Tip()
 	size := 1
 	if len(waiting) > 1 && l.slow(waiting) {
 		size = len(waiting)
@@ -54,8 +60,10 @@ func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step Joi
 			coupled++
 			continue
 		}
-		to, err := l.trunk.join(ctx, step.To, r.Finding.Head, cargo{base: r.Assignment.Base, message: l.message(batch[i : i+1])})
-		var conflict *conflictError
+		to, err := l.trunk.Join(ctx, step.To, r.Finding.Head, landing.Cargo{
+			Base: r.Assignment.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Assignment),
+		})
+		var conflict *landing.ConflictError
 		if errors.As(err, &conflict) {
 			if i == 0 {
 				f := r.Finding
@@ -72,7 +80,7 @@ func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step Joi
 		coupled++
 	}
 	if coupled > 1 && step.To != tip {
-		step.To, err = l.trunk.close(ctx, tip, step.To, l.message(batch[:coupled]))
+		step.To, err = l.trunk.Close(ctx, tip, step.To, l.message(batch[:coupled]))
 	}
 	return step, coupled, err
 }
@@ -94,7 +102,7 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 	if moved {
 		for i := range batch {
 			merged := l.merged(batch[i], i == 0)
-			if err := l.proveMerged(ctx, merged, step, &findings[i]); err != nil {
+			if err := l.watched(ctx, func() error { return l.proveMerged(ctx, merged, step, &findings[i]) }); err != nil {
 				return false, err
 			}
 			if findings[i].Outcome == attempts.Success {
@@ -110,13 +118,20 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 	for i := range findings {
 		findings[i].Landed = step.To
 		step.branches = append(step.branches, l.branch(batch[i].Assignment))
-		if l.o.Landing == LandingRebase { // what the ledger calls the head stays reachable
+		if l.o.Landing == landing.Rebase && findings[i].Head != batch[i].Assignment.Base { // what the ledger calls the head stays reachable
 			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
 		}
-		l.noteBoth(ctx, batch[i], step.From, &findings[i])
+		l.noteBoth(ctx, batch[i], step, &findings[i])
 	}
 	step.Findings = findings
 	return true, nil
+}
+
+// watched runs checks while nobody's attempt may be under way who would look at what they have done.
+func (l *lanes) watched(ctx context.Context, check func() error) error {
+	l.rules.Enter()
+	defer l.rules.Leave()
+	return errors.Join(check(), l.rules.Settle(ctx))
 }
 
 // merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.
@@ -136,55 +151,60 @@ func (l *lanes) merged(r Ready, first bool) question {
 // now fails for what has landed since.
 func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Finding) error {
 	q.commit = step.To
-	var red *numbered
-	var after said
-	err := l.ask(ctx, q, f, func(check numbered, s said) bool {
-		s.run.Phase = phaseMerged
-		if s.passed() {
-			f.Receipt.Checks = append(f.Receipt.Checks, s.run)
-			return true
-		}
-		red, after = &check, s
-		return false
-	})
-	if err != nil || red == nil || f.Outcome != attempts.Success {
-		return err
-	}
-	if red.ofEpic {
-		broken, err := l.brokenAt(ctx, q, *red, step.From, f)
-		if err != nil || f.Outcome != attempts.Success {
-			return err
-		}
-		if broken {
-			after.run.Attribution = attempts.BrokenBefore
+	return l.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
+		after.run.Phase = phaseMerged
+		if after.passed() {
 			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-			at := slices.IndexFunc(q.checks, func(n numbered) bool { return n.key() == red.key() })
-			q.checks = q.checks[at+1:]
-			return l.proveMerged(ctx, q, step, f)
+			return true, nil
 		}
-	}
-	after.run.Attribution = attempts.BrokenByTask
-	f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-	l.failed(*red, after, f)
-	f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.since(ctx, q.a.Base, step.From)+")")
-	return nil
+		if check.ofEpic {
+			tip := question{a: q.a, p: q.p, commit: step.From}
+			before, err := l.tipSays(ctx, tip, check, f)
+			if err != nil || f.Outcome != attempts.Success {
+				return false, err
+			}
+			if before.red() {
+				after.run.Attribution = attempts.BrokenBefore
+				f.Receipt.Checks = append(f.Receipt.Checks, after.run)
+				if worse := otherwise(before, after); worse != "" {
+					f.note("broken_before", check.Name+" fails on what "+q.a.Task.ID+" lands on too"+worse+"; it is not held against the task")
+				}
+				return true, nil
+			}
+		}
+		after.run.Attribution = attempts.BrokenByTask
+		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
+		l.failed(check, after, f)
+		f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.From)+")")
+		f.Receipt.Contested = f.Receipt.FilesChanged
+		return false, nil
+	})
 }
 
-// brokenAt reports whether a check fails on the tip without this landing.
-func (l *lanes) brokenAt(ctx context.Context, q question, check numbered, tip string, f *Finding) (bool, error) {
-	broken := false
-	check.occasion = onTip
-	err := l.ask(ctx, question{q.a, q.p, tip, []numbered{check}}, f, func(_ numbered, s said) bool {
-		broken = !s.passed()
-		return false
+// tipSays is what a check of the epic says of the tip without this landing.
+func (l *lanes) tipSays(ctx context.Context, q question, check numbered, f *Finding) (before said, err error) {
+	known := q
+	known.before, known.checks = true, acceptance(nil, l.o.Epic.Checks)
+	for i := range known.checks {
+		known.checks[i].occasion = onTip
+	}
+	err = l.ask(ctx, known, f, func(one numbered, s said) (bool, error) {
+		if one.index == check.index {
+			before = s
+		}
+		return true, nil
 	})
-	return broken, err
+	if err != nil || f.Outcome != attempts.Success {
+		return before, err
+	}
+	return l.onceMore(ctx, q, check, before, f)
 }
 
 // collided turns a merge conflict into what the next attempt is told.
-func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *conflictError, f *Finding) {
+func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *landing.ConflictError, f *Finding) {
 	log := filepath.Join(placeOf(l.o.Dir, a).checks, "merge-landing.log")
-	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip), listed(c.Files)))
+	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip), words.Listed(c.Files)))
+	f.Receipt.Contested = c.Files
 	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
 	if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o700), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
 		rel, _ := filepath.Rel(l.o.Dir, log)
@@ -211,47 +231,46 @@ func (l *lanes) since(ctx context.Context, from, to string) string {
 	if err != nil || len(tasks) == 0 {
 		return "the integration branch"
 	}
-	return listed(tasks)
+	return words.Listed(tasks)
 }
 
-// noteBoth tells of files that this task and those landed since it began have both changed, and it does not declare.
-func (l *lanes) noteBoth(ctx context.Context, r Ready, tip string, f *Finding) {
-	if tip == r.Assignment.Base {
-		return
+// sinceIn is since with the files that those tasks have changed.
+func (l *lanes) sinceIn(ctx context.Context, from, to string) string {
+	text := l.since(ctx, from, to)
+	paths := l.changedSince(ctx, from, to)
+	if len(paths) == 0 {
+		return text
 	}
-	names, err := l.home.Names(ctx, r.Assignment.Base, tip)
-	if err != nil {
-		return // too many to be told
-	}
-	var both []string
-	for _, n := range names {
-		declared := slices.ContainsFunc(r.Assignment.Task.Files, func(g string) bool { return covers(g, n.Path) })
-		if !declared && slices.Contains(f.Receipt.FilesChanged, n.Path) {
-			both = append(both, n.Path)
-		}
-	}
-	if len(both) > 0 {
-		f.note("overlap", fmt.Sprintf("%s changed %s as well, which it does not declare: add it to its files", r.Assignment.Task.ID, listed(both)))
-	}
+	return text + ", in " + words.Listed(paths)
 }
 
-// Advance moves the integration branch, and then forgets the branches that have landed.
+// Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed.
 func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
-		if err := l.lane("", l.home, Assignment{}).c.tree.keep(settled, ref, commit); err != nil {
+		if err := l.lane("", l.home, Assignment{}).c.tree.Keep(settled, ref, commit); err != nil {
 			return false, err
 		}
 	}
-	moved, err := l.tips.step(settled, j.To)
-	if err != nil || !moved {
-		return false, err
+	if j.To != j.From {
+		moved, err := l.tips.Step(settled, j.To)
+		if err != nil && l.lost.Add(1) < lostTries && !trees.Has(settled, l.home, j.To) {
+			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
+		}
+		if err != nil || !moved {
+			return false, err
+		}
+		l.lost.Store(0)
 	}
+	l.arrived = append(l.arrived, j.arrivals...)
 	for _, name := range j.branches {
 		if err := l.dropBranch(settled, name); err != nil {
 			return false, err
 		}
 	}
-	return true, l.vault.save()
+	if j.To == j.From && len(j.replayed) == 0 {
+		return true, nil
+	}
+	return true, l.vault.Save()
 }

@@ -51,7 +51,7 @@ func (l *lanes) differ(ctx context.Context, one, two string) (bool, error) {
 // landed names the tasks that have landed between two commits, the last one first.
 func (l *lanes) landed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := l.home.Run(ctx, reanchor.Call{Args: []string{
-		"log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
+		"-c", "trailer.separators=:", "log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
 	}})
 	return slices.Compact(strings.Fields(string(out))), err
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/landing"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -24,13 +23,14 @@ type lane struct {
 	before baseline
 	asked  []attempts.CheckRun // of the base, for the receipt
 	gone   bool                // the agent has destroyed it
+	inner  map[string]string   // what submodules had before the agent that is nowhere else
 }
 
 // lane makes a worktree a place to work in.
 func (l *lanes) lane(name string, repo *reanchor.Git, a Assignment) *lane {
-	c := &checkout{ground: l.ground, repo: repo, tree: &worktree{repo: repo, branch: "refs/heads/" + l.branch(a)}}
+	c := &checkout{ground: l.ground, repo: repo, tree: &trees.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
 	c.facts = reanchor.NewCached(repo, recentCommits, 0, l.now)
-	c.ceiling, c.alone = filepath.Dir(repo.Root()), l.alone
+	c.ceiling, c.alone, c.refs = filepath.Dir(repo.Root()), l.alone, l.refs
 	return &lane{lanes: l, a: a, p: placeOf(l.o.Dir, a), name: name, c: c}
 }
 
@@ -38,16 +38,20 @@ func (l *lanes) lane(name string, repo *reanchor.Git, a Assignment) *lane {
 func (w *lane) carry(ctx context.Context) (Finding, error) {
 	a, p, c := w.a, w.p, w.c
 	if a.Ended {
-		if err := c.recall(ctx, filepath.Join(p.folder, untrackedName)); err != nil {
+		if err := c.tree.ReadMine(ctx, filepath.Join(p.folder, untrackedName)); err != nil {
 			return Finding{}, err
 		}
+		c.tree.HideNothing()
 	} else {
 		f, err := w.ready(ctx)
 		if err != nil || f.Outcome != attempts.Success {
 			return f, err
 		}
 		w.asked = f.Receipt.Checks
+		a.Known.Red = w.red()
 	}
+	w.rules.Enter()
+	defer w.rules.Leave()
 	f, err := c.firstTurn(ctx, &a, p)
 	if err != nil {
 		return f, err
@@ -76,6 +80,7 @@ func (w *lane) look(ctx context.Context, f *Finding) error {
 	if err != nil {
 		return err
 	}
+	w.refuseFurnished(names, f)
 	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}
@@ -91,10 +96,9 @@ func (w *lane) guard(ctx context.Context, f *Finding) error {
 }
 
 func (w *lane) guardTip(ctx context.Context, f *Finding) error {
-	why, err := w.tips.mend(ctx)
-	if err == nil && why != "" {
-		f.note("tamper", why)
-		w.c.blame(f, why)
+	found, err := w.tips.Mend(ctx)
+	if err == nil && found.Text != "" {
+		w.c.told(f, found)
 	}
 	return err
 }
@@ -102,7 +106,7 @@ func (w *lane) guardTip(ctx context.Context, f *Finding) error {
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *lane) ready(ctx context.Context) (Finding, error) {
 	f := Finding{Outcome: attempts.Success}
-	if err := w.equip(ctx, w.a, w.p, w.c.repo.Root(), &f); err != nil || f.Outcome != attempts.Success {
+	if err := w.equip(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
 	if err := w.takeStock(ctx); err != nil {
@@ -115,13 +119,19 @@ func (w *lane) ready(ctx context.Context) (Finding, error) {
 // takeStock tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
 // bring this attempt to its end, all that is not in that list is work.
 func (w *lane) takeStock(ctx context.Context) error {
-	w.c.tree.mine, w.c.tree.hidden = make(map[string]bool), make(map[string]bool)
-	if made := w.o.Worktree; len(made.Setup)+len(made.Copy)+len(made.Link) > 0 {
-		if err := w.c.tree.remember(ctx); err != nil {
+	w.c.tree.OwnNothing()
+	var err error
+	if len(w.o.Worktree.Setup) > 0 {
+		if w.inner, err = w.c.tree.Inner(ctx); err != nil {
 			return err
 		}
 	}
-	return w.c.noteUntracked(filepath.Join(w.p.folder, untrackedName))
+	if made := w.o.Worktree; len(made.Setup)+len(made.Copy)+len(made.Link) > 0 {
+		if err := w.c.tree.Remember(ctx); err != nil {
+			return err
+		}
+	}
+	return w.c.tree.WriteMine(filepath.Join(w.p.folder, untrackedName))
 }
 
 // reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
@@ -129,10 +139,10 @@ func (w *lane) takeStock(ctx context.Context) error {
 func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	repo, err := w.yard.open(ctx, w.name, w.a.Base, w.branch(w.a))
+	repo, err := w.yard.Open(ctx, w.name, w.a.Base, w.branch(w.a))
 	if err == nil {
 		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
-		w.c.tree.standApart(ctx)
+		w.c.tree.StandApart(ctx)
 		return w.guardTip(ctx, f)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -148,26 +158,32 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 
 // adopt takes over what is known of a place whose repository had to be opened again.
 func (w *lane) adopt(c *checkout) *checkout {
-	w.c.tree.mine, w.c.tree.hidden = c.tree.mine, c.tree.hidden
+	w.c.tree.Inherit(c.tree)
 	return w.c
 }
 
 // vacate frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
-func (w *lane) vacate(f *Finding) {
-	kept := slices.Collect(maps.Keys(w.c.tree.left))
-	kept = append(kept, w.c.tree.nested...)
-	if len(kept) > 0 && !w.gone {
-		slices.Sort(kept)
-		f.note("left", listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
-		return
-	}
-	if root, err := os.OpenRoot(w.c.repo.Root()); err == nil && !w.gone {
-		for p := range w.c.tree.mine { // what the set-up made is made anew for the next one
-			_ = root.RemoveAll(filepath.FromSlash(strings.TrimSuffix(p, "/"))) // and what cannot be removed is told when the run ends
+func (w *lane) vacate(ctx context.Context, f *Finding) error {
+	if !w.gone {
+		inner, err := w.c.tree.Inner(ctx)
+		if err != nil {
+			return err
 		}
-		_ = root.Close()
+		for path, what := range inner {
+			if what != w.inner[path] {
+				w.c.tree.Leave(path + "/")
+			}
+		}
+	}
+	if kept := w.c.tree.Outside(); len(kept) > 0 && !w.gone {
+		f.note("left", words.Listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
+		return nil
+	}
+	if !w.gone {
+		w.c.tree.RemoveMine() // what the set-up made is made anew for the next one; what stays is told when the run ends
 	}
 	w.leave(w.name)
+	return nil
 }
 
 // gather collects an attempt's work.
@@ -175,7 +191,7 @@ func (w *lane) gather(ctx context.Context, f *Finding) ([]reanchor.Change, error
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	if w.gone {
-		head, err := w.home.Ref(ctx, w.c.tree.branch)
+		head, err := w.home.Ref(ctx, w.c.tree.Branch)
 		f.Head = head
 		return nil, err
 	}
@@ -188,14 +204,15 @@ func (w *lane) gather(ctx context.Context, f *Finding) ([]reanchor.Change, error
 func (w *lane) examine(ctx context.Context, f *Finding) error {
 	a, c := w.a, w.c
 	if f.Head != a.Base {
-		stamped, err := w.trunk.stamp(ctx, a.Base, f.Head, w.trailers(a))
+		err := w.stamp(ctx, f)
+		var unfit *landing.UnfitError
+		if errors.As(err, &unfit) {
+			f.fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		if err := c.tree.keep(ctx, c.tree.branch, stamped); err != nil {
-			return err
-		}
-		f.Head = stamped
 	}
 	if err := w.prove(ctx, f); err != nil {
 		return err
@@ -208,6 +225,28 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 	return w.guard(ctx, f)
 }
 
+// stamp marks the commits and puts the task's branch onto them. Before that nothing leads to them: when the user's git has
+// cleared away what is unreachable in that moment, they are made again.
+func (w *lane) stamp(ctx context.Context, f *Finding) error {
+	for try := 1; ; try++ {
+		stamped, err := w.trunk.Stamp(ctx, w.a.Base, f.Head, w.p.begun(), w.trailers(w.a))
+		if err != nil {
+			return err
+		}
+		err = w.c.tree.Keep(ctx, w.c.tree.Branch, stamped)
+		if err == nil {
+			f.Head = stamped
+			return nil
+		}
+		if try == lostTries || ctx.Err() != nil || trees.Has(ctx, w.home, stamped) {
+			return err
+		}
+	}
+}
+
+// lostTries bounds how often in a row commits are made again that were cleared away before a ref led to them.
+const lostTries = 5
+
 // desk is where reviewers work: each gets a clean checkout of the head.
 func (w *lane) desk(f *Finding) *desk {
 	return &desk{c: w.c, a: w.a, folder: f.folder(w.p.review), room: w.reviewRoom(f.Head)}
@@ -216,8 +255,8 @@ func (w *lane) desk(f *Finding) *desk {
 // reviewRoom gives each reviewer a clean checkout of a commit.
 func (l *lanes) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
 	return func(ctx context.Context) (*reanchor.Git, func(), error) {
-		name := l.enter(reviewName)
-		repo, err := l.yard.site(ctx, name, head, "")
+		name, _ := l.enter(reviewName)
+		repo, err := l.yard.Site(ctx, name, head, "")
 		return repo, func() { l.leave(name) }, err
 	}
 }

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/landing"
+	"relay/orchestrator/trees"
 )
 
 // lanes is the engine that gives each task a worktree of its own, and lands what they make on the epic's integration
@@ -20,23 +23,28 @@ import (
 // in a large repository.
 type lanes struct {
 	*ground
-	yard  *yard
-	trunk *trunk
-	tips  *tipGuard
+	yard  *trees.Yard
+	trunk *landing.Trunk
+	tips  *landing.TipGuard
+	refs  *landing.RefGuard
 	said  *verdicts
 
 	busy atomic.Int32 // attempts, and checkouts in which checks run
+	lost atomic.Int32 // steps in a row that were gone before the branch was there
 
+	from      string        // where the integration branch ended when the run began
 	slowAfter time.Duration // from when on several landings share one run of the checks
 
+	arrived []arrival // in this run; only one step is taken at a time
+
 	mu   sync.Mutex
-	used map[string]bool // worktrees by name: whether somebody works there
+	used map[string]bool // worktrees of this run, by name: whether somebody works there
 }
 
 func newLanes(g *ground) *lanes {
-	inTurn := func(ctx context.Context) (func() error, error) { return lockRepository(ctx, g.home) }
-	y := &yard{repo: g.home, dir: g.o.Worktree.Dir, lock: inTurn}
-	g.vault.skip = func(dir string) bool { // what git keeps of relay's own worktrees, a whole index for each
+	inTurn := func(ctx context.Context) (func() error, error) { return trees.LockRepository(ctx, g.home) }
+	y := &trees.Yard{Repo: g.home, Dir: g.o.Worktree.Dir, Lock: inTurn, Before: g.rules.Settle}
+	g.vault.Skip = func(dir string) bool { // what git keeps of relay's own worktrees, a whole index for each
 		if filepath.Base(filepath.Dir(dir)) != "worktrees" {
 			return false
 		}
@@ -47,10 +55,12 @@ func newLanes(g *ground) *lanes {
 		leads, err := os.ReadFile(path)
 		return err == nil && strings.HasPrefix(string(leads), g.o.Worktree.Dir+string(filepath.Separator))
 	}
-	t := newTrunk(g.home, g.o.Epic.ID, g.o.Landing)
+	t := landing.NewTrunk(g.home, g.o.Epic.ID, g.o.Landing)
+	g.vault.Anchor = t.Ref()
+	tips := &landing.TipGuard{Trunk: t, Dir: g.o.Worktree.Dir}
 	return &lanes{
-		ground: g, yard: y, trunk: t, tips: &tipGuard{trunk: t, dir: g.o.Worktree.Dir},
-		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: slowChecks,
+		ground: g, yard: y, trunk: t, tips: tips, refs: &landing.RefGuard{Tips: tips},
+		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }
 
@@ -59,20 +69,21 @@ const slowChecks = 5 * time.Second
 
 // Kinds of worktrees, by the beginning of their names.
 const (
-	laneName   = ""
-	benchName  = "check-"
-	reviewName = "review-"
-	recovery   = "recovery"
+	laneName     = ""
+	benchName    = "check-"
+	reviewName   = "review-"
+	recoveryName = "recovery-"
 )
 
-// enter takes the first worktree of a kind that nobody uses.
-func (l *lanes) enter(kind string) string {
+// enter takes the first worktree of a kind that nobody uses, and says whether it is this run's first time there.
+func (l *lanes) enter(kind string) (name string, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := 1; ; i++ {
-		if name := fmt.Sprintf("%s%d", kind, i); !l.used[name] {
+		name := fmt.Sprintf("%s%d", kind, i)
+		if taken, known := l.used[name]; !taken {
 			l.used[name] = true
-			return name
+			return name, !known
 		}
 	}
 }
@@ -80,7 +91,21 @@ func (l *lanes) enter(kind string) string {
 func (l *lanes) leave(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.used, name)
+	l.used[name] = false
+}
+
+// vacant enters a worktree in which nothing would be lost. What an earlier run has left there may be all there is of
+// an attempt's work: then nobody gets it.
+func (l *lanes) vacant(ctx context.Context, kind string) (string, error) {
+	for {
+		name, first := l.enter(kind)
+		if !first {
+			return name, nil
+		}
+		if why, err := l.yard.Loss(ctx, name); err != nil || why == "" {
+			return name, err
+		}
+	}
 }
 
 // alone reports whether one attempt only is under way, and nobody else's checks: then what was found just now is its
@@ -90,13 +115,13 @@ func (l *lanes) alone() bool { return l.busy.Load() <= 1 }
 // Prepare names the tip of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
 func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
-	tip := l.tips.tip()
+	tip := l.tips.Tip()
 	if before := a.Unfinished.Base; before != "" && a.Unfinished.AwaitsReview() {
-		held, err := l.trunk.contains(ctx, tip, before)
+		held, err := l.trunk.Contains(ctx, tip, before)
 		if held {
 			return before, nil
 		}
-		return tip, unasked(err)
+		return tip, trees.Unasked(err)
 	}
 	return tip, nil
 }
@@ -115,16 +140,12 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	}
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	w.c.noteLeft(&f)
-	if f.Outcome != attempts.Success {
-		if err := l.lane("", l.home, a).c.keepWork(ctx, a, w.p, &f); err != nil {
-			return f, err
-		}
+	if err := w.wrapUp(ctx, &f); err != nil {
+		return f, err
 	}
-	if !w.gone {
-		w.c.tree.detach(ctx, f.Head)
+	if err := w.vacate(ctx, &f); err != nil { // last: from now on it is another task's
+		return f, err
 	}
-	w.vacate(&f) // last: from now on it is another task's
 	if f.Outcome == attempts.Success {
 		return f, nil // its branch stays until it has landed
 	}
@@ -137,11 +158,14 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 	if a.Ended {
 		return l.reopen(ctx, a)
 	}
-	name := l.enter(laneName)
+	name, err := l.vacant(ctx, laneName)
+	if err != nil {
+		return nil, err
+	}
 	if err := l.noteLane(a, name); err != nil {
 		return nil, err
 	}
-	repo, err := l.yard.site(ctx, name, a.Base, l.branch(a))
+	repo, err := l.yard.Site(ctx, name, a.Base, l.branch(a))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +176,7 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 func (l *lanes) branch(a Assignment) string { return "relay-tasks/" + l.o.Epic.ID + "/" + a.Task.ID }
 
 func (l *lanes) trailers(a Assignment) []string {
-	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", attemptTrailer, a.Attempt)}
+	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", trees.AttemptTrailer, a.Attempt)}
 }
 
 // noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.
@@ -176,11 +200,11 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	switch known := err == nil && filepath.Base(name) == name; {
 	case known && errors.Is(brief, fs.ErrNotExist):
 		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
-		if err := l.yard.remove(ctx, name); err != nil {
+		if err := l.yard.Remove(ctx, name); err != nil {
 			return nil, err
 		}
 	case known:
-		if repo, err := l.yard.open(ctx, name, a.Base, l.branch(a)); err == nil {
+		if repo, err := l.yard.Open(ctx, name, a.Base, l.branch(a)); err == nil {
 			if on, err := repo.Branch(ctx); err == nil && on == l.branch(a) {
 				return l.lane(name, repo, a), nil
 			}
@@ -190,8 +214,10 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	name = recovery
-	repo, err := l.yard.site(ctx, name, firstOf(head, a.Base), l.branch(a))
+	if name, err = l.vacant(ctx, recoveryName); err != nil {
+		return nil, err
+	}
+	repo, err := l.yard.Site(ctx, name, firstOf(head, a.Base), l.branch(a))
 	if err != nil {
 		return nil, err
 	}

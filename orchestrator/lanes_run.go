@@ -1,25 +1,30 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/trees"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
 // part of the night, and stays as it is.
-func (l *lanes) settled(ctx context.Context) error { return unsuited(ctx, l.home) }
+func (l *lanes) settled(ctx context.Context) error { return trees.Unsuited(ctx, l.home) }
 
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
 func (l *lanes) awake(ctx context.Context) error {
-	return errors.Join(l.keepIgnore(), l.tips.begin(ctx, l.origin.Base))
+	err := errors.Join(l.keepIgnore(), l.tips.Begin(ctx, l.origin.Base))
+	l.from = cmp.Or(l.from, l.tips.Tip())
+	return err
 }
 
 func (l *lanes) begin(ctx context.Context) error {
-	return errors.Join(l.awake(ctx), l.vault.save(), l.stash.begin())
+	return errors.Join(l.awake(ctx), l.vault.Save(), l.stash.begin(), l.refs.Begin(), l.ignoreFurnished(ctx))
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
@@ -28,28 +33,45 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 	if open.Landing == nil {
 		return nil, nil
 	}
-	if landed, err := l.trunk.holds(ctx, open.Landing.Landed); err != nil || !landed {
+	if landed, err := l.trunk.Holds(ctx, open.Landing.Landed); err != nil || !landed {
 		return nil, err
 	}
 	return open.Landing, l.dropBranch(ctx, l.branch(a))
 }
 
+// abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
+func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
+	p := placeOf(l.o.Dir, a)
+	noted, err := os.ReadFile(filepath.Join(p.folder, laneFile))
+	if name := strings.TrimSpace(string(noted)); err == nil && filepath.Base(name) == name {
+		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
+	}
+	if f.Head, err = l.home.Ref(ctx, "refs/heads/"+l.branch(a)); err != nil {
+		return err
+	}
+	return l.lane("", l.home, a).c.keepWork(ctx, a, p, f)
+}
+
 // whole is where a panel judges all that has landed: each reviewer in a clean checkout of the tip.
 func (l *lanes) whole(_ context.Context, a Assignment) (*desk, string, error) {
-	head := l.tips.tip()
+	head := l.tips.Tip()
 	return &desk{c: l.lane("", l.home, a).c, folder: placeOf(l.o.Dir, a).review, room: l.reviewRoom(head)}, head, nil
 }
 
 // cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
 func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 	ctx = context.WithoutCancel(ctx)
-	c := &checkout{ground: l.ground, repo: l.home, alone: l.alone}
+	defer l.rules.Leave()
+	c := &checkout{ground: l.ground, repo: l.home, alone: l.alone, refs: l.refs}
 	w := &lane{lanes: l, c: c}
 	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
 }
 
-// beginJudging notes nothing: each reviewer has a worktree of its own.
-func (l *lanes) beginJudging(Assignment, string) error { return nil }
+// beginJudging notes nothing on disk: each reviewer has a worktree of its own.
+func (l *lanes) beginJudging(Assignment, string) error {
+	l.rules.Enter()
+	return nil
+}
 
 func (l *lanes) unclean() bool { return false }
 
@@ -59,15 +81,15 @@ func (l *lanes) cleanAfter(context.Context) ([]attempts.Note, error) { return ni
 func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	names, err := l.yard.names(ctx)
+	names, err := l.yard.Names(ctx)
 	var stay []string
 	for _, name := range names {
 		why, lossErr := "", error(nil)
 		if !strings.HasPrefix(name, benchName) && !strings.HasPrefix(name, reviewName) { // there is nothing but a commit and what the set-up made
-			why, lossErr = l.yard.loss(ctx, name)
+			why, lossErr = l.yard.Loss(ctx, name)
 		}
 		if lossErr == nil && why == "" {
-			lossErr = l.yard.remove(ctx, name)
+			lossErr = l.yard.Remove(ctx, name)
 		}
 		if lossErr != nil {
 			why = lossErr.Error()
@@ -76,7 +98,7 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, l.vault.close())
+	return stay, errors.Join(err, l.vault.Close())
 }
 
 // dropBranch deletes the branch of a task that has landed, or whose work is kept elsewhere.
@@ -85,5 +107,5 @@ func (l *lanes) dropBranch(ctx context.Context, name string) error {
 	if err != nil || head == "" {
 		return err
 	}
-	return l.yard.unbranch(ctx, name, head)
+	return l.yard.Unbranch(ctx, name, head)
 }

@@ -2,11 +2,13 @@ package orchestrator
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/landing"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -22,25 +24,43 @@ type yardLab struct {
 func newYardLab(t *testing.T, checks ...string) *yardLab {
 	t.Helper()
 	l := newLab(t, "true")
-	o := *l.c.o
+	o := l.yardOptions()
 	o.Epic = &epic.Epic{ID: "20260101-lab", Title: "lab", Checks: checksOf(checks)}
+	return l.inYard(o)
+}
+
+// yardOptions are those of the lab with tasks in worktrees, whose runners' names are scripts.
+func (l *lab) yardOptions() *Options {
+	o := *l.c.o
 	o.Isolation, o.Jobs, o.Worktree.Dir = IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
 	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
 		return runners.NewCommand(sup, runners.CommandOptions{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
 	}
-	engine, err := openCheckout(t.Context(), &o, make(chan Heard, 100))
+	return &o
+}
+
+// inYard opens the engine of tasks in worktrees.
+func (l *lab) inYard(o *Options) *yardLab {
+	l.Helper()
+	engine, err := openCheckout(l.Context(), o, make(chan Heard, 100))
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
 	}
 	made, ok := engine.(*lanes)
 	if !ok {
-		t.Fatalf("the engine is a %T", engine)
+		l.Fatalf("the engine is a %T", engine)
 	}
 	made.remembers(noLedger{}, nil)
-	if err := made.begin(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := made.begin(l.Context()); err != nil {
+		l.Fatal(err)
 	}
 	return &yardLab{lab: l, l: made}
+}
+
+// again opens the engine anew, as another run does.
+func (y *yardLab) again() *yardLab {
+	o := *y.l.o
+	return y.inYard(&o)
 }
 
 func checksOf(commands []string) []epic.Check {
@@ -84,10 +104,8 @@ func (y *yardLab) step(waiting ...Ready) string {
 	if err != nil {
 		y.Fatal(err)
 	}
-	if j.To != j.From {
-		if moved, err := y.l.Advance(y.Context(), j); err != nil || !moved {
-			y.Fatalf("moved: %v, %v", moved, err)
-		}
+	if moved, err := y.l.Advance(y.Context(), j); err != nil || !moved {
+		y.Fatalf("moved: %v, %v", moved, err)
 	}
 	var said []string
 	for i, f := range j.Findings {
@@ -100,9 +118,31 @@ func (y *yardLab) step(waiting ...Ready) string {
 // holds wants these files on the integration branch, besides what was there.
 func (y *yardLab) holds(want string) {
 	y.Helper()
-	got := y.git("diff", "--name-only", "main", "relay/20260101-lab")
+	got := y.Git("diff", "--name-only", "main", "relay/20260101-lab")
 	if got = strings.ReplaceAll(got, "\n", " "); got != want {
 		y.Errorf("the branch holds %q, want %q", got, want)
+	}
+}
+
+// marked wants all trailers on every commit that has landed.
+func (y *yardLab) marked() {
+	y.Helper()
+	for line := range strings.Lines(y.Git("log", "--format=%h %(trailers:key=Relay-Epic,valueonly,separator=%x2C) %(trailers:key=Relay-Task,valueonly,separator=%x2C) %(trailers:key=Relay-Attempt,valueonly,separator=%x2C)", "main..relay/20260101-lab")) {
+		if got := strings.Fields(line); len(got) != 4 || !strings.HasPrefix(got[1], "20260101-lab") || !strings.HasPrefix(got[2], "T") || !strings.HasPrefix(got[3], "1") {
+			y.Errorf("a commit has other trailers: %s", line)
+		}
+	}
+}
+
+// told wants a text in what the last attempt's receipt says of its last check.
+func (y *yardLab) told(text string) {
+	y.Helper()
+	runs := y.last.Receipt.Checks
+	if len(runs) == 0 {
+		y.Fatal("the receipt has no check")
+	}
+	if last := runs[len(runs)-1]; last.ExitCode == 0 || last.Phase != phaseMerged || !strings.Contains(last.Tail, text) {
+		y.Errorf("the receipt ends with %+v, want %q in it", last, text)
 	}
 }
 
@@ -126,17 +166,51 @@ func TestLandingOneByOne(t *testing.T) {
 	if f := y.last; !strings.Contains(f.Receipt.ErrorSummary, "conflict with T2, T1 in one") || f.Receipt.Salvage != "refs/relay/20260101-lab/T3/1" {
 		t.Errorf("the conflict says %q, kept in %q", f.Receipt.ErrorSummary, f.Receipt.Salvage)
 	}
-	if got := y.git("show", "refs/relay/20260101-lab/T3/1:one"); got != "3" {
+	y.told("<<<<<<< relay/20260101-lab\n1\n=======\n3\n>>>>>>> this task\n")
+	y.marked()
+	if got := y.Git("show", "refs/relay/20260101-lab/T3/1:one"); got != "3" {
 		t.Errorf("the work that did not land has %q", got)
 	}
-	y.wants(map[string]string{"one": "-", "two": "-"})
+	y.Wants(map[string]string{"one": "-", "two": "-"})
+}
+
+// What adds nothing leaves no branch behind either, and what somebody else has landed already stays reachable.
+func TestLandingOfNothing(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []landing.Mode{landing.Merge, landing.Rebase} {
+		y := newYardLab(t)
+		y.l.o.Landing, y.l.trunk = mode, landing.NewTrunk(y.l.home, y.l.o.Epic.ID, mode)
+		y.l.tips.Trunk = y.l.trunk
+		idle := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Attempt: 1, Runner: "true", Base: y.l.tips.Tip()}
+		f, err := y.l.Attempt(t.Context(), idle)
+		if err != nil || f.Outcome != attempts.Success {
+			t.Fatalf("%s: %s, %v", mode, f.Outcome, err)
+		}
+		one, same := y.proved("T2", "echo 1 > one"), y.proved("T3", "echo 1 > one")
+		for _, r := range []Ready{{idle, f}, one, same} {
+			if got, want := y.step(r), r.Assignment.Task.ID+" success"; got != want {
+				t.Errorf("%s: got %q, want %q", mode, got, want)
+			}
+		}
+		y.holds("one")
+		if got := y.Git("for-each-ref", "--format=%(refname)", "refs/heads/relay-tasks"); got != "" {
+			t.Errorf("%s: branches are left: %s", mode, got)
+		}
+		if got := y.Git("for-each-ref", "--contains", same.Finding.Head, "--format=%(refname)"); got == "" {
+			t.Errorf("%s: no ref leads to what T3 did", mode)
+		}
+		if got := y.Git("for-each-ref", "--format=%(refname)", "refs/relay"); strings.Contains(got, "T1") {
+			t.Errorf("%s: there is a ref for nothing: %s", mode, got)
+		}
+	}
 }
 
 // Each passes alone, and they merge: only on the merged tree the check fails.
 func TestLandingChecksTheMergedTree(t *testing.T) {
 	t.Parallel()
-	const check = `test ! -e caller || test "$(cat caller)" = "$(cat seed.txt)"`
+	const check = `test ! -e caller || test "$(cat caller)" = "$(cat seed.txt)" || { echo nobody is called "$(cat caller)"; exit 1; }`
 	y := newYardLab(t, check)
+	y.Git("config", "trailer.separators", "=") // the user's habit, which relay's own trailers do not share
 	rename, caller := y.proved("T1", "echo renamed > seed.txt"), y.proved("T2", "echo seed > caller")
 	if got := y.step(rename); got != "T1 success" {
 		t.Fatal(got)
@@ -144,8 +218,12 @@ func TestLandingChecksTheMergedTree(t *testing.T) {
 	if got := y.step(caller); got != "T2 conflict" {
 		t.Fatal(got)
 	}
-	if got := y.last.Receipt.ErrorSummary; got != "it merges, but then "+check+": exit status 1 (landed since it began: T1)" {
+	if got := y.last.Receipt.ErrorSummary; got != "it merges, but then "+check+": exit status 1 (landed since it began: T1, in seed.txt)" {
 		t.Error(got)
+	}
+	y.told("nobody is called seed")
+	if got := y.last.Receipt.Contested; !slices.Equal(got, []string{"caller"}) {
+		t.Errorf("contested is %q", got)
 	}
 	y.holds("seed.txt")
 	again := y.proved("T2", "cp seed.txt caller")
@@ -158,7 +236,7 @@ func TestLandingChecksTheMergedTree(t *testing.T) {
 // A batch is proved once; when it is red, as many of its first as are green together land.
 func TestLandingInBatches(t *testing.T) {
 	t.Parallel()
-	const check = `sleep 0.001; echo ran >> "$RELAY_DIR/runs/count"; test ! -e bad`
+	const check = `echo ran >> "$RELAY_DIR/../../epic"; test ! -e bad`
 	y := newYardLab(t, check)
 	y.l.slowAfter = 1 // a nanosecond
 	var cars []Ready
@@ -166,19 +244,46 @@ func TestLandingInBatches(t *testing.T) {
 		cars = append(cars, y.proved(id, "echo x > "+id))
 	}
 	cars[2] = y.proved("T3", `if [ -e T1 ]; then :; fi; echo x > T3; echo '[ ! -e T1 ] || exit 1' > part.sh`, "test ! -e part.sh || sh part.sh")
+	y.ran("epic")
 	if got := y.step(cars...); got != "T1 success, T2 success" {
 		t.Fatal(got)
 	}
-	if got := y.git("log", "--first-parent", "--format=%s", "main..relay/20260101-lab"); got != "Land T1, T2" {
+	if got := y.ran("epic"); got != 2 {
+		t.Errorf("the epic's check ran %d times, want once for four that are red together, and once for two", got)
+	}
+	if got := y.Git("log", "--first-parent", "--format=%s", "main..relay/20260101-lab"); got != "Land T1, T2" {
 		t.Errorf("the branch's own line is %q", got)
 	}
 	if got := y.step(cars[2:]...); got != "T3 conflict" {
 		t.Fatal(got)
 	}
+	y.ran("epic")
 	if got := y.step(cars[3]); got != "T4 success" {
 		t.Fatal(got)
 	}
+	if got := y.ran("epic"); got != 1 {
+		t.Errorf("the epic's check ran %d times for a landing by itself, want once", got)
+	}
 	y.holds("T1 T2 T4")
+	y.marked()
+}
+
+// One in the middle of a batch does not go together with those before it: they land, and it is told why it does not.
+func TestLandingInBatchesWithAClash(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, "test -e seed.txt; sleep 0.001")
+	y.l.slowAfter = 1 // a nanosecond
+	cars := []Ready{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
+	for _, want := range []string{"T1 success", "T2 conflict", "T3 success"} {
+		if got := y.step(cars...); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+		cars = cars[1:]
+	}
+	y.holds("one three")
+	if got := y.Git("show", "relay/20260101-lab:one"); got != "1" {
+		t.Errorf("the branch has %q", got)
+	}
 }
 
 // What fails on the base is told apart from what the task broke.
@@ -190,15 +295,14 @@ func TestAttribution(t *testing.T) {
 		outcome    attempts.Outcome
 		want       attempts.Attribution // of the last check
 	}{
-		"stays clean":                   {task: "test -e seed.txt", script: "echo x > x", outcome: attempts.Success, want: attempts.StayedClean},
-		"fixed":                         {task: "test -e x", script: "echo x > x", outcome: attempts.Success, want: attempts.FixedByTask},
-		"broken":                        {task: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
-		"the epic's was red before":     {epic: "echo no; false", script: "echo x > x", outcome: attempts.Success, want: attempts.BrokenBefore},
-		"the epic's is broken now":      {epic: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
-		"not done":                      {task: "test -e x", script: "echo y > y", outcome: attempts.Check, want: attempts.BrokenBefore},
-		"red in the same way":           {task: "echo 3 tests failed; false", script: "echo x > x", outcome: attempts.Environment, want: attempts.BrokenBefore},
-		"red in another way":            {task: "ls; false", script: "echo x > x", outcome: attempts.Check, want: attempts.BrokenBefore},
-		"and the epic's is cached once": {epic: "true", task: "true", script: "echo x > x", outcome: attempts.Success, want: attempts.StayedClean},
+		"stays clean":               {task: "test -e seed.txt", script: "echo x > x", outcome: attempts.Success, want: attempts.StayedClean},
+		"fixed":                     {task: "test -e x", script: "echo x > x", outcome: attempts.Success, want: attempts.FixedByTask},
+		"broken":                    {task: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
+		"the epic's was red before": {epic: "echo no; false", script: "echo x > x", outcome: attempts.Success, want: attempts.BrokenBefore},
+		"the epic's is broken now":  {epic: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
+		"not done":                  {task: "test -e x", script: "echo y > y", outcome: attempts.Check, want: attempts.BrokenBefore},
+		"red in the same way":       {task: "echo 3 tests failed; false", script: "echo x > x", outcome: attempts.Environment, want: attempts.BrokenBefore},
+		"red in another way":        {task: "ls; false", script: "echo x > x", outcome: attempts.Check, want: attempts.BrokenBefore},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +340,7 @@ func TestRedThenGreenInLanes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			a := Assignment{Run: y.l.o.Run, Attempt: 1, Runner: "echo x > x", Base: y.l.tips.tip()}
+			a := Assignment{Run: y.l.o.Run, Attempt: 1, Runner: "echo x > x", Base: y.l.tips.Tip()}
 			a.Task = epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: c.check, Expect: epic.ExpectRedThenGreen}}}
 			f, err := y.l.Attempt(t.Context(), a)
 			if err != nil || f.Outcome != c.outcome || f.Gate != c.gate {
@@ -248,6 +352,36 @@ func TestRedThenGreenInLanes(t *testing.T) {
 			if c.gate != "" && f.Head != "" {
 				t.Error("the agent ran")
 			}
+			if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+				t.Errorf("stays: %q, %v", stay, err)
+			}
 		})
+	}
+}
+
+// Work that relay cannot mark as a task's is its agent's failure, and the next one works.
+func TestLanesSetAsideWhatCannotBeMarked(t *testing.T) {
+	t.Parallel()
+	const many = `h=$(git rev-parse HEAD); b=$(git symbolic-ref HEAD)
+		{ i=0; while [ $i -le 2000 ]; do printf 'commit %s\ncommitter A <a@b> %d +0000\ndata 2\nx\n' $b $i; [ $i -gt 0 ] || echo "from $h"; [ $i -gt 0 ] || printf 'M 100644 inline c\ndata 2\nc\n'; i=$((i+1)); done; } | git fast-import --quiet --force
+		git reset -q --hard`
+	y := newYardLab(t)
+	f := y.does("T1", many).Finding
+	if f.Outcome != attempts.Agent || f.Receipt.ErrorSummary != "the work has more than 2000 commits; it is kept, but not landed" || f.Receipt.Salvage == "" {
+		t.Errorf("got %s: %s, kept in %q", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.Salvage)
+	}
+	if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
+		t.Error(got)
+	}
+	y.holds("two")
+}
+
+// What an agent pushes is marked as its task's all the same.
+func TestLanesMarkWhatWasPushed(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	r := y.proved("T1", "echo 1 > one; git add one; git commit -qm one; git update-ref refs/remotes/x/y HEAD")
+	if got := y.Git("log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", r.Finding.Head); got != "T1" {
+		t.Errorf("it is marked as that of %q", got)
 	}
 }

@@ -22,7 +22,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 		"its index":                 committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/index"; exit 3`,
 		"its HEAD":                  committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/HEAD"; exit 3`,
 		"a pipe for an index":       committed + `g=$(git rev-parse --absolute-git-dir); rm "$g/index"; mkfifo "$g/index"; exit 3`,
-		"locks":                     committed + `touch "$(git rev-parse --absolute-git-dir)/index.lock" "$(git rev-parse --git-common-dir)/packed-refs.lock"; exit 3`,
+		"locks":                     committed + `touch "$(git rev-parse --absolute-git-dir)/index.lock"; touch -d "1 minute ago" "$(git rev-parse --git-common-dir)/packed-refs.lock"; exit 3`,
 		"a rebase":                  committed + "echo 2 > done; git commit -qam two; git -c sequence.editor='sed -i s/^pick/edit/' rebase -q -i HEAD~1; exit 3",
 		"read-only":                 committed + "mkdir ro; echo x > ro/x; chmod -R a-w ro; exit 3",
 		"another worktree's branch": committed + "git switch -q --orphan other; exit 3",
@@ -45,10 +45,10 @@ func TestLanesSurviveAgents(t *testing.T) {
 				t.Error(got)
 			}
 			y.holds("two")
-			if got := y.git("status", "--porcelain"); got != "" {
+			if got := y.Git("status", "--porcelain"); got != "" {
 				t.Errorf("the user's checkout has %s", got)
 			}
-			y.wants(map[string]string{"seed.txt": "seed\n", "x": "-", "/tmp/relay-hook-ran": "-"})
+			y.Wants(map[string]string{"seed.txt": "seed\n", "x": "-", "/tmp/relay-hook-ran": "-"})
 		})
 	}
 }
@@ -64,10 +64,66 @@ func TestLanesKeepNestedRepositories(t *testing.T) {
 	if got := y.step(y.proved("T2", "echo 2 > two; test ! -e inner")); got != "T2 success" {
 		t.Error(got)
 	}
-	y.wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "2\n"})
+	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "2\n"})
 	stay, err := y.l.close(t.Context())
 	if err != nil || len(stay) != 1 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
-	y.wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "-"})
+	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "-"})
+
+	again := y.again()
+	if got := again.step(again.proved("T3", "echo 3 > three; test ! -e inner")); got != "T3 success" {
+		t.Error(got)
+	}
+	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n"})
+}
+
+// What git does not take ends neither the night nor the next one.
+func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	f := y.does("T1", "git init -q a; git init -q b; exit 3").Finding
+	if f.Outcome != attempts.Agent || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0].Text, "a/, b/ is in no commit of this repository") {
+		t.Errorf("%s, %+v", f.Outcome, f.Notes)
+	}
+	f = y.does("T2", "rm seed.txt; mkfifo seed.txt; echo 2 > two").Finding
+	if want := "git does not take what the agent left in place of seed.txt; its other work is kept, but not landed"; f.Receipt.ErrorSummary != want {
+		t.Errorf("got %q, want %q", f.Receipt.ErrorSummary, want)
+	}
+	if got := y.Git("show", f.Receipt.Salvage+":two"); got != "2" {
+		t.Errorf("what is kept has %q", got)
+	}
+}
+
+// Refs with which an agent takes the place of relay's own are kept under another name, and end no run.
+func TestLanesMakeWayForTheirRefs(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]string{
+		"the task's":           "git update-ref refs/relay/20260101-lab/T1 HEAD",
+		"below the attempt's":  "git update-ref refs/relay/20260101-lab/T1/1/x HEAD",
+		"the epic's":           "git update-ref refs/relay/20260101-lab HEAD",
+		"no ref":               `d=$(git rev-parse --git-common-dir)/refs/relay; mkdir -p "$d/20260101-lab"; echo rubbish > "$d/20260101-lab/T1"`,
+		"no refs":              `d=$(git rev-parse --git-common-dir)/refs/relay/20260101-lab/T1/1; mkdir -p "$d/x"; echo rubbish > "$d/x/y"`,
+		"another task's":       "git branch relay-tasks/20260101-lab/T2/x",
+		"its own, without it":  "git switch -q --detach; git branch -D relay-tasks/20260101-lab/T1; git branch relay-tasks/20260101-lab/T1/x",
+		"every task's, packed": "git switch -q --detach; git branch -D relay-tasks/20260101-lab/T1; git branch relay-tasks/20260101-lab; git pack-refs --all",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			r := y.does("T1", "echo x > x; git add x; git commit -qm x; "+taken+"; exit 3")
+			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Finding.Receipt.Salvage == "" {
+				t.Errorf("what is kept has %q; %+v", got, r.Finding.Notes)
+			}
+			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
+				t.Error(got)
+			}
+			if got := y.step(y.proved("T1", "echo 1 > one")); got != "T1 success" {
+				t.Error(got)
+			}
+			if moved := y.Git("for-each-ref", "refs/relay-moved"); moved == "" && !strings.HasPrefix(name, "no ref") {
+				t.Error("what was in the way is not kept")
+			}
+		})
+	}
 }

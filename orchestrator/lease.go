@@ -1,14 +1,17 @@
 package orchestrator
 
 import (
+	"maps"
 	"slices"
 
+	"relay/attempts"
 	"relay/epic"
 )
 
 // leases keep tasks apart that declare the same files: each would be done without knowing of the other, and landing the
 // second would be a conflict. A task has its lease until its attempt has ended, landing included. One that declares
-// nothing has none.
+// nothing has none. While proved work waits for its landing, all that it changes is part of its lease; and the files over
+// which a task could not land are part of its leases from then on.
 //
 // What waits for a lease is not among the ready tasks, so that nobody looks at it again and again. When the lease is
 // given back, of all that name the same file only the most urgent comes forward: no two of them can run.
@@ -21,6 +24,9 @@ type leases struct {
 	busy   map[int32]bool  // by name: a task has it
 	queues map[int32][]int // by name: tasks that wait for it, as a heap
 	ahead  map[int][]int32 // by task that came forward: the names it did so for
+
+	contested map[int]epic.Lease // by task that could not land: the files it was over
+	lands     map[int]epic.Lease // by task whose work waits for its landing: its lease before
 }
 
 // leased gives the tasks of a schedule leases, if that is wanted.
@@ -28,11 +34,15 @@ func (s *schedule) leased(wanted bool) *schedule {
 	if !wanted {
 		return s
 	}
-	s.leases = leases{of: make([]epic.Lease, len(s.tasks)), names: make([][]int32, len(s.tasks))}.anew()
+	s.leases = leases{of: make([]epic.Lease, len(s.tasks)), names: make([][]int32, len(s.tasks)), contested: map[int]epic.Lease{}}.anew()
 	first, number := make(map[string]int, len(s.tasks)), map[string]int32{}
 	for i, t := range s.tasks {
-		s.leases.of[i] = epic.NewLease(t.Files)
-		for _, file := range t.Files {
+		files := slices.Concat(t.Files, s.contested[i])
+		s.leases.of[i] = epic.NewLease(files)
+		if len(files) > len(t.Files) {
+			s.leases.contested[i] = epic.NewLease(s.contested[i])
+		}
+		for _, file := range files {
 			k, met := first[file]
 			switch {
 			case !met:
@@ -65,7 +75,55 @@ func (l leases) anew() leases {
 	}
 	l.taken = nil
 	l.held, l.busy, l.queues, l.ahead = map[int][]int{}, map[int32]bool{}, map[int32][]int{}, map[int][]int32{}
+	l.contested, l.lands = maps.Clone(l.contested), map[int]epic.Lease{}
 	return l
+}
+
+// contested are the files over which the attempts of a task could not land.
+func contested(record attempts.TaskRecord) (files []string) {
+	for _, a := range record.Attempts {
+		files = append(files, a.Receipt.Contested...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// learn adds the files to the lease of task i over which it could not land. It is not running.
+func (s *schedule) learn(i int, files []string) {
+	if s.leases.of == nil || len(files) == 0 {
+		return
+	}
+	s.leases.contested[i] = epic.NewLease(files)
+	s.leases.of[i] = slices.Concat(epic.NewLease(s.tasks[i].Files), s.leases.contested[i])
+}
+
+// mostLeased is how many changed files are compared one by one; a task that changes more is taken to change all.
+const mostLeased = 1000
+
+// proved has task i, which runs, wait for its landing, with all that it has changed as part of its lease: what begins
+// now on the same files would not know of it.
+func (s *schedule) proved(i int, changed []string) {
+	l := &s.leases
+	if l.of == nil {
+		return
+	}
+	if len(changed) > mostLeased {
+		changed = []string{"."}
+	}
+	l.lands[i] = l.of[i]
+	l.of[i] = slices.Concat(l.of[i], epic.NewLease(changed))
+	l.take(i)
+}
+
+// yields reports whether task i, which waits for its landing, would be in the way of one that could not land before and is
+// at work again. That one has lost an agent's whole work already.
+func (s *schedule) yields(i int) bool {
+	for k, files := range s.leases.contested {
+		if _, lands := s.leases.lands[k]; !lands && k != i && s.phase[k] == phaseRunning && files.Overlaps(s.leases.of[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // hold reports whether a task that has its lease keeps task i from starting; then i waits for that one.
@@ -134,6 +192,10 @@ func (l *leases) take(i int) {
 // giveBack ends the lease of task i.
 func (s *schedule) giveBack(i int) {
 	l := &s.leases
+	if before, ok := l.lands[i]; ok {
+		l.of[i] = before
+		delete(l.lands, i)
+	}
 	at := slices.Index(l.taken, i)
 	if at < 0 {
 		return

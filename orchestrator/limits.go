@@ -111,6 +111,7 @@ func (n *night) weigh(task string, f Finding, e attempts.Ended) error {
 	case e.Result == attempts.ResultSuccess:
 		n.streak = streak{}
 		return nil
+	case e.Outcome == attempts.Conflict: // another has landed
 	case e.Charged || e.Gate != nil:
 		n.streak.take(task, e)
 		if why := n.streak.broken(n.o.Limits, e); why != "" {

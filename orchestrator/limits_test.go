@@ -96,7 +96,7 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 			if took := time.Since(s.start); err != nil || took != want {
 				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
 			}
-			why := "claude is not asked before 2000-01-01T05:01:00Z: limit; the run's deadline is 2000-01-01T03:00:00Z"
+			why := "claude is not asked before " + clockText(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + clockText(midnight.Add(until))
 			if early := until == 3*time.Hour; early != (s.halted == halt{Deadline, why}) {
 				t.Errorf("until %s: got %+v", until, s.halted)
 			}
@@ -122,6 +122,14 @@ func TestCircuitBreaker(t *testing.T) {
 			script: map[string][]step{"T1": {failing("no such file")}, "T2": {late(failing("No such file"), 1)}, "T3": {late(failing("no such file"), 2)}}},
 		"not one after the other": {lim: Limits{SameError: 3}, tried: 21,
 			script: map[string][]step{"T1": {failing("no such file")}, "T2": {failing("no such file")}, "T4": {failing("no such file")}}},
+		"could not land": {lim: Limits{FailedInARow: 5, SameError: 3}, tried: 21, script: func() map[string][]step {
+			s := map[string][]step{}
+			for i := range 7 {
+				collided := step{outcome: attempts.Conflict, why: "conflict with T9 in CHANGELOG"}
+				s[fmt.Sprintf("T%d", i+1)] = []step{collided, collided, collided}
+			}
+			return s
+		}()},
 		"a provider's faults": {lim: Limits{FailedInARow: 5, SameError: 3}, tried: 14, script: func() map[string][]step {
 			s := map[string][]step{}
 			for i := range 7 {

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,17 +15,13 @@ import (
 
 // Lock files in the git folders of a repository. Each is there only while somebody has it, or when they were killed.
 const (
-	doorLock       = "relay-checkout.lock"   // of a checkout: held for a moment by who looks at the other locks
-	repositoryLock = "relay-repository.lock" // of all checkouts together: see lockRepository
-	runLock        = "relay-"                // and the run, its isolation, and lockSuffix
-	lockSuffix     = ".lock"
+	doorLock   = "relay-checkout.lock" // of a checkout: held for a moment by who looks at the other locks
+	runLock    = "relay-"              // and the run, its isolation, and lockSuffix
+	lockSuffix = ".lock"
 )
 
-// How long a run waits for what others hold for moments. A worktree of a large repository takes git a while.
-const (
-	doorPatience       = 5 * time.Second
-	repositoryPatience = 5 * time.Minute
-)
+// doorPatience is how long a run waits for the door.
+const doorPatience = 5 * time.Second
 
 // InUseError means that another run works in this checkout, and that the two would be in each other's way.
 type InUseError struct{ Held *attempts.HeldError }
@@ -36,18 +31,6 @@ func (e *InUseError) Error() string { return "this checkout is " + e.Held.Error(
 
 // Unwrap returns who has it, and since when.
 func (e *InUseError) Unwrap() error { return e.Held }
-
-// lockRepository keeps other relays from changing the repository's worktrees and shared refs at the same moment: git's
-// own locks do not keep two git worktree add apart. It waits for its turn, but not for ever. Who has it must not ask for
-// it again, as worktree.keep and worktree.unlock do.
-func lockRepository(ctx context.Context, repo *reanchor.Git) (release func() error, err error) {
-	path := filepath.Join(repo.CommonDir(), repositoryLock)
-	held, err := attempts.HoldWithin(ctx, repositoryPatience, path, attempts.Self("", time.Now()))
-	if err != nil {
-		return nil, fmt.Errorf("wait for the lock of the repository: %w", err)
-	}
-	return held.Release, nil
-}
 
 // occupancy is a run's hold on the checkout it works in. One with isolation none wants it for itself; any number with
 // isolation shared go together.
@@ -176,4 +159,32 @@ func inUse(err error) error {
 		return &InUseError{held}
 	}
 	return err
+}
+
+// Unoccupied refuses a checkout in which a run of another epic works.
+func Unoccupied(repo *reanchor.Git) error {
+	return unoccupied(repo, func(Isolation) bool { return false })
+}
+
+// unoccupied lets runs be that go together with one's own.
+func unoccupied(repo *reanchor.Git, together func(theirs Isolation) bool) error {
+	entries, err := os.ReadDir(repo.GitDir())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		_, theirs, ok := runOfLock(e.Name())
+		if !ok || together(theirs) {
+			continue
+		}
+		path := filepath.Join(repo.GitDir(), e.Name())
+		who, err := attempts.HeldBy(path)
+		if err != nil {
+			return err
+		}
+		if who != nil {
+			return &InUseError{&attempts.HeldError{Holder: *who, Path: path}}
+		}
+	}
+	return nil
 }

@@ -2,68 +2,11 @@ package orchestrator
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"relay/attempts"
 )
-
-// Whoever changes shared refs, or takes away what git has left among them, waits until it is their turn.
-func TestRepositoryLock(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		act  func(l *lab) error
-		done func(l *lab) bool
-	}{
-		"keep": {
-			func(l *lab) error { return l.c.tree.keep(l.Context(), "refs/relay/e/T1/1", l.git("rev-parse", "HEAD")) },
-			func(l *lab) bool { return l.there(".git/refs/relay/e/T1/1") },
-		},
-		"unlock": {
-			func(l *lab) error { return l.c.tree.unlock(l.Context()) },
-			func(l *lab) bool { return !l.there(".git/refs/relay/e/T1/2.lock") },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newLab(t, "")
-			l.write(".git/refs/relay/e/T1/2.lock", "")
-			release, err := lockRepository(t.Context(), l.c.repo)
-			if err != nil {
-				t.Fatal(err)
-			}
-			acted := make(chan error)
-			go func() { acted <- c.act(l) }()
-			// Having looked for the lock in vain it is waiting, or it never looked and is done.
-			for range 6 {
-				if _, err := attempts.Hold(filepath.Join(l.root, ".git", repositoryLock), attempts.Holder{}); err == nil {
-					t.Fatal("the lock is not held")
-				}
-			}
-			if c.done(l) {
-				t.Error("it did not wait for its turn")
-			}
-			if err := release(); err != nil {
-				t.Fatal(err)
-			}
-			if err := <-acted; err != nil {
-				t.Fatal(err)
-			}
-			if !c.done(l) {
-				t.Error("it was not done in its turn")
-			}
-			if l.there(".git/" + repositoryLock) {
-				t.Error("the lock is left behind")
-			}
-		})
-	}
-}
-
-func (l *lab) there(path string) bool {
-	_, err := os.Lstat(filepath.Join(l.root, path))
-	return err == nil
-}
 
 // An agent that removes or changes the lock of the checkout does not let another run in; one that is in by then ends
 // this one.
@@ -78,17 +21,17 @@ func TestOccupancyIsKept(t *testing.T) {
 	for name, harm := range map[string]string{
 		"removed": `rm ` + path, "changed": `echo x >> ` + path, "a folder": `rm ` + path + `; mkdir -p ` + path + `/x`, "all of it": `cp -r .git copy; rm -rf .git; mv copy .git`,
 	} {
-		l.sh(harm)
+		l.Sh(harm)
 		if err := mine.keep(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if who, err := attempts.HeldBy(filepath.Join(l.root, path)); err != nil || who == nil || who.Epic != l.c.o.Epic.ID || who.Dir != ".agents-os/relay" {
+		if who, err := attempts.HeldBy(filepath.Join(l.Root, path)); err != nil || who == nil || who.Epic != l.c.o.Epic.ID || who.Dir != ".agents-os/relay" {
 			t.Errorf("%s: held by %v, %v", name, who, err)
 		}
 	}
-	l.sh(`rm ` + path)
+	l.Sh(`rm ` + path)
 	other := *l.c.o
-	other.Run, other.Dir = "20260101T220000Z-0001", filepath.Join(l.root, "elsewhere")
+	other.Run, other.Dir = "20260101T220000Z-0001", filepath.Join(l.Root, "elsewhere")
 	theirs, err := occupy(t.Context(), &other)
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +45,35 @@ func TestOccupancyIsKept(t *testing.T) {
 	}
 }
 
+// A checkout in which a run works is occupied until that is over.
+func TestUnoccupied(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	run, err := occupy(t.Context(), l.c.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inUse *InUseError
+	if err := Unoccupied(l.Open()); !errors.As(err, &inUse) || inUse.Held.Holder.Epic != l.c.o.Epic.ID {
+		t.Errorf("got %v", err)
+	}
+	o, ledger := *l.c.o, &attempts.Ledger{}
+	_, o.Graph = planOf(t, sixTasks)
+	o.Isolation = IsolationShared
+	if err := Refuses(t.Context(), o, ledger); !errors.As(err, &inUse) {
+		t.Errorf("a run beside it: got %v", err)
+	}
+	if err := errors.Join(run.leave(), Unoccupied(l.Open()), Refuses(t.Context(), o, ledger)); err != nil {
+		t.Errorf("when the run is over: %v", err)
+	}
+	if run, err = occupy(t.Context(), &o); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Refuses(t.Context(), o, ledger), run.leave()); err != nil {
+		t.Errorf("both shared: %v", err)
+	}
+}
+
 // Who leaves the checkout alone needs no lock of it.
 func TestOccupancyOfNobody(t *testing.T) {
 	t.Parallel()
@@ -112,7 +84,7 @@ func TestOccupancyOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entries, _ := filepath.Glob(filepath.Join(l.root, ".git", "relay-*")); len(entries) > 0 {
+	if entries, _ := filepath.Glob(filepath.Join(l.Root, ".git", "relay-*")); len(entries) > 0 {
 		t.Errorf("locks are there: %v", entries)
 	}
 	if err := errors.Join(c.keep(t.Context()), c.leave()); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/landing"
 	"relay/orchestrator/secrets"
 	"relay/reanchor"
 	"relay/review"
@@ -28,15 +29,6 @@ const (
 	IsolationNone     Isolation = "none"
 	IsolationShared   Isolation = "shared"
 	IsolationWorktree Isolation = "worktree"
-)
-
-// Landing says how work gets onto another branch.
-type Landing string
-
-// LandingMerge keeps the commits as they are and adds a merge commit; LandingRebase replays them on the tip.
-const (
-	LandingMerge  Landing = "merge"
-	LandingRebase Landing = "rebase"
 )
 
 // Worktree says how the worktrees of IsolationWorktree are made ready.
@@ -61,9 +53,11 @@ type Options struct {
 
 	Run       string // run id; "" : a new one
 	Isolation Isolation
-	Worktree  Worktree // of IsolationWorktree
-	Landing   Landing  // of IsolationWorktree
-	Jobs      int      // at least 1; always 1 with IsolationNone
+	Worktree  Worktree     // of IsolationWorktree
+	Landing   landing.Mode // of IsolationWorktree
+	Jobs      int          // at least 1; always 1 with IsolationNone
+
+	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
 
 	Runners    []string                                                          // names in order of preference
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
@@ -205,6 +199,8 @@ type Summary struct {
 	Ended   int            // attempts that ended in this run
 	Left    int            // tasks of this run's selection that are not completed
 	Naps    []Nap          // in which the machine slept meanwhile
+	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
+	Relapsed []string
 }
 
 // Reason is why a run ended, in the words of the ledger's last_exit_reason.
@@ -236,9 +232,3 @@ var ErrInterrupted = errors.New("interrupted")
 
 // ErrNoRunner means that no agent CLI is left that could work.
 var ErrNoRunner = errors.New("no usable runner")
-
-// RefusedError says why a run cannot begin in this checkout, and what to type.
-type RefusedError struct{ Reason, Hint string }
-
-// Error gives the reason.
-func (e *RefusedError) Error() string { return e.Reason }

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -79,40 +80,80 @@ func minutesOn(all []attempts.Attempt, runs []string, now time.Time) float64 {
 // Of few tasks it is not known how much such tasks differ. Until there are more it goes by a spread that is usual, in
 // natural logarithms, as if that had been seen in so many tasks; and a pace of fewer than smallPace tasks is filled up.
 const (
-	usualSpread = 1.0
-	usualTasks  = 4
+	usualSpread = 0.9
+	usualTasks  = 8
 	smallPace   = 100
 )
 
-// doubt is how far the pace of all tasks may be from that of those that are done, as a standard deviation in natural
-// logarithms.
-func (p pace) doubt() float64 {
-	n, mean, squares := float64(len(p)), 0.0, usualTasks*usualSpread*usualSpread
+// mean is 0 when nothing is known.
+func (p pace) mean() float64 {
+	sum := 0.0
+	for _, v := range p {
+		sum += v / float64(len(p))
+	}
+	return sum
+}
+
+// spread is how much tasks differ in their pace: a standard deviation in natural logarithms, around a mean.
+func (p pace) spread() (mean, deviation float64) {
+	n, squares := float64(len(p)), usualTasks*usualSpread*usualSpread
 	for _, v := range p {
 		mean += math.Log(v) / n
 	}
 	for _, v := range p {
 		squares += (math.Log(v) - mean) * (math.Log(v) - mean)
 	}
-	return math.Sqrt(squares / (usualTasks + n - 1) / n)
+	return mean, math.Sqrt(squares / (usualTasks + n - 1))
 }
 
-// filled puts more times around those of a small pace, as far off as is in doubt: of a few tasks none is the slowest there
-// will be.
-func (p pace) filled(doubt float64) pace {
+// filled puts more times around those of a small pace, as far off as its mean may be: of a few tasks none is the slowest
+// there will be.
+func (p pace) filled() pace {
 	if len(p) >= smallPace {
 		return p
 	}
+	_, off := p.spread()
+	off /= math.Sqrt(float64(len(p)))
 	each := (smallPace + len(p) - 1) / len(p)
 	q := make(pace, 0, each*len(p))
 	for k := range each {
-		around := math.Exp(doubt * math.Sqrt2 * math.Erfinv(2*(float64(k)+0.5)/float64(each)-1))
+		around := math.Exp(off * math.Sqrt2 * math.Erfinv(2*(float64(k)+0.5)/float64(each)-1))
 		for _, v := range p {
 			q = append(q, v*around)
 		}
 	}
 	slices.Sort(q)
 	return q
+}
+
+// doubt is what a pace may really be: so many tasks tell neither its mean for sure nor how much such tasks differ.
+type doubt struct {
+	off             []float64 // of each task from the mean, in natural logarithms
+	mean, deviation float64
+	known           float64
+}
+
+func (p pace) doubt() doubt {
+	d := doubt{known: float64(len(p))}
+	filled := p.filled()
+	d.mean, d.deviation = filled.spread()
+	for _, v := range filled {
+		d.off = append(d.off, math.Log(v)-d.mean)
+	}
+	return d
+}
+
+// draw draws a pace of which those tasks could be, if logarithms of times are about normal. The factor of the spread is
+// from chi squared, by Wilson and Hilferty.
+func (d *doubt) draw(r *rand.Rand) pace {
+	free := 2 / (9 * (usualTasks + d.known - 1))
+	wider := math.Pow(max(1-free+math.Sqrt(free)*r.NormFloat64(), 0.1), -1.5)
+	mean := d.mean + wider*d.deviation/math.Sqrt(d.known)*r.NormFloat64()
+	p := make(pace, len(d.off))
+	for k, off := range d.off {
+		p[k] = math.Exp(mean + wider*off)
+	}
+	return p
 }
 
 // rest draws how long a task still takes, in minutes, on which so much was spent already. It is taken from those that took

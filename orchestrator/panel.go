@@ -74,7 +74,7 @@ func (d *desk) hearAll(ctx context.Context, s review.Subject) (said []attempts.S
 
 // scope is what findings about an attempt may point at.
 func scope(a Assignment, f *Finding) review.Scope {
-	s := review.Scope{Files: f.Receipt.FilesChanged, Found: f.weakened}
+	s := review.Scope{Files: f.Receipt.FilesChanged, Found: slices.Concat(f.weakened, f.decisive)}
 	for _, criterion := range a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
 	}
@@ -110,6 +110,9 @@ func (c *checkout) subject(a Assignment, f *Finding) review.Subject {
 	s.DiffStat = redactor{c.o.Secrets}.stat(s.DiffStat, s.Files)
 	for _, w := range f.weakened {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
+	}
+	for _, d := range f.decisive {
+		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
 	}
 	s.Checks = results(f.Receipt.Checks)
 	return s

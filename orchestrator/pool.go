@@ -214,7 +214,7 @@ func (p *pool) turn(from, to string, now moment) string {
 	case m.out:
 		return "from " + from + " to " + to + ": " + m.why
 	case rest > 0:
-		return fmt.Sprintf("from %s to %s: %s is not asked before %s%s", from, to, from, stampText(m.opens.day), because(m.why))
+		return fmt.Sprintf("from %s to %s: %s is not asked before %s%s", from, to, from, clockText(m.opens.day), because(m.why))
 	}
 	return "from " + from + " to " + to
 }
@@ -226,6 +226,9 @@ func (p *pool) before(a, b string) bool {
 }
 
 func stampText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// clockText is for people, who look at their own clock.
+func clockText(t time.Time) string { return t.Local().Format(time.RFC3339) }
 
 func because(why string) string {
 	if why == "" {

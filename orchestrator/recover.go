@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/words"
+	"relay/reanchor"
 )
 
 // orphan is an attempt that a killed run left open.
@@ -21,18 +23,22 @@ type orphan struct {
 	attempt attempts.Attempt
 }
 
+func orphansOf(o *Options, l *attempts.Ledger) []orphan {
+	var found []orphan
+	for i := range o.Graph.Len() {
+		id := o.Graph.ID(i)
+		rec := l.Tasks[id]
+		if rec == nil || rec.Running() == nil {
+			continue
+		}
+		found = append(found, orphan{task: id, attempt: *rec.Running()})
+	}
+	return found
+}
+
 func (n *night) orphans() []orphan {
 	var found []orphan
-	n.store.View(func(l *attempts.Ledger) {
-		for i := range n.o.Graph.Len() {
-			id := n.o.Graph.ID(i)
-			rec := l.Tasks[id]
-			if rec == nil || rec.Running() == nil {
-				continue
-			}
-			found = append(found, orphan{task: id, attempt: *rec.Running()})
-		}
-	})
+	n.store.View(func(l *attempts.Ledger) { found = orphansOf(n.o, l) })
 	for i := range found {
 		found[i].record = n.store.Task(found[i].task)
 		found[i].record.Attempts = found[i].record.Attempts[:len(found[i].record.Attempts)-1]
@@ -62,11 +68,36 @@ func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
 			a.Unfinished = last // this attempt was nothing but its review
 		}
 		n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
-		if err := n.adoptOne(ctx, c, a, o); err != nil {
+		err := n.adoptOne(ctx, c, a, o)
+		if err != nil && ctx.Err() == nil {
+			err = n.giveUp(ctx, c, a, o, err)
+		}
+		if err != nil {
 			return fmt.Errorf("recover %s: %w", o.task, err)
 		}
 	}
 	return nil
+}
+
+// abandoner is an engine in which an attempt that git cannot bring to its end is in no other task's way.
+type abandoner interface {
+	// abandon keeps what is committed of the attempt; the rest stays where it is.
+	abandon(ctx context.Context, a Assignment, f *Finding) error
+}
+
+// giveUp gates a task whose attempt git cannot bring to its end: it would end every run, and the other tasks can go on.
+func (n *night) giveUp(ctx context.Context, c local, a Assignment, o orphan, cause error) error {
+	place, ok := c.(abandoner)
+	var said *reanchor.GitError
+	if !ok || !errors.As(cause, &said) || said.Code < 0 { // git was stopped, or could not run
+		return cause
+	}
+	f := Finding{Gate: attempts.Infrastructure}
+	f.fail(attempts.Environment, attempts.CLIError, "git cannot collect what the agent left: "+cause.Error())
+	if err := place.abandon(ctx, a, &f); err != nil {
+		return errors.Join(cause, err)
+	}
+	return n.concludes(a, o, f)
 }
 
 // adoptOne brings one attempt to its end, or to where it waits for its landing.
@@ -90,6 +121,11 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 		n.board(car{Ready: Ready{a, f}, job: job{index: at, runner: a.Runner}, record: o.record, began: n.ran()})
 		return nil
 	}
+	return n.concludes(a, o, f)
+}
+
+// concludes records what an attempt of a killed run has come to.
+func (n *night) concludes(a Assignment, o orphan, f Finding) error {
 	e, err := n.record(a, o.record, f)
 	if err != nil {
 		return err
@@ -106,7 +142,7 @@ func (c *checkout) revive(ctx context.Context, a Assignment, _ attempts.Attempt)
 	if c.tree == nil {
 		return nil, nil
 	}
-	return nil, c.recall(ctx, c.untrackedFile(a.Run))
+	return nil, c.tree.ReadMine(ctx, c.untrackedFile(a.Run))
 }
 
 // settled refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
@@ -114,8 +150,8 @@ func (c *checkout) settled(ctx context.Context) error {
 	if c.tree == nil {
 		return nil
 	}
-	if half := c.tree.halfway(); half != "" {
-		return &RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
+	if half := c.tree.Halfway(); half != "" {
+		return &words.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
 	}
 	changes, err := c.repo.Changes(ctx)
 	if err != nil {
@@ -134,7 +170,7 @@ func (c *checkout) settled(ctx context.Context) error {
 	if len(dirty) > 3 {
 		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
 	}
-	return &RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
+	return &words.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
 }
 
 func (c *checkout) awake(context.Context) error { return c.keepIgnore() }
@@ -146,27 +182,27 @@ func (c *checkout) begin(ctx context.Context) error {
 	}
 	if c.tree == nil {
 		var copying errgroup.Group
-		copying.Go(c.vault.save)
+		copying.Go(c.vault.Save)
 		_, err := c.state(ctx) // asked now, while the disk is busy, for the first attempts
 		return errors.Join(err, copying.Wait())
 	}
-	if err := c.tree.remember(ctx); err != nil {
+	if err := c.tree.Remember(ctx); err != nil {
 		return err
 	}
-	if err := c.noteUntracked(c.untrackedFile(c.o.Run)); err != nil {
+	if err := c.tree.WriteMine(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
-	return errors.Join(c.stash.begin(), c.vault.save())
+	return errors.Join(c.stash.begin(), c.vault.Save())
 }
 
-func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vault.close() }
+func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vault.Close() }
 
 // found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
 // half: then it is put back to how the agent left it, and judged again.
 func (c *checkout) found(ctx context.Context, a Assignment, f *Finding) error {
-	head, err := c.tree.head(ctx)
+	head, err := c.tree.Head(ctx)
 	if err == nil && a.Ended && head == a.Base {
-		head, err = c.tree.bringBack(ctx, head, salvageRef(c.o.Epic.ID, a))
+		head, err = c.tree.BringBack(ctx, head, salvageRef(c.o.Epic.ID, a))
 	}
 	if err != nil {
 		return err
@@ -175,7 +211,7 @@ func (c *checkout) found(ctx context.Context, a Assignment, f *Finding) error {
 	if !a.Ended || head == a.Base {
 		return nil
 	}
-	if f.agentHead, err = c.tree.peel(ctx, head, commitMessage(c.o.Epic.ID, a)); err != nil {
+	if f.agentHead, err = c.tree.Peel(ctx, head, commitMessage(c.o.Epic.ID, a)); err != nil {
 		return err
 	}
 	f.theirs, err = c.theirs(ctx, a, f.agentHead)
@@ -184,11 +220,11 @@ func (c *checkout) found(ctx context.Context, a Assignment, f *Finding) error {
 
 // theirs reports whether a person has committed since the run was killed: their commits stay where they are.
 func (c *checkout) theirs(ctx context.Context, a Assignment, head string) (bool, error) {
-	if kept, err := c.tree.contains(ctx, a.Base, head); err != nil || !kept {
+	if kept, err := c.tree.Contains(ctx, a.Base, head); err != nil || !kept {
 		return true, err
 	}
 	last := lastSeen(placeOf(c.o.Dir, a))
-	times, err := c.tree.commitTimes(ctx, a.Base, head)
+	times, err := c.tree.CommitTimes(ctx, a.Base, head)
 	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
 }
 

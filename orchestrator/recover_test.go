@@ -17,18 +17,18 @@ func TestRecovery(t *testing.T) {
 	failing := epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: "exit 1"}}}
 	plain := epic.Task{ID: "T1", Title: "One"}
 	commit := func(l *lab) { // relay's own commit of what the agent left
-		if _, err := l.c.tree.commitLeftovers(l.Context(), commitMessage("20260101-lab", Assignment{Task: plain, Attempt: 1})); err != nil {
+		if _, err := l.c.tree.CommitLeftovers(l.Context(), commitMessage("20260101-lab", Assignment{Task: plain, Attempt: 1})); err != nil {
 			l.Fatal(err)
 		}
 	}
 	keep := func(l *lab) {
-		l.git("update-ref", salvageRef("20260101-lab", Assignment{Task: plain, Attempt: 1}), "HEAD")
+		l.Git("update-ref", salvageRef("20260101-lab", Assignment{Task: plain, Attempt: 1}), "HEAD")
 	}
-	reset := func(l *lab) { l.git("reset", "-q", "--hard", "HEAD~1") }
+	reset := func(l *lab) { l.Git("reset", "-q", "--hard", "HEAD~1") }
 	user := func(l *lab) {
-		l.sh("echo own > own.txt; git add own.txt; GIT_COMMITTER_DATE=2099-01-01T00:00:00Z git commit -qm Own")
+		l.Sh("echo own > own.txt; git add own.txt; GIT_COMMITTER_DATE=2099-01-01T00:00:00Z git commit -qm Own")
 	}
-	move := func(l *lab) { l.sh("git stash -qu; git checkout -q --orphan else; git commit -qm Else") }
+	move := func(l *lab) { l.Sh("git stash -qu; git checkout -q --orphan else; git commit -qm Else") }
 	for name, c := range map[string]struct {
 		end     string
 		task    epic.Task
@@ -60,17 +60,17 @@ func TestRecovery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, "exit 99")
-			l.write("mine.txt", "mine\n")
+			l.Write("mine.txt", "mine\n")
 			l.begin()
-			base := l.git("rev-parse", "HEAD")
+			base := l.Git("rev-parse", "HEAD")
 			a := Assignment{Run: l.c.o.Run, Task: c.task, Attempt: 1, Runner: "sh", Base: base, Ended: true}
 			p := placeOf(l.c.o.Dir, a)
-			l.write(strings.TrimPrefix(p.brief, l.root+"/"), "brief")
-			l.write(strings.TrimPrefix(p.transcript, l.root+"/"), "")
-			l.write(strings.TrimPrefix(p.stderr, l.root+"/"), "")
-			l.write("work.txt", "x\n")
+			l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
+			l.Write(strings.TrimPrefix(p.transcript, l.Root+"/"), "")
+			l.Write(strings.TrimPrefix(p.stderr, l.Root+"/"), "")
+			l.Write("work.txt", "x\n")
 			if c.end != unseen {
-				l.write(strings.TrimPrefix(p.end, l.root+"/"), c.end)
+				l.Write(strings.TrimPrefix(p.end, l.Root+"/"), c.end)
 			}
 			early := time.Now().Add(-time.Hour) // all that was committed after the crash is later than what the agent wrote
 			for _, file := range []string{p.brief, p.transcript, p.stderr, p.end} {
@@ -80,26 +80,26 @@ func TestRecovery(t *testing.T) {
 				step(l)
 			}
 			if name == "another history" {
-				l.c.tree.branch = "refs/heads/else" // the next run begins where the user is now
+				l.c.tree.Branch = "refs/heads/else" // the next run begins where the user is now
 			}
-			if err := l.c.recall(t.Context(), l.c.untrackedFile(a.Run)); err != nil {
+			if err := l.c.tree.ReadMine(t.Context(), l.c.untrackedFile(a.Run)); err != nil {
 				t.Fatal(err)
 			}
 			f := l.try(c.task, func(to *Assignment) { *to = a })
 			if f.Outcome != c.outcome {
 				t.Errorf("got %s (%s), want %s", f.Outcome, f.Receipt.ErrorSummary, c.outcome)
 			}
-			if got := strings.Join(strings.Split(l.git("log", "--format=%s"), "\n"), " "); got != c.log {
+			if got := strings.Join(strings.Split(l.Git("log", "--format=%s"), "\n"), " "); got != c.log {
 				t.Errorf("the branch has %q, want %q", got, c.log)
 			}
-			l.wants(map[string]string{"work.txt": c.work})
+			l.Wants(map[string]string{"work.txt": c.work})
 			if name != "another history" {
-				l.wants(map[string]string{"mine.txt": "mine\n"})
-				if c.outcome != attempts.Success && l.git("show", f.Receipt.Salvage+":work.txt") != "x" {
+				l.Wants(map[string]string{"mine.txt": "mine\n"})
+				if c.outcome != attempts.Success && l.Git("show", f.Receipt.Salvage+":work.txt") != "x" {
 					t.Error("the work is not kept")
 				}
 			}
-			if got := l.git("status", "--porcelain", "--untracked-files=no"); got != "" {
+			if got := l.Git("status", "--porcelain", "--untracked-files=no"); got != "" {
 				t.Errorf("status is %s", got)
 			}
 		})
@@ -121,7 +121,7 @@ func TestSettled(t *testing.T) {
 		"merging":   {"git rev-parse HEAD > .git/MERGE_HEAD", false},
 	} {
 		l := newLab(t, "")
-		l.sh(c.agent)
+		l.Sh(c.agent)
 		if err := l.c.settled(t.Context()); (err == nil) != c.fine {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -26,7 +26,7 @@ func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding
 		return false, nil
 	}
 	if c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
-		if err := c.tree.restore(ctx, f.Head); err != nil {
+		if err := c.tree.Restore(ctx, f.Head); err != nil {
 			return false, err
 		}
 	}

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/words"
 )
 
 // schedule decides which task goes next. It knows no clock, no process and no disk: its state is a function of the
@@ -16,6 +17,8 @@ type schedule struct {
 	running int
 	leases  leases
 	awaits  map[int][]string // tasks whose work lacks the opinions of these reviewers, and nothing else
+
+	contested map[int][]string // by task: files over which it could not land in earlier runs
 }
 
 // phase is where a task stands in this run.
@@ -32,7 +35,7 @@ const (
 
 // newSchedule starts from the ledger. wanted limits the run to some tasks; nil means all.
 func newSchedule(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *schedule {
-	s := &schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len())}
+	s := &schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}}
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {
 			s.tasks[at] = &e.Tasks[i]
@@ -51,7 +54,14 @@ func newSchedule(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool)
 		s.release(i)
 	}
 	for i := range s.phase {
-		if rec := l.Tasks[g.ID(i)]; rec != nil && s.phase[i] == phaseReady {
+		rec := l.Tasks[g.ID(i)]
+		if rec == nil {
+			continue
+		}
+		if files := contested(*rec); len(files) > 0 {
+			s.contested[i] = files
+		}
+		if s.phase[i] == phaseReady {
 			if lacking := lacking(*rec); lacking != nil {
 				s.awaitsReview(i, lacking)
 			}
@@ -181,7 +191,7 @@ func selection(g *epic.Graph, ids []string) ([]bool, error) {
 	for _, id := range ids {
 		i, ok := g.Index(id)
 		if !ok {
-			return nil, &RefusedError{Reason: "there is no task " + id + " in this epic", Hint: "relay status --verbose lists the tasks"}
+			return nil, &words.RefusedError{Reason: "there is no task " + id + " in this epic", Hint: "relay status --verbose lists the tasks"}
 		}
 		todo = append(todo, i)
 	}

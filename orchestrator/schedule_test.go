@@ -12,6 +12,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 )
 
 const diamond = `version: 2
@@ -54,7 +56,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("%q: got %q (%v), want %q", ids, got, err, want)
 		}
 	}
-	var refused *RefusedError
+	var refused *words.RefusedError
 	if _, err := selection(g, []string{"A", "Z"}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "Z") {
 		t.Errorf("got %v, want Z refused", err)
 	}
@@ -132,7 +134,7 @@ func TestSharedGuard(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := l.git("log", "--format=%s"); got != "Begin" {
+	if got := l.Git("log", "--format=%s"); got != "Begin" {
 		t.Errorf("the log is %s", got)
 	}
 }
@@ -145,14 +147,14 @@ func TestStoppedBeforeTheAgent(t *testing.T) {
 		l := newLab(t, "echo x > work.txt").begin()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(ErrInterrupted)
-		f, err := l.c.Attempt(ctx, Assignment{Run: l.c.o.Run, Task: epic.Task{ID: "T1", Checks: checks}, Attempt: 1, Runner: "sh", Base: l.git("rev-parse", "HEAD")})
+		f, err := l.c.Attempt(ctx, Assignment{Run: l.c.o.Run, Task: epic.Task{ID: "T1", Checks: checks}, Attempt: 1, Runner: "sh", Base: l.Git("rev-parse", "HEAD")})
 		if err != nil || f.Outcome != attempts.Stopped {
 			t.Errorf("%s: got %s (%v), want stopped", name, f.Outcome, err)
 		}
 		if f.Receipt.ErrorSummary != said[name] {
 			t.Errorf("%s: got %q, want %q", name, f.Receipt.ErrorSummary, said[name])
 		}
-		l.wants(map[string]string{"work.txt": "-"})
+		l.Wants(map[string]string{"work.txt": "-"})
 	}
 }
 
@@ -168,9 +170,9 @@ func BenchmarkVault(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(git, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	v := &vault{gitDir: git, store: filepath.Join(b.TempDir(), "copy")}
+	v := &trees.Vault{GitDir: git, Store: filepath.Join(b.TempDir(), "copy")}
 	for b.Loop() {
-		if err := v.save(); err != nil {
+		if err := v.Save(); err != nil {
 			b.Fatal(err)
 		}
 	}

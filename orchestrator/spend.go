@@ -62,13 +62,16 @@ func (f *Finding) overspent(over *Overspent) {
 	}
 }
 
-// bankrupt gates a task that has nothing left before its next attempt begins.
+// bankrupt gates a task that has neither money nor attempts left before its next one begins.
 func (n *night) bankrupt(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
-	over := n.o.Budget.Of(task).reached(OfTask, moneyOf(record.UsedSince()), false)
-	if over == nil {
+	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: n.o.Limits.attempts(task)})
+	if over := n.o.Budget.Of(task).reached(OfTask, moneyOf(record.UsedSince()), false); gate == nil && over != nil {
+		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
+	}
+	if gate == nil {
 		return false, nil
 	}
-	gate := &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error(), At: n.now().UTC()}
+	gate.At = n.now().UTC()
 	err := n.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
 	n.locked(func() {
 		n.plan.gated(j.index)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -23,10 +24,18 @@ type stashGuard struct {
 
 	mu     sync.Mutex
 	theirs []stashed // the user's, oldest first
+	back   []stashed // of theirs, what was put back once
 }
 
 // stashed is one entry of the stash.
 type stashed struct{ commit, message string }
+
+// stasher is an attempt that may have stashed.
+type stasher struct {
+	repo   *reanchor.Git // where it works
+	branch string        // its own
+	alone  bool          // no other is under way
+}
 
 // begin remembers what is the user's.
 func (g *stashGuard) begin() (err error) {
@@ -36,51 +45,84 @@ func (g *stashGuard) begin() (err error) {
 	return err
 }
 
-// settle puts back what is gone of the user's entries, and takes out what was stashed on branch, which is an agent's:
-// that is kept under a ref. It returns what a person should know. What is new and not an agent's is the user's from now on.
-func (g *stashGuard) settle(ctx context.Context, branch string) ([]string, error) {
+// settle puts back what is gone of the user's entries, once: they may have dropped it themselves. And it takes out what the attempt has stashed: that is kept
+// under a ref. It returns what a person should know. What is new and not an agent's is the user's from now on.
+func (g *stashGuard) settle(ctx context.Context, by stasher) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now, err := g.read()
 	if err != nil || slices.Equal(now, g.theirs) {
 		return nil, err
 	}
-	release, err := lockRepository(ctx, g.repo)
+	release, err := trees.LockRepository(ctx, g.repo)
 	if err != nil {
 		return nil, err
 	}
-	notes, err := g.sort(ctx, now, branch)
+	notes, err := g.sort(ctx, now, by)
 	return notes, errors.Join(err, release())
 }
 
-func (g *stashGuard) sort(ctx context.Context, now []stashed, branch string) (notes []string, err error) {
+func (g *stashGuard) sort(ctx context.Context, now []stashed, by stasher) (notes []string, err error) {
 	for _, e := range now {
 		switch {
 		case slices.Contains(g.theirs, e):
-		case e.onTask() && e.on(branch):
-			ref := "refs/relay/" + g.epic + "/stash/" + e.commit
+		case e.onTask() && e.on(by.branch), e.on("(no branch)") && g.detached(ctx, e, by):
+			ref := g.ref(e)
 			if err := errors.Join(g.git(ctx, "update-ref", "--", ref, e.commit), g.drop(ctx, e)); err != nil {
 				return notes, err
 			}
 			notes = append(notes, "the agent left something in the stash, which is yours too: it is kept as "+ref)
-		case !e.onTask():
+		case !e.onTask() && (by.alone || !e.on("(no branch)")):
 			g.theirs = append(g.theirs, e)
 		}
 	}
-	if now, err = g.read(); err != nil {
-		return notes, err
+	back, err := g.restore(ctx)
+	return append(notes, back...), err
+}
+
+// restore puts back what is gone of the user's entries.
+func (g *stashGuard) restore(ctx context.Context) (notes []string, err error) {
+	now, err := g.read()
+	if err != nil {
+		return nil, err
 	}
+	var still []stashed
 	for _, e := range g.theirs {
-		if slices.Contains(now, e) {
-			continue
+		if !slices.Contains(now, e) {
+			note, back, err := g.putBack(ctx, e)
+			if note != "" {
+				notes = append(notes, note)
+			}
+			if err != nil {
+				return notes, err
+			}
+			if !back {
+				continue
+			}
 		}
-		if err := g.git(ctx, "stash", "store", "--message", e.message, e.commit); err != nil {
-			return notes, err
-		}
-		notes = append(notes, fmt.Sprintf("%.80q had gone from your stash; relay put it back", e.message))
+		still = append(still, e)
 	}
+	g.theirs = still
 	return notes, nil
 }
+
+// putBack puts an entry back that has gone, unless it has been put back before, and says what became of it.
+func (g *stashGuard) putBack(ctx context.Context, e stashed) (note string, back bool, err error) {
+	switch {
+	case !trees.Has(ctx, g.repo, e.commit):
+		return "", false, nil // no agent's doing: it takes a git gc that spares nothing
+	case slices.Contains(g.back, e):
+		ref := g.ref(e)
+		note = fmt.Sprintf("%.80q had gone from your stash again; relay leaves it so, and keeps it as %s", e.message, ref)
+		return note, false, g.git(ctx, "update-ref", "--", ref, e.commit)
+	}
+	g.back = append(g.back, e)
+	note = fmt.Sprintf("%.80q had gone from your stash; relay put it back: if that was you, git stash drop it again, and it stays away", e.message)
+	return note, true, g.git(ctx, "stash", "store", "--message", e.message, e.commit)
+}
+
+// ref keeps an entry that is no longer in the stash.
+func (g *stashGuard) ref(e stashed) string { return "refs/relay/" + g.epic + "/stash/" + e.commit }
 
 // dropTries bounds how often an entry is dropped that moves while somebody else stashes.
 const dropTries = 3
@@ -107,6 +149,37 @@ func (g *stashGuard) drop(ctx context.Context, e stashed) error {
 // on reports whether an entry was made on a branch.
 func (e stashed) on(branch string) bool {
 	return strings.HasPrefix(e.message, "WIP on "+branch+": ") || strings.HasPrefix(e.message, "On "+branch+": ")
+}
+
+// detached reports whether an entry made on no branch was made in the attempt's worktree: its commit has been HEAD there,
+// and the user's own checkout has not left a branch for it. When others are under way, which may have begun from the same
+// commit, the attempt must have left its branch for it.
+func (g *stashGuard) detached(ctx context.Context, e stashed, by stasher) bool {
+	if by.repo.GitDir() == g.repo.GitDir() {
+		return false
+	}
+	out, err := g.repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", "--verify", "--end-of-options", e.commit + "^1"}})
+	parent := strings.TrimSpace(string(out))
+	return err == nil && !leftFor(g.repo, parent, false) && leftFor(by.repo, parent, by.alone)
+}
+
+// leftFor reports whether a checkout has left its branch for a commit, or with anyhow has been at it.
+func leftFor(repo *reanchor.Git, commit string, anyhow bool) bool {
+	path := filepath.Join(repo.GitDir(), "logs", "HEAD")
+	if !readable(path) {
+		return false
+	}
+	log, _ := os.ReadFile(path) // gone meanwhile: not known
+	for line := range strings.Lines(string(log)) {
+		entry, message, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		_, to, moved := strings.Cut(message, "checkout: moving from ")
+		_, to, _ = strings.Cut(to, " to ")
+		left := strings.HasPrefix(message, "rebase") || moved && (to == "HEAD" || to == commit)
+		if fields := strings.Fields(entry); len(fields) > 1 && fields[1] == commit && (left || anyhow) {
+			return true
+		}
+	}
+	return false
 }
 
 // onTask reports whether an entry was made on the branch of any task: an agent that runs now may want it back.
@@ -142,7 +215,7 @@ func (g *stashGuard) read() ([]stashed, error) {
 }
 
 func (g *stashGuard) git(ctx context.Context, args ...string) error {
-	_, err := g.repo.Run(ctx, writing(args...))
+	_, err := g.repo.Run(ctx, trees.Writing(args...))
 	return err
 }
 
@@ -150,7 +223,7 @@ func (g *stashGuard) git(ctx context.Context, args ...string) error {
 func (c *checkout) unstash(ctx context.Context, f *Finding) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	notes, err := c.stash.settle(ctx, strings.TrimPrefix(c.tree.branch, "refs/heads/"))
+	notes, err := c.stash.settle(ctx, stasher{c.repo, strings.TrimPrefix(c.tree.Branch, "refs/heads/"), c.alone == nil || c.alone()})
 	for _, text := range notes {
 		f.note("stash", text)
 	}

@@ -80,7 +80,7 @@ func (c *checkout) takeUp(ctx context.Context, a *Assignment) (notes []attempts.
 	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
 		return nil, nil
 	}
-	done, err := c.tree.takeUp(ctx, a.Base, a.Unfinished.Head)
+	done, err := c.tree.TakeUp(ctx, a.Base, a.Unfinished.Head)
 	if err != nil || !done {
 		return nil, err
 	}
@@ -90,25 +90,4 @@ func (c *checkout) takeUp(ctx context.Context, a *Assignment) (notes []attempts.
 		text = fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", a.Unfinished.ID)
 	}
 	return []attempts.Note{{Kind: "salvage", Text: text}}, nil
-}
-
-// takeUp makes the files what they are in commit from, without moving a branch: a relay that is killed in between has
-// lost nothing, and finds no commit that is nobody's.
-func (w *worktree) takeUp(ctx context.Context, base, from string) (bool, error) {
-	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
-		return false, unasked(err) // somebody has removed it
-	}
-	if follows, err := w.contains(ctx, base, from); err != nil || !follows {
-		return false, err
-	}
-	if head, err := w.head(ctx); err != nil || head != base {
-		return false, err
-	}
-	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
-		return false, unasked(err) // somebody is at work here
-	}
-	if _, err := w.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", from); err != nil {
-		return false, unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
-	}
-	return true, nil
 }

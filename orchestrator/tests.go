@@ -2,116 +2,171 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 	"relay/review"
 )
 
-// testNames match files that hold tests, in the conventions of common languages; testFolders hold nothing else.
+// testNames match files that hold tests, in the conventions of common languages; testFolders hold nothing else. Rust has
+// tests in its sources as well.
 var (
 	testNames   = regexp.MustCompile(`(?i:(^|[._-])(tests?|spec)[._-][^/]*$|[._-](tests?|specs?)\.[^./]+$|^conftest\.py$)|[a-z0-9](Test|Tests|Spec)\.[a-z]+$`)
 	testFolders = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata)/`)
+	goIgnores   = regexp.MustCompile(`(^|/)([_.][^/]*|testdata/.*)$|(^|/)[_.][^/]*/`)
 )
 
 func isTest(p string) bool { return testFolders.MatchString(p) || testNames.MatchString(path.Base(p)) }
 
-// assertion and skip match lines of a test that prove something, and lines that keep it from proving anything.
-var (
-	assertion = regexp.MustCompile(`(?i)\bassert|\bexpect\s*\(|\brequire\.|\bshould\b|\.to(Be|Equal|Have|Throw|Match)|\bt\.(Error|Fatal|Fail)|\braises\s*\(|\bcheck\s*\(`)
-	skip      = regexp.MustCompile(`(?i)\bskip(If|Now|Test|f)?\s*[(:]|@(unittest\.)?skip|@pytest\.mark\.(skip|xfail)|@Ignore\b|@Disabled\b|\b(it|test|describe)\.(skip|only)\b|\bx(it|describe)\s*\(|#\[ignore`)
-)
+// outOfSight reports whether nobody runs a test any more that has another name now.
+func outOfSight(from, to string) bool {
+	switch {
+	case !isTest(to), strings.HasPrefix(path.Base(to), path.Base(from)+"."):
+		return true
+	case strings.HasSuffix(from, "_test.go"):
+		return !strings.HasSuffix(to, "_test.go") || goIgnores.MatchString(to) && !goIgnores.MatchString(from)
+	}
+	return false
+}
 
 // testsKept fails a claimed success that deleted tests its task does not name, and tells of tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
 func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
-	var deleted, changed []string
+	f.weakened = nil
+	var deleted []string
+	var changed, sources []reanchor.Change
 	for _, n := range names {
-		if declared(&a.Task, n.Path) || n.From != "" && declared(&a.Task, n.From) {
-			continue
-		}
+		was := firstOf(n.From, n.Path)
 		switch {
-		case n.Code == "D" && isTest(n.Path):
-			deleted = append(deleted, n.Path)
-		case strings.HasPrefix(n.Code, "R") && isTest(n.From) && !isTest(n.Path):
-			deleted = append(deleted, n.From)
-		case n.Code == "M" && isTest(n.Path):
-			changed = append(changed, n.Path)
+		case namesTest(&a.Task, n.Path) || namesTest(&a.Task, was):
+		case n.Code == "A" && path.Base(n.Path) != "conftest.py":
+		case !isTest(was):
+			if path.Ext(was) == ".rs" {
+				sources = append(sources, n)
+			}
+		case !c.lost(n):
+			changed = append(changed, n)
+		case declared(&a.Task, n.Path) || declared(&a.Task, was):
+			f.weak(n.Path, was, "is no test any more, as the task's files allow")
+		default:
+			deleted = append(deleted, was)
 		}
 	}
 	if len(deleted) > 0 {
-		f.fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+listed(deleted))
+		f.fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+words.Listed(deleted))
 		return nil
 	}
-	return c.testsWeakened(ctx, a.Base, changed, f)
+	inside, err := c.withTests(ctx, a.Base, sources)
+	if err != nil {
+		return err
+	}
+	return c.testsWeakened(ctx, a.Base, append(changed, inside...), f)
 }
 
-// declared reports whether a task names a path among its files.
+// lost reports whether a test is none any more.
+func (c *checkout) lost(n reanchor.Change) bool {
+	switch {
+	case n.Code == "D":
+		return true
+	case n.Code == "T": // it has become something else
+		info, err := os.Lstat(filepath.Join(c.repo.Root(), filepath.FromSlash(n.Path)))
+		return err != nil || !info.Mode().IsRegular()
+	}
+	return n.From != "" && outOfSight(n.From, n.Path)
+}
+
+// weak tells of a test that proves less, and makes it a finding of its own for the reviewers.
+func (f *Finding) weak(p, was, issue string) {
+	f.note("tests", was+" "+issue)
+	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
+}
+
+// declared reports whether a task has a path among its files.
 func declared(t *epic.Task, p string) bool {
 	return slices.ContainsFunc(t.Files, func(glob string) bool { return covers(glob, p) })
 }
 
-// testsWeakened notes test files of which assertions were taken away, or that are skipped now.
-func (c *checkout) testsWeakened(ctx context.Context, base string, paths []string, f *Finding) error {
-	for _, p := range paths[:min(len(paths), maxTestsRead)] {
-		out, err := c.repo.Run(ctx, reanchor.Call{Args: []string{"diff", "--no-color", "--no-ext-diff", "--unified=0", base, f.Head, "--", ":(literal)" + p}, Limit: 4 << 20})
-		if err != nil {
-			f.note("tests", p+" was changed too much to be compared: "+err.Error())
-			continue
-		}
-		if less := weaker(string(out)); less != "" {
-			f.note("tests", p+" proves less than before: "+less)
-			f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: "proves less than before: " + less})
-		}
-	}
-	return ctx.Err()
+// namesTest reports whether a task is about a test: its files name it, or tests like it, and not just the folder it is in.
+func namesTest(t *epic.Task, p string) bool {
+	return named(t, p) || slices.ContainsFunc(t.Files, func(glob string) bool {
+		return testNames.MatchString(path.Base(glob)) && covers(glob, p)
+	})
 }
 
 // maxTestsRead bounds how many changed test files are compared.
 const maxTestsRead = 200
 
-// weaker says what a diff took away from a test, or "".
-func weaker(diff string) string {
-	var asserts, skips int
-	var loose slack
+// withTests keeps the sources that had tests in them.
+func (c *checkout) withTests(ctx context.Context, base string, sources []reanchor.Change) ([]reanchor.Change, error) {
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	sources = sources[:min(len(sources), maxTestsRead)]
+	args := []string{"grep", "-l", "-z", "--full-name", "-F", "-e", "#[test]", "-e", "::test]", base, "--"}
+	for _, n := range sources {
+		args = append(args, ":(literal,top)"+firstOf(n.From, n.Path))
+	}
+	out, err := c.repo.Run(ctx, reanchor.Call{Args: args})
+	var none *reanchor.GitError
+	if errors.As(err, &none) && none.Code == 1 {
+		return nil, nil
+	}
+	have := strings.Split(string(out), "\x00")
+	return slices.DeleteFunc(sources, func(n reanchor.Change) bool {
+		return !slices.Contains(have, base+":"+firstOf(n.From, n.Path))
+	}), err
+}
+
+// testsWeakened notes test files of which assertions were taken away, or that are skipped now.
+func (c *checkout) testsWeakened(ctx context.Context, base string, changed []reanchor.Change, f *Finding) error {
+	for _, n := range changed[:min(len(changed), maxTestsRead)] {
+		var count tally
+		was := firstOf(n.From, n.Path)
+		if err := c.changedLines(ctx, base, f.Head, []string{was, n.Path}, count.line); err != nil {
+			f.note("tests", was+" was changed too much to be compared: "+err.Error())
+		} else if less := count.less(); less != "" {
+			f.weak(n.Path, was, "proves less than before: "+less)
+		}
+	}
+	if rest := len(changed) - maxTestsRead; rest > 0 {
+		f.note("tests", fmt.Sprintf("%d more changed tests were not compared", rest))
+	}
+	return ctx.Err()
+}
+
+// changedLines calls hear with every line that was removed from a file or added to it, under both its names, with the sign
+// before it.
+func (c *checkout) changedLines(ctx context.Context, base, head string, paths []string, hear func(line string)) error {
+	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--unified=0", "--find-renames", base, head, "--"}
+	for _, p := range slices.Compact(paths) {
+		args = append(args, ":(literal,top)"+p)
+	}
+	out, err := c.repo.Run(ctx, reanchor.Call{Args: args, Limit: 4 << 20})
+	if err != nil {
+		return err
+	}
+	eachChanged(string(out), hear)
+	return nil
+}
+
+func eachChanged(diff string, hear func(line string)) {
 	inHunk := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			inHunk = true
-		case !inHunk:
-		case strings.HasPrefix(line, "+"):
-			asserts += hits(assertion, line)
-			skips += hits(skip, line)
-			loose.added(line)
-		case strings.HasPrefix(line, "-"):
-			asserts -= hits(assertion, line)
-			skips -= hits(skip, line)
-			loose.removed(line)
+		case inHunk && (strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")):
+			hear(line)
 		}
 	}
-	var said []string
-	if asserts < 0 {
-		said = append(said, fmt.Sprintf("%d fewer assertions", -asserts))
-	}
-	if skips > 0 {
-		said = append(said, fmt.Sprintf("%d more skipped", skips))
-	}
-	if loose.wider > 0 {
-		said = append(said, fmt.Sprintf("tolerance widened %d times", loose.wider))
-	}
-	return strings.Join(said, ", ")
-}
-
-func hits(r *regexp.Regexp, line string) int {
-	if r.MatchString(line) {
-		return 1
-	}
-	return 0
 }

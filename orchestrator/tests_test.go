@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/reanchor"
 )
 
 func TestTestFilesByName(t *testing.T) {
@@ -38,9 +39,31 @@ func TestWeakerTests(t *testing.T) {
 		"fewer places":            {"-  self.assertAlmostEqual(a, b, places=7)\n+  self.assertAlmostEqual(a, b, places=1)\n", "tolerance widened 1 times"},
 		"in exponents":            {"-    assert abs(a-b) < 1e-9 # tolerance\n+    assert abs(a-b) < 1e-2 # tolerance\n", "tolerance widened 1 times"},
 		"fewer digits in Jest":    {"-  expect(a).toBeCloseTo(b, 5)\n+  expect(a).toBeCloseTo(b, 1)\n", "tolerance widened 1 times"},
+		"commented out":           {"-\tassert.Equal(t, 1, got)\n+\t// assert.Equal(t, 1, got)\n", "1 fewer assertions"},
+		"commented out, Python":   {"-    assert a == 1\n+    # assert a == 1\n", "1 fewer assertions"},
+		"taken in again":          {"-\t// assert.Equal(t, 1, got)\n+\tassert.Equal(t, 1, got)\n", ""},
+		"a build tag":             {"+//go:build never\n+\n", "1 more skipped"},
+		"no test in Python":       {"+__test__ = False\n", "1 more skipped"},
+		"a module skipped":        {"+pytestmark = pytest.mark.skip\n", "1 more skipped"},
+		"to be done":              {"-it('adds', () => {\n+it.todo('adds')\n", "1 more skipped"},
+		"focused":                 {"-it('adds', () => {\n+fit('adds', () => {\n", "1 more skipped"},
+		"a fit that is none":      {"+    model.fit(x)\n+    submit('a')\n", ""},
+		"skipped in Jest":         {"-it('adds', () => {\n+xtest('adds', () => {\n", "1 more skipped"},
+		"assumed away":            {"-  void a() {\n+  void a() { assumeTrue(false);\n", "1 more skipped"},
+		"not enabled in TestNG":   {"-  @Test void a() {\n+  @Test(enabled = false) void a() {\n", "1 more skipped"},
+		"no attribute any more":   {"-    #[test]\n", "1 fewer tests"},
+		"another name":            {"-func TestA(t *testing.T) {\n+func helperA(t *testing.T) {\n", "1 fewer tests"},
+		"a better name":           {"-func TestA(t *testing.T) {\n+func TestAll(t *testing.T) {\n", ""},
+		"true anyway":             {"-\tassert.Equal(t, 1, got)\n+\tassert.True(t, true)\n", "1 fewer assertions"},
+		"true anyway, in Jest":    {"-  expect(a).toBe(1)\n+  expect(true).toBe(true)\n", "1 fewer assertions"},
+		"never reached":           {"+    if False:\n", "1 more skipped"},
+		"left out of C":           {"+#if 0\n", "1 more skipped"},
+		"collected no more":       {"+collect_ignore_glob = ['*']\n", "1 more skipped"},
 		"a longer timeout":        {"-\twaitFor(done, timeout: 5)\n+\twaitFor(done, timeout: 500)\n", "tolerance widened 1 times"},
 	} {
-		if got := weaker(head + c.diff); got != c.want {
+		var count tally
+		eachChanged(head+c.diff, count.line)
+		if got := count.less(); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -48,24 +71,65 @@ func TestWeakerTests(t *testing.T) {
 
 func TestDeletedTests(t *testing.T) {
 	t.Parallel()
+	const allowed, fewer = "is no test any more, as the task's files allow", "proves less than before: 1 fewer assertions"
 	for name, c := range map[string]struct {
 		agent string
 		files []string
 		want  attempts.Outcome
+		note  string
 	}{
-		"deleted":            {"rm tests/a.txt; echo x > x", nil, attempts.Agent},
-		"declared":           {"rm tests/a.txt; echo x > x", []string{"tests/**"}, attempts.Success},
-		"moved out of sight": {"git mv tests/a.txt old.txt", nil, attempts.Agent},
-		"renamed":            {"git mv tests/a.txt tests/b.txt", nil, attempts.Success},
-		"changed":            {"echo more >> tests/a.txt", nil, attempts.Success},
+		"deleted":            {"rm tests/a.txt; echo x > x", nil, attempts.Agent, ""},
+		"declared":           {"rm tests/a.txt; echo x > x", []string{"tests/**"}, attempts.Success, "tests/a.txt " + allowed},
+		"named":              {"rm tests/a.txt; echo x > x", []string{"./tests/a.txt"}, attempts.Success, ""},
+		"moved out of sight": {"git mv tests/a.txt old.txt", nil, attempts.Agent, ""},
+		"renamed":            {"git mv tests/a.txt tests/b.txt", nil, attempts.Success, ""},
+		"changed":            {"echo more >> tests/a.txt", nil, attempts.Success, ""},
+		"a link":             {"ln -sf ../seed.txt tests/a.txt", nil, attempts.Agent, ""},
+		"a link, declared":   {"ln -sf ../seed.txt tests/a.txt", []string{"tests"}, attempts.Success, "tests/a.txt " + allowed},
+		"not run by Go":      {"git mv a_test.go _a_test.go", nil, attempts.Agent, ""},
+		"data for Go":        {"mkdir testdata; git mv a_test.go testdata/", nil, attempts.Agent, ""},
+		"a copy":             {"git mv a_test.go a_test.go.off", nil, attempts.Agent, ""},
+		"renamed, with less": {"git mv a_test.go b_test.go; sed -i '/2, 2/d' b_test.go", nil, attempts.Success, "a_test.go " + fewer},
+		"in the folder":      {"sed -i '/2, 2/d' a_test.go", []string{"*.go"}, attempts.Success, "a_test.go " + fewer},
+		"one of such":        {"sed -i '/2, 2/d' a_test.go", []string{"**/*_test.go"}, attempts.Success, ""},
+		"not shown":          {"echo '*_test.go -diff' > .gitattributes; sed -i '/2, 2/d' a_test.go", nil, attempts.Success, "a_test.go " + fewer},
+		"in a source":        {"sed -i '/4, 4/d' lib.rs", nil, attempts.Success, "lib.rs " + fewer},
+		"no source of tests": {"sed -i /assert/d main.rs", nil, attempts.Success, ""},
+		"not collected":      {"echo 'collect_ignore_glob = [\"*\"]' > conftest.py", nil, attempts.Success, "conftest.py proves less than before: 1 more skipped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, c.agent).begin()
+			l := newLab(t, c.agent)
+			l.Write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tassert.Equal(t, 1, 1)\n\tassert.Equal(t, 2, 2)\n\tassert.Equal(t, 3, 3)\n}\n")
+			l.Write("lib.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {\n        assert_eq!(3, 3);\n        assert_eq!(4, 4);\n    }\n}\n")
+			l.Write("main.rs", "fn main() {\n    assert!(true_enough());\n}\n")
+			l.Git("add", "-A")
+			l.Git("commit", "-q", "-m", "Tests")
+			l.begin()
 			f := l.try(epic.Task{ID: "T1", Title: "One", Files: c.files}, nil)
 			if f.Outcome != c.want {
 				t.Errorf("got %s (%s), want %s", f.Outcome, f.Receipt.ErrorSummary, c.want)
 			}
+			got := ""
+			for _, n := range f.Notes {
+				got += n.Text
+			}
+			if got != c.note || len(f.weakened) != len(f.Notes) {
+				t.Errorf("notes: %q, want %q", got, c.note)
+			}
 		})
+	}
+}
+
+// Of very many changed tests some are compared, and the others are told of.
+func TestTooManyTests(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true").begin()
+	f := Finding{Head: "HEAD"}
+	if err := l.c.testsWeakened(t.Context(), "HEAD", make([]reanchor.Change, maxTestsRead+7), &f); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Notes) != 1 || f.Notes[0].Text != "7 more changed tests were not compared" {
+		t.Errorf("notes: %+v", f.Notes)
 	}
 }

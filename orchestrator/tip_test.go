@@ -26,8 +26,8 @@ func TestAgentsCannotLand(t *testing.T) {
 			y := newYardLab(t)
 			y.does("T1", "echo x > x; git add x; git commit -qm x; "+script+"; exit 3")
 			y.holds("")
-			if got := y.git("rev-parse", "refs/relay-tip/20260101-lab"); got != y.git("rev-parse", "main") {
-				t.Errorf("the tip is at %s", y.git("log", "--oneline", got))
+			if got := y.Git("rev-parse", "refs/relay-tip/20260101-lab"); got != y.Git("rev-parse", "main") {
+				t.Errorf("the tip is at %s", y.Git("log", "--oneline", got))
 			}
 			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
 				t.Error(got)
@@ -43,8 +43,8 @@ func TestPersonOnTheBranch(t *testing.T) {
 	y := newYardLab(t, "test ! -e two || test ! -e mine")
 	two, three := y.proved("T2", "echo 2 > two"), y.proved("T3", "echo 3 > three")
 	mine := filepath.Join(t.TempDir(), "mine")
-	y.git("worktree", "add", "-q", mine, "relay/20260101-lab")
-	y.sh("cd " + mine + " && echo m > mine && git add mine && git commit -qm mine")
+	y.Git("worktree", "add", "-q", mine, "relay/20260101-lab")
+	y.Sh("cd " + mine + " && echo m > mine && git add mine && git commit -qm mine")
 	j, err := y.l.Join(t.Context(), []Ready{three})
 	if err != nil {
 		t.Fatal(err)
@@ -58,10 +58,10 @@ func TestPersonOnTheBranch(t *testing.T) {
 	if got := y.step(two); got != "T2 conflict" || y.last.Outcome != attempts.Conflict {
 		t.Fatal(got)
 	}
-	if got := y.git("ls-tree", "--name-only", "refs/relay-tip/20260101-lab"); !strings.Contains(got, "mine") || !strings.Contains(got, "three") {
+	if got := y.Git("ls-tree", "--name-only", "refs/relay-tip/20260101-lab"); !strings.Contains(got, "mine") || !strings.Contains(got, "three") {
 		t.Errorf("the tip holds %q", got)
 	}
-	if got := y.sh("cd " + mine + " && git status --porcelain && ls"); strings.Contains(got, "three") {
+	if got := y.Sh("cd " + mine + " && git status --porcelain && ls"); strings.Contains(got, "three") {
 		t.Errorf("the person's checkout was touched: %q", got)
 	}
 }
@@ -86,14 +86,45 @@ func TestTamperingDuringLanding(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	one := y.proved("T1", "echo 1 > one")
-	y.git("update-ref", "refs/relay-tip/20260101-lab", y.git("commit-tree", "-m", "y", "HEAD^{tree}"))
+	y.Git("update-ref", "refs/relay-tip/20260101-lab", y.Git("commit-tree", "-m", "y", "HEAD^{tree}"))
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	if why, err := y.l.tips.mend(t.Context()); err != nil || why == "" {
-		t.Errorf("got %q, %v", why, err)
+	if why, err := y.l.tips.Mend(t.Context()); err != nil || why.Text == "" {
+		t.Errorf("got %+v, %v", why, err)
 	}
-	if why, err := y.l.tips.mend(t.Context()); err != nil || why != "" {
-		t.Errorf("told again: %q, %v", why, err)
+	if why, err := y.l.tips.Mend(t.Context()); err != nil || why.Text != "" {
+		t.Errorf("told again: %+v, %v", why, err)
+	}
+}
+
+// A person who works on the branch is not in the way of a task, wherever they are by the time relay looks.
+func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	const branch = "relay/20260101-lab"
+	commit := "echo m > mine; git add mine; git commit -qm mine; "
+	for name, c := range map[string]struct{ script, holds, noted string }{
+		"stays in a worktree": {"git worktree add -q ../mine " + branch + "; cd ../mine; " + commit, "mine", ""},
+		"and goes back":       {"git switch -q " + branch + "; " + commit + "git switch -q main", "mine", ""},
+		"puts it there":       {"git switch -q -c aside; " + commit + "git switch -q main; git branch -q -f " + branch + " aside", "mine", ""},
+		"rewrites it": {"git switch -q " + branch + "; git commit -q --amend -m other; git switch -q main", "",
+			"the branch relay/20260101-lab was moved; relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/"},
+		"deletes it": {"git branch -q -D " + branch, "", "the branch relay/20260101-lab was moved; relay put it back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			y.Sh(c.script)
+			for _, id := range []string{"T1", "T2"} {
+				f := y.proved(id, "echo x > "+id).Finding
+				if want := c.noted; f.Gate != "" || !strings.HasPrefix(f.texts(), want) || want == "" && f.texts() != "" {
+					t.Errorf("%s: gate %q, %q", id, f.Gate, f.texts())
+				}
+				c.noted = ""
+			}
+			if got := y.Git("diff", "--name-only", "main", "refs/relay-tip/20260101-lab"); got != c.holds {
+				t.Errorf("it holds %q, want %q", got, c.holds)
+			}
+		})
 	}
 }

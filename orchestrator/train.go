@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -12,7 +13,8 @@ import (
 type lander interface {
 	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
 	Join(ctx context.Context, waiting []Ready) (Joint, error)
-	// Advance takes the step. It reports false when the branch is not where it was any more.
+	// Advance takes the step, which may lead nowhere: what lands with it has nothing to add. It reports false when the
+	// branch is not where it was any more.
 	Advance(ctx context.Context, j Joint) (moved bool, err error)
 }
 
@@ -29,7 +31,8 @@ type Joint struct {
 	// nothing of wait for the next one.
 	Findings []Finding
 
-	branches []string          // of what lands
+	branches []string // of what lands
+	arrivals []arrival
 	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
 }
 
@@ -54,6 +57,9 @@ func (n *night) board(c car) {
 	defer n.mu.Unlock()
 	c.ready = n.ran()
 	n.train.waiting = append(n.train.waiting, c)
+	if n.plan != nil {
+		n.plan.proved(c.job.index, c.Finding.Receipt.FilesChanged)
+	}
 	n.announce()
 }
 
@@ -68,7 +74,7 @@ func (n *night) landsSoon(i int, now time.Duration) (rest time.Duration) {
 		return 0
 	}
 	var soon []int
-	for _, c := range n.train.waiting {
+	for _, c := range n.due() {
 		if patience := c.ready + landingPatience - now; patience > 0 {
 			soon, rest = append(soon, c.job.index), patience
 		}
@@ -101,15 +107,31 @@ func (n *night) landing(ctx context.Context) error {
 func (n *night) cars(ctx context.Context) ([]car, *waiting) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	switch {
-	case ctx.Err() != nil || n.broken != nil:
-		return nil, nil
-	case len(n.train.waiting) > 0:
-		return n.train.waiting, nil
-	case n.workers == 0:
+	if ctx.Err() != nil || n.broken != nil {
 		return nil, nil
 	}
+	due := n.due()
+	if len(due) > 0 || n.workers == 0 {
+		return due, nil
+	}
 	return nil, &waiting{changed: n.changed}
+}
+
+// due is what can land now, in the order it became ready, which is one of dependencies too. What could not land before goes
+// first, and what would be in the way of such a task at work waits until that is done: nobody loses twice over the same
+// files. The caller holds mu.
+func (n *night) due() []car {
+	var first, then []car
+	for _, c := range n.train.waiting {
+		switch {
+		case n.plan.yields(c.job.index):
+		case n.plan.leases.contested[c.job.index] != nil:
+			first = append(first, c)
+		default:
+			then = append(then, c)
+		}
+	}
+	return append(first, then...)
 }
 
 // land takes one step of the branch. What waits when the run is stopped stays open: the next run lands it.
@@ -122,33 +144,38 @@ func (n *night) land(ctx context.Context, cars []car) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	if step.To != step.From {
-		if err := n.intend(cars, step); err != nil {
-			return err
-		}
-		moved, err := n.train.lander.Advance(ctx, step)
-		if err != nil || !moved {
-			return err
-		}
+	if err := n.intend(cars, step); err != nil {
+		return err
+	}
+	if moved, err := n.train.lander.Advance(ctx, step); err != nil || !moved {
+		return err
 	}
 	for i, f := range step.Findings {
 		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].began); err != nil {
 			return err
 		}
 	}
-	n.locked(func() { n.train.waiting = n.train.waiting[len(step.Findings):] })
+	n.locked(func() {
+		n.train.waiting = slices.DeleteFunc(n.train.waiting, func(w car) bool {
+			return slices.ContainsFunc(cars[:len(step.Findings)], func(c car) bool { return c.job.index == w.job.index })
+		})
+	})
 	return nil
 }
 
-// intend records what is about to land, so that a run that finds the branch moved knows all about it.
+// intend records what is about to land, so that a run that finds the branch moved knows all about it. Who has changed
+// nothing needs no such record.
 func (n *night) intend(cars []car, step Joint) error {
 	var events []attempts.Event
 	for i, f := range step.Findings {
-		if f.Outcome != attempts.Success {
+		if f.Outcome != attempts.Success || step.To == step.From && f.Head == cars[i].Assignment.Base {
 			continue
 		}
 		ended := n.ended(cars[i].Assignment, f)
 		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: cars[i].Assignment.Task.ID, Attempt: cars[i].Assignment.Attempt, Landing: &ended})
+	}
+	if len(events) == 0 {
+		return nil
 	}
 	return n.store.Append(events...)
 }

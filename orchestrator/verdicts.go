@@ -2,8 +2,10 @@ package orchestrator
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
 	"sync"
-	"time"
 
 	"relay/attempts"
 )
@@ -12,56 +14,73 @@ import (
 type said struct {
 	run      attempts.CheckRun
 	timedOut bool
-	unseen   bool // how it ended is unknown: it proves nothing
+	unseen   bool     // how it ended is unknown: it proves nothing
+	twice    bool     // it failed when it was asked once more
+	changed  []string // protected files that were changed while it ran, and put back
 }
 
 func (s said) passed() bool { return !s.unseen && !s.timedOut && s.run.ExitCode == 0 }
 
-// verdicts remembers what each check said of each tree: the same command is not run twice on the same files, and of
-// tasks that ask at once only one runs it.
+// red reports whether a check has failed. One that took too long has said nothing.
+func (s said) red() bool { return !s.unseen && !s.timedOut && s.run.ExitCode != 0 }
+
+// verdicts remembers what the checks of a list have said of each tree: a list that passed is not run twice on the same
+// files, and of tasks that ask at once only one runs it. Only whole lists count: each check may build on those before it.
 type verdicts struct {
 	mu    sync.Mutex
 	known map[verdictKey]*verdict
 }
 
 type verdictKey struct {
-	tree, run string
-	wall      time.Duration
+	tree string
+	task string // whose the list is: its checks are told; "" : the epic's, or any task's that has the same
+	list [sha256.Size]byte
 }
 
-// verdict is what a check said, as soon as done is closed.
+// key names a list of checks on a tree: the same commands, limits and protected files.
+func (q question) key(g *ground, tree, task string) verdictKey {
+	sum := sha256.New()
+	for _, check := range q.checks {
+		fmt.Fprintf(sum, "%s %q %d\n", check.phase, check.Run, g.checkWall(check.Check))
+	}
+	fmt.Fprintf(sum, "%q\n", q.protected(g))
+	return verdictKey{tree, task, [sha256.Size]byte(sum.Sum(nil))}
+}
+
+// verdict is what a list has said, as soon as done is closed.
 type verdict struct {
 	done  chan struct{}
-	valid bool
-	said  said
+	valid bool // it was run to its end
+	said  []said
 }
 
-// of returns what is known, or runs the check to know it. What nobody saw the end of is not remembered.
-func (v *verdicts) of(ctx context.Context, key verdictKey, run func() (said, error)) (said, error) {
+// of returns what is known of a list and is believed, or runs the list to know it. What took too long, nobody saw the
+// end of, or was not run to its end, is not remembered.
+func (v *verdicts) of(ctx context.Context, key verdictKey, believed func([]said) bool, run func() (list []said, whole bool, err error)) (list []said, known bool, err error) {
 	for {
-		e, mine := v.claim(key)
+		e, mine := v.claim(key, believed)
 		if mine {
-			var err error
-			e.said, err = run()
-			e.valid = err == nil && ctx.Err() == nil && !e.said.unseen
+			list, whole, err := run()
+			e.said, e.valid = list, whole && err == nil && ctx.Err() == nil
 			v.settle(key, e)
-			return e.said, err
+			return list, false, err
 		}
 		select {
 		case <-e.done:
 		case <-ctx.Done():
-			return said{unseen: true}, nil
+			return nil, false, nil
 		}
-		if e.valid {
-			return e.said, nil
+		if e.valid && believed(e.said) {
+			return e.said, true, nil
 		}
 	}
 }
 
-func (v *verdicts) claim(key verdictKey) (e *verdict, mine bool) {
+// claim returns the verdict on a list that there is or will be, or a new one for the caller to make.
+func (v *verdicts) claim(key verdictKey, believed func([]said) bool) (e *verdict, mine bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if e := v.known[key]; e != nil {
+	if e := v.known[key]; e != nil && (!e.closed() || believed(e.said)) {
 		return e, false
 	}
 	e = &verdict{done: make(chan struct{})}
@@ -69,11 +88,46 @@ func (v *verdicts) claim(key verdictKey) (e *verdict, mine bool) {
 	return e, true
 }
 
+func (e *verdict) closed() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (v *verdicts) settle(key verdictKey, e *verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !e.valid {
+	if !e.valid || slices.ContainsFunc(e.said, func(s said) bool { return s.timedOut }) {
 		delete(v.known, key)
 	}
 	close(e.done)
+}
+
+// also has a verdict count under another key, where nobody is about to find one out.
+func (v *verdicts) also(from, to verdictKey) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e, other := v.known[from], v.known[to]
+	if e != nil && e.closed() && (other == nil || other.closed()) {
+		v.known[to] = e
+	}
+}
+
+// correct notes what a check of a list said when it was asked once more: it failed again, or it is not to be relied on.
+func (v *verdicts) correct(key verdictKey, at int, again said) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.known[key]
+	switch {
+	case e == nil || !e.closed():
+	case again.red():
+		list := slices.Clone(e.said)
+		list[at].twice = true
+		v.known[key] = &verdict{done: e.done, valid: true, said: list}
+	default:
+		delete(v.known, key)
+	}
 }

@@ -19,7 +19,7 @@ func (n *night) idle(now moment) (*job, *waiting, error) {
 		return nil, wait, nil
 	}
 	if name != "" && n.pointless(at, now) {
-		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, stampText(at.day), because(n.pool.member(name).why), stampText(n.deadline.day))
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.day), because(n.pool.member(name).why), clockText(n.deadline.day))
 		return nil, nil, n.halt(Deadline, why)
 	}
 	if name != "" {
@@ -103,7 +103,7 @@ func (n *night) recalled() (events []attempts.Event, notes []string) {
 	for _, name := range n.pool.cooling(now) {
 		m := n.pool.member(name)
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
-			name, stampText(m.opens.day), because(m.why)))
+			name, clockText(m.opens.day), because(m.why)))
 	}
 	return events, notes
 }

@@ -20,7 +20,7 @@ import (
 // error is nil when the run came to its own end, whatever became of the tasks; Summary is filled either way.
 //
 // Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout,
-// *attempts.EditedError when somebody edited the ledger, *RefusedError when the checkout cannot be worked in,
+// *attempts.EditedError when somebody edited the ledger, *words.RefusedError when the checkout cannot be worked in,
 // ErrNoRunner when no agent is left; others are failures of this machine.
 func Work(ctx context.Context, o Options) (Summary, error) {
 	start := time.Now()
@@ -91,17 +91,15 @@ func (n *night) listen(heard <-chan Heard) {
 // run is the night between opening and closing the ledger.
 func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []string) error {
 	orphans := n.orphans()
+	var refused error
 	n.store.View(func(l *attempts.Ledger) {
-		if changed := resealed(n.o.Epic, l); changed != "" {
-			warnings = append(warnings, changed)
-		}
+		warnings = append(warnings, resealed(n.o, l)...)
+		refused = mayBegin(ctx, n.o, l, c)
 	})
-	left := len(orphans) > 0 || c.unclean()
-	if !left {
-		if err := c.settled(ctx); err != nil {
-			return err
-		}
+	if refused != nil {
+		return refused
 	}
+	left := len(orphans) > 0 || c.unclean()
 	if err := n.open(ctx, c.began(), warnings); err != nil {
 		return err
 	}
@@ -126,9 +124,13 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 	if n.train != nil {
 		for _, c := range n.train.waiting { // of a killed run
 			n.plan.begun(c.job.index)
+			n.plan.proved(c.job.index, c.Finding.Receipt.FilesChanged)
 		}
 	}
 	if err := n.work(ctx); err != nil {
+		return err
+	}
+	if err := n.relapses(ctx, c); err != nil {
 		return err
 	}
 	return n.appraise(ctx, c)
@@ -145,7 +147,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: n.o.Epic.ID, PID: os.Getpid(), Jobs: n.o.Jobs, Settings: n.o.Settings,
-		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: sealAll(n.o.Epic), Until: n.o.Until.UTC(),
+		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: sealAll(n.o.Epic), Until: n.o.Until.UTC(), Tasks: n.o.Tasks,
 	}}}
 	ended, err := n.sweep(ctx)
 	if err != nil {

@@ -174,6 +174,7 @@ func taskSection(s *sheet, in Input) {
 	s.list(cutProof, "Acceptance criteria:", criteria)
 	s.quote(cutProof, "Commands that prove it. relay runs them in a clean checkout of your work; run them yourself before you finish:", commands(t.Checks), taskBytes)
 	s.quote(cutProof, "Commands relay runs on the merged work of all tasks:", commands(in.EpicChecks), reportBytes)
+	s.list(cutProof, "Of these, the following fail already without your work. That is not held against you; make them pass only if it is your task:", paths(in.Red))
 	s.list(cutPaths, "Protected paths, which you must not change:", paths(append(in.Protected[:len(in.Protected):len(in.Protected)], t.Protected...)))
 }
 

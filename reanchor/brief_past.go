@@ -147,6 +147,9 @@ func tellAttempt(s *sheet, a attempts.Attempt, is pastOf) {
 	case r.Salvage != "":
 		head += "\n\nIts work is kept in " + code(r.Salvage) + "; look at it with git show or git diff."
 	}
+	if len(r.Kept) > 0 {
+		head += "\n\nWhat else it had left is kept in " + code(strings.Join(r.Kept[:min(len(r.Kept), fewItems)], " ")) + "."
+	}
 	s.add(block{rank: rankOf(cutReport), head: "\n" + head + "\n"})
 	found := func() {
 		s.quote(rankOf(cutReport), "What the reviewer found (output of an earlier attempt):", r.Findings, 2*reportBytes)
@@ -269,6 +272,9 @@ var (
 func advise(a attempts.Attempt) string {
 	if text, ok := byCategory[a.Receipt.ErrorCategory]; ok && a.Charged {
 		return text
+	}
+	if n := len(a.Receipt.Checks); a.Outcome == attempts.Conflict && n > 0 && a.Receipt.Checks[n-1].Attribution == attempts.BrokenByTask {
+		return "Do differently: its change merges with what has landed since, but together they fail: read what landed, and make your change fit it."
 	}
 	return byOutcome[a.Outcome]
 }

@@ -53,7 +53,8 @@ func second() Input {
 			Suggestion: "Run db:migrate first", Learning: "the test database is empty",
 			Checks: []attempts.CheckRun{{Name: "tests", ExitCode: 1, Tail: "--- FAIL: TestUsers\n    got 500, want 200\nFAIL\n"}, {Name: "go vet ./...", ExitCode: 0, Tail: "not shown"},
 				{Name: "silent", ExitCode: 2}},
-			DiffStat: " api/users.go | 12 ++++++++++++\n 1 file changed, 12 insertions(+)\n", Salvage: "refs/relay/20260111-users/T2/1"}}}
+			DiffStat: " api/users.go | 12 ++++++++++++\n 1 file changed, 12 insertions(+)\n", Salvage: "refs/relay/20260111-users/T2/1",
+			Kept: []string{"refs/relay/20260111-users/T2/1-branch", "refs/relay/20260111-users/T2/1-left/0123456789ab"}}}}
 	return in
 }
 
@@ -100,11 +101,25 @@ func huge() Input {
 	return in
 }
 
+// What merges and fails only then is another thing than two changes of one place.
+func TestAdviceAfterAConflict(t *testing.T) {
+	t.Parallel()
+	a := attempts.Attempt{Outcome: attempts.Conflict, Receipt: attempts.Receipt{Checks: []attempts.CheckRun{{Name: "git merge relay/x", ExitCode: 1, Phase: "merged"}}}}
+	if got := advise(a); got != "Do differently: begin from the files as they are now; others have changed the same places." {
+		t.Errorf("got %q", got)
+	}
+	a.Receipt.Checks = []attempts.CheckRun{{Name: "make", ExitCode: 2, Phase: "merged", Attribution: attempts.BrokenByTask}}
+	if got := advise(a); got != "Do differently: its change merges with what has landed since, but together they fail: read what landed, and make your change fit it." {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestBriefGolden(t *testing.T) {
 	t.Parallel()
 	shared := third()
 	shared.NoCommits, shared.Task.AllowNoChange, shared.Facts.Unmerged, shared.Wall = true, true, true, 90*time.Second
 	worktree := second()
+	worktree.Red = []string{"all"}
 	worktree.Worktree, worktree.Dir = true, "/srv/app/.agents-os/relay"
 	worktree.Record.Attempts[0].Receipt.Checks = []attempts.CheckRun{
 		{Name: "tests", ExitCode: 1, Phase: "task", Attribution: attempts.BrokenByTask, Tail: "FAIL"},
@@ -269,7 +284,7 @@ func FuzzBrief(f *testing.F) {
 		in.Task.Criteria[0], in.Task.Checks[0] = epic.Criterion{Text: evil, Check: evil}, epic.Check{Name: evil, Run: evil}
 		for i := range in.Record.Attempts {
 			r := &in.Record.Attempts[i].Receipt
-			*r = attempts.Receipt{Summary: evil, ErrorSummary: b, Findings: evil, Suggestion: a, Learning: evil, DiffStat: evil, Salvage: evil,
+			*r = attempts.Receipt{Summary: evil, ErrorSummary: b, Findings: evil, Suggestion: a, Learning: evil, DiffStat: evil, Salvage: evil, Kept: []string{evil, a},
 				ErrorCategory: attempts.Category(evil), FilesChanged: []string{a, b}, Checks: []attempts.CheckRun{{Name: evil, ExitCode: 1, Tail: evil}}}
 			in.Record.Attempts[i].Runner = evil
 		}

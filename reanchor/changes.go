@@ -118,7 +118,7 @@ func (g *Git) Names(ctx context.Context, base, head string) ([]Change, error) {
 // EachName calls visit for every path that differs between two commits, however many there are. An error of visit
 // ends it.
 func (g *Git) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
-	args, err := g.between(base, head, "-r", "-z", "--name-status", "--find-renames")
+	args, err := g.between(base, head, "-r", "-z", "--raw", "--find-renames")
 	if err != nil {
 		return err
 	}

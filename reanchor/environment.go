@@ -2,6 +2,7 @@ package reanchor
 
 import (
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,21 @@ var foreign = map[string]bool{
 	"GIT_EXTERNAL_DIFF": true, "GIT_DIFF_OPTS": true, "GIT_PAGER": true, "GIT_PAGER_IN_USE": true,
 	"GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_ASKPASS": true, "SSH_ASKPASS": true, "SSH_ASKPASS_REQUIRE": true, "GIT_TERMINAL_PROMPT": true,
 	"GIT_OPTIONAL_LOCKS": true, "GIT_AUTHOR_DATE": true, "GIT_COMMITTER_DATE": true, "LC_ALL": true, "LANGUAGE": true,
+}
+
+// narrowed is within, and what is git's or ssh's of the base; all of it when within is nil.
+func narrowed(base, within []string) []string {
+	if within == nil {
+		return base
+	}
+	env := slices.Clone(within)
+	for _, kv := range base {
+		name, _, _ := strings.Cut(strings.ToUpper(kv), "=")
+		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SSH_") || name == "PWD" {
+			env = append(env, kv)
+		}
+	}
+	return env
 }
 
 // environment is the base without what is foreign, with what keeps git quiet, plain and inside its repository.

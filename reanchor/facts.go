@@ -30,6 +30,7 @@ type Change struct {
 	Code string // " M", "??", "UU", …
 	Path string // as git has it: bytes, not always UTF-8; "/" separates on every system
 	From string // old path of a rename
+	Link string // commit of another repository that stands at the path now, where two commits were compared
 }
 
 // Cached gives the facts of one checkout without asking git each time: they are refreshed at most once per interval.

@@ -25,6 +25,7 @@ type Git struct {
 	root, gitDir, commonDir string
 	emptyTree               string
 	fast                    fast
+	env                     []string // see Within
 }
 
 // Hashes of the empty tree, which stands for what was there before the first commit.
@@ -111,7 +112,13 @@ func isExit(err error) bool {
 // Worktree is a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir, both
 // without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
 func (g *Git) Worktree(root, gitDir string) *Git {
-	return &Git{root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: g.commonDir}}
+	return &Git{root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: g.commonDir}, env: g.env}
+}
+
+// Within is the same checkout, whose git commands get the variables of env and what is git's own of relay's. An agent can
+// have a filter run with each file that git writes: it must not find there what the agent itself was not given.
+func (g *Git) Within(env []string) *Git {
+	return &Git{root: g.root, gitDir: g.gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: g.fast, env: append([]string{}, env...)}
 }
 
 // Root is the top folder of the checkout, absolute and without symbolic links.
@@ -128,7 +135,7 @@ func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
 	if c.Dir == "" {
 		c.Dir = g.root
 	}
-	c.GitDir, c.WorkTree = g.gitDir, g.root
+	c.GitDir, c.WorkTree, c.within = g.gitDir, g.root, g.env
 	return Run(ctx, c)
 }
 

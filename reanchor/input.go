@@ -16,6 +16,7 @@ type Input struct {
 	Progress   Progress
 	Task       epic.Task
 	EpicChecks []epic.Check // also run, on the merged tree
+	Red        []string     // names of EpicChecks that fail on Base
 	Protected  []string     // globs of the epic; the task's own are in Task
 
 	Dependencies []Dependency        // what the task depends on, in the order of the plan

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
@@ -145,7 +146,7 @@ func (s *statusScan) end() error {
 	return nil
 }
 
-// nameScan reads --name-status -z: a letter, with a score for renames and copies, then one path or two.
+// nameScan reads --raw -z: modes, objects and a letter, with a score for renames and copies, then one path or two.
 type nameScan struct {
 	visit   func(Change) error
 	pending Change
@@ -157,11 +158,15 @@ func (s *nameScan) take(rec []byte) error {
 	case len(rec) == 0:
 		return fmt.Errorf("%w: an empty name", errRecord)
 	case s.wants == 0:
-		if rec[0] < 'A' || rec[0] > 'Z' {
+		fields := strings.Split(string(rec), " ") // :100644 160000 <object> <object> M
+		if rec[0] != ':' || len(fields) != 5 || fields[4] == "" || fields[4][0] < 'A' || fields[4][0] > 'Z' {
 			return fmt.Errorf("%w: change letter %q", errRecord, oneLine(string(rec), 80))
 		}
-		s.pending, s.wants = Change{Code: string(rec[:1])}, 1
-		if rec[0] == 'R' || rec[0] == 'C' {
+		s.pending, s.wants = Change{Code: fields[4][:1]}, 1
+		if fields[1] == linkMode {
+			s.pending.Link = fields[3]
+		}
+		if s.pending.Code == "R" || s.pending.Code == "C" {
 			s.wants = 2
 		}
 		return nil
@@ -172,6 +177,9 @@ func (s *nameScan) take(rec []byte) error {
 	s.pending.Path, s.wants = string(rec), 0
 	return s.visit(s.pending)
 }
+
+// linkMode is that of a path at which a tree has the commit of another repository.
+const linkMode = "160000"
 
 // end reports a change without its path.
 func (s *nameScan) end() error {

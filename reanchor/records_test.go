@@ -35,6 +35,7 @@ func readNames(text string, size int) (all []Change, err error) {
 
 const (
 	zeros   = "0000000000000000000000000000000000000000"
+	aChange = ":100644 100644 " + zeros + " " + zeros + " "
 	anEntry = "N... 100644 100644 100644 " + zeros + " " + zeros + " "
 )
 
@@ -75,12 +76,12 @@ func TestStatusRecords(t *testing.T) {
 
 func TestNameRecords(t *testing.T) {
 	t.Parallel()
-	got, err := readNames("M\x00a\nb\x00R087\x00old\x00new\x00C100\x00M\x00A\x00", 3)
-	want := []Change{{Code: "M", Path: "a\nb"}, {Code: "R", Path: "new", From: "old"}, {Code: "C", Path: "A", From: "M"}}
+	got, err := readNames(aChange+"M\x00a\nb\x00"+aChange+"R087\x00old\x00new\x00"+aChange+"C100\x00M\x00A\x00:100644 160000 1 2 T\x00mod\x00", 3)
+	want := []Change{{Code: "M", Path: "a\nb"}, {Code: "R", Path: "new", From: "old"}, {Code: "C", Path: "A", From: "M"}, {Code: "T", Path: "mod", Link: "2"}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("names = %q, %v, want %q", got, err, want)
 	}
-	for _, bad := range []string{"M\x00", "R100\x00old\x00", "x\x00a\x00", "\x00", "M\x00\x00"} {
+	for _, bad := range []string{aChange + "M\x00", aChange + "R100\x00old\x00", "x\x00a\x00", aChange + "\x00a\x00", aChange + "x\x00a\x00", "\x00", aChange + "M\x00\x00"} {
 		if got, err := readNames(bad, 100); !errors.Is(err, errRecord) {
 			t.Errorf("names of %q = %q, %v, want an error", bad, got, err)
 		}
@@ -107,7 +108,7 @@ func FuzzStatus(f *testing.F) {
 }
 
 func FuzzNames(f *testing.F) {
-	f.Add("M\x00a\x00R100\x00old\x00new\x00", 2)
+	f.Add(aChange+"M\x00a\x00"+aChange+"R100\x00old\x00new\x00", 2)
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		size = max(1, min(size, 1<<16))
 		whole, err1 := readNames(text, 1<<20)

@@ -42,6 +42,8 @@ type Call struct {
 	Writes   bool          // git may take optional locks, as to refresh the index
 	AtOnce   bool          // somebody waits: it is not tried again when there is no room to run git in
 	Hooks    bool          // the repository's hooks run, in the user's own locale
+
+	within []string // see [Git.Within]; nil: relay's own environment
 }
 
 // GitError is a git command that did not succeed. It unwraps to the reason when that was not git's own exit status:
@@ -133,7 +135,7 @@ func run(ctx context.Context, c Call, stdout, stderr io.Writer) error {
 	err := patiently(ctx, patience, func() error {
 		cmd = exec.CommandContext(ctx, "git", arguments(c)...)
 		cmd.Dir = c.Dir
-		cmd.Env = environment(cmd.Environ(), c)
+		cmd.Env = environment(narrowed(cmd.Environ(), c.within), c)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, stdout, stderr
 		settled = isolate(cmd, !c.Hooks) // a hook may read /dev/tty, and would wait there for ever
 		cmd.WaitDelay = callPipes

@@ -251,7 +251,6 @@ func TestState(t *testing.T) {
 	_ = os.Chmod(filepath.Join(dir, ".git/hooks/commit-msg"), 0o700)
 	write(t, dir, ".git/hooks/pre-push.sample", "#!/bin/sh\n")
 	write(t, dir, ".git/index.lock", "")
-	git(t, dir, "config", "commit.gpgSign", "yes")
 	git(t, dir, "config", "user.useConfigOnly", "true")
 	git(t, dir, "config", "user.name", "")
 	check := func(dir string) State {
@@ -267,7 +266,7 @@ func TestState(t *testing.T) {
 		return s
 	}
 	got := check(dir)
-	if !got.Locked || !got.Submodules || !got.Signs || got.Unborn || got.Detached || got.Linked || got.Shallow || got.Partial || got.Sparse {
+	if !got.Locked || !got.Submodules || got.Unborn || got.Detached || got.Linked || got.Shallow || got.Partial || got.Sparse {
 		t.Errorf("State() = %+v", got)
 	}
 	if got.NoIdentity == "" || strings.Join(got.Hooks, " ") != "commit-msg" {
@@ -294,6 +293,36 @@ func TestState(t *testing.T) {
 			if got := check(r.make(t)); got.Operation != "merge" {
 				t.Errorf("State() in a conflict = %+v", got)
 			}
+		}
+	}
+}
+
+// A filter that an agent has configured learns nothing that the agent was not given.
+func TestFiltersSeeLittle(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the filter is a shell script")
+	}
+	t.Setenv("MY_TOKEN", "swordfish")
+	t.Setenv("GIT_COMMITTER_NAME", "Me")
+	dir := normal(t)
+	git(t, dir, "config", "filter.evil.smudge", `echo "$MY_TOKEN $GIVEN $GIT_COMMITTER_NAME"; cat > /dev/null`)
+	write(t, dir, ".gitattributes", "x filter=evil\n")
+	write(t, dir, "x", "x\n")
+	commit(t, dir, "x")
+	whole, err := OpenGit(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow := whole.Within([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GIVEN=given"})
+	for want, repo := range map[string]*Git{"swordfish  Me": whole, " given Me": narrow, " given Me ": narrow.Worktree(dir, filepath.Join(dir, ".git"))} {
+		if err := os.Remove(filepath.Join(dir, "x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := repo.Run(t.Context(), Call{Writes: true, Args: []string{"checkout", "-f", "--", "x"}}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, "x")); err != nil || strings.TrimSpace(string(got)) != strings.TrimSpace(want) {
+			t.Errorf("the filter has seen %q, want %q (%v)", got, want, err)
 		}
 	}
 }

@@ -21,7 +21,6 @@ type State struct {
 	Linked     bool   // a linked worktree
 	Submodules bool
 	NoIdentity string   // git's words when it does not know whom to name as author or committer
-	Signs      bool     // commits are signed, which may ask for a passphrase
 	Hooks      []string // names of the hooks git would run, sorted
 }
 
@@ -65,7 +64,7 @@ func (g *Git) State(ctx context.Context) (State, error) {
 // configured reads what the configuration says, the last value of a key in force.
 func (g *Git) configured(ctx context.Context, s *State) error {
 	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{"config", "-z", "--get-regexp",
-		`^(core\.sparsecheckout|commit\.gpgsign|extensions\.partialclone|remote\..*\.promisor)$`}})
+		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`}})
 	if err != nil && !isExit(err) {
 		return err
 	}
@@ -75,8 +74,6 @@ func (g *Git) configured(ctx context.Context, s *State) error {
 		switch {
 		case key == "core.sparsecheckout":
 			s.Sparse = on
-		case key == "commit.gpgsign":
-			s.Signs = on
 		case key == "extensions.partialclone", strings.HasSuffix(key, ".promisor") && on:
 			s.Partial = true
 		}

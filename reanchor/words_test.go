@@ -37,7 +37,7 @@ func TestWordsForRecords(t *testing.T) {
 		{status("? " + strings.Repeat("x", recordBytes) + "\x00"), "git printed more than allowed: a name of more than 65536 bytes"},
 		{names("\x00"), odd + ": an empty name"},
 		{names("x\x00a\x00"), odd + `: change letter "x"`},
-		{names("M\x00"), odd + ": change M has no path"},
+		{names(aChange + "M\x00"), odd + ": change M has no path"},
 		{log("abc\x00"), odd + ": a commit of 1 fields"},
 		{log("abc\x00soon\x00Ada\x00Begin\x00"), odd + `: commit "abc" at "soon"`},
 	} {

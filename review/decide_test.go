@@ -108,6 +108,7 @@ func TestPrompt(t *testing.T) {
 		Files: []string{"db/users.sql", "odd\nname"}, DiffStat: " db/users.sql | 9 +++++++++\n 1 file changed",
 		Checks:          []CheckResult{{Name: "go test ./...", Exit: 0}, {Name: "lint", Exit: 2}},
 		Weakened:        []string{"db/users_test.sql: 2 fewer assertions"},
+		Decisive:        []string{"Makefile decides what make test says"},
 		EarlierFindings: "## Finding 1: no index\n**Severity:** HIGH\n", Answer: "Added the index.",
 		Focus: "the database", Instructions: "We use PostgreSQL 17.",
 	}

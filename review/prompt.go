@@ -78,6 +78,7 @@ func Prompt(s Subject) []byte {
 	section(&b, "Its size", s.DiffStat)
 	section(&b, "Files to read", files(s.Files))
 	section(&b, "Tests that prove less than before: say of each whether that is right", list(s.Weakened))
+	section(&b, "Files that decide what the acceptance commands say: see that they still prove what they did", list(s.Decisive))
 	section(&b, "Findings of the last review: see that each is dealt with", s.EarlierFindings)
 	section(&b, "What the agent says it has done about them", s.Answer)
 	fmt.Fprintf(&b, answerForm, whereText(s))

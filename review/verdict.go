@@ -78,6 +78,7 @@ type Subject struct {
 	DiffStat                                  string
 	Checks                                    []CheckResult
 	Weakened                                  []string // tests that prove less than before, one line each
+	Decisive                                  []string // changed files that decide what the commands say, one line each
 	EarlierFindings                           string   // markdown, of the last review
 	Answer                                    string   // what the agent says it has done about them
 	Focus                                     string   // what this reviewer looks at most; empty: everything

@@ -3,9 +3,6 @@ package runners
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,7 +81,7 @@ func (g *Gemini) Run(ctx context.Context, req Request) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	env := mergeEnv(geminiSettings, gitSettings(req.Env, g.Git), g.Env)
+	env := mergeEnv(geminiSettings, GitSettings(req.Env, g.Git...), g.Env)
 	s := &geminiStream{req: req, now: g.Now, mode: g.Permission}
 	cmd := req.command(g.argv(req), env)
 	cmd.Stdin = stdin
@@ -116,24 +113,4 @@ func geminiSession(id, otherwise string) string {
 		return id
 	}
 	return otherwise
-}
-
-// gitSettings are the variables that give git more settings, after those that the environment gives it already.
-func gitSettings(env, settings []string) []string {
-	if len(settings) == 0 {
-		return nil
-	}
-	n := 0
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "GIT_CONFIG_COUNT="); ok {
-			n, _ = strconv.Atoi(value) // git refuses what is no number, with or without ours
-		}
-	}
-	var more []string
-	for _, setting := range settings {
-		key, value, _ := strings.Cut(setting, "=")
-		more = append(more, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
-		n++
-	}
-	return append(more, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }

@@ -57,12 +57,13 @@ git merge side >/dev/null 2>&1; ok`, half},
 		"pipes for files":     {`rm -f .git/index; mkfifo .git/index .git/packed-refs .gitignore .gitattributes .gitmodules .git/info/exclude .git/refs/heads/pipe; echo x > work.txt; ok`, believed},
 		".git is a pipe":      {`rm -rf .git; mkfifo .git; ok`, tampered.saying(".git")},
 		"half bisect":         {`git bisect start -q HEAD HEAD >/dev/null 2>&1; ok`, fails("agent", "code_error", "bisect half done")},
-		"index.lock":          {`echo x > work.txt; touch .git/index.lock .git/HEAD.lock .git/config.lock; ok`, believed},
+		"index.lock":          {`echo x > work.txt; touch .git/index.lock .git/HEAD.lock; touch -d "1 minute ago" .git/config.lock; ok`, believed},
 		"ref lock":            {`echo x > work.txt; touch .git/refs/heads/main.lock; ok`, believed},
-		"packed lock":         {`echo x > work.txt; touch .git/packed-refs.lock; ok`, believed},
+		"packed lock":         {`echo x > work.txt; touch -d "1 minute ago" .git/packed-refs.lock; ok`, believed},
 		"lock folder":         {`echo x > work.txt; mkdir -p .git/index.lock/deep; ok`, believed},
 		"worktree":            {`echo x > work.txt; git worktree add -q "$HOME/wt" -b wt; ok`, believed},
-		"nested":              {`git init -q inner; cd inner; echo x > x; git add x; git commit -qm x; ok`, believed},
+		"unreadable files":    {`echo x > a; echo x > b; chmod 0 a b seed.txt; ok`, believed},
+		"pipe for a file":     {`rm seed.txt; mkfifo seed.txt; echo x > work.txt; ok`, fails("agent", "code_error", "git does not take what the agent left in place of seed.txt; its other work is kept, but not landed")},
 		"odd names":           {`echo x > "-rf"; echo x > "--upload-pack=x"; echo x > ":(top)x"; echo x > "$(printf 'a\nb')"; echo x > "$(printf '\377\376')"; echo x > '$(touch pwned)'; ok`, believed},
 		"deep folder":         {`d=.; for i in $(seq 60); do d=$d/$(printf 'd%.0s' $(seq 50)); done; mkdir -p "$d" && echo x > "$d/x"; ok`, believed},
 		"link out":            {`ln -s / root; ln -s ../.. up; ok`, believed},
@@ -167,8 +168,8 @@ ok
 	l.quiet()
 }
 
-// What an agent plants in the repository's configuration is not run by relay's own git: not during the run, nor by any
-// command that only looks.
+// What an agent plants in the repository's configuration is put back. Where the user has it so, it is not run by relay's
+// own git: not during a run, nor by any command that only looks.
 func TestAdversaryTraps(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, hostilePlan, honest+`
@@ -193,11 +194,16 @@ git config commit.template /nonexistent; git config core.commentChar x; git conf
 printf '* diff=bomb merge=bomb\n' > .gitattributes
 echo changed >> other.txt
 rm -f $trap.*
+cp .git/config "$HOME/planted"
 ok
 `)
-	judged(t, l, believed)
-	for _, args := range [][]string{{"check"}, {"status"}, {"show", "T1", "--diff"}, {"show", "T1"}, {"graph"}, {"work"}} {
+	judged(t, l, tampered.saying("the settings core.askpass, core.autocrlf, core.commentchar and 9 more in .git/config were changed"))
+	l.write(".git/config", l.read(l.inHome("planted")))
+	for _, args := range [][]string{{"ungate", "T1"}, {"work"}, {"check"}, {"status"}, {"show", "T1", "--diff"}, {"show", "T1"}, {"graph"}, {"work"}} {
 		l.run(args...)
+	}
+	if got := l.last("T1").Outcome; got != "success" {
+		t.Errorf("with all of it from the start T1 is a %s", got)
 	}
 	sprung, err := filepath.Glob(l.inHome("trap*"))
 	if err != nil || len(sprung) > 0 {

@@ -59,10 +59,14 @@ until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
 // Whatever becomes of the wish to stay awake, the night goes on, and relay check tells.
 func TestStaysAwakeOrNot(t *testing.T) {
 	t.Parallel()
+	const (
+		warned = "warn  sleep          nothing keeps the machine awake while relay works: systemd-inhibit"
+		hint   = "\n                     keep it awake yourself; where it never sleeps: relay.inhibit_sleep: false"
+	)
 	for name, c := range map[string]struct{ script, says string }{
 		"granted": {holds, "ok    sleep          the machine stays awake while relay works (systemd-inhibit)"},
-		"refused": {`touch "$HOME/asked"; echo Access denied >&2; exit 1`, "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit: Access denied"},
-		"silent":  {`touch "$HOME/asked"; exec sleep 600`, "ok    sleep          nothing keeps the machine awake while relay works: systemd-inhibit did not answer"},
+		"refused": {`touch "$HOME/asked"; echo Access denied >&2; exit 1`, warned + ": Access denied" + hint},
+		"silent":  {`touch "$HOME/asked"; exec sleep 600`, warned + " did not answer" + hint},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -152,6 +152,7 @@ func (c *checkup) all(ctx context.Context) {
 	c.runners(ctx)
 	c.reviewers(ctx)
 	if c.plan != nil {
+		c.protected(ctx)
 		c.money()
 	}
 	c.shell()

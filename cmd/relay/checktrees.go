@@ -14,7 +14,10 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/orchestrator"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 	"relay/reanchor"
+	"relay/runners"
 )
 
 // worktrees looks at what tasks in worktrees need: git, the repository, what would stop an agent's own commit at night,
@@ -26,8 +29,8 @@ func (c *checkup) worktrees(ctx context.Context) {
 	if head, err := c.place.git.Head(ctx); err == nil && head == "" {
 		return // that is told as it is: nothing to go back to
 	}
-	err := orchestrator.Unsuited(ctx, c.place.git)
-	var refused *orchestrator.RefusedError
+	err := trees.Unsuited(ctx, c.place.git)
+	var refused *words.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		c.add(stateFail, "worktrees", refused.Reason, refused.Hint)
@@ -50,7 +53,7 @@ func (c *checkup) looking(ctx context.Context) {
 }
 
 // slowHooks are those that git runs when somebody commits, or takes a branch up.
-var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "pre-rebase", "post-rewrite", "post-checkout"}
+var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction"}
 
 // commits looks for what could keep an agent's own git commit waiting for somebody.
 func (c *checkup) commits(ctx context.Context) {
@@ -61,14 +64,13 @@ func (c *checkup) commits(ctx context.Context) {
 	}
 	var found, off []string
 	without := func(what, key, value string) {
-		found, off = append(found, what), append(off, key, value)
+		if !c.given(key) {
+			found, off = append(found, what), append(off, key+"="+value)
+		}
 	}
 	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
 	if len(hooks) > 0 {
 		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+some(hooks, 9), "core.hooksPath", "/dev/null")
-	}
-	if state.Signs {
-		without("commits are signed: an agent's own git commit may ask for a passphrase", "commit.gpgSign", "false")
 	}
 	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
 		if c.gitSays(ctx, key) {
@@ -78,7 +80,7 @@ func (c *checkup) commits(ctx context.Context) {
 	for i, what := range found {
 		fix := ""
 		if i == len(found)-1 {
-			fix = "agents go without by relay.env: " + gitSettings(off)
+			fix = "agents go without by relay.env: [" + strings.Join(runners.GitSettings(c.place.config.Relay.Env, off...), ", ") + "]"
 		}
 		c.add(stateWarn, "commits", what, fix)
 	}
@@ -90,13 +92,12 @@ func (c *checkup) commits(ctx context.Context) {
 	}
 }
 
-// gitSettings lists the variables that give git settings, of which keys and values come in turn.
-func gitSettings(pairs []string) string {
-	variables := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(pairs)/2)}
-	for i := 0; i < len(pairs); i += 2 {
-		variables = append(variables, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, pairs[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, pairs[i+1]))
-	}
-	return "[" + strings.Join(variables, ", ") + "]"
+// given reports whether relay.env gives agents a git setting.
+func (c *checkup) given(key string) bool {
+	return slices.ContainsFunc(c.place.config.Relay.Env, func(entry string) bool {
+		name, value, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, key)
+	})
 }
 
 // gitSays reports whether a boolean of git's configuration is on.

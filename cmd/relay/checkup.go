@@ -33,7 +33,7 @@ func (c *checkup) repository(ctx context.Context) {
 	apart := isolation == string(orchestrator.IsolationWorktree) // then the night begins from HEAD's commit, whatever is under way here
 	switch {
 	case facts.Head == "":
-		c.add(stateFail, "repository", "there is no commit yet, so nothing to go back to", "git commit --allow-empty -m 'first commit'")
+		c.add(stateFail, "repository", "there is no commit yet, so nothing to go back to", "git add -A && git commit --allow-empty -m Begin")
 		return
 	case facts.Branch == "" && !apart:
 		c.add(stateFail, "repository", "HEAD is detached: the work would be on no branch", "git switch -c BRANCH")

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
-	"relay/orchestrator"
+	"relay/orchestrator/trees"
 )
 
 type cleanOptions struct {
@@ -27,7 +27,9 @@ func newCleanCommand(a *app) *cobra.Command {
 		Long: `List what ended runs have left behind, and remove it after a question:
 worktrees, branches of tasks that have landed or whose work is kept elsewhere,
 and copies of .git. What would be lost is never removed: relay says what it is,
-and how to look at it. The ledger, the logs and the work itself stay.`,
+and how to look at it. The ledger, the logs and the work itself stay: the branch
+relay/EPIC, which git branch -D removes, and what failed attempts left below
+refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), opts) },
 	}
 	f := cmd.Flags()
@@ -46,8 +48,8 @@ type cleaned struct {
 }
 
 type leftover struct {
-	Kind orchestrator.LeftoverKind `json:"kind"`
-	Name string                    `json:"name"`
+	Kind trees.LeftoverKind `json:"kind"`
+	Name string             `json:"name"`
 }
 
 // keptRemains is something that stays, with the reason and a command that shows what would be lost.
@@ -73,13 +75,18 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 		defer func() { _ = lock.Release() }() // the end of this process does it too
 	}
-	yard := orchestrator.Yard{Git: p.git, Dir: p.dir, Worktrees: p.worktrees().Dir, Vault: p.vault(opts.app)}
+	if pl, err := p.plan(); err == nil { // there may be no epic any more
+		if v, err := p.view(pl); err == nil {
+			opts.app.warnKilled(v)
+		}
+	}
+	yard := trees.Cleanup{Git: p.git, Dir: p.dir, Worktrees: p.worktrees().Dir, Vault: p.vault(opts.app)}
 	found, err := yard.Leftovers(ctx)
 	if err != nil {
 		return err
 	}
 	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
-	var going []orchestrator.Leftover
+	var going []trees.Leftover
 	for _, l := range found {
 		if l.Why == "" {
 			going = append(going, l)
@@ -105,7 +112,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 }
 
 // remove removes one thing, unless it must stay by now.
-func (o cleanOptions) remove(ctx context.Context, yard orchestrator.Yard, l orchestrator.Leftover, answer *cleaned) bool {
+func (o cleanOptions) remove(ctx context.Context, yard trees.Cleanup, l trees.Leftover, answer *cleaned) bool {
 	err := yard.Remove(ctx, l)
 	if err == nil {
 		return true
@@ -117,9 +124,9 @@ func (o cleanOptions) remove(ctx context.Context, yard orchestrator.Yard, l orch
 }
 
 // list says what can be removed, and what cannot.
-func (o cleanOptions) list(p *place, going []orchestrator.Leftover, kept []keptRemains) {
+func (o cleanOptions) list(p *place, going []trees.Leftover, kept []keptRemains) {
 	if len(going)+len(kept) == 0 {
-		fmt.Fprintln(o.app.out, "nothing is left of ended runs")
+		fmt.Fprintln(o.app.out, "no worktree, branch of a task or copy of .git is left of ended runs")
 	}
 	for _, l := range going {
 		fmt.Fprintf(o.app.out, "%-9s %s\n", l.Kind, p.shown(l.Name))

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"relay/orchestrator"
+	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -25,7 +25,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yard := orchestrator.Yard{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees"}
+	yard := trees.Cleanup{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees"}
 	found, err := yard.Leftovers(t.Context())
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)

@@ -26,8 +26,12 @@ type nightAnswer struct {
 	Left     int                 `json:"left"`                    // tasks of the last run that are not completed
 	Counts   orchestrator.Counts `json:"counts"`
 	Usage    attempts.Usage      `json:"usage"`
-	Tasks    []taskState         `json:"tasks,omitempty"` // those that are not completed, at most 100
+	Relapsed []string            `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on the integration branch at the end
+	Tasks    []taskState         `json:"tasks,omitempty"`    // those that are not completed, at most 100
 }
+
+// maxRelapsed bounds the checks that are told at the end of a run; all are notes of it.
+const maxRelapsed = 10
 
 // maxLeft bounds the tasks listed at the end of a run.
 const maxLeft = 100
@@ -49,7 +53,7 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 		answer := nightAnswer{
 			Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000, Slept: slept(s.Naps), Attempts: s.Ended, Left: s.Left, Reloads: n.reloads,
 			Counts: s.Counts,
-			Usage:  s.Usage,
+			Usage:  s.Usage, Relapsed: s.Relapsed,
 		}
 		if err != nil {
 			answer.Error = message(err)
@@ -141,8 +145,20 @@ func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 	if now.Counts.Completed < now.Counts.Total {
 		l.needs(w, now)
 	}
+	tellRelapses(w, s.Relapsed)
 	if c.Completed > 0 && s.Ended > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.whereabouts())
+	}
+}
+
+// tellRelapses names the checks that fail on all that has landed.
+func tellRelapses(w io.Writer, checks []string) {
+	if len(checks) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nlook at what fails on all that has landed:")
+	for _, text := range checks[:min(len(checks), maxRelapsed)] {
+		fmt.Fprintf(w, "  %s\n", safe(text))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 	"relay/runners/process"
 )
@@ -87,15 +88,14 @@ func (a *app) exit(err error) int {
 
 // diagnose is the one map from errors to exit code, message and hint.
 func diagnose(err error) diagnosis {
-	if d, ok := badInput(err); ok {
-		return d
-	}
-	if d, ok := ledgerTrouble(err); ok {
-		return d
+	for _, kind := range []func(error) (diagnosis, bool){foretold, badInput, ledgerTrouble} {
+		if d, ok := kind(err); ok {
+			return d
+		}
 	}
 	d := diagnosis{code: exitFailure, messages: []string{message(err)}}
 	var hint *hinted
-	var refused *orchestrator.RefusedError
+	var refused *words.RefusedError
 	switch {
 	case errors.As(err, &hint):
 		d.hint = hint.hint
@@ -122,6 +122,17 @@ func diagnose(err error) diagnosis {
 		d.hint = "relay check looks at the repository, the disk and the programs"
 	}
 	return d
+}
+
+// foretold diagnoses what would happen, as if it had.
+func foretold(err error) (diagnosis, bool) {
+	var would *wouldRefuse
+	if !errors.As(err, &would) {
+		return diagnosis{}, false
+	}
+	d := diagnose(would.err)
+	d.messages[0] = "relay work would refuse: " + d.messages[0]
+	return d, true
 }
 
 // badInput diagnoses what the user wrote: command line, configuration, epic, blueprint.

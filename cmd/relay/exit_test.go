@@ -14,6 +14,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -53,7 +54,7 @@ func TestDiagnose(t *testing.T) {
 		"other epic":    {&attempts.EpicError{Path: "attempt-ledger.yml", Have: "a", Want: "b"}, 10, "attempt-ledger.yml belongs to epic a, not to b", "give epic.yml its old id back, or relay init --force BLUEPRINT.md"},
 		"no ledger":     {fmt.Errorf("read: %w", attempts.ErrNoLedger), 1, "this epic has no attempt ledger yet", "relay init BLUEPRINT.md makes both"},
 		"no runner":     {fmt.Errorf("%w: all gone", orchestrator.ErrNoRunner), 12, "no usable runner: all gone", "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"},
-		"refused":       {&orchestrator.RefusedError{Reason: "dirty", Hint: "git stash"}, 1, "dirty", "git stash"},
+		"refused":       {&words.RefusedError{Reason: "dirty", Hint: "git stash"}, 1, "dirty", "git stash"},
 		"no repository": {reanchor.ErrNoRepository, 1, "this folder is in no git repository", "type git init first, or name another folder with -C"},
 		"bare":          {reanchor.ErrBare, 1, "this is a bare repository, without files to work on", "clone it, and run relay in the clone"},
 		"full disk":     {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "write x", "make room on that disk, then type the command again: nothing recorded is lost"},

@@ -7,11 +7,24 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // faultVariable names where a run is to be cut: POINT=kill, POINT=EIO or POINT=ENOSPC, with #N after the point for its
 // N-th occurrence. It is how relay's own tests look at every instant a crash can come.
 const faultVariable = "RELAY_FAULT"
+
+// slowVariable says, as in 1ns, from when on several landings share one run of the checks: tests have no time for slow ones.
+const slowVariable = "RELAY_SLOW_CHECKS"
+
+// slowChecks reads such a text; 0 means relay's own.
+func slowChecks(text string) time.Duration {
+	took, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return took
+}
 
 // faultPoints reads such a text; nil when nothing is to go wrong.
 func faultPoints(text string) func(string) error {

@@ -274,3 +274,34 @@ tasks:
 	}
 	l.clean()
 }
+
+// What git cannot collect gates its task and nobody else's: no run after it ends on the same error.
+func TestFaultWhatGitCannotCollect(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n  T1: {title: One}\n  T2: {title: Two}\n", `
+if [ "$RELAY_TASK" = T1 ]; then
+	echo early > early; git add early; git commit -qm early
+	git config --global filter.z.required true; git config --global filter.z.clean false
+	echo '*.bin filter=z' > .gitattributes; echo hours > work.bin
+fi
+echo x > "$RELAY_TASK"; ok`)
+	l.landing(1)
+	l.work(exitFailure)
+	r := l.work(exitGated)
+	if want := "T1 gated: infrastructure: git cannot collect what the agent left: git add: fatal: work.bin: clean filter 'z' failed"; !strings.Contains(r.stdout.String()+r.stderr.String(), want) {
+		t.Errorf("it says\n%s%s", &r.stdout, &r.stderr)
+	}
+	if want := "note: T1 what the agent left of T1 stays in .agents-os/relay/worktrees/1: git status there says more"; !strings.Contains(r.stdout.String()+r.stderr.String(), want) {
+		t.Errorf("it says\n%s%s", &r.stdout, &r.stderr)
+	}
+	if got := l.git("show", "refs/relay/20260101-lab/T1/1:early"); got != "early" {
+		t.Errorf("what was committed has %q", got)
+	}
+	l.git("show", landingBranch+":T2")
+	l.run("ungate", "T1")
+	l.agent(`echo x > "$RELAY_TASK"; ok`)
+	l.work(exitOK)
+	if got := l.read(".agents-os/relay/worktrees/1/work.bin"); got != "hours\n" {
+		t.Errorf("what was left has %q", got)
+	}
+}

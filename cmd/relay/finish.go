@@ -10,6 +10,8 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
+	"relay/orchestrator/landing"
+	"relay/orchestrator/words"
 )
 
 type finishOptions struct {
@@ -49,23 +51,23 @@ been landed all the same.`,
 
 // finished is what relay finish --json prints.
 type finished struct {
-	Version  int              `json:"version"`
-	Epic     string           `json:"epic"`
-	Branch   string           `json:"branch"` // that is landed
-	Tip      string           `json:"tip"`
-	Into     string           `json:"into"`
-	From     string           `json:"from"` // commits Into was at, and is at
-	To       string           `json:"to"`
-	How      orchestrator.How `json:"how"`
-	Commits  int              `json:"commits"`
-	DryRun   bool             `json:"dry_run"`
-	Untested bool             `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
-	Undo     string           `json:"undo,omitempty"`
-	Landed   []string         `json:"landed"` // completed tasks
-	Open     []taskState      `json:"open"`   // the others
-	Judged   *epicState       `json:"epic_review,omitempty"`
-	Request  *pullRequest     `json:"pull_request,omitempty"`
-	ExitCode int              `json:"exit_code"`
+	Version  int          `json:"version"`
+	Epic     string       `json:"epic"`
+	Branch   string       `json:"branch"` // that is landed
+	Tip      string       `json:"tip"`
+	Into     string       `json:"into"`
+	From     string       `json:"from"` // commits Into was at, and is at
+	To       string       `json:"to"`
+	How      landing.How  `json:"how"`
+	Commits  int          `json:"commits"`
+	DryRun   bool         `json:"dry_run"`
+	Untested bool         `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
+	Undo     string       `json:"undo,omitempty"`
+	Landed   []string     `json:"landed"` // completed tasks
+	Open     []taskState  `json:"open"`   // the others
+	Judged   *epicState   `json:"epic_review,omitempty"`
+	Request  *pullRequest `json:"pull_request,omitempty"`
+	ExitCode int          `json:"exit_code"`
 }
 
 // finishing is one relay finish under way.
@@ -74,7 +76,7 @@ type finishing struct {
 	place  *place
 	plan   *plan
 	view   *attempts.View
-	step   *orchestrator.Finish
+	step   *landing.Finish
 	answer finished
 }
 
@@ -92,16 +94,14 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	if f.view, err = p.view(pl); err != nil {
 		return err
 	}
-	if f.view.Ledger.Status.State == "running" {
-		fmt.Fprint(opts.app.err, "relay: warning: the last run died without a word; relay work settles what it left\n")
-	}
+	opts.app.warnKilled(f.view)
 	if err := f.look(ctx); err != nil {
 		return err
 	}
 	switch {
 	case opts.pr:
 		err = f.request(ctx)
-	case !opts.dryRun && f.step.How != orchestrator.NothingToLand:
+	case !opts.dryRun && f.step.How != landing.NothingToLand:
 		err = f.land(ctx, store)
 	case !opts.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
@@ -112,14 +112,21 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	return f.tell()
 }
 
+// warnKilled tells of a run that has left something only relay work can settle. Nobody else is at work now.
+func (a *app) warnKilled(v *attempts.View) {
+	if v.Ledger.Status.State == "running" {
+		fmt.Fprint(a.err, "relay: warning: the last run died without a word; relay work settles what it left\n")
+	}
+}
+
 // look plans the step and says which tasks are in it.
 func (f *finishing) look(ctx context.Context) (err error) {
 	into := f.into
 	if into == "" {
 		into = f.view.Ledger.Integration.From
 	}
-	f.step, err = orchestrator.PlanFinish(ctx, orchestrator.FinishOptions{
-		Git: f.place.git, Epic: f.plan.epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: orchestrator.Landing(f.place.config.Relay.Landing), Apart: f.pr,
+	f.step, err = landing.PlanFinish(ctx, landing.FinishOptions{
+		Git: f.place.git, Epic: f.plan.epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.place.config.Relay.Landing), Apart: f.pr,
 	})
 	if err != nil {
 		return err
@@ -127,9 +134,9 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	s := f.step
 	f.answer = finished{
 		Version: 1, Epic: f.plan.epic.ID, Branch: s.Branch, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
-		DryRun: f.dryRun, Untested: s.How == orchestrator.MergeCommit || s.How == orchestrator.Replay, Landed: []string{}, Open: []taskState{},
+		DryRun: f.dryRun, Untested: s.How == landing.MergeCommit || s.How == landing.Replay, Landed: []string{}, Open: []taskState{},
 	}
-	if s.How != orchestrator.NothingToLand && !f.pr {
+	if s.How != landing.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()
 	}
 	standing := stand(f.plan, f.view, f.place.config.Relay.MaxAttemptsPerTask, false)
@@ -146,7 +153,7 @@ func (f *finishing) look(ctx context.Context) (err error) {
 
 // land takes the step and writes that down.
 func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
-	if err := f.step.Land(ctx); err != nil {
+	if err := f.step.Land(ctx, func() error { return orchestrator.Unoccupied(f.place.git) }); err != nil {
 		return err
 	}
 	return f.written(store)
@@ -197,14 +204,14 @@ func (f *finishing) text() {
 	if a.Undo != "" && !f.dryRun {
 		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
 	}
-	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != orchestrator.NothingToLand {
-		fmt.Fprintf(w, "look:  git switch %s\n", orchestrator.ShellWord(a.Into))
+	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != landing.NothingToLand {
+		fmt.Fprintf(w, "look:  git switch %s\n", words.ShellWord(a.Into))
 	}
 }
 
 func (f *finishing) headline() string {
 	a := &f.answer
-	if a.How == orchestrator.NothingToLand {
+	if a.How == landing.NothingToLand {
 		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
 	}
 	verb := "landed"

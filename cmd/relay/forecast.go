@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/epic"
 	"relay/orchestrator"
 )
 
@@ -17,45 +18,87 @@ type forecast struct {
 	Tasks   int       `json:"tasks"`
 	LeftOut int       `json:"left_out"`
 	Jobs    int       `json:"jobs"`
+	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on
 
 	rest, long time.Duration // the same from now on
 }
 
 // foresee adds a forecast to a standing, if there is anything left to do and anything to go by.
 func (s *standing) foresee(p *place, now time.Time) {
-	o := p.outlook(s.outlook)
+	o := s.outlook
 	if s.Run.State == runOn {
-		o.Now = now
-		if s.outlook.Jobs > 0 {
-			o.Jobs = s.outlook.Jobs
-		}
+		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
 	}
+	o = p.outlook(o, now)
 	f, err := o.Forecast()
 	if f == nil || err != nil { // it is an estimate, not worth an error
 		return
 	}
 	at := func(d time.Duration) time.Time { return now.Add(d).UTC().Truncate(time.Second) }
-	s.Forecast = &forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, f.P50, f.P90}
+	s.Forecast = &forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, o.Tasks, f.P50, f.P90}
 }
 
-// outlook adds what the configuration says of a run.
-func (p *place) outlook(o orchestrator.Outlook) orchestrator.Outlook {
+// outlook adds what the configuration says of a run, and since when which agents may be asked.
+func (p *place) outlook(o orchestrator.Outlook, now time.Time) orchestrator.Outlook {
 	isolation := orchestrator.Isolation(p.config.Relay.Isolation)
 	o.Leases = isolation == orchestrator.IsolationWorktree
-	if o.Jobs = max(p.config.Relay.Jobs, 1); isolation == orchestrator.IsolationNone {
+	switch {
+	case isolation == orchestrator.IsolationNone && o.Now.IsZero():
 		o.Jobs = 1
+	case o.Jobs == 0:
+		o.Jobs = max(p.config.Relay.Jobs, 1)
+	}
+	rest := func(name string) time.Duration { return max(o.Ledger.Cooling[name].Until.Sub(now), 0) }
+	for _, name := range p.reviewers() {
+		o.Panel = max(o.Panel, rest(name))
+	}
+	first := time.Duration(0) // before it nothing starts
+	if !o.Leases {
+		first = o.Panel
+	}
+	if w := o.Ledger.Waiting; w != nil && !o.Now.IsZero() && rest(w.For) > 0 {
+		first = max(first, w.Until.Sub(now))
+	}
+	o.Opens = func(t *epic.Task) time.Duration {
+		_, open := p.choose(t, rest)
+		return max(first, open)
 	}
 	return o
 }
 
+// choose returns the runner of a task that may be asked first, by how long each has to wait, and how long it has.
+func (p *place) choose(t *epic.Task, rest func(name string) time.Duration) (runner string, wait time.Duration) {
+	names := p.config.Relay.Runners
+	if t.Runner != "" {
+		names = []string{t.Runner}
+	}
+	for k, name := range names {
+		if r := rest(name); k == 0 || r < wait {
+			runner, wait = name, r
+		}
+	}
+	return runner, wait
+}
+
 // forecast says when a run will be over or, when none is on, how much there is left.
 func (l listing) forecast(w io.Writer, s *standing) {
-	f, word := s.Forecast, "finish"
-	text := fmt.Sprintf("about %s, by %s in nine of ten cases", l.coming(f.P50), l.coming(f.P90))
-	if s.Run.State != runOn {
-		word, text = "left", fmt.Sprintf("about %s of work, up to %s in nine of ten cases", roughly(f.rest), roughly(f.long))
+	f, word, until := s.Forecast, "finish", s.Run.Until
+	var text string
+	switch {
+	case s.Run.State != runOn:
+		word, text = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", roughly(f.rest), count(f.Jobs, "job"), roughly(f.long))
+	case until != nil && f.P50.After(*until):
+		text = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.coming(*until), roughly(f.P50.Sub(*until)), roughly(f.P90.Sub(*until)))
+	default:
+		text = fmt.Sprintf("about %s, by %s in nine of ten cases", l.coming(f.P50), l.coming(f.P90))
+		if until != nil && f.P90.After(*until) {
+			text += ", but the run ends at " + l.coming(*until)
+		}
 	}
 	text += fmt.Sprintf(" (going by %s done)", count(f.BasedOn, "task"))
+	if len(f.Of) > 0 {
+		text += "; only " + some(f.Of, 5) + " and what that needs"
+	}
 	if f.LeftOut > 0 {
 		text += "; without " + count(f.LeftOut, "task") + " held up by gates"
 	}

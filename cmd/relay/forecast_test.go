@@ -51,14 +51,44 @@ func TestFinishEstimate(t *testing.T) {
 		now  time.Time
 		want string
 	}{
-		"just begun":    {v, start, "finish about 02:45, by 07:51 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
-		"a while later": {v, start.Add(time.Hour), "finish about 03:52, by 08:28 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
-		"one at a time": {&alone, start, "finish about 03:41, by 10:02 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
-		"not running":   {&dead, start, "left   about 2h47m of work, up to 7h53m in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"just begun":    {v, start, "finish about 03:09, by 09:56 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"a while later": {v, start.Add(time.Hour), "finish about 03:51, by 10:36 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"one at a time": {&alone, start, "finish about 04:31, by 13:42 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"not running":   {&dead, start, "left   about 3h11m with 2 jobs, up to 9h58m in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
 	} {
 		s := stand(pl, c.view, 3, false)
 		s.foresee(configured("worktree", 2), c.now)
 		if got := finishLine(s, c.now); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+	until := func(t time.Time) *attempts.View {
+		ledger := *v.Ledger
+		ledger.Until = t
+		return &attempts.View{Ledger: &ledger, Running: true, Holder: v.Holder}
+	}
+	limited := until(time.Time{})
+	limited.Ledger.Cooling = map[string]attempts.Cooling{"codex": {Runner: "codex", Until: start.Add(12 * time.Hour)}, "claude": {Runner: "claude", Until: start.Add(4 * time.Hour)}}
+	starved := until(time.Time{})
+	starved.Ledger.Cooling = limited.Ledger.Cooling
+	starved.Ledger.Waiting = &attempts.Waiting{For: "codex", Until: start.Add(12 * time.Hour)}
+	chosen := until(time.Time{})
+	chosen.Ledger.Chosen = []string{"T2"}
+	for name, c := range map[string]struct {
+		view *attempts.View
+		want string
+	}{
+		"it ends too early":   {until(start.Add(2 * time.Hour)), "finish not all by 01:59; about 1h11m more, up to 7h58m in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"it may end too soon": {until(start.Add(4 * time.Hour)), "finish about 03:09, by 09:56 in nine of ten cases, but the run ends at 03:59 (going by 2 tasks done); without 3 tasks held up by gates"},
+		"nobody can be asked": {limited, "finish about 05:57, by 12:12 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"it waits":            {starved, "finish about 13:55, by 19:26 in nine of ten cases (going by 2 tasks done); without 3 tasks held up by gates"},
+		"one task":            {chosen, "finish about 01:11, by 04:21 in nine of ten cases (going by 2 tasks done); only T2 and what that needs"},
+	} {
+		p := configured("worktree", 2)
+		p.config.Relay.Runners = []string{"codex", "claude"}
+		s := stand(pl, c.view, 3, false)
+		s.foresee(p, start)
+		if got := finishLine(s, start); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -44,8 +45,20 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := plan.graph.Write(opts.app.out, plan.epic, opts.format); err != nil {
+	var drawn bytes.Buffer
+	if err := plan.graph.Write(&drawn, plan.epic, opts.format); err != nil {
 		return fmt.Errorf("draw the graph: %w", err)
+	}
+	text := drawn.String()
+	_, _ = opts.app.out.Write(drawn.Bytes())
+	if opts.format == "mermaid" && (strings.Count(text, "--> ")+strings.Count(text, "==> ") > mermaidEdges || len(text) > mermaidText) {
+		fmt.Fprintf(opts.app.err, "relay: warning: Mermaid refuses more than %d arrows or %d characters unless it is told otherwise; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
 	}
 	return nil
 }
+
+// What Mermaid draws at most, by its defaults maxEdges and maxTextSize.
+const (
+	mermaidEdges = 500
+	mermaidText  = 50_000
+)

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
+	"relay/orchestrator/words"
 )
 
 // holderText says who holds the epic.
@@ -55,7 +56,7 @@ func holderHint(err error, e *attempts.HeldError) string {
 	}
 	switch {
 	case e.Foreign && e.Path != "":
-		return "if that run is over: rm " + orchestrator.ShellWord(e.Path) + ", then type the command again"
+		return "if that run is over: rm " + words.ShellWord(e.Path) + ", then type the command again"
 	case e.Foreign:
 		return "if that run is over, remove the file lock in relay's folder, then type the command again"
 	case errors.As(err, new(*orchestrator.InUseError)):

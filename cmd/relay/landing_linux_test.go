@@ -57,6 +57,106 @@ ok
 	}
 }
 
+// Twenty tasks that all add a line to one file that none declares: whoever could not land goes by itself the next time, and
+// all get there.
+func TestLandingOnOneFile(t *testing.T) {
+	t.Parallel()
+	const n, jobs = 20, 8
+	plan := "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n"
+	for i := 1; i <= n; i++ {
+		plan += fmt.Sprintf("  T%d: {title: T%d}\n", i, i)
+	}
+	l := newLab(t, plan, fmt.Sprintf(`
+echo "$RELAY_TASK" >> CHANGELOG
+until [ $(wc -l < "$HOME/starts") -ge %d ]; do sleep 0.01; done
+ok`, jobs))
+	l.landing(jobs)
+	l.write("CHANGELOG", "start\n")
+	l.git("add", "-A")
+	l.git("commit", "-q", "-m", "Changelog")
+	r := l.run("work")
+	r.wants(t, exitOK)
+	if got := len(strings.Fields(l.git("show", landingBranch+":CHANGELOG"))); got != n+1 {
+		t.Errorf("%d lines, want %d", got, n+1)
+	}
+	back := 0
+	for id, list := range l.ledger().Attempts {
+		if len(list) > 2 {
+			t.Errorf("%s needed %d attempts\n%s", id, len(list), r.stderr.String())
+		}
+		if len(list) == 2 {
+			brief := l.read(fmt.Sprintf(".agents-os/relay/runs/%s/%s/2/brief.md", list[1].Run, id))
+			if !strings.Contains(brief, "<<<<<<< relay/20260101-lab\n") || !strings.Contains(brief, "\n"+id+"\n>>>>>>> this task\n") {
+				t.Errorf("the second brief of %s does not show where it could not land:\n%s", id, brief)
+			}
+		}
+		back += len(list) - 1
+	}
+	if back < jobs-1 {
+		t.Errorf("only %d could not land: the test shows nothing", back)
+	}
+}
+
+// Whoever goes on working in the checkout all the while finds everything as they left it, and nothing of it is refused.
+func TestLandingWhileTheUserWorks(t *testing.T) {
+	t.Parallel()
+	plan := "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n"
+	for i := 1; i <= 8; i++ {
+		plan += fmt.Sprintf("  T%d: {title: T%d, checks: [test -e own/T%d]}\n", i, i, i)
+	}
+	l := newLab(t, plan, `
+mkdir -p own; echo x > "own/$RELAY_TASK"; touch "$HOME/up"
+until [ $(cat "$HOME/turns" 2>/dev/null || echo 0) -ge $((2 * ${RELAY_TASK#T})) ]; do sleep 0.01; done
+ok`)
+	l.landing(4)
+	base := l.git("rev-parse", "HEAD")
+	r := l.start("work")
+	l.awaitFile(l.inHome("up"))
+	var want []string
+	for turn := 1; turn <= 16; turn++ { // the last tasks end when all of it is done
+		name := fmt.Sprintf("mine%d", turn)
+		l.write(name, "mine\n")
+		l.git("add", name)
+		l.git("commit", "-q", "-m", name)
+		l.write("seed.txt", name+"\n")
+		l.git("stash", "push", "-q", "-m", name)
+		l.git("switch", "-q", "-c", "topic"+name)
+		switch turn % 4 {
+		case 0:
+			l.git("gc", "-q")
+		case 1:
+			l.git("pack-refs", "--all")
+		case 2:
+			l.git("switch", "-q", "main")
+			l.git("merge", "-q", "topic"+name)
+		}
+		want = append([]string{name}, want...)
+		l.write(l.inHome("turns.new"), fmt.Sprintln(turn))
+		if err := os.Rename(l.inHome("turns.new"), l.inHome("turns")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.write("seed.txt", "not committed\n")
+	before, refs := l.belongings(), l.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/topic*", "refs/stash")
+	l.end(r)
+	r.wants(t, exitOK)
+	if after := l.belongings(); after != before {
+		t.Errorf("the checkout is not what it was:\n%s\nbefore:\n%s", after, before)
+	}
+	if after := l.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/topic*", "refs/stash"); after != refs {
+		t.Errorf("branches are not what they were:\n%s\nbefore:\n%s", after, refs)
+	}
+	if got, want := l.git("log", "--format=%s", base+"..HEAD"), strings.Join(want, "\n"); got != want {
+		t.Errorf("commits are\n%s\nwant\n%s", got, want)
+	}
+	if got := strings.Count(l.git("stash", "list"), "\n") + 1; got != len(want) {
+		t.Errorf("there are %d stashes, want %d", got, len(want))
+	}
+	if got := strings.Fields(l.git("diff", "--name-only", base, landingBranch)); len(got) != 8 {
+		t.Errorf("the branch changes %v, want the work of 8 tasks", got)
+	}
+}
+
 // inMemory is a folder in memory where there is one: disks differ a hundredfold in how fast they make many files.
 func inMemory(t *testing.T) string {
 	t.Helper()

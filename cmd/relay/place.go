@@ -15,6 +15,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -85,7 +86,7 @@ func (a *app) repository(ctx context.Context) (*place, error) {
 	if errors.Is(err, reanchor.ErrNoRepository) {
 		if copied := a.keptGit(dir); copied != "" {
 			return nil, &hinted{err: errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
-				hint: "mv " + orchestrator.ShellWord(copied) + " " + orchestrator.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
+				hint: "mv " + words.ShellWord(copied) + " " + words.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
 		}
 	}
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"relay/orchestrator"
+	"relay/orchestrator/landing"
 	"relay/orchestrator/report"
+	"relay/orchestrator/words"
 )
 
 // pullRequest is what relay finish --pr did, or would do.
@@ -55,7 +56,7 @@ var errToolLimit = errors.New("took too long")
 
 // request pushes the branch and opens a pull request for it, as far as that can be done from here.
 func (f *finishing) request(ctx context.Context) error {
-	if f.step.How == orchestrator.NothingToLand {
+	if f.step.How == landing.NothingToLand {
 		return nil
 	}
 	remote, err := f.step.Remote(ctx)
@@ -92,8 +93,9 @@ func (f *finishing) request(ctx context.Context) error {
 
 // open has the host's program make the pull request, or bring the one that is there up to date.
 func (f *finishing) open(ctx context.Context, tool *hostTool, r *pullRequest) error {
+	fmt.Fprintf(f.app.err, "relay: asking %s to open a pull request\n", tool.name)
 	said, err := f.run(ctx, tool.name, tool.create(r))
-	if err == nil {
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(said) != "" { // something it has started goes on
 		r.URL = lastLink(said)
 		return nil
 	}
@@ -101,28 +103,43 @@ func (f *finishing) open(ctx context.Context, tool *hostTool, r *pullRequest) er
 		r.Commands = []string{tool.typed(r)}
 		return nil
 	}
-	if said, updating := f.run(ctx, tool.name, tool.update(r)); updating == nil {
-		r.URL = lastLink(said)
-		return nil
+	// What gh and glab say of a branch that has an open pull request.
+	if refused := (*toolError)(nil); errors.As(err, &refused) && strings.Contains(refused.said, "already exists") {
+		if said, err = f.run(ctx, tool.name, tool.update(r)); err == nil {
+			r.URL = lastLink(said)
+			return nil
+		}
 	}
 	return &hinted{err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), hint: tool.typed(r)}
 }
 
+// toolError is what a host's program said when it failed.
+type toolError struct {
+	err  error
+	said string
+}
+
+// Error is how it ended, and its words.
+func (e *toolError) Error() string { return e.err.Error() + ": " + line(e.said, 500) }
+
+// Unwrap returns how it ended.
+func (e *toolError) Unwrap() error { return e.err }
+
 // typed is the command as a person types it at the root of the repository.
 func (t *hostTool) typed(r *pullRequest) string {
-	words := []string{t.name}
+	typed := []string{t.name}
 	for _, word := range t.create(r) {
 		if word == r.Body {
-			words = append(words, `"$(cat `+orchestrator.ShellWord(r.BodyFile)+`)"`)
+			typed = append(typed, `"$(cat `+words.ShellWord(r.BodyFile)+`)"`)
 			continue
 		}
-		words = append(words, orchestrator.ShellWord(word))
+		typed = append(typed, words.ShellWord(word))
 	}
-	return strings.Join(words, " ")
+	return strings.Join(typed, " ")
 }
 
 // tool finds the program for the host of a remote: by the host's name, or by who knows the host.
-func (f *finishing) tool(ctx context.Context, remote orchestrator.Remote) *hostTool {
+func (f *finishing) tool(ctx context.Context, remote landing.Remote) *hostTool {
 	for _, address := range remote.URLs {
 		host := hostOf(address)
 		switch {
@@ -178,7 +195,7 @@ func (f *finishing) run(ctx context.Context, name string, args []string) (string
 		return "", context.Cause(ctx)
 	}
 	if said := strings.TrimSpace(complaint.String()); err != nil && said != "" {
-		err = fmt.Errorf("%w: %s", err, line(said, 500))
+		err = &toolError{err, said}
 	}
 	return out.String(), err
 }

@@ -50,7 +50,11 @@ func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 	}
 	say("changed: ", some(r.FilesChanged, 8))
 	for _, c := range r.Checks {
-		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, words.Exit(c.ExitCode), c.Seconds, c.Phase))
+		of := c.Phase
+		if c.Attribution != "" {
+			of += ", " + strings.ReplaceAll(string(c.Attribution), "_", " ")
+		}
+		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, words.Exit(c.ExitCode), c.Seconds, of))
 	}
 	say("verdict: ", string(r.Verdict))
 	if r.Findings != "" {
@@ -61,4 +65,7 @@ func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 	say("suggestion: ", r.Suggestion)
 	say("learning: ", r.Learning)
 	say("kept: ", r.Salvage)
+	for _, ref := range r.Kept {
+		say("kept, too: ", ref)
+	}
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"relay/attempts"
@@ -18,9 +19,17 @@ type rehearsal struct {
 	Unit     string       `json:"unit"`     // minutes or points
 	Makespan float64      `json:"makespan"` // when the last task ends
 	Chain    float64      `json:"longest_chain"`
-	BasedOn  int          `json:"based_on"` // tasks that are done
-	Run      []rehearsed  `json:"run"`      // in the order they would begin
+	P50      float64      `json:"p50,omitempty"` // half of all runs like this one are over by then
+	P90      float64      `json:"p90,omitempty"` // nine of ten are
+	BasedOn  int          `json:"based_on"`      // tasks that are done
+	Wait     *pause       `json:"wait,omitempty"`
+	Run      []rehearsed  `json:"run"` // in the order they would begin
 	Left     []notStarted `json:"left"`
+	Judges   []string     `json:"epic_review,omitempty"` // reviewers who would be asked about the whole epic then
+	Refused  string       `json:"refused,omitempty"`     // why relay work would not begin
+
+	now, until time.Time // until: the deadline; zero: none
+	done       string    // why nothing would run although nothing is left out
 }
 
 // rehearsed is one task that would run.
@@ -41,35 +50,106 @@ type notStarted struct {
 }
 
 // rehearse says what a run would do and in which order, and does nothing.
-func (o *workOptions) rehearse(p *place, pl *plan) error {
+func (o *workOptions) rehearse(ctx context.Context, p *place, pl *plan) error {
 	view, err := p.view(pl)
 	if err != nil {
 		return err
 	}
-	outlook := p.outlook(orchestrator.Outlook{Epic: pl.epic, Graph: pl.graph, Ledger: view.Ledger, Tasks: o.tasks})
-	planned, err := outlook.Plan()
+	for _, w := range p.config.Warnings {
+		fmt.Fprintf(o.app.err, "relay: warning: %s\n", w)
+	}
+	refused := o.refusal(ctx, p, pl, view)
+	r, err := o.rehearsal(p, pl, view)
 	if err != nil {
 		return err
 	}
-	r := rehearsal{
-		Jobs: outlook.Jobs, Unit: "minutes", Makespan: planned.Makespan, Chain: planned.Chain, BasedOn: planned.BasedOn,
-		Run: make([]rehearsed, len(planned.Turns)), Left: leftOut(view.Ledger, pl, upstream(pl.graph, o.tasks)),
+	if refused != nil {
+		r.Refused = diagnose(refused).messages[0]
+		refused = &wouldRefuse{refused}
 	}
+	if o.json {
+		return errors.Join(o.app.printJSON(r), refused)
+	}
+	r.tell(o.app.out, columns(o.app.out.w))
+	return refused
+}
+
+// rehearsal is what a run that begins now would come to.
+func (o *workOptions) rehearsal(p *place, pl *plan, view *attempts.View) (*rehearsal, error) {
+	r := &rehearsal{Unit: "minutes", now: o.app.now()}
+	ledger, wanted := view.Ledger, upstream(pl.graph, o.tasks)
+	if o.askNow {
+		forgetful := *ledger
+		forgetful.Cooling = nil
+		ledger = &forgetful
+	}
+	outlook := p.outlook(orchestrator.Outlook{Epic: pl.epic, Graph: pl.graph, Ledger: ledger, Tasks: o.tasks}, r.now)
+	planned, err := outlook.Plan()
+	if err != nil {
+		return nil, err
+	}
+	foreseen, err := outlook.Forecast()
+	if err != nil {
+		return nil, err
+	}
+	if r.until, err = deadline(p.config.Relay.Until, r.now); err != nil {
+		return nil, err
+	}
+	r.Jobs, r.Makespan, r.Chain, r.BasedOn = outlook.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
+	r.Run, r.Left = make([]rehearsed, len(planned.Turns)), leftOut(ledger, pl, wanted)
 	if r.BasedOn == 0 {
 		r.Unit = "points"
 	}
+	if foreseen != nil {
+		r.P50, r.P90 = foreseen.P50.Minutes(), foreseen.P90.Minutes()
+	}
 	for k, turn := range planned.Turns {
 		t := &pl.epic.Tasks[turn.Task]
-		r.Run[k] = rehearsed{t.ID, t.Title, t.Runner, turn.Job + 1, turn.Start, turn.End}
-		if t.Runner == "" && len(p.config.Relay.Runners) > 0 {
-			r.Run[k].Runner = p.config.Relay.Runners[0]
+		runner, _ := p.choose(t, func(name string) time.Duration {
+			at := r.now
+			if r.BasedOn > 0 {
+				at = at.Add(time.Duration(turn.Start * float64(time.Minute)))
+			}
+			return max(ledger.Cooling[name].Until.Sub(at), 0)
+		})
+		r.Run[k] = rehearsed{t.ID, t.Title, runner, turn.Job + 1, turn.Start, turn.End}
+	}
+	r.Wait = firstWait(outlook, planned.Turns, r.now)
+	r.judged(p, pl, ledger)
+	if r.done = "every task is completed"; len(o.tasks) == 1 {
+		r.done = o.tasks[0] + " is completed"
+	} else if len(o.tasks) > 1 {
+		r.done = some(o.tasks, 5) + " are completed"
+	}
+	return r, nil
+}
+
+// firstWait is what a run waits for that can start nothing at first.
+func firstWait(o orchestrator.Outlook, turns []orchestrator.Turn, now time.Time) *pause {
+	first := time.Duration(math.MaxInt64)
+	for _, turn := range turns {
+		first = min(first, o.Opens(&o.Epic.Tasks[turn.Task]))
+	}
+	for name, c := range o.Ledger.Cooling {
+		if len(turns) > 0 && first > 0 && c.Until.Sub(now) == first {
+			return &pause{name, c.Until, c.Why}
 		}
 	}
-	if o.json {
-		return o.app.printJSON(r)
-	}
-	o.tell(&r)
 	return nil
+}
+
+// judged says who would be asked about the whole epic, once nothing is left to do: again only when something has changed.
+func (r *rehearsal) judged(p *place, pl *plan, l *attempts.Ledger) {
+	open := 0
+	for i := range pl.epic.Tasks {
+		if l.StatusOf(pl.graph, pl.epic.Tasks[i].ID) != attempts.Completed {
+			open++
+		}
+	}
+	last := l.LastEpicReview()
+	if p.config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
+		r.Judges = p.reviewers()
+	}
 }
 
 // leftOut lists the tasks that a gate keeps from running.
@@ -90,54 +170,6 @@ func leftOut(l *attempts.Ledger, pl *plan, wanted []bool) []notStarted {
 		}
 	}
 	return left
-}
-
-// tell writes a rehearsal for a person.
-func (o *workOptions) tell(r *rehearsal) {
-	times := make([]string, len(r.Run))
-	widest, longest := 0, 0
-	for k, item := range r.Run {
-		times[k] = r.at(item.Start) + "-" + r.at(item.End)
-		widest, longest = max(widest, len(times[k])), max(longest, len(fmt.Sprint(item.Job)))
-	}
-	for k, item := range r.Run {
-		job := ""
-		if r.Jobs > 1 {
-			job = fmt.Sprintf("  job %-*d", longest, item.Job)
-		}
-		fmt.Fprintf(o.app.out, "would run   %-*s%s  %s (%s): %s\n", widest, times[k], job, item.Task, item.Runner, line(item.Title, 60))
-	}
-	for _, item := range r.Left {
-		fmt.Fprintf(o.app.out, "would leave %s: %s\n", item.Task, item.Why)
-	}
-	if len(r.Run) == 0 {
-		fmt.Fprintln(o.app.out, "nothing would run")
-		return
-	}
-	least := ""
-	if r.Jobs > 1 {
-		least = ", at least " + r.at(r.Chain) + " with any number"
-	}
-	if r.BasedOn == 0 {
-		fmt.Fprintf(o.app.out, "would take  %s with %s%s; no task is done yet that would tell how long a point takes\n", r.points(), count(r.Jobs, "job"), least)
-	} else {
-		fmt.Fprintf(o.app.out, "would take  about %s with %s%s, going by %s done\n", r.at(r.Makespan), count(r.Jobs, "job"), least, count(r.BasedOn, "task"))
-	}
-}
-
-// at shows a time since the start.
-func (r *rehearsal) at(t float64) string {
-	if r.BasedOn == 0 {
-		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
-	}
-	return roughly(time.Duration(t * float64(time.Minute)))
-}
-
-func (r *rehearsal) points() string {
-	if r.Makespan == 1 {
-		return "1 point"
-	}
-	return r.at(r.Makespan) + " points"
 }
 
 // upstream marks tasks and everything they depend on; nil when no task is named.

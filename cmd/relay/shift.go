@@ -44,7 +44,7 @@ func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *
 	defer stop.release()
 	n := &shift{o: o, place: p, plan: pl, guardian: guardian, watcher: watcher, stop: stop, until: until}
 	if !until.IsZero() {
-		n.remarks = []string{"this run ends at " + until.UTC().Format(time.RFC3339) + ", whatever is left by then"}
+		n.remarks = []string{"this run ends at " + until.Local().Format(time.RFC3339) + ", whatever is left by then"}
 	}
 	s, err := n.work(ctx)
 	closing := guardian.Close()

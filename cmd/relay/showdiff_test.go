@@ -44,3 +44,13 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 		t.Errorf("got %s, said %s", &out, &said)
 	}
 }
+
+// All refs are named that keep what an attempt has left.
+func TestReceiptNamesWhatIsKept(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	tellReceipt(&out, &attempts.Receipt{Salvage: "refs/relay/20260101-lab/T1/1", Kept: []string{"refs/relay/20260101-lab/T1/1-branch"}}, listing{width: 80}, "  ")
+	if got, want := out.String(), "  kept: refs/relay/20260101-lab/T1/1\n  kept, too: refs/relay/20260101-lab/T1/1-branch\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

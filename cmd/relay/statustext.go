@@ -200,7 +200,13 @@ func runText(r runState, now time.Time) string {
 	case runCrashed:
 		return fmt.Sprintf("the last one (process %d) died without a word; relay work continues", r.PID)
 	}
-	text := fmt.Sprintf("stopped %s: %s", moment(*r.StoppedAt, now), strings.ReplaceAll(r.Reason, "_", " "))
+	why := strings.ReplaceAll(r.Reason, "_", " ")
+	if r.Reason == string(orchestrator.NoRunnableTasks) {
+		if why = "what could be done is done"; *r.ExitCode == exitOK {
+			why = "the tasks you named are completed"
+		}
+	}
+	text := fmt.Sprintf("stopped %s: %s", moment(*r.StoppedAt, now), why)
 	if *r.ExitCode != 0 {
 		text += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"relay/configs"
 	"relay/orchestrator"
+	"relay/orchestrator/landing"
 	"relay/review"
 	"relay/runners/process"
 )
@@ -131,7 +132,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		if err != nil {
 			return err
 		}
-		return opts.rehearse(p, pl)
+		return opts.rehearse(ctx, p, pl)
 	}
 	unread()
 	var p *place
@@ -256,7 +257,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 	c := &p.config.Relay
 	return orchestrator.Options{
 		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: p.vault(o.app),
-		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: orchestrator.Landing(c.Landing), Jobs: c.Jobs,
+		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.newRunners(ctx), Model: c.Model, Env: commonEnvironment(o.app.environ, c.Env),
 		Secrets: p.secrets(o.app),
 		Limits: orchestrator.Limits{
@@ -270,6 +271,6 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 		Budget:   p.budget(),
 		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.config.QualityGate.Epic},
 		Settings: settings(p.config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
-		Fault: faultPoints(o.app.lookup(faultVariable)),
+		Fault: faultPoints(o.app.lookup(faultVariable)), SlowChecks: slowChecks(o.app.lookup(slowVariable)),
 	}
 }

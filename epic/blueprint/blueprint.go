@@ -2,8 +2,8 @@
 //
 // What is recognised: a title (# …) and the text before the first section, which becomes the epic's description; tasks as
 // headings of any level (##### T1: Title) with lines such as - **Priority:** p1 | **Points:** 2 below them; a table with
-// the columns Group, Tasks and Blocked By; and plain checklists (- [ ] title) under ## Tasks. Text in a task that is none
-// of its fields is its description. Sections beside the tasks stay in the document, which the epic names as its source.
+// the columns Group, Tasks and Blocked By; and plain checklists (- [ ] title) under ## Tasks. Lines such as - **Checks:**
+// `make test` before the first task are the epic's own. Text in a task that is none of its fields is its description. Sections beside the tasks stay in the document, which the epic names as its source.
 package blueprint
 
 import (
@@ -38,7 +38,7 @@ What is to be done.
 // Parse reads a blueprint. The epic's id is made from the day of now and the title, and it has passed the validation of
 // any epic. The error is epic.Problems, with the lines of the blueprint.
 func Parse(name string, src []byte, now time.Time) (*epic.Epic, error) {
-	p := &parser{file: name, epic: &epic.Epic{Version: 2, Source: name, CreatedAt: now.UTC().Format(time.RFC3339)}}
+	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{Version: 2, Source: name, CreatedAt: now.UTC().Format(time.RFC3339)}}
 	src, ok := p.prepare(src)
 	if !ok {
 		return nil, p.problems

@@ -94,6 +94,8 @@ var mistakes = []struct{ name, src, want string }{
 7:16: group "A" is blocked by "Z", which does not exist (the groups are A)
 8:1: the row has more cells than the table has columns (write \| for a bar inside a cell)`},
 	{"block of checks", top + "## T1: a\n- **Checks:**\n  ```\n  make\n  make lint\n  ```\n", "5:1: the checks of task T1 are a block of several lines (write one command in backticks for each check)"},
+	{"block of checks of the epic", top + "**Checks:**\n```\nmake\nmake lint\n```\n## T1: a\n", "4:1: the checks of the epic are a block of several lines (write one command in backticks for each check)"},
+	{"check of the epic twice", top + "- **Checks:** `make`, `make`\n## T1: a\n", "3:15: two checks are called \"make\" (give each check a name of its own)"},
 	{"NUL", "# a\x00", "1:4: the blueprint contains a NUL byte (save it as UTF-8 text)"},
 	{"bytes", "# \ufffd\n\xff", "2:1: the blueprint is not valid UTF-8 (save it as UTF-8)"},
 	{"nesting", "\n" + strings.Repeat("> ", 101), "2:1: the line is nested too deeply (take some of the list or quote marks out)"},
@@ -132,6 +134,42 @@ func TestForm(t *testing.T) {
 	}
 	if len(e.Tasks) != 1 || !reflect.DeepEqual(e.Tasks[0], want) {
 		t.Errorf("got %+v, want %+v", e.Tasks, want)
+	}
+}
+
+// Fields before the first task are the epic's; words are words.
+func TestFieldsOfTheEpic(t *testing.T) {
+	t.Parallel()
+	const task = "\n## Implementation Tasks\n\n##### T1: a\n- **Checks:** `own`\n"
+	for name, test := range map[string]struct {
+		src               string
+		checks, protected []string
+		description       string
+	}{
+		"in the preamble":         {"What.\n\n- **Checks:** `make test` and `make lint` | **Protected:** `tests/**`\n" + task, []string{"make test", "make lint"}, []string{"tests/**"}, "What."},
+		"a paragraph":             {"**Checks:** `make test`\n" + task, []string{"make test"}, nil, ""},
+		"values below":            {"**Checks:**\n- `make test`\n- `make lint`\n\nWhy.\n" + task, []string{"make test", "make lint"}, nil, "Why."},
+		"code below":              {"**Checks:**\n\n    make test\n" + task, []string{"make test"}, nil, ""},
+		"in the section of tasks": {"## Tasks\n\n**Checks:** `make test`\n\n- [ ] T1: a\n", []string{"make test"}, nil, ""},
+		"words":                   {"**Checks:** we look at it together.\n" + task, nil, nil, "**Checks:** we look at it together."},
+		"words below":             {"**Checks:**\n- by hand\n" + task, nil, nil, "- by hand"},
+		"an emphasis":             {"**Checks**: `make`\n" + task, nil, nil, "**Checks**: `make`"},
+		"a list with more":        {"- **Checks:** `make`\n- and more\n" + task, nil, nil, "- **Checks:** `make`\n- and more"},
+		"another section":         {"## Notes\n\n**Checks:** `make`\n" + task, nil, nil, ""},
+		"fields of a task":        {"- **Priority:** p1\n" + task, nil, nil, "- **Priority:** p1"},
+	} {
+		e, err := Parse("plan.md", []byte(top+test.src), day())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var checks []string
+		for _, c := range e.Checks {
+			checks = append(checks, c.Run)
+		}
+		if !slices.Equal(checks, test.checks) || !slices.Equal(e.Protected, test.protected) || e.Description != test.description || len(e.Tasks) != 1 {
+			t.Errorf("%s: checks %q, protected %q, description %q", name, checks, e.Protected, e.Description)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type parser struct {
 	drafts   []*draft
 	groups   []groupAt
 
+	whole    *draft // the epic's own fields
 	cur      *draft
 	titled   bool
 	preamble bool // before the first section
@@ -70,6 +71,7 @@ func (p *parser) document(blocks []block) {
 		}
 	}
 	p.close()
+	p.takeWhole()
 	if len(p.done) > 0 {
 		p.epicDesc = append(p.epicDesc, "Done before this epic:\n"+strings.Join(p.done, "\n"))
 	}
@@ -158,6 +160,7 @@ func (p *parser) content(b *block) {
 	switch {
 	case p.cur != nil:
 		p.cur.block(p, b)
+	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
 	case p.section > 0 && b.kind == list && p.checklist(b):
 	case p.section > 0:
 		if p.between != "" {
@@ -265,5 +268,8 @@ func (p *parser) place(ref epic.Ref) epic.Place {
 	case epic.GroupPart:
 		return p.groups[ref.N].place(ref)
 	}
-	return epic.Place{Line: 1, Column: 1}
+	if places := p.whole.at[ref.Field]; ref.Item < len(places) {
+		return places[ref.Item]
+	}
+	return p.whole.whole
 }

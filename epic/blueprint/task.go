@@ -216,10 +216,18 @@ func (d *draft) code(p *parser, b *block) {
 	}
 	run := strings.TrimSpace(b.text)
 	if strings.Contains(run, "\n") {
-		p.add(epic.Place{Line: b.line, Column: 1}, "write one command in backticks for each check", "the checks of task %s are a block of several lines", d.task.ID)
+		p.add(epic.Place{Line: b.line, Column: 1}, "write one command in backticks for each check", "the checks of %s are a block of several lines", d.owner())
 		return
 	}
 	d.check(run, epic.Place{Line: b.line, Column: 1})
+}
+
+// owner says whose fields these are.
+func (d *draft) owner() string {
+	if d.task.ID == "" {
+		return "the epic"
+	}
+	return "task " + d.task.ID
 }
 
 // finish returns the task.

@@ -48,7 +48,9 @@ func (p *page) shares(of string, list []Share) {
 // capText says what of a cap is gone and what remains.
 func capText(c *Cap) string {
 	var parts []string
-	if b := c.USD; b != nil {
+	if b := c.USD; b != nil && b.unknown {
+		parts = append(parts, fmt.Sprintf("nobody knows how much of %.2f USD is spent", b.Cap))
+	} else if b != nil {
 		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left", b.Spent, b.Cap, b.Left))
 	}
 	if b := c.Tokens; b != nil {

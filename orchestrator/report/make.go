@@ -137,7 +137,8 @@ func (m *making) totals() {
 	r := m.r
 	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
 	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
-	for _, c := range []*Cap{capOf(orchestrator.OfRun, m.Budget.Run, r.Usage), capOf(orchestrator.OfEpic, m.Budget.Epic, r.EpicUsage)} {
+	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
+	for _, c := range []*Cap{capOf(orchestrator.OfRun, m.Budget.Run, r.Usage, tried), capOf(orchestrator.OfEpic, m.Budget.Epic, r.EpicUsage, tried)} {
 		if c != nil {
 			r.Caps = append(r.Caps, *c)
 		}
@@ -164,12 +165,16 @@ func shares(all attempts.Spenders, name func(attempts.Spender) string) []Share {
 	return list
 }
 
-// capOf says what of a cap is left; nil: there is none.
-func capOf(of orchestrator.Scope, c orchestrator.Cap, u attempts.Usage) *Cap {
+// capOf says what of a cap is left; nil: there is none. What was tried and has cost nothing has cost nobody knows what.
+func capOf(of orchestrator.Scope, c orchestrator.Cap, u attempts.Usage, tried bool) *Cap {
 	if c == (orchestrator.Cap{}) {
 		return nil
 	}
-	return &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
+	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
+	if all.USD != nil {
+		all.USD.unknown = tried && u.CostUSD == 0
+	}
+	return all
 }
 
 func bound[N int64 | float64](most, spent N) *Bound[N] {

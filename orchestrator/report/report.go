@@ -123,6 +123,8 @@ type Bound[N int64 | float64] struct {
 	Cap   N `json:"cap"`
 	Spent N `json:"spent"`
 	Left  N `json:"left"`
+
+	unknown bool // nobody knows what was spent
 }
 
 // Wait is a time in which nothing could start, or an agent was not to be asked.

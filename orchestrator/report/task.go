@@ -57,7 +57,7 @@ func (m *making) tries(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
 	if !one.Touched && one.Gate == nil {
 		return
 	}
-	one.Cap = capOf(orchestrator.OfTask, m.Budget.Of(t), rec.UsedSince())
+	one.Cap = capOf(orchestrator.OfTask, m.Budget.Of(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
 	one.Attempts = make([]Attempt, len(rec.Attempts))
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])

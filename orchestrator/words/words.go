@@ -93,6 +93,18 @@ func Some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// Listed joins the first few of a list of foreign names, made harmless.
+func Listed(names []string) string {
+	shown := make([]string, len(names))
+	for i, name := range names[:min(mostListed, len(names))] {
+		shown[i] = attempts.Clean(name, 200)
+	}
+	return Some(shown, mostListed)
+}
+
+// mostListed is how many are named.
+const mostListed = 3
+
 // Usage says what was used, and what it cost where that is known.
 func Usage(u attempts.Usage) string {
 	text := fmt.Sprintf("%s tokens in, %s out", Amount(u.InputTokens), Amount(u.OutputTokens))
@@ -130,4 +142,13 @@ func After(text string) string {
 		return ""
 	}
 	return ": " + text
+}
+
+// ShellWord writes text so that a person can paste it into a shell as one word.
+func ShellWord(text string) string {
+	odd := func(r rune) bool { return strings.ContainsRune(" \t\n'\"\\$`!*?[](){}<>|&;#~", r) }
+	if text != "" && !strings.ContainsFunc(text, odd) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

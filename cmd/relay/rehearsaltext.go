@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+)
+
+// tell writes a rehearsal for a person.
+func (r *rehearsal) tell(w io.Writer, width int) {
+	say := func(text string) {
+		head, rest := text[:12], wrap(text[12:], width, "            ")
+		fmt.Fprintln(w, head+rest[12:])
+	}
+	if wait := r.Wait; wait != nil {
+		say("would wait  until " + listing{now: r.now}.coming(wait.Until) + " for " + wait.For + after(wait.Why))
+	}
+	r.rows(w, width)
+	for _, item := range r.Left {
+		fmt.Fprintf(w, "would leave %s: %s\n", item.Task, item.Why)
+	}
+	switch {
+	case len(r.Run) > 0:
+		say("would take  " + r.sum())
+	case len(r.Left) == 0:
+		fmt.Fprintln(w, "nothing would run: "+r.done)
+	default:
+		fmt.Fprintln(w, "nothing would run")
+	}
+	if len(r.Judges) > 0 {
+		say("would ask   " + some(r.Judges, 5) + " about the whole epic, when every task is completed")
+	}
+}
+
+// rows lists the tasks that would run.
+func (r *rehearsal) rows(w io.Writer, width int) {
+	times := make([]string, len(r.Run))
+	widest, longest := 0, 0
+	for k, item := range r.Run {
+		times[k] = r.at(item.Start) + "-" + r.at(item.End)
+		if r.BasedOn == 0 {
+			times[k] += " points"
+		}
+		widest, longest = max(widest, len(times[k])), max(longest, len(fmt.Sprint(item.Job)))
+	}
+	for k, item := range r.Run {
+		job := ""
+		if r.Jobs > 1 {
+			job = fmt.Sprintf("  job %-*d", longest, item.Job)
+		}
+		head := fmt.Sprintf("would run   %-*s%s  %s (%s): ", widest, times[k], job, item.Task, item.Runner)
+		fmt.Fprintln(w, head+line(item.Title, max(width-len(head), 20)))
+	}
+}
+
+// sum says how long it would take.
+func (r *rehearsal) sum() string {
+	jobs, least := count(r.Jobs, "job"), ""
+	if r.BasedOn == 0 {
+		if r.Jobs > 1 {
+			least = ", at least " + r.at(r.Chain) + " with any number"
+		}
+		return r.points() + " with " + jobs + least + "; no task is done yet that would tell how long a point takes"
+	}
+	if r.Jobs > 1 {
+		least = "; with any number at least " + r.at(min(r.Chain, r.P50))
+	}
+	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (going by %s done)", r.at(r.P50), jobs, r.at(r.P90), least, count(r.BasedOn, "task"))
+	if late := r.now.Add(minutesLong(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
+		text += "; not all by " + listing{now: r.now}.coming(r.until) + ", about " + roughly(late) + " more"
+	}
+	return text
+}
+
+// at shows a time since the start.
+func (r *rehearsal) at(t float64) string {
+	if r.BasedOn == 0 {
+		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
+	}
+	return roughly(minutesLong(t))
+}
+
+func minutesLong(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+
+func (r *rehearsal) points() string {
+	if r.Makespan == 1 {
+		return "1 point"
+	}
+	return r.at(r.Makespan) + " points"
+}

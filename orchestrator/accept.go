@@ -1,0 +1,190 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// baseline is what the checks said of the commit an attempt began from, by their keys.
+type baseline map[string]said
+
+// baseline asks the checks of the task and of the epic what they say before the work. One that must fail then and
+// passes proves nothing about this task.
+func (w *lane) baseline(ctx context.Context, f *Finding) error {
+	w.before = make(baseline)
+	checks := acceptance(w.a.Task.Checks, w.o.Epic.Checks)
+	for i := range checks {
+		checks[i].occasion = onBase
+	}
+	return w.ask(ctx, question{a: w.a, p: w.p, commit: w.a.Base, checks: checks, before: true}, f, func(check numbered, s said) (bool, error) {
+		w.before[check.key()] = s
+		if check.Expect != epic.ExpectRedThenGreen {
+			return true, nil
+		}
+		s.run.Phase = phaseBaseline
+		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
+		w.unsound(check, s, f)
+		return f.Outcome == attempts.Success, nil
+	})
+}
+
+// unsound fails a finding, before the work, with a check that must fail then and did not.
+func (g *ground) unsound(check numbered, s said, f *Finding) {
+	switch {
+	case s.timedOut:
+		f.fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s took longer than %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, g.checkWall(check.Check)))
+	case s.passed():
+		f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
+		f.Gate = attempts.Infrastructure
+	}
+}
+
+// prove runs the acceptance commands on exactly the commits of the attempt, and says of each that fails whose doing it is.
+func (w *lane) prove(ctx context.Context, f *Finding) error {
+	if w.before == nil { // the agent has ended under a run that was killed
+		if err := w.baseline(ctx, f); err != nil || f.Outcome != attempts.Success {
+			return err
+		}
+	}
+	q := question{a: w.a, p: w.p, commit: f.Head, checks: acceptance(w.a.Task.Checks, w.o.Epic.Checks)}
+	return w.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
+		base, known := w.before[check.key()]
+		if known && check.ofEpic && !after.passed() {
+			var err error
+			if base, err = w.onceMore(ctx, question{a: w.a, p: w.p, commit: w.a.Base}, check, base, f); err != nil || f.Outcome != attempts.Success {
+				return false, err
+			}
+			w.before[check.key()] = base
+		}
+		if known {
+			after.run.Attribution = attribution(base, after)
+		}
+		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
+		return w.proves(check, base, after, f), nil
+	})
+}
+
+// proves reports whether what a check says of the work lets it go on, by what it said before; else it fails the finding.
+func (w *lane) proves(check numbered, base, after said, f *Finding) bool {
+	if w.meddled(check, base, after, f) {
+		return false
+	}
+	switch {
+	case after.passed():
+		return true
+	case check.ofEpic && base.red(): // this task has not broken it
+		f.note("broken_before", check.Name+" fails on the base of "+w.a.Task.ID+" too"+otherwise(base, after)+"; it is not held against the task")
+		return true
+	}
+	w.failed(check, after, f)
+	if after.run.Attribution == attempts.BrokenBefore && (same(base, after) || check.ofEpic) {
+		f.Outcome = attempts.Environment
+		f.Receipt.ErrorSummary += ", and in the same way before the work"
+	}
+	return false
+}
+
+// meddled fails a finding when a protected file was changed while a check ran that leaves it alone on the base. Side by
+// side nobody can say whose doing it was: then the check has proved nothing, and that is all.
+func (w *lane) meddled(check numbered, base, after said, f *Finding) bool {
+	at := slices.IndexFunc(after.changed, func(path string) bool { return !slices.Contains(base.changed, path) })
+	if at < 0 {
+		return false
+	}
+	why := attempts.Clean(after.changed[at], 200) + ", which is protected, was changed while " + check.Name + " ran"
+	if w.busy.Load() <= 2 { // this attempt, and this checkout
+		f.Gate = attempts.TamperedWith
+		f.fail(attempts.Tamper, attempts.Tampered, why)
+		return true
+	}
+	f.fail(attempts.Environment, attempts.CLIError, why+"; it proves nothing")
+	return true
+}
+
+// onceMore asks a check of the epic once more what it says of the commit a work is put on, where it has failed: one
+// failure there may be a flake, and would excuse whatever breaks it for the rest of the night.
+func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before said, f *Finding) (said, error) {
+	if !before.red() || before.twice {
+		return before, nil
+	}
+	tree, err := l.tree(ctx, q.commit)
+	if err != nil {
+		return before, err
+	}
+	q.anew, q.checks = true, acceptance(nil, l.o.Epic.Checks)
+	key := q.key(l.ground, tree, "")
+	q.checks = q.checks[:check.index+1]
+	for i := range q.checks {
+		q.checks[i].occasion = onAgain
+	}
+	err = l.ask(ctx, q, f, func(one numbered, s said) (bool, error) {
+		if one.index == check.index {
+			before = s
+			before.twice = s.red()
+			l.said.correct(key, check.index, s)
+		}
+		return true, nil
+	})
+	return before, err
+}
+
+// otherwise says that a check which failed before the work fails in another way now.
+func otherwise(before, after said) string {
+	if before.run.ExitCode == after.run.ExitCode && attempts.Normalise(before.run.Tail) == attempts.Normalise(after.run.Tail) {
+		return ""
+	}
+	return ", but in another way: it may be worse than before"
+}
+
+// failed fails a finding with what a check said.
+func (g *ground) failed(check numbered, s said, f *Finding) {
+	f.fail(attempts.Check, attempts.TestFailure, g.why(check, s))
+}
+
+// why says how a check that does not pass ended.
+func (g *ground) why(check numbered, s said) string {
+	if s.timedOut {
+		return fmt.Sprintf("%s took longer than %s", check.Name, g.checkWall(check.Check))
+	}
+	return check.Name + ": " + runners.HowEnded(process.Exit{Code: s.run.ExitCode})
+}
+
+// attribution says whose doing it is how a check ended.
+func attribution(before, after said) attempts.Attribution {
+	switch {
+	case before.timedOut && !after.timedOut: // it had said nothing
+		return ""
+	case before.passed() && after.passed():
+		return attempts.StayedClean
+	case before.passed():
+		return attempts.BrokenByTask
+	case after.passed():
+		return attempts.FixedByTask
+	}
+	return attempts.BrokenBefore
+}
+
+// same reports whether a check fails as it did before the work, by what it printed. One that printed nothing says
+// nothing about why it fails: then the task is what it was to make pass.
+func same(before, after said) bool {
+	one, two := attempts.Normalise(before.run.Tail), attempts.Normalise(after.run.Tail)
+	return strings.TrimSpace(one) != "" && one == two && before.run.ExitCode == after.run.ExitCode
+}
+
+// red names the checks of the epic that fail on the base: without that an agent would look for its own mistake.
+func (w *lane) red() []string {
+	var names []string
+	for _, check := range acceptance(nil, w.o.Epic.Checks) {
+		if s, known := w.before[check.key()]; known && !s.unseen && !s.passed() {
+			names = append(names, check.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,55 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+
+	"relay/attempts"
+)
+
+// mostForsaken bounds how many commits are kept that an attempt left behind.
+const mostForsaken = 20
+
+// wrapUp keeps the work of an attempt that did not succeed, and leaves its worktree on no branch and with nothing half
+// done: all of it is in commits then.
+func (w *lane) wrapUp(ctx context.Context, f *Finding) error {
+	if f.Outcome != attempts.Success {
+		if err := w.lane("", w.home, w.a).c.keepWork(ctx, w.a, w.p, f); err != nil {
+			return err
+		}
+	}
+	if w.gone {
+		return nil
+	}
+	if f.Outcome != attempts.Success {
+		if err := w.keepForsaken(ctx, f); err != nil {
+			return err
+		}
+		if err := w.c.tree.Forget(); err != nil {
+			return err
+		}
+	}
+	w.c.tree.Detach(ctx, firstOf(f.Head, w.a.Base))
+	return nil
+}
+
+// keepForsaken keeps commits that the agent made and left where nothing leads to them.
+func (w *lane) keepForsaken(ctx context.Context, f *Finding) error {
+	tips, err := w.c.tree.Forsaken(ctx, mostForsaken)
+	if err != nil || len(tips) == 0 {
+		return err
+	}
+	folder := salvageRef(w.o.Epic.ID, w.a) + "-left/"
+	for _, tip := range tips {
+		if err := w.c.tree.Keep(ctx, folder+tip[:12], tip); err != nil {
+			return err
+		}
+		f.Receipt.Kept = append(f.Receipt.Kept, folder+tip[:12])
+	}
+	what := fmt.Sprintf("%d commits that the agent had made and left behind are kept", len(tips))
+	if len(tips) == 1 {
+		what = "a commit that the agent had made and left behind is kept"
+	}
+	f.note("salvage", what+" below "+folder)
+	return nil
+}

@@ -1,0 +1,221 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// FinishOptions say what becomes of an epic's integration branch.
+type FinishOptions struct {
+	Git     *reanchor.Git // the user's checkout
+	Epic    *epic.Epic
+	Into    string // branch that shall have the work, without refs/heads/
+	Landing Mode
+	Apart   bool // Into is not to be moved here: the work is proposed elsewhere
+}
+
+// Finish is the step that puts an epic's integration branch onto a branch of the user's. It is made in the object
+// database and has not been taken.
+type Finish struct {
+	Branch  string // the integration branch, without refs/heads/
+	Tip     string // commit it ends in
+	Into    string
+	Old     string // commit that Into is at
+	New     string // commit it shall be at; Old when there is nothing to do
+	How     How
+	Commits int    // that Into gets
+	Here    bool   // Into is checked out in the user's checkout
+	Head    string // branch that is; "" : HEAD is detached
+
+	trunk *Trunk
+}
+
+// How says in which way a branch takes another in.
+type How string
+
+// Ways of a [Finish].
+const (
+	NothingToLand How = "nothing"
+	Proposal      How = "proposal" // elsewhere, on a host
+	FastForward   How = "fast-forward"
+	MergeCommit   How = "merge"
+	Replay        How = "rebase"
+)
+
+// PlanFinish makes the step, and looks for whatever would be in its way. What keeps it from being taken is a
+// [*words.RefusedError] that says what to type.
+func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
+	f := &Finish{Into: o.Into, trunk: NewTrunk(o.Git, o.Epic.ID, o.Landing)}
+	f.Branch = strings.TrimPrefix(f.trunk.branch(), "refs/heads/")
+	err := f.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.Tip, err = f.trunk.tip(ctx); err != nil {
+		return nil, err
+	}
+	if f.Tip == "" {
+		return nil, &words.RefusedError{Reason: "there is no branch " + f.Branch + ": nothing of this epic was made in worktrees",
+			Hint: "what was made in your checkout is on your branch: git log"}
+	}
+	switch {
+	case f.Into == "":
+		return nil, &words.RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
+			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Branch + " keeps the work under another name"}
+	case f.Into == f.Branch:
+		return nil, &words.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+	}
+	if f.Old, err = o.Git.Ref(ctx, "refs/heads/"+f.Into); err != nil {
+		return nil, err
+	}
+	if f.Old == "" {
+		hint := "relay finish --into BRANCH names another"
+		if f.nameable(ctx) {
+			hint += "; git branch " + words.ShellWord(f.Into) + " " + f.Branch + " makes it"
+		}
+		return nil, &words.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
+	}
+	f.How, f.New = NothingToLand, f.Old
+	if there, err := f.there(ctx); err != nil || there {
+		return f, err
+	}
+	if o.Apart {
+		f.How = Proposal
+		f.Commits, err = f.count(ctx, f.Tip)
+		return f, err
+	}
+	if err := f.unobstructed(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.make(ctx, o); err != nil {
+		return nil, err
+	}
+	if f.Commits, err = f.count(ctx, f.New); err != nil {
+		return nil, err
+	}
+	return f, f.clear(ctx)
+}
+
+// nameable reports whether git makes a branch of that name.
+func (f *Finish) nameable(ctx context.Context) bool {
+	_, err := f.trunk.git(ctx, nil, "check-ref-format", "--branch", f.Into)
+	return err == nil && f.Into != "HEAD"
+}
+
+// unobstructed refuses a branch that somebody is at work on.
+func (f *Finish) unobstructed(ctx context.Context) error {
+	facts, err := f.trunk.repo.Facts(ctx, 1)
+	if err != nil {
+		return err
+	}
+	f.Head = facts.Branch
+	f.Here = f.Head == f.Into
+	if facts.Unmerged {
+		return &words.RefusedError{Reason: "a merge or rebase is half done in this checkout", Hint: "finish it, or git merge --abort or git rebase --abort; then relay finish"}
+	}
+	if f.Here {
+		return clean(facts)
+	}
+	where, err := f.elsewhere(ctx)
+	switch {
+	case err != nil:
+		return err
+	case where != "":
+		return &words.RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+			Hint: "git -C " + words.ShellWord(where) + " merge " + f.ours(ctx)}
+	case f.trunk.resting("refs/heads/" + f.Into):
+		return &words.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
+	}
+	return nil
+}
+
+// clean refuses a checkout with changes that are in no commit.
+func clean(facts reanchor.Facts) error {
+	var changed []string
+	for _, c := range facts.Changes {
+		if c.Code != "??" {
+			changed = append(changed, c.Path)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return &words.RefusedError{Reason: "this checkout has uncommitted changes: " + words.Listed(changed), Hint: "git commit or git stash them, then relay finish"}
+}
+
+// elsewhere is the worktree that has Into checked out, "" when none has.
+func (f *Finish) elsewhere(ctx context.Context) (string, error) {
+	out, err := f.trunk.repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
+	if err != nil {
+		return "", err
+	}
+	for block := range strings.SplitSeq(string(out), "\x00\x00") {
+		where, rest, _ := strings.Cut(block, "\x00")
+		if strings.Contains(rest+"\x00", "\x00branch refs/heads/"+f.Into+"\x00") {
+			return strings.TrimPrefix(where, "worktree "), nil
+		}
+	}
+	return "", nil
+}
+
+// make makes the commit that Into shall be at.
+func (f *Finish) make(ctx context.Context, o FinishOptions) (err error) {
+	f.How, f.New = FastForward, f.Tip
+	if straight, err := f.trunk.Contains(ctx, f.Tip, f.Old); err != nil || straight {
+		return err
+	}
+	f.How = MergeCommit
+	if o.Landing == Rebase {
+		done, err := f.replay(ctx)
+		if err != nil || done {
+			return f.parted(ctx, err)
+		}
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Branch, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
+	merging := NewTrunk(o.Git, o.Epic.ID, Merge)
+	f.New, err = merging.Join(ctx, f.Old, f.Tip, Cargo{Message: message})
+	return f.parted(ctx, err)
+}
+
+// parted says what a person types who wants to put two changes together that do not go together by themselves.
+func (f *Finish) parted(ctx context.Context, err error) error {
+	var c *ConflictError
+	if !errors.As(err, &c) {
+		return err
+	}
+	begin := "git merge " + f.ours(ctx)
+	if !f.Here {
+		begin = "git switch " + words.ShellWord(f.Into) + " && " + begin
+	}
+	where := words.Listed(c.Files)
+	if where == "" {
+		return &words.RefusedError{Reason: f.Into + " and " + f.Branch + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
+	}
+	return &words.RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Branch, where),
+		Hint: begin + ", settle what git names there, git commit; nothing has been changed yet"}
+}
+
+// ours is a name for the tip that a person can type: the branch, unless that is somewhere else.
+func (f *Finish) ours(ctx context.Context) string {
+	if at, err := f.trunk.repo.Ref(ctx, f.trunk.branch()); err == nil && at == f.Tip {
+		return f.Branch
+	}
+	return f.Tip
+}
+
+// count returns how many commits to has that Into has not.
+func (f *Finish) count(ctx context.Context, to string) (int, error) {
+	out, err := f.trunk.git(ctx, nil, "rev-list", "--count", f.Old+".."+to, "--")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(out)
+}

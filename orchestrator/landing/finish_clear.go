@@ -1,0 +1,98 @@
+package landing
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// clear refuses to overwrite files of the user's that git does not know. git itself takes ignored ones for worthless.
+func (f *Finish) clear(ctx context.Context) error {
+	if !f.Here {
+		return nil
+	}
+	added, folders, tops, changed := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	err := f.trunk.repo.EachName(ctx, f.Old, f.New, func(c reanchor.Change) error {
+		changed[c.Path], changed[c.From] = true, true
+		if !slices.Contains([]string{"A", "R", "C"}, c.Code) {
+			return nil
+		}
+		added[c.Path] = true
+		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+		top, _, _ := strings.Cut(c.Path, "/")
+		tops[top] = true
+		return nil
+	})
+	if err == nil {
+		err = f.seen(ctx, changed)
+	}
+	if err != nil || len(added) == 0 {
+		return err
+	}
+	args := []string{"ls-files", "--others", "-z", "--"}
+	if len(tops) <= maxTops {
+		for top := range tops {
+			args = append(args, top)
+		}
+	}
+	out, err := f.trunk.git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	var blocking []string
+	for other := range strings.SplitSeq(out, "\x00") {
+		if p := strings.TrimSuffix(other, "/"); p != "" && inTheWay(p, added, folders) {
+			blocking = append(blocking, p)
+		}
+	}
+	if len(blocking) == 0 {
+		return nil
+	}
+	return &words.RefusedError{Reason: "untracked files of yours would be overwritten: " + words.Listed(blocking), Hint: "move them away, then relay finish"}
+}
+
+// seen refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.
+func (f *Finish) seen(ctx context.Context, changed map[string]bool) error {
+	hidden, err := trees.Hidden(ctx, f.trunk.repo)
+	if err != nil {
+		return err
+	}
+	var blocking []string
+	for _, p := range hidden {
+		if !changed[p] {
+			continue
+		}
+		now, _ := f.trunk.git(ctx, nil, "hash-object", "--", p)
+		if was, err := f.trunk.git(ctx, nil, "rev-parse", "--verify", "--end-of-options", f.Old+":"+p); err != nil || was != now {
+			blocking = append(blocking, p)
+		}
+	}
+	if len(blocking) == 0 {
+		return ctx.Err()
+	}
+	return &words.RefusedError{Reason: "git was told not to look at changes of yours that would be overwritten: " + words.Listed(blocking),
+		Hint: "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them; git commit or git stash them, then relay finish"}
+}
+
+// maxTops bounds the folders git is asked about by name.
+const maxTops = 500
+
+// inTheWay reports whether an untracked path is where one of the added files or their folders shall be.
+func inTheWay(p string, added, folders map[string]bool) bool {
+	if added[p] || folders[p] {
+		return true
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if added[dir] {
+			return true
+		}
+	}
+	return false
+}

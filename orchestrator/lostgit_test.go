@@ -1,0 +1,86 @@
+package orchestrator
+
+import (
+	"path/filepath"
+	"testing"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/repotest"
+	"relay/reanchor"
+)
+
+func TestVaultOfALinkedWorktree(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	other := &lab{Repo: &repotest.Repo{T: t, Root: filepath.Join(t.TempDir(), "linked")}}
+	l.Git("worktree", "add", "-q", "-b", "side", other.Root)
+	other.open("echo x > work.txt; rm .git")
+	other.begin()
+	f := other.try(epic.Task{}, nil)
+	if f.Outcome != "tamper" || other.Git("symbolic-ref", "HEAD") != "refs/heads/side" {
+		t.Errorf("got %s %q", f.Outcome, f.Receipt.ErrorSummary)
+	}
+	if _, err := reanchor.OpenGit(t.Context(), other.Root); err != nil {
+		t.Error(err)
+	}
+}
+
+// A person who works in the checkout meanwhile, on a branch that has no commit yet too, finds all as it was left.
+func TestTheUsersBranchWithoutACommit(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	one := y.proved("T1", `echo 1 > one; cd `+y.Root+`
+		echo mine > mine.txt; git add mine.txt; git commit -qm mine
+		git branch -q pages; git branch -q -D pages
+		git switch -q --orphan pages; echo page > index.html; git add index.html`)
+	if got := y.step(one); got != "T1 success" { // and the copy of .git is made anew
+		t.Error(got)
+	}
+	two := y.proved("T2", "echo 2 > two")
+	if notes := append(one.Finding.Notes, two.Finding.Notes...); len(notes) > 0 {
+		t.Errorf("%+v", notes)
+	}
+	if got := y.Git("symbolic-ref", "HEAD") + " " + y.Git("ls-files") + " " + y.Git("log", "-1", "--format=%s", "main"); got != "refs/heads/pages index.html mine" {
+		t.Error(got)
+	}
+	y.Wants(map[string]string{"index.html": "page\n", ".agents-os/relay/git-damaged/HEAD": "-"})
+}
+
+// The branch that the user has checked out comes back with the user's last commit, and nothing else is put back.
+func TestTheUsersBranchIsDeleted(t *testing.T) {
+	t.Parallel()
+	const gone = "the branch main, which is checked out, was deleted during the attempt; relay put it back"
+	for name, c := range map[string]struct{ before, script, want string }{
+		"as it was":         {"true", "git update-ref -d refs/heads/main", gone},
+		"with a new commit": {"git commit -q --allow-empty -m mine", "git update-ref -d refs/heads/main", gone},
+		"visited":           {"git switch -q -c other; git commit -q --allow-empty -m other; git switch -q main; git commit -q --allow-empty -m mine", "git update-ref -d refs/heads/main", gone},
+		"another in its place": {"true", "git update-ref -d refs/heads/main; git update-ref refs/heads/main/x HEAD",
+			"the repository's .git folder was damaged or removed during the attempt; relay put it back and moved what was left of it to git-damaged in its own folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			ready := y.proved("T1", "echo 1 > one")
+			y.Sh(c.before + `; git branch -f side; echo staged > staged.txt; git add staged.txt`)
+			was := y.Git("rev-parse", "main")
+			f := y.does("T2", "echo 2 > two; "+c.script).Finding
+			if f.Outcome != attempts.Tamper || len(f.Notes) == 0 || f.Notes[0].Text != c.want {
+				t.Errorf("%s: %s, %+v", f.Outcome, f.Receipt.ErrorSummary, f.Notes)
+			}
+			if got := y.Git("rev-parse", "HEAD", "main", "side"); got != was+"\n"+was+"\n"+was {
+				t.Errorf("got %s, want %s", got, was)
+			}
+			if got := y.Git("log", "-g", "-1", "--format=%gs", "main"); c.want == gone && got != "relay: put back" {
+				t.Errorf("the log of main says %q", got)
+			}
+			if got := y.Git("status", "--porcelain"); got != "A  staged.txt" {
+				t.Errorf("status is %q", got)
+			}
+			if got := y.step(ready); got != "T1 success" {
+				t.Error(got)
+			}
+			y.holds("one")
+		})
+	}
+}

@@ -1,0 +1,28 @@
+package orchestrator
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"relay/orchestrator/words"
+)
+
+// Reviewers who were killed while they read in the checkout may have left something there.
+func TestJudgingInTheCheckoutIsSettledThere(t *testing.T) {
+	t.Parallel()
+	o := &Options{Dir: t.TempDir(), Isolation: IsolationWorktree}
+	if err := os.WriteFile(filepath.Join(o.Dir, judgingName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sameGround(t.Context(), o, nil)
+	var refused *words.RefusedError
+	want := words.RefusedError{
+		Reason: "a run with isolation: none was killed while reviewers read in this checkout, and what was left is to be looked at there",
+		Hint:   "relay work --isolation none goes on with it",
+	}
+	if !errors.As(err, &refused) || *refused != want {
+		t.Errorf("got %v, want %+v", err, want)
+	}
+}

@@ -1,0 +1,95 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"relay/epic"
+	"relay/orchestrator/words"
+)
+
+// arrival is what a task of this run has put on the integration branch.
+type arrival struct {
+	from  string // where the branch was before
+	task  *epic.Task
+	files []string
+}
+
+// shared are files that a task and some before it have both changed.
+type shared struct{ files, tasks []string }
+
+func (s *shared) add(file, task string) {
+	if !slices.Contains(s.files, file) {
+		s.files = append(s.files, file)
+	}
+	if task != "" && !slices.Contains(s.tasks, task) {
+		s.tasks = append(s.tasks, task)
+	}
+}
+
+// noteBoth tells of files that this task and those landed since it began, or with it, have both changed, and which one of
+// them does not declare: that is why they were not kept apart.
+func (l *lanes) noteBoth(ctx context.Context, r Ready, step *Joint, f *Finding) {
+	mine := arrival{step.From, &r.Assignment.Task, f.Receipt.FilesChanged}
+	since := append(l.arrivedSince(r.Assignment.Base, step.From), step.arrivals...)
+	step.arrivals = append(step.arrivals, mine)
+	var byMe, byThem, byNone shared
+	for _, other := range since {
+		for _, p := range mine.files {
+			if !slices.Contains(other.files, p) {
+				continue
+			}
+			switch mineToo, theirs := declared(mine.task, p), declared(other.task, p); {
+			case !mineToo && !theirs:
+				byNone.add(p, other.task.ID)
+			case !mineToo:
+				byMe.add(p, other.task.ID)
+			case !theirs:
+				byThem.add(p, other.task.ID)
+			}
+		}
+	}
+	for _, p := range l.changedSince(ctx, r.Assignment.Base, step.From) { // by an earlier run too, or by a person
+		if slices.Contains(mine.files, p) && !declared(mine.task, p) && !slices.Contains(byNone.files, p) {
+			byMe.add(p, "")
+		}
+	}
+	for _, b := range []struct {
+		shared
+		text string
+	}{
+		{byMe, "changed %s, as %s did, and does not declare it: add it to its files"},
+		{byThem, "changed %[1]s, as %[2]s did without declaring it: add it to the files of %[2]s"},
+		{byNone, "changed %s, as %s did, and neither declares it: add it to the files of both"},
+	} {
+		if len(b.files) > 0 {
+			f.note("overlap", fmt.Sprintf(b.text, words.Listed(b.files), firstOf(words.Listed(b.tasks), "others")))
+		}
+	}
+}
+
+// arrivedSince lists what has landed in this run since the branch was at a commit.
+func (l *lanes) arrivedSince(base, tip string) []arrival {
+	if base == tip {
+		return nil
+	}
+	at := slices.IndexFunc(l.arrived, func(a arrival) bool { return a.from == base })
+	return slices.Clone(l.arrived[max(at, 0):])
+}
+
+// changedSince lists the files that differ since the branch was at a commit; none when they are too many to be told.
+func (l *lanes) changedSince(ctx context.Context, base, tip string) []string {
+	if base == tip {
+		return nil
+	}
+	names, err := l.home.Names(ctx, base, tip)
+	if err != nil {
+		return nil
+	}
+	paths := make([]string, len(names))
+	for i := range names {
+		paths[i] = names[i].Path
+	}
+	return paths
+}

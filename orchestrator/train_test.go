@@ -1,0 +1,175 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// contending is simulated with a train in which every task changes one file that none declares: what began before the
+// last landing does not land.
+type contending struct {
+	*simulated
+	slower time.Duration // what a further attempt takes longer
+
+	mu     sync.Mutex
+	landed int
+}
+
+func (c *contending) tip() string { return fmt.Sprint(c.landed) }
+
+func (c *contending) Prepare(context.Context, Assignment) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tip(), nil
+}
+
+func (c *contending) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+	f, err := c.simulated.Attempt(ctx, a)
+	if a.Attempt > 1 {
+		<-time.After(c.slower)
+	}
+	f.Receipt.FilesChanged = []string{"CHANGELOG", "own/" + a.Task.ID}
+	return f, err
+}
+
+func (c *contending) Join(_ context.Context, waiting []Ready) (Joint, error) {
+	<-time.After(time.Second)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, from := waiting[0].Finding, c.tip()
+	if waiting[0].Assignment.Base == from {
+		return Joint{From: from, To: from + "+", Findings: []Finding{f}}, nil
+	}
+	f.fail(attempts.Conflict, attempts.Conflicted, "conflict in CHANGELOG")
+	f.Receipt.Contested = []string{"CHANGELOG"}
+	return Joint{From: from, To: from, Findings: []Finding{f}}, nil
+}
+
+func (c *contending) Advance(_ context.Context, j Joint) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if j.To != j.From {
+		c.landed++
+	}
+	return true, nil
+}
+
+// trained has a night of eight jobs, with a train and leases, in fake time.
+func trained(t *testing.T, text string, night func(t *testing.T, run func(Engine) *attempts.Store)) {
+	t.Helper()
+	o := Options{Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Isolation: IsolationWorktree, Runners: []string{"claude"}}
+	o.Limits = Limits{MaxAttempts: 3, MaxUncharged: 6, FailedInARow: 5, SameError: 3}
+	e, err := epic.Read("epic.yml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Epic, o.Graph = e, g
+	synctest.Test(t, func(t *testing.T) {
+		store, err := patientLedger(t, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		night(t, func(engine Engine) *attempts.Store {
+			n := newNight(&o, store, engine)
+			store.View(func(l *attempts.Ledger) { n.plan = newSchedule(o.Epic, g, l, nil).leased(true) })
+			if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
+				t.Errorf("the night ended: %v, %+v", err, n.halted)
+			}
+			return store
+		})
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Tasks that all change one file without saying so are in each other's way once: from then on they go one after the
+// other, and nobody who is quicker lands before them again.
+func TestTrainIsFair(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{4, 20, 60} {
+		trained(t, sideBySide(n), func(t *testing.T, run func(Engine) *attempts.Store) {
+			store := run(&contending{simulated: &simulated{script: map[string][]step{}, start: time.Now()}, slower: 3 * time.Minute})
+			for i := range n {
+				id := fmt.Sprintf("T%d", i+1)
+				if rec := store.Task(id); !rec.Completed || len(rec.Attempts) > 2 {
+					t.Errorf("%d tasks: %s is completed: %v, after %d attempts", n, id, rec.Completed, len(rec.Attempts))
+				}
+			}
+		})
+	}
+}
+
+// queueing is simulated with a train that is slower than the tasks, and lands as many as there are.
+type queueing struct {
+	*simulated
+	landed []string // of each step
+}
+
+func (q *queueing) Join(_ context.Context, waiting []Ready) (Joint, error) {
+	<-time.After(10 * time.Minute)
+	j := Joint{From: "a", To: "b"}
+	var ids []string
+	for _, r := range waiting {
+		j.Findings, ids = append(j.Findings, r.Finding), append(ids, r.Assignment.Task.ID)
+	}
+	q.landed = append(q.landed, strings.Join(ids, " "))
+	return j, nil
+}
+
+func (q *queueing) Advance(context.Context, Joint) (bool, error) { return true, nil }
+
+// What waits lands in the order it became ready, and nothing of it twice.
+func TestTrainOrder(t *testing.T) {
+	t.Parallel()
+	trained(t, sideBySide(6), func(t *testing.T, run func(Engine) *attempts.Store) {
+		q := &queueing{simulated: &simulated{script: map[string][]step{}, start: time.Now()}}
+		for i, minutes := range []time.Duration{4, 6, 1, 5, 3, 2} {
+			q.script[fmt.Sprintf("T%d", i+1)] = []step{{takes: minutes * time.Minute, outcome: attempts.Success}}
+		}
+		run(q)
+		if want := []string{"T3", "T6 T5 T1 T4 T2"}; !slices.Equal(q.landed, want) {
+			t.Errorf("landed are %q, want %q", q.landed, want)
+		}
+	})
+}
+
+// What an earlier run has learned of a task holds for the next one, and for its forecast.
+func TestLeasesAreLearned(t *testing.T) {
+	t.Parallel()
+	e := &epic.Epic{}
+	l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}
+	for _, id := range []string{"T1", "T2", "T3"} {
+		e.Tasks = append(e.Tasks, epic.Task{ID: id})
+		rec := &attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: attempts.Conflict, Receipt: attempts.Receipt{Contested: []string{"CHANGELOG"}}}}}
+		if l.Tasks[id] = rec; id == "T2" {
+			rec.Attempts[0].Receipt.Contested = []string{"go.mod"}
+		}
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSchedule(e, g, l, nil).leased(true)
+	anybody := func(int) bool { return true }
+	if got := []int{s.next(anybody), s.next(anybody), s.next(anybody)}; !slices.Equal(got, []int{0, 1, -1}) {
+		t.Errorf("got %v, want T1 and T2 at once and then nobody", got)
+	}
+	s.completed(0)
+	if got := s.next(anybody); got != 2 {
+		t.Errorf("got %d, want T3", got)
+	}
+}

@@ -1,0 +1,79 @@
+package trees
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/reanchor"
+)
+
+// declared lists the paths that a .gitmodules names; where is --file or --blob with its name.
+func declared(ctx context.Context, repo *reanchor.Git, where ...string) ([]string, error) {
+	out, err := repo.Run(ctx, reanchor.Call{Args: append(append([]string{"config"}, where...), "-z", "--get-regexp", `^submodule\..*\.path$`)})
+	if err != nil && len(out) == 0 {
+		return nil, ctx.Err() // nothing of that kind is in it
+	}
+	var paths []string
+	for setting := range strings.SplitSeq(string(out), "\x00") {
+		if _, path, _ := strings.Cut(setting, "\n"); path != "" && filepath.IsLocal(filepath.FromSlash(path)) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// Declared lists the paths of submodules that a commit declares.
+func (w *Tree) Declared(ctx context.Context, commit string) ([]string, error) {
+	return declared(ctx, w.Repo, "--blob", commit+":.gitmodules")
+}
+
+// Inner says of each submodule that is checked out what is in it and nowhere else, as [Tree.OnlyIn] does.
+func (w *Tree) Inner(ctx context.Context) (map[string]string, error) {
+	if info, err := os.Lstat(filepath.Join(w.Repo.Root(), ".gitmodules")); err != nil || !info.Mode().IsRegular() {
+		return nil, nil //nolint:nilerr // there are none
+	}
+	paths, err := declared(ctx, w.Repo, "--file", ".gitmodules")
+	found := make(map[string]string)
+	for _, path := range paths {
+		if what := w.OnlyIn(ctx, path); what != "" {
+			found[path] = what
+		}
+	}
+	return found, err
+}
+
+// OnlyIn says what the repository at path has that is nowhere else: changes in no commit, or commits that it has from no
+// other repository. "" is nothing, or no repository.
+func (w *Tree) OnlyIn(ctx context.Context, path string) string {
+	if !w.Populated(path) {
+		return ""
+	}
+	dir := filepath.Join(w.Repo.Root(), filepath.FromSlash(path))
+	changes, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"}})
+	if err != nil {
+		return "git cannot read it"
+	}
+	commits, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"rev-list", "--max-count=10", "HEAD", "--all", "--not", "--remotes", "--"}})
+	if err != nil {
+		return "git cannot read it"
+	}
+	return string(changes) + string(commits)
+}
+
+// Populated reports whether a repository stands at path.
+func (w *Tree) Populated(path string) bool {
+	_, err := os.Lstat(filepath.Join(w.Repo.Root(), filepath.FromSlash(path), ".git"))
+	return err == nil
+}
+
+// OnlyHere reports whether the repository at path has a commit that it got from no other one.
+func (w *Tree) OnlyHere(ctx context.Context, path, commit string) bool {
+	if !w.Populated(path) {
+		return false
+	}
+	dir := filepath.Join(w.Repo.Root(), filepath.FromSlash(path))
+	out, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"for-each-ref", "--count=1", "--contains=" + commit, "--format=x", "refs/remotes"}})
+	return err == nil && len(out) == 0
+}

@@ -1,0 +1,210 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// Leftover is one thing that runs have left behind which are over.
+type Leftover struct {
+	Kind LeftoverKind
+	Name string // of a branch, without refs/heads/, or a folder's absolute path
+	Why  string // why it stays, in words; "" : nothing would be lost with it
+	Look string // command that shows what would be lost
+
+	commit string // a branch's
+}
+
+// LeftoverKind names a sort of things that runs leave behind.
+type LeftoverKind string
+
+// What runs leave behind.
+const (
+	LeftWorktree LeftoverKind = "worktree"
+	LeftBranch   LeftoverKind = "branch"
+	LeftCopy     LeftoverKind = "copy" // of .git
+)
+
+// Cleanup is where runs leave things behind.
+type Cleanup struct {
+	Git       *reanchor.Git // the user's checkout
+	Dir       string        // relay's folder
+	Worktrees string        // as Worktree.Dir in the options of a run
+	Vault     string        // as in the options of a run
+}
+
+// Leftovers lists what runs have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is on.
+func (o Cleanup) Leftovers(ctx context.Context) ([]Leftover, error) {
+	found, err := o.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[string]bool{} // worktrees that can be removed
+	for _, l := range found {
+		gone[l.Name] = l.Why == ""
+	}
+	branches, err := o.branches(ctx, gone)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := o.copies(ctx)
+	return append(append(found, branches...), copies...), err
+}
+
+// Remove removes one thing that [Cleanup.Leftovers] has listed, unless something would be lost with it by now.
+func (o Cleanup) Remove(ctx context.Context, l Leftover) error {
+	if l.Why != "" {
+		return errors.New(l.Why)
+	}
+	switch l.Kind {
+	case LeftWorktree:
+		y := o.yard()
+		why, err := y.Loss(ctx, filepath.Base(l.Name))
+		if err == nil && why != "" {
+			err = errors.New(why)
+		}
+		if err != nil {
+			return err
+		}
+		return y.Remove(ctx, filepath.Base(l.Name))
+	case LeftBranch:
+		now, err := o.branches(ctx, nil)
+		for _, b := range now {
+			if b.Name == l.Name && b.Why != "" {
+				err = errors.Join(err, errors.New(b.Why))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return o.yard().Unbranch(ctx, l.Name, l.commit)
+	}
+	err := os.RemoveAll(l.Name)
+	_ = os.Remove(filepath.Dir(l.Name)) // when it was the last one there
+	return err
+}
+
+func (o Cleanup) yard() *Yard {
+	return &Yard{Repo: o.Git, Dir: o.Worktrees, Lock: func(ctx context.Context) (func() error, error) { return LockRepository(ctx, o.Git) }}
+}
+
+func (o Cleanup) worktrees(ctx context.Context) ([]Leftover, error) {
+	y := o.yard()
+	names, err := y.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Leftover, len(names))
+	for i, name := range names {
+		l := Leftover{Kind: LeftWorktree, Name: filepath.Join(o.Worktrees, name)}
+		if l.Why, err = y.Loss(ctx, name); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.Name, err)
+		}
+		l.Look = "git -C " + words.ShellWord(l.Name) + " status"
+		if _, err := os.Lstat(filepath.Join(l.Name, ".git")); err != nil {
+			l.Look = "ls -A " + words.ShellWord(l.Name) // git would look at the repository around it
+		}
+		found[i] = l
+	}
+	return found, nil
+}
+
+// branches lists the branches of tasks. One whose commits are in no other ref has work that has neither landed nor been
+// kept elsewhere. gone are worktrees that will not be there any more.
+func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover, error) {
+	out, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)", "refs/heads/" + TaskBranches}})
+	if err != nil {
+		return nil, err
+	}
+	var found []Leftover
+	for _, row := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+		parts := strings.SplitN(row, "\x00", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		l := Leftover{Kind: LeftBranch, Name: strings.TrimPrefix(parts[0], "refs/heads/"), commit: parts[1]}
+		out, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", l.commit, "--not", "--exclude=refs/heads/" + TaskBranches + "*", "--glob=refs/*", "--"}})
+		if err != nil {
+			return nil, err
+		}
+		own := strings.TrimSpace(string(out))
+		switch at := parts[2]; {
+		case own != "0":
+			l.Why, l.Look = "commits that have neither landed nor been kept elsewhere: "+own, "git log -p -"+own+" "+words.ShellWord(l.Name)
+		case at != "" && !gone[at]:
+			l.Why, l.Look = "it is checked out in "+at, "git -C "+words.ShellWord(at)+" status"
+		}
+		found = append(found, l)
+	}
+	return found, nil
+}
+
+// copies lists copies of .git. One with a commit that the repository lacks may be all that is left of it.
+func (o Cleanup) copies(ctx context.Context) ([]Leftover, error) {
+	var found []Leftover
+	var err error
+	for _, path := range []string{o.Vault, filepath.Join(o.Dir, "git-copy", "own")} {
+		if path == "" {
+			continue
+		}
+		for _, name := range []string{path, path + ".file"} {
+			if _, err = os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			l := Leftover{Kind: LeftCopy, Name: name}
+			l.Why, err = o.lacking(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			l.Look = "git --git-dir=" + words.ShellWord(name) + " log --all"
+			found = append(found, l)
+		}
+	}
+	damaged, err := filepath.Glob(filepath.Join(o.Dir, "git-damaged*"))
+	for _, path := range damaged {
+		found = append(found, Leftover{Kind: LeftCopy, Name: path, Why: "what was left of a .git that an agent had damaged", Look: "ls " + words.ShellWord(path)})
+	}
+	return found, err
+}
+
+// lacking says what a copy has that the repository lacks. One without HEAD was cut short, and would not be put back.
+func (o Cleanup) lacking(ctx context.Context, path string) (string, error) {
+	if _, err := os.Lstat(filepath.Join(path, headFile)); err != nil {
+		return "", nil //nolint:nilerr // a part of a copy, or the one line that a linked worktree has
+	}
+	list, err := reanchor.Run(ctx, reanchor.Call{Dir: o.Dir, GitDir: path, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return "git cannot read it", nil
+	}
+	if len(list) == 0 {
+		return "", nil
+	}
+	rows := strings.Split(strings.TrimSuffix(string(list), "\n"), "\n")
+	var names strings.Builder
+	for _, row := range rows {
+		name, _, _ := strings.Cut(row, " ")
+		names.WriteString(name + "\n")
+	}
+	said, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--batch-check=%(objectname)"}, Stdin: strings.NewReader(names.String())})
+	if err != nil {
+		return "", err
+	}
+	for i, answer := range strings.Split(strings.TrimSuffix(string(said), "\n"), "\n") {
+		if strings.HasSuffix(answer, " missing") && i < len(rows) {
+			_, ref, _ := strings.Cut(rows[i], " ")
+			return "this repository lacks the commit of its " + ref, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,147 @@
+package trees
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"relay/orchestrator/repotest"
+	"relay/reanchor"
+)
+
+func (l *lab) yardOf() Cleanup {
+	l.Helper()
+	repo, err := reanchor.OpenGit(l.Context(), l.Root)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return Cleanup{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: l.Path(".agents-os/relay/worktrees"), Vault: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+}
+
+// remains lists what is left: its name, and why it stays.
+func (l *lab) remains() (names []string, found []Leftover) {
+	l.Helper()
+	found, err := l.yardOf().Leftovers(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, f := range found {
+		name := string(f.Kind) + " " + strings.ReplaceAll(f.Name, filepath.Dir(l.Root), "TEMP")
+		if f.Why != "" {
+			name += ": " + strings.ReplaceAll(f.Why, filepath.Dir(l.Root), "TEMP")
+		}
+		names = append(names, name)
+	}
+	return names, found
+}
+
+// What has landed or is kept elsewhere goes; what would be lost stays, and is named.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	l := &lab{Repo: repotest.NewNight(t)}
+	l.Sh(`
+		commit() { git commit-tree -p main -m "$1" 'main^{tree}'; }
+		tasks=relay-tasks/20260101-lab
+		git branch $tasks/landed ` + repotest.Landed + `~
+		git branch $tasks/kept $(commit kept); git update-ref refs/relay/20260101-lab/kept/1 $tasks/kept
+		git branch $tasks/own $(commit own)
+		git branch $tasks/looked-at ` + repotest.Landed + `
+		git worktree add -q ../beside $tasks/looked-at
+		cd .agents-os/relay; mkdir worktrees; cd worktrees
+		git worktree add -q --detach 1 ` + repotest.Landed + `
+		git worktree add -q --detach check-1 ` + repotest.Landed + `; echo x > check-1/x.log
+		git worktree add -q -b $tasks/done 2 ` + repotest.Landed + `
+		git worktree add -q -b $tasks/changed 3 ` + repotest.Landed + `; echo x > 3/x
+		git worktree add -q --detach 4 ` + repotest.Landed + `; git -C 4 commit -q --allow-empty -m lost
+		git worktree add -q --detach 5 ` + repotest.Landed + `; git -C 5 update-index --assume-unchanged seed.txt; echo hidden > 5/seed.txt
+		git worktree add -q --detach 6 ` + repotest.Landed + `; git -C 6 update-index --skip-worktree seed.txt
+		mkdir mine; echo x > mine/x
+		cp -r ../../../.git ../../../../copies; mkdir ../../../../c; mv ../../../../copies ../../../../c/one; mv ../../../../c ../../../../copies
+		mkdir ../git-damaged
+	`)
+	before := l.Sh("git for-each-ref refs/heads/main refs/heads/relay refs/relay refs/relay-tip; git status --porcelain")
+	want := []string{
+		"worktree TEMP/work/.agents-os/relay/worktrees/1",
+		"worktree TEMP/work/.agents-os/relay/worktrees/2",
+		"worktree TEMP/work/.agents-os/relay/worktrees/3: changes in no commit: x",
+		"worktree TEMP/work/.agents-os/relay/worktrees/4: its commit is on no branch",
+		"worktree TEMP/work/.agents-os/relay/worktrees/5: changes that git was told not to look at: seed.txt",
+		"worktree TEMP/work/.agents-os/relay/worktrees/6",
+		"worktree TEMP/work/.agents-os/relay/worktrees/check-1",
+		"worktree TEMP/work/.agents-os/relay/worktrees/mine: git does not know it",
+		"branch relay-tasks/20260101-lab/changed: it is checked out in TEMP/work/.agents-os/relay/worktrees/3",
+		"branch relay-tasks/20260101-lab/done",
+		"branch relay-tasks/20260101-lab/kept",
+		"branch relay-tasks/20260101-lab/landed",
+		"branch relay-tasks/20260101-lab/looked-at: it is checked out in TEMP/beside",
+		"branch relay-tasks/20260101-lab/own: commits that have neither landed nor been kept elsewhere: 1",
+		"copy TEMP/copies/one",
+		"copy TEMP/work/.agents-os/relay/git-damaged: what was left of a .git that an agent had damaged",
+	}
+	names, found := l.remains()
+	if !slices.Equal(names, want) {
+		t.Fatalf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
+	}
+	for _, f := range found {
+		if err := l.yardOf().Remove(t.Context(), f); (err != nil) != (f.Why != "") {
+			t.Errorf("remove %s, which stays because %q: %v", f.Name, f.Why, err)
+		}
+		if f.Why != "" {
+			l.Sh(f.Look) // whatever it says to type works
+		}
+	}
+	stays := slices.DeleteFunc(want, func(name string) bool { return !strings.Contains(name, ": ") })
+	if names, _ := l.remains(); !slices.Equal(names, stays) {
+		t.Errorf("then\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(stays, "\n"))
+	}
+	if after := l.Sh("git for-each-ref refs/heads/main refs/heads/relay refs/relay refs/relay-tip; git status --porcelain"); after != before {
+		t.Errorf("got\n%s\nwant\n%s", after, before)
+	}
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(l.Root), "copies")); err == nil {
+		t.Error("the empty folder of the copies is still there")
+	}
+	l.Sh("git fsck --connectivity-only --no-dangling")
+}
+
+// Between the list and the answer somebody goes on working.
+func TestLeftoversThatAreInUseByNow(t *testing.T) {
+	t.Parallel()
+	l := &lab{Repo: repotest.NewNight(t)}
+	l.Sh(`mkdir .agents-os/relay/worktrees; git worktree add -q --detach .agents-os/relay/worktrees/1 ` + repotest.Landed + `; git branch relay-tasks/20260101-lab/T1 ` + repotest.Landed + `; git branch relay-tasks/20260101-lab/T2 ` + repotest.Landed)
+	_, found := l.remains()
+	if len(found) != 3 {
+		t.Fatalf("found %+v", found)
+	}
+	l.Sh(`echo x > .agents-os/relay/worktrees/1/x
+		git branch -f relay-tasks/20260101-lab/T1 $(git commit-tree -p main -m Later 'main^{tree}')
+		git worktree add -q ../beside relay-tasks/20260101-lab/T2`)
+	for i, want := range []string{"changes in no commit: x", "commits that have neither landed nor been kept elsewhere: 1", "it is checked out in "} {
+		if err := l.yardOf().Remove(t.Context(), found[i]); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", found[i].Name, err, want)
+		}
+	}
+	l.Wants(map[string]string{".agents-os/relay/worktrees/1/x": "x\n"})
+}
+
+// A copy that has what the repository lacks may be all that is left of it.
+func TestLeftoverCopies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ make, why string }{
+		"a commit of its own": {`cp -r .git ../copies/one; git --git-dir=../copies/one update-ref refs/heads/only $(git --git-dir=../copies/one commit-tree -m Only 'HEAD^{tree}')`, "this repository lacks the commit of its refs/heads/only"},
+		"damaged":             {`cp -r .git ../copies/one; rm -r ../copies/one/objects`, "git cannot read it"},
+		"cut short":           {`cp -r .git ../copies/one; rm ../copies/one/HEAD`, ""},
+		"no refs":             {`git init -q --bare ../copies/one`, ""},
+		"of a worktree":       {`echo 'gitdir: /x' > ../copies/one.file`, ""},
+	} {
+		l := &lab{Repo: repotest.NewNight(t)}
+		l.Sh("mkdir ../copies; " + c.make)
+		_, found := l.remains()
+		if len(found) != 1 || found[0].Why != c.why {
+			t.Errorf("%s: got %+v", name, found)
+		} else if c.why != "" && found[0].Look != "git --git-dir="+found[0].Name+" log --all" {
+			t.Errorf("%s: look with %s", name, found[0].Look)
+		}
+	}
+}

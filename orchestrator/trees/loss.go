@@ -1,0 +1,109 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// Loss says in words what would be lost with worktree name: processes that work in it, changes in no commit (ignored
+// files do not count), an operation that is half done, a commit on no branch. "" is nothing. It writes nothing.
+func (y *Yard) Loss(ctx context.Context, name string) (string, error) {
+	if !isSiteName(name) {
+		return "relay has not made it", nil
+	}
+	dir, err := y.ground(false)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name)
+	if pid := inhabitant(path); pid != 0 {
+		return fmt.Sprintf("process %d works in it", pid), nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "it is a file", nil
+	}
+	entries, err := y.entries(dir)
+	for _, e := range entries {
+		if e.path == path {
+			return lossOf(ctx, y.Repo.Worktree(path, e.admin))
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if found, err := os.ReadDir(path); err != nil || len(found) > 0 {
+		return "git does not know it", err
+	}
+	return "", nil
+}
+
+func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
+	w := &Tree{Repo: repo}
+	if half := w.Halfway(); half != "" {
+		return "a " + half + " in it is half done", nil
+	}
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}})
+	if err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	if err != nil {
+		return "git cannot read it: " + err.Error(), nil
+	}
+	var changed []string
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		if len(line) > 3 && line[:2] != " D" { // what is not there is in the commit: a removal that was cut short leaves that
+			changed = append(changed, line[3:])
+		}
+	}
+	if len(changed) > 0 {
+		return "changes in no commit: " + words.Listed(changed), nil
+	}
+	if unseen, err := w.unseen(ctx); err != nil || unseen != "" {
+		return unseen, err
+	}
+	refs, err := repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--count=1", "--contains=HEAD", "--format=x"}})
+	if err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	if err != nil {
+		return "git cannot read its HEAD", nil
+	}
+	if len(refs) == 0 {
+		return "its commit is on no branch", nil
+	}
+	return "", nil
+}
+
+// inhabitant returns a process whose working folder is path or below it, or 0. Only Linux tells.
+func inhabitant(path string) int {
+	found, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	for _, f := range found {
+		pid, err := strconv.Atoi(f.Name())
+		if err != nil {
+			continue
+		}
+		at, err := os.Readlink(filepath.Join("/proc", f.Name(), "cwd"))
+		if err == nil && (at == path || strings.HasPrefix(at, path+"/")) {
+			return pid
+		}
+	}
+	return 0
+}

@@ -1,0 +1,232 @@
+package trees
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"relay/reanchor"
+)
+
+// plot is how relay has left a worktree. What is not so any more an agent has changed.
+type plot struct {
+	admin  string      // the worktree's own folder below the repository's common one
+	links  []string    // what stands in the files by which the two find each other
+	rules  []string    // what stands in the files that say which part of a commit is checked out, and how
+	mode   fs.FileMode // permissions of a folder that git makes here
+	commit string
+	index  [sha256.Size]byte // checksum of keptIndex
+}
+
+// keptIndex is a second name for the index as relay has left it. An agent's git replaces the index and does not write
+// into it, so this one stays: it knows exactly which files have not been touched since, whatever an agent told git to
+// look away from.
+const keptIndex = "relay-index"
+
+// ownMark is a file in a worktree's own folder that says which worktree it is: an agent can spoil git's own word on it.
+const ownMark = "relay-worktree"
+
+// LeadsBelow reports whether a worktree's own folder below .git is of one of relay's, or of one that is in dir as well.
+func LeadsBelow(admin, dir string) bool {
+	texts := contents(admin, []string{ownMark, "gitdir"})
+	return texts[0] != "" || strings.HasPrefix(texts[1], dir+string(filepath.Separator))
+}
+
+// linkFiles and ruleFiles are named from the worktree's own folder.
+var (
+	linkFiles = []string{"gitdir", "commondir", ownMark}
+	ruleFiles = []string{"config.worktree", "info/sparse-checkout"}
+)
+
+// adminFiles are all that is left in a worktree's own folder when it is used again; with them, what other ways to keep
+// refs need. The rest is an operation that is half done, a lock, or refs of an earlier task.
+var adminFiles = []string{"HEAD", "gitdir", "commondir", "config.worktree", "info", "logs", "reftable", ownMark, keptIndex}
+
+// smallFile is more than any of these has.
+const smallFile = 1 << 20
+
+// contents reads files that an agent can write: one that is not there, not a file, or too large, is "".
+func contents(dir string, names []string) []string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = plain(filepath.Join(dir, filepath.FromSlash(name)), smallFile)
+	}
+	return texts
+}
+
+func plain(path string, most int64) string {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return ""
+	}
+	text, _ := os.ReadFile(path) // gone meanwhile: as if it was not there
+	return string(text)
+}
+
+func (y *Yard) plot(name string) *plot {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.plots[name]
+}
+
+func (y *Yard) remember(name string, p *plot) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.plots == nil {
+		y.plots = make(map[string]*plot)
+	}
+	y.plots[name] = p
+}
+
+func (y *Yard) forget(name string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	delete(y.plots, name)
+}
+
+// siteName is what a worktree may be called: nothing that leads out of dir, nor into a folder of it.
+var siteName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func isSiteName(name string) bool { return len(name) <= 64 && siteName.MatchString(name) }
+
+// path is where worktree name is, without symbolic links; the folder it lies in is made when it is not there.
+func (y *Yard) path(name string) (string, error) {
+	if !isSiteName(name) {
+		return "", fmt.Errorf("worktree %q: not a name", name)
+	}
+	dir, err := y.ground(true)
+	return filepath.Join(dir, name), err
+}
+
+// ground returns dir without symbolic links, and makes it. A link or a file in its place, below the repository, an
+// agent has put there since: it is removed, and never followed.
+func (y *Yard) ground(needed bool) (string, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.real == "" {
+		if needed {
+			if err := os.MkdirAll(y.Dir, 0o755); err != nil {
+				return "", err
+			}
+		}
+		real, err := filepath.EvalSymlinks(y.Dir)
+		if errors.Is(err, fs.ErrNotExist) && !needed {
+			return y.Dir, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		y.real = real
+	}
+	for at := y.real; at == y.real || strings.HasPrefix(at, y.Repo.Root()+string(filepath.Separator)); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && !info.IsDir() {
+			if err := os.Remove(at); err != nil {
+				return "", err
+			}
+		}
+	}
+	if !needed {
+		return y.real, nil
+	}
+	return y.real, os.MkdirAll(y.real, 0o755)
+}
+
+// admins is where git keeps what belongs to one worktree each.
+func (y *Yard) admins() string { return filepath.Join(y.Repo.CommonDir(), "worktrees") }
+
+// entry is a worktree that git knows of.
+type entry struct{ admin, path string }
+
+// entries returns the worktrees below dir that git knows of. Those of others are never among them: relay's own mark
+// counts only where git's word does not lead to a worktree that leads back.
+func (y *Yard) entries(dir string) ([]entry, error) {
+	found, err := os.ReadDir(y.admins())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var entries []entry
+	for _, f := range found {
+		admin := filepath.Join(y.admins(), f.Name())
+		texts := contents(admin, []string{"gitdir", ownMark})
+		at := strings.TrimSpace(texts[0])
+		if at != "" && !filepath.IsAbs(at) {
+			at = filepath.Join(admin, at)
+		}
+		back := strings.TrimSpace(strings.TrimPrefix(contents(filepath.Dir(at), []string{".git"})[0], "gitdir:"))
+		if filepath.Base(back) != f.Name() && texts[1] != "" {
+			at = filepath.Join(texts[1], ".git")
+		}
+		if path := filepath.Dir(at); at != "" && filepath.Dir(path) == dir {
+			entries = append(entries, entry{admin, path})
+		}
+	}
+	return entries, err
+}
+
+// settings are what a checkout by relay needs.
+func (y *Yard) settings() []string {
+	workers := y.workers
+	if workers <= 0 {
+		workers = runtime.NumCPU()
+	}
+	return []string{
+		"-c", fmt.Sprintf("checkout.workers=%d", workers),
+		// So that the index knows of every change, and is all in one file.
+		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
+	}
+}
+
+func (y *Yard) git(args ...string) reanchor.Call { return Writing(append(y.settings(), args...)...) }
+
+// removeTree removes a folder with all that is in it, also what an agent has protected against that.
+func removeTree(path string) error {
+	err := os.RemoveAll(path)
+	if err == nil {
+		return nil
+	}
+	if _, opening := sweep(path, 0); opening != nil {
+		return errors.Join(err, opening)
+	}
+	return os.RemoveAll(path)
+}
+
+// sweep gives every folder from path down the permissions mode, or with 0 those that its owner needs, and removes what
+// is neither file, nor folder, nor link: git overlooks it. It returns the folders below path that have a .git in them.
+func sweep(path string, mode fs.FileMode) (repositories []string, err error) {
+	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil: // the walk asks twice about a folder: a second time when it could not read it
+			return err
+		case d.IsDir():
+			err = permit(at, d, mode)
+		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice) != 0:
+			err = os.Remove(at)
+		}
+		if d.Name() == ".git" && filepath.Dir(at) != path {
+			repositories = append(repositories, filepath.Dir(at))
+		}
+		return err
+	})
+	return repositories, err
+}
+
+func permit(folder string, d fs.DirEntry, mode fs.FileMode) error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	if mode == 0 {
+		mode = info.Mode().Perm() | 0o700
+	}
+	if info.Mode().Perm() == mode {
+		return nil
+	}
+	return os.Chmod(folder, mode)
+}

@@ -1,0 +1,154 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/reanchor"
+)
+
+// look reports whether git reads what it needs; and if nothing is amiss but that the branch is gone which HEAD names,
+// the commit that branch was at.
+func (v *Vault) look(ctx context.Context, repo *reanchor.Git) (sound bool, was string) {
+	if _, err := os.Lstat(v.GitDir); err != nil {
+		return false, ""
+	}
+	head, err := repo.Head(ctx)
+	if err != nil {
+		return Unasked(err) != nil, ""
+	}
+	if v.Anchor == "" {
+		return head != "", ""
+	}
+	at, err := repo.Ref(ctx, v.Anchor)
+	switch {
+	case err != nil || at == "" && head != "":
+		// Somebody has moved it away: that is put right elsewhere, unless it is another repository by now.
+		known := storedRef(v.Store, v.Anchor)
+		return head != "" && (known == "" || Has(ctx, repo, known)), ""
+	case head != "":
+		return true, ""
+	case at == "":
+		return false, ""
+	}
+	was = v.deleted(ctx, repo)
+	return was == "", was
+}
+
+// Has reports whether a commit is in the repository, as far as git can be asked.
+func Has(ctx context.Context, repo *reanchor.Git, commit string) bool {
+	_, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "-e", commit + "^{commit}"}})
+	return err == nil || Unasked(err) != nil
+}
+
+// deleted returns the newest commit of the branch that HEAD names, when somebody has deleted that branch; "" when it
+// never had one. The log of HEAD tells: a switch to a branch that has no commit yet is not in it.
+func (v *Vault) deleted(ctx context.Context, repo *reanchor.Git) string {
+	branch, err := repo.Branch(ctx)
+	if err != nil || branch == "" {
+		return ""
+	}
+	on, known := false, []string{""}
+	if seen := v.seen.Load(); seen != nil && seen.ref == "refs/heads/"+branch {
+		on, known[0] = true, seen.commit
+	}
+	log := plain(filepath.Join(repo.GitDir(), "logs", headFile), MaxPrinted)
+	for line := range strings.Lines(log[max(0, len(log)-smallFile):]) {
+		entry, message, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(message, "checkout: moving from ") {
+			on, known = strings.HasSuffix(message, " to "+branch), known[:1]
+		}
+		if fields := strings.Fields(entry); len(fields) > 1 && strings.Trim(fields[1], "0") != "" {
+			known = append(known, fields[1])
+		}
+	}
+	if !on {
+		return ""
+	}
+	for n, commit := range slices.Backward(known) {
+		if commit != "" && len(known)-n <= maxTried && Has(ctx, repo, commit) {
+			return commit
+		}
+	}
+	return ""
+}
+
+// maxTried bounds how many commits are looked for in a repository that has lost them.
+const maxTried = 20
+
+// regrow makes the branch again that HEAD names.
+func (v *Vault) regrow(ctx context.Context, repo *reanchor.Git, commit string) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	branch, err := repo.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	if head, err := repo.Head(ctx); err != nil || head != "" {
+		return "", err // a neighbour was quicker
+	}
+	never := strings.Repeat("0", len(commit))
+	_, err = repo.Run(ctx, Writing("update-ref", "--no-deref", "-m", "relay: put back", "--", "refs/heads/"+branch, commit, never))
+	return "the branch " + branch + ", which is checked out, was deleted during the attempt; relay put it back", err
+}
+
+// PutBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted,
+// and what it has that is newer and whole comes along.
+// Nothing is done when it is sound by then: side by side another attempt, or another run, may have been quicker.
+func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	turn, err := attempts.HoldWithin(ctx, repositoryPatience, filepath.Join(filepath.Dir(v.Store), putBackLock), attempts.Self("", time.Now()))
+	if err == nil { // whatever is wrong with the lock, .git is to be put back
+		defer func() { _ = turn.Release() }()
+	}
+	if sound() {
+		return "", nil
+	}
+	_, whole := os.Stat(filepath.Join(v.Store, headFile))
+	if _, err := os.Stat(v.Store + ".file"); err != nil && whole != nil {
+		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)
+	}
+	why := "the repository's .git folder was damaged or removed during the attempt; relay put it back"
+	aside := ""
+	if _, err := os.Lstat(v.GitDir); err == nil {
+		aside = v.Aside
+		for n := 2; ; n++ {
+			if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			aside = fmt.Sprintf("%s-%d", v.Aside, n)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(v.GitDir, aside)); err != nil {
+			return "", err
+		}
+		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
+	}
+	if _, err := os.Stat(v.Store + ".file"); err == nil {
+		return why, copyFile(v.Store+".file", v.GitDir)
+	}
+	// Made beside it and then renamed: half a .git, after a crash, would be taken for no repository at all.
+	half := v.Aside + ".new"
+	err = errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
+	if err == nil {
+		err = replicate(v.Store, half, nil)
+	}
+	if err == nil {
+		if aside != "" {
+			(&newer{root: filepath.Dir(v.GitDir), from: aside, to: half}).keep(ctx)
+		}
+		err = os.Rename(half, v.GitDir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
+	}
+	return why, nil
+}

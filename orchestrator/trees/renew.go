@@ -1,0 +1,78 @@
+package trees
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// renew brings a copy of .git up to date: what is as it was stays, for a repository can have more refs, each with a log,
+// than anything else in it. Until it is whole the copy has no HEAD.
+func renew(from, to string, skip func(dir string) bool) error {
+	if err := os.RemoveAll(filepath.Join(to, headFile)); err != nil {
+		return err
+	}
+	if err := removeGone(from, to, skip); err != nil {
+		return err
+	}
+	err := mirror(from, to, skip, copyChanged)
+	if err == nil {
+		err = copyFile(filepath.Join(from, headFile), filepath.Join(to, headFile))
+	}
+	return err
+}
+
+// removeGone removes from a copy what .git does not have any more, or as something else: a ref file that git has packed
+// away since must not come back. Objects stay.
+func removeGone(from, to string, skip func(dir string) bool) error {
+	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(to, path)
+		if err = errors.Join(err, relErr); err != nil || rel == "." {
+			return err
+		}
+		original := filepath.Join(from, rel)
+		info, err := os.Lstat(original)
+		switch {
+		case err == nil && info.Mode().Type() == d.Type() && info.Mode()&fs.ModeSymlink == 0 && !(d.IsDir() && skip != nil && skip(original)):
+			if rel == "objects" {
+				return fs.SkipDir
+			}
+			return nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		err = os.RemoveAll(path)
+		if err == nil && d.IsDir() {
+			err = fs.SkipDir
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no copy yet
+	}
+	return err
+}
+
+// settled is how old a change must be for the file to bear the time of it alone: file systems count in ticks.
+const settled = 2 * time.Second
+
+// copyChanged copies a file unless the target has its length and its time of change.
+func copyChanged(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if was, err := os.Lstat(to); err == nil && was.Mode() == info.Mode() && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) {
+		return nil
+	}
+	if err := copyFile(from, to); err != nil {
+		return err
+	}
+	at := info.ModTime()
+	if time.Since(at) < settled {
+		at = time.Unix(0, 0) // that of no file: it is copied again the next time
+	}
+	return os.Chtimes(to, at, at)
+}

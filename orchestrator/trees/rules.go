@@ -1,0 +1,193 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// Rules keeps as it is what tells git how to read and write files and where to send them: the configuration of the
+// repository and its info files, which all worktrees share. An agent's git config in a worktree is one in the user's
+// repository.
+//
+// Nobody writes down who has changed them. What changes while no agent is at work is the user's. What changes while one
+// is, and steers git, is taken for an agent's and put back; of the rest some is told, and all of it left. See weighty.
+type Rules struct {
+	Repo *reanchor.Git // the user's checkout
+
+	mu     sync.Mutex
+	atWork int // who runs an agent's code
+	files  []ruled
+	untold []Meddling // what was put right while nobody was there to be told
+}
+
+// Meddling is something that an agent has changed for everybody.
+type Meddling struct {
+	Text  string // in words
+	Grave bool   // it could have had an attempt judged by something else than its commits
+}
+
+// ruled is a file as it should be.
+type ruled struct {
+	path, name string // name is for people
+	content    []byte
+	there      bool
+	odd        bool // it is no ordinary file, but was so before: that is left alone
+}
+
+// Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.
+func (r *Rules) Enter() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.atWork++; r.atWork == 1 {
+		r.files = r.now()
+	}
+}
+
+// Leave ends it. Whoever leaves has asked Mend before.
+func (r *Rules) Leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.atWork--
+}
+
+// now reads the files as they are.
+func (r *Rules) now() []ruled {
+	shared, own := r.Repo.CommonDir(), r.Repo.GitDir()
+	var files []ruled
+	for _, at := range [][2]string{{shared, "config"}, {shared, "config.worktree"}, {own, "config.worktree"},
+		{shared, "info/attributes"}, {shared, excludes}, {shared, "info/sparse-checkout"}, {own, "info/sparse-checkout"}} {
+		f := ruled{path: filepath.Join(at[0], filepath.FromSlash(at[1])), name: at[1]}
+		if slices.ContainsFunc(files, func(other ruled) bool { return other.path == f.path }) {
+			continue
+		}
+		info, err := os.Lstat(f.path)
+		f.there = err == nil
+		if f.odd = f.there && !info.Mode().IsRegular(); f.there && !f.odd {
+			f.content, err = os.ReadFile(f.path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.odd = true
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+const excludes = "info/exclude"
+
+func (f *ruled) intact() bool {
+	if f.odd {
+		return true
+	}
+	if f.there {
+		return SameAs(f.content, f.path)
+	}
+	_, err := os.Lstat(f.path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Mend puts back what an agent has changed, and returns what was found since it was last asked. As long as nothing has
+// changed it only compares bytes.
+func (r *Rules) Mend(ctx context.Context) ([]Meddling, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.mend(ctx)
+	found := r.untold
+	r.untold = nil
+	return found, err
+}
+
+// Settle is Mend for whoever cannot tell anybody: the next one to ask is told.
+func (r *Rules) Settle(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mend(ctx)
+}
+
+func (r *Rules) mend(ctx context.Context) error {
+	if r.atWork == 0 { // whatever has changed is the user's
+		return nil
+	}
+	for i := range r.files {
+		f := &r.files[i]
+		if f.intact() {
+			continue
+		}
+		if filepath.Base(filepath.Dir(f.path)) != "info" {
+			if err := r.mendConfig(ctx, f); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.putBack(); err != nil {
+			return err
+		}
+		// One who keeps a scratch file out of git's sight means no harm, and once it is put back does none.
+		r.untold = append(r.untold, Meddling{".git/" + f.name + " was changed during the attempt; relay put it back", f.name != excludes})
+	}
+	return nil
+}
+
+// putBack makes the file what it was.
+func (f *ruled) putBack() error {
+	err := removeTree(f.path)
+	if f.there {
+		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), replaceFile(f.path, f.content))
+	}
+	return err
+}
+
+// mendConfig takes back those changes of a configuration that steer git, and says so; others stay.
+func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
+	content, err := os.ReadFile(f.path)
+	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
+		r.untold = append(r.untold, Meddling{".git/" + f.name + " was removed or replaced during the attempt; relay put it back", true})
+		return f.putBack()
+	}
+	was, err := r.settings(ctx, f.content)
+	if err != nil {
+		return err
+	}
+	is, err := r.settings(ctx, content)
+	var said *reanchor.GitError
+	if errors.As(err, &said) && said.Code > 0 {
+		r.untold = append(r.untold, Meddling{".git/" + f.name + " was damaged during the attempt; relay put it back", true})
+		return f.putBack()
+	}
+	if err != nil {
+		return err
+	}
+	changed := compare(was, is)
+	if taken := changed.of(steering); len(taken) > 0 {
+		if content, err = r.without(ctx, f.content, changed, is); err != nil {
+			return err
+		}
+		if err := replaceFile(f.path, content); err != nil {
+			return err
+		}
+		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(taken) + " in .git/" + f.name + " were changed during the attempt; relay put them back", true})
+	}
+	if told := changed.of(personal); len(told) > 0 {
+		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(told) + " in .git/" + f.name + " were changed during the attempt, and stay so: look at them with git config --local --list", false})
+	}
+	f.content, f.there = content, true
+	return nil
+}
+
+// replaceFile puts a file in place of another one, so that no git reads half of it.
+func replaceFile(path string, content []byte) error {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	}
+	half := path + ".relay"
+	return errors.Join(removeTree(half), os.WriteFile(half, content, mode), os.Rename(half, path))
+}

@@ -1,0 +1,98 @@
+package trees
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// Oldest git that merges in the object database.
+const gitMajor, gitMinor = 2, 38
+
+// Unsuited says why tasks cannot work in worktrees of a repository: a [*words.RefusedError], or nil when they can.
+func Unsuited(ctx context.Context, repo *reanchor.Git) error {
+	const otherwise = "or set relay.isolation: none"
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"version"}})
+	if err != nil {
+		return err
+	}
+	if version := strings.TrimSpace(strings.TrimPrefix(string(out), "git version ")); !merges(version) {
+		return &words.RefusedError{
+			Reason: fmt.Sprintf("git %s is too old for tasks in worktrees: they need %d.%d", version, gitMajor, gitMinor),
+			Hint:   "install a newer git, " + otherwise,
+		}
+	}
+	if head, err := repo.Head(ctx); err != nil || head == "" {
+		if err != nil {
+			return err
+		}
+		return &words.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}
+	}
+	for _, taken := range []string{"relay", strings.TrimSuffix(TaskBranches, "/")} {
+		at, err := repo.Ref(ctx, "refs/heads/"+taken)
+		if err != nil {
+			return err
+		}
+		if at != "" {
+			return &words.RefusedError{
+				Reason: "there is a branch named " + taken + ", so git cannot make the branches below " + taken + "/ that tasks need",
+				Hint:   "git branch -m " + taken + " another-name, then relay work",
+			}
+		}
+	}
+	if path, err := populated(ctx, repo); err != nil || path != "" {
+		if err != nil {
+			return err
+		}
+		return &words.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "set relay.isolation: none"}
+	}
+	if err := lfs(ctx, repo); err != nil {
+		return err
+	}
+	return filters(ctx, repo)
+}
+
+// merges reports whether a version of git is new enough. What cannot be read is taken for newer.
+func merges(version string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return true
+	}
+	return major > gitMajor || major == gitMajor && minor >= gitMinor
+}
+
+// populated returns the first submodule that is checked out, or "".
+func populated(ctx context.Context, repo *reanchor.Git) (string, error) {
+	if info, err := os.Lstat(filepath.Join(repo.Root(), ".gitmodules")); err != nil || !info.Mode().IsRegular() {
+		return "", nil //nolint:nilerr // there are none
+	}
+	paths, err := declared(ctx, repo, "--file", ".gitmodules")
+	for _, path := range paths {
+		if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(path), ".git")); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
+}
+
+// lfs refuses a repository whose large files git could not write into a worktree, because the program is missing that
+// the configuration asks for. Without that configuration, what stands for a large file is a small one like any other.
+func lfs(ctx context.Context, repo *reanchor.Git) error {
+	attributes := contents(repo.Root(), []string{".gitattributes"})[0]
+	if !strings.Contains(attributes, "filter=lfs") {
+		return nil
+	}
+	required, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", "filter.lfs.required"}})
+	if err != nil || strings.TrimSpace(string(required)) != "true" {
+		return ctx.Err()
+	}
+	if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"lfs", "version"}}); err != nil && ctx.Err() == nil {
+		return &words.RefusedError{Reason: "this repository keeps large files with git-lfs, which is not installed", Hint: "install git-lfs, or git config --unset-all filter.lfs.required"}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,233 @@
+// Package trees is what relay does with git in checkouts: worktrees that are made, used again and removed, an attempt's
+// work that is committed and kept, what is the user's own and stays so, and a copy of .git for when that is lost.
+package trees
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"relay/reanchor"
+)
+
+// Tree is a checkout that an attempt works in.
+type Tree struct {
+	Repo    *reanchor.Git
+	Branch  string          // full ref name the run works on
+	mine    map[string]bool // untracked and ignored files and folders that were there before the run: never committed, never removed
+	hidden  map[string]bool // tracked files git was told not to look at before the run; nil: not known
+	left    map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
+	untold  []string        // of left, what nobody was told of yet
+	untaken []string        // tracked paths at which git does not take what is there
+}
+
+func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
+	call := Writing(args...)
+	if stdin != nil {
+		call.Stdin = stdin
+	}
+	out, err := w.Repo.Run(ctx, call)
+	if err == nil || ctx.Err() != nil || !w.locked() {
+		return out, err
+	}
+	// What was killed a moment ago has left its lock, or an editor's git was quicker.
+	if err := errors.Join(w.unlockOwn(), Unlatch(w.Repo, w.Branch)); err != nil {
+		return out, err
+	}
+	if stdin != nil {
+		if _, err := stdin.Seek(0, io.SeekStart); err != nil {
+			return out, err
+		}
+	}
+	return w.Repo.Run(ctx, call)
+}
+
+// untracked lists untracked, not ignored files that are not the user's own.
+func (w *Tree) untracked(ctx context.Context) ([]string, error) {
+	out, err := w.git(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		if p != "" && !w.Own(p) && !w.left[p] {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// CommitLeftovers commits whatever an attempt left uncommitted, so that the tree is exactly the head it returns.
+func (w *Tree) CommitLeftovers(ctx context.Context, message string) (head string, err error) {
+	if err := w.unhide(ctx); err != nil {
+		return "", err
+	}
+	if err := w.addChanged(ctx); err != nil {
+		return "", err
+	}
+	if err := w.addFresh(ctx); err != nil {
+		return "", err
+	}
+	if err := w.unstageMine(ctx); err != nil {
+		return "", err
+	}
+	if _, err := w.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none"); err == nil {
+		return w.Head(ctx)
+	}
+	// Not by stdin: what it reads of a relay that is killed is an empty message.
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	args = append(args, "commit", "--quiet", "--no-verify", "--allow-empty-message", "--message="+message)
+	if _, err := w.git(ctx, nil, args...); err != nil {
+		return "", err
+	}
+	return w.Head(ctx)
+}
+
+// Leave takes note of what is in no commit and must not be removed.
+func (w *Tree) Leave(paths ...string) {
+	if w.left == nil {
+		w.left = make(map[string]bool)
+	}
+	for _, p := range paths {
+		w.left[p] = true
+		w.untold = append(w.untold, p)
+	}
+}
+
+// identity lets relay commit where nobody has told git a name.
+func (w *Tree) identity(ctx context.Context) []string {
+	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
+		return nil
+	}
+	return Nameless()
+}
+
+// Head is the commit it stands at.
+func (w *Tree) Head(ctx context.Context) (string, error) {
+	out, err := w.git(ctx, nil, "rev-parse", "--verify", "HEAD^{commit}")
+	return strings.TrimSpace(string(out)), err
+}
+
+// Contains reports whether commit base is part of head's history.
+func (w *Tree) Contains(ctx context.Context, base, head string) (bool, error) {
+	_, err := w.git(ctx, nil, "merge-base", "--is-ancestor", base, head)
+	return err == nil, Unasked(err)
+}
+
+// Unasked keeps only the error of a question that git could not be asked: it has no answer.
+func Unasked(err error) error {
+	if errors.Is(err, reanchor.ErrNoRoom) {
+		return err
+	}
+	return nil
+}
+
+// Readable reports whether git can read the index and knows the commit the attempt began from.
+func (w *Tree) Readable(ctx context.Context, base string) bool {
+	_, err := w.git(ctx, nil, "cat-file", "-e", base+"^{commit}")
+	if err == nil {
+		_, err = w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
+	}
+	return err == nil || Unasked(err) != nil // then nobody knows of anything wrong
+}
+
+// OnBranch reports whether HEAD is still the branch the run works on.
+func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
+	out, err := w.git(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
+	return err == nil && strings.TrimSpace(string(out)) == w.Branch, Unasked(err)
+}
+
+// Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
+func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
+	release, err := LockRepository(ctx, w.Repo)
+	if err != nil {
+		return err
+	}
+	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
+		if _, err = w.git(ctx, nil, "update-ref", "-m", keptWords, "--", ref, commit); err == nil || ctx.Err() != nil {
+			break
+		}
+		if making := makeWay(ctx, w.Repo, ref); making != nil {
+			err = errors.Join(err, making)
+			break
+		}
+	}
+	return errors.Join(err, release())
+}
+
+// keptWords are what a log of refs says of relay's own moves: a worktree's HEAD comes along with its branch.
+const keptWords = "relay: kept"
+
+// keepTries bounds how often a ref is written that git could not write.
+const keepTries = 3
+
+// Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
+func (w *Tree) Detach(ctx context.Context, commit string) {
+	if commit != "" {
+		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
+	}
+}
+
+// StandApart takes a worktree off a branch that is not its own, so that what is collected in it moves nobody's branch.
+func (w *Tree) StandApart(ctx context.Context) {
+	if name, err := w.Repo.Branch(ctx); err == nil && "refs/heads/"+name == w.Branch {
+		return
+	}
+	if head, err := w.Head(ctx); err == nil {
+		w.Detach(ctx, head)
+	}
+}
+
+// Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
+func (w *Tree) Restore(ctx context.Context, commit string) error {
+	if err := errors.Join(w.Unlock(ctx), w.Forget()); err != nil {
+		return err
+	}
+	if on, err := w.OnBranch(ctx); err != nil {
+		return err
+	} else if !on {
+		if _, err := w.git(ctx, nil, "symbolic-ref", "HEAD", w.Branch); err != nil {
+			return err
+		}
+	}
+	if err := w.releaseMine(ctx, commit); err != nil {
+		return err
+	}
+	uncover, err := w.coverHidden(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := w.git(ctx, nil, "reset", "--quiet", "--hard", commit, "--"); err != nil {
+		return errors.Join(err, uncover())
+	}
+	return errors.Join(uncover(), w.removeFresh(ctx))
+}
+
+// removeFresh deletes untracked files that were not there before the run. Call it only when they are kept in a commit.
+func (w *Tree) removeFresh(ctx context.Context) error {
+	fresh, err := w.untracked(ctx)
+	if err != nil || len(fresh) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(w.Repo.Root())
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, p := range fresh {
+		if strings.HasSuffix(p, "/") || root.RemoveAll(filepath.FromSlash(p)) != nil {
+			w.Leave(p) // a repository of its own is in no commit of this one
+			continue
+		}
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if root.Remove(filepath.FromSlash(dir)) != nil {
+				break // not empty
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package trees
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"relay/orchestrator/repotest"
+)
+
+// Whatever an attempt leaves, it is all in the commit, and none of it is left after the checkout is put back.
+func TestLeftoversAreKeptAndRemoved(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t)
+	l.Write("mine.txt", "mine\n")
+	l.begin()
+	base := l.Git("rev-parse", "HEAD")
+	names := []string{"-rf", "--force", "a\nb", `q"uo'te`, "\xff\xfe", ":(top)x", "deep/er/and/deeper/x", "sp ace/ t ab\t", "*.txt", "ünï"}
+	for _, name := range names {
+		l.Write(name, "x")
+	}
+	l.Sh(`ln -s tests linked; ln -s /nowhere dangling; rm seed.txt; echo b > tests/a.txt; mkfifo pipe; mkdir empty`)
+	head := l.leftovers()
+	kept := strings.Split(l.Git("ls-tree", "-r", "--name-only", "-z", head), "\x00")
+	for _, name := range append(names, "linked", "dangling") {
+		if !slices.Contains(kept, name) {
+			t.Errorf("%q is not kept", name)
+		}
+	}
+	if slices.Contains(kept, "mine.txt") || slices.Contains(kept, "seed.txt") {
+		t.Errorf("kept %q", kept)
+	}
+	l.restore(base)
+	if got := l.Git("status", "--porcelain"); got != "?? mine.txt" {
+		t.Errorf("after it was put back: %s", got)
+	}
+	l.Wants(map[string]string{"mine.txt": "mine\n", "seed.txt": "seed\n", "tests/a.txt": "a\n", "deep": "-"})
+}
+
+// What relay commits is in UTF-8 and says so, whatever the user's own commits are in.
+func TestLeftoversHaveTheirEncoding(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t).begin()
+	l.Git("config", "i18n.commitEncoding", "ISO-8859-1")
+	l.Write("new.txt", "x")
+	head := repotest.Want[string](t)(l.tree.CommitLeftovers(t.Context(), "T1: Fünf\n"))
+	if got := l.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%s [%e]", head); got != "T1: Fünf []" {
+		t.Errorf("the commit is %s", got)
+	}
+}
+
+// What is the user's own stays where it is and out of relay's commits, whatever an agent does to have it committed.
+func TestUsersFilesStay(t *testing.T) {
+	t.Parallel()
+	for name, agent := range map[string]string{
+		"untouched":            `echo x > work.txt`,
+		"staged":               `echo x > work.txt; git add -A`,
+		"committed":            `echo x > work.txt; git add -A; git commit -q -m all`,
+		"no longer ignored":    `echo x > work.txt; echo > .gitignore`,
+		"committed by force":   `echo x > work.txt; echo > .gitignore; git add -A; git commit -q -m all`,
+		"elsewhere":            `git checkout -q -b other; git add -A; git commit -q -m all; git checkout -q --detach`,
+		"in the way of a file": `git add -A; git commit -q -m all; git rm -q --cached mine.txt; git commit -q -m less`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTreeLab(t)
+			own := map[string]string{"mine.txt": "mine\n", "notes/a b": "note\n", ".env": "SECRET\n", "cache/big/x": "cached\n", "debug.log": "log\n"}
+			for file, text := range own {
+				l.Write(file, text)
+			}
+			l.begin()
+			base := l.Git("rev-parse", "HEAD")
+			l.Sh(agent)
+			before := l.Git("rev-parse", "HEAD")
+			head := l.leftovers()
+			added := l.Git("diff", "--name-only", "--diff-filter=A", before, head)
+			if added != "" && added != "work.txt" {
+				t.Errorf("relay itself committed %s", added)
+			}
+			l.Wants(own)
+			l.restore(base)
+			l.Wants(own)
+			if got := l.Git("symbolic-ref", "HEAD") + " " + l.Git("rev-parse", "HEAD"); got != "refs/heads/main "+base {
+				t.Errorf("HEAD is %s", got)
+			}
+			if got := l.Git("status", "--porcelain"); got != "?? mine.txt\n?? notes/" {
+				t.Errorf("status is %s", got)
+			}
+		})
+	}
+}
+
+// A repository in the repository is no part of it: it is left, and told of.
+func TestNestedRepositoriesStay(t *testing.T) {
+	t.Parallel()
+	for name, agent := range map[string]string{
+		"without a commit": `git init -q inner; echo x > inner/x; echo x > work.txt`,
+		"with one":         `git init -q inner; cd inner; echo x > x; git add x; git -c user.name=A -c user.email=a@b commit -q -m x; cd ..; echo x > work.txt`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTreeLab(t).begin()
+			base := l.Git("rev-parse", "HEAD")
+			l.Sh(agent)
+			head := l.leftovers()
+			if got := l.Git("show", head+":work.txt"); got != "x" {
+				t.Errorf("work.txt is %q", got)
+			}
+			l.restore(base)
+			l.Wants(map[string]string{"inner/x": "x\n", "work.txt": "-"})
+			if !slices.Contains(l.tree.untold, "inner/") {
+				t.Errorf("nobody is told: %q", l.tree.untold)
+			}
+			if again := l.leftovers(); again != base {
+				t.Error("the next attempt would be given it")
+			}
+		})
+	}
+}
+
+// Whatever git refuses, the rest is committed, and it is left where it is.
+func TestWhatGitDoesNotTake(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ agent, outside, untaken string }{
+		"empty repositories":     {`git init -q a; git init -q b`, "a/ b/", ""},
+		"names":                  {`mkdir .GIT; echo x > .GIT/a; echo x > 'git~1'`, ".GIT/a git~1", ""},
+		"unreadable":             {`echo x > a; echo x > b; chmod 0 a b seed.txt`, "", ""},
+		"pipe for a file":        {`rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
+		"pipes, and other files": {`rm seed.txt tests/a.txt; mkfifo seed.txt tests/a.txt; git init -q a; echo x > 'git~1'; echo x >> .gitignore`, "a/ git~1", "seed.txt tests/a.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTreeLab(t).begin()
+			l.Sh(c.agent + "; echo x > work.txt")
+			head := l.leftovers()
+			if got := l.Git("show", head+":work.txt"); got != "x" {
+				t.Errorf("work.txt is %q", got)
+			}
+			if got := strings.Join(l.tree.Outside(), " "); got != c.outside {
+				t.Errorf("outside are %q, want %q", got, c.outside)
+			}
+			if got := strings.Join(l.tree.Untaken(), " "); got != c.untaken {
+				t.Errorf("untaken are %q, want %q", got, c.untaken)
+			}
+		})
+	}
+}
+
+// When the repository takes nothing, nothing is taken for work that could be left.
+func TestRepositoryThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t).begin()
+	l.Sh(`echo one > a; echo two > b; git repack -adq; rm -rf .git/objects/??; for d in $(seq 0 255); do echo > .git/objects/$(printf %02x $d); done`)
+	if _, err := l.tree.CommitLeftovers(t.Context(), "T1: One\n"); err == nil || len(l.tree.Outside()) > 0 {
+		t.Errorf("got %v, left %q", err, l.tree.Outside())
+	}
+}
+
+// A change that an agent hides from git is looked at; one that the user hides is left alone.
+func TestHiddenChanges(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t)
+	l.Write("config.txt", "shared\n")
+	l.Sh(`git add config.txt; git commit -q -m config; git update-index --assume-unchanged config.txt; echo local > config.txt`)
+	l.begin()
+	base := l.Git("rev-parse", "HEAD")
+	l.Sh(`git update-index --skip-worktree tests/a.txt; git update-index --assume-unchanged seed.txt; echo cheat > tests/a.txt; echo cheat > seed.txt`)
+	if got := l.Git("diff", "--name-only", base, l.leftovers()); got != "seed.txt\ntests/a.txt" {
+		t.Errorf("git sees %q", got)
+	}
+	l.restore(base)
+	l.Wants(map[string]string{"config.txt": "local\n", "tests/a.txt": "a\n", "seed.txt": "seed\n"})
+}
+
+func TestLockInTheWay(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t).begin()
+	base := l.Git("rev-parse", "HEAD")
+	l.Sh(`echo x > work.txt; touch .git/index.lock`)
+	if head := l.leftovers(); head == base {
+		t.Error("nothing was committed")
+	}
+	l.Sh(`touch .git/index.lock .git/refs/heads/main.lock`)
+	l.restore(base)
+	l.Wants(map[string]string{"work.txt": "-"})
+}
+
+// A lock that a user's git may hold this moment stays; one that nobody can hold any more goes.
+func TestLocksOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"config": true, "packed-refs": true, "refs/heads/main": true, "refs/relay/e/T1/1": false} {
+		l := newTreeLab(t).begin()
+		lock := ".git/" + name + ".lock"
+		l.Write(lock, "")
+		if err := l.tree.Unlock(t.Context()); err != nil || l.There(lock) != want {
+			t.Errorf("%s: there %v, want %v, %v", lock, l.There(lock), want, err)
+		}
+		l.Sh("mkdir -p .git/refs/heads; touch -d '1 minute ago' " + lock)
+		if err := l.tree.Unlock(t.Context()); err != nil || l.There(lock) {
+			t.Errorf("%s is there after a minute: %v", lock, err)
+		}
+	}
+	l := newTreeLab(t).begin()
+	l.tree.Branch = "refs/heads/" + TaskBranches + "e/T1"
+	l.Write(".git/"+l.tree.Branch+".lock", "")
+	if err := l.tree.Unlock(t.Context()); err != nil || l.There(".git/"+l.tree.Branch+".lock") {
+		t.Errorf("the lock of a task's own branch is there: %v", err)
+	}
+}
+
+// What an earlier run had noted is read back to the byte; a list that is not whole means that all is the user's.
+func TestUntrackedListAfterACrash(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t)
+	names := []string{"caf\xe9", "a\nb", "-x", "dir/\xff"}
+	for _, name := range names {
+		l.Write(name, "x")
+	}
+	l.begin()
+	list := filepath.Join(l.TempDir(), "untracked")
+	if err := l.tree.WriteMine(list); err != nil {
+		t.Fatal(err)
+	}
+	l.begin()
+	l.reopen()
+	l.Write("left", "by the agent")
+	if err := l.tree.ReadMine(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	if fresh, err := l.tree.untracked(t.Context()); err != nil || !slices.Equal(fresh, []string{"left"}) {
+		t.Errorf("fresh are %q (%v), want what the agent left", fresh, err)
+	}
+	for name, cut := range []func() error{
+		func() error { return os.Truncate(list, 5) },
+		func() error { return os.Remove(list) },
+	} {
+		if err := cut(); err != nil {
+			t.Fatal(err)
+		}
+		l.reopen()
+		if err := l.tree.ReadMine(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		if fresh, err := l.tree.untracked(t.Context()); err != nil || len(fresh) > 0 {
+			t.Errorf("damage %d: fresh are %q (%v), want none", name, fresh, err)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package trees
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"relay/reanchor"
+)
+
+// Vault keeps a second copy of the repository's .git while agents work in the user's own checkout: one that runs
+// rm -rf .git must not cost the user their history. Objects never change once written, so they are hard links; all
+// else is copied, because git and agents write it in place.
+type Vault struct {
+	mu     sync.Mutex
+	GitDir string // .git of the checkout: a folder, or the file of a linked worktree
+	Store  string // where the copy is, no other run's; on the same file system it costs little
+	Aside  string // in relay's folder, where a damaged .git is moved; names after the first get a number
+
+	Skip func(dir string) bool // folders of .git that are made anew when they are needed; nil: none
+	// Anchor is the full name of a ref of relay's own. As long as it is there, a HEAD that names a branch without a commit
+	// is the user's business. "": such a HEAD is damage.
+	Anchor string
+
+	seen atomic.Pointer[branchAt] // checked out; the last one that had a commit
+}
+
+type branchAt struct{ ref, commit string }
+
+// Save brings the copy up to date.
+func (v *Vault) Save() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	info, err := os.Lstat(v.GitDir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil // it is elsewhere, and what is said of a linked worktree holds: there is no copy
+	case !info.IsDir():
+		return errors.Join(os.RemoveAll(v.Store), os.MkdirAll(filepath.Dir(v.Store), 0o700), copyFile(v.GitDir, v.Store+".file"))
+	}
+	v.note()
+	if err := os.RemoveAll(v.Store + ".file"); err != nil {
+		return err
+	}
+	err = renew(v.GitDir, v.Store, v.Skip)
+	if err != nil { // what stands there now may be of another kind than what was copied before
+		err = errors.Join(os.RemoveAll(v.Store), replicate(v.GitDir, v.Store, v.Skip))
+	}
+	if err != nil {
+		return fmt.Errorf("copy of .git: %w", err)
+	}
+	return nil
+}
+
+// note remembers the branch that is checked out.
+func (v *Vault) note() {
+	head := strings.TrimSpace(plain(filepath.Join(v.GitDir, headFile), smallFile))
+	if ref, ok := strings.CutPrefix(head, "ref: "); ok {
+		if commit := storedRef(v.GitDir, ref); commit != "" {
+			v.seen.Store(&branchAt{ref, commit})
+		}
+	}
+}
+
+// Mend puts back what git needs and can no longer read, and says in words what that was; "" when all is well.
+func (v *Vault) Mend(ctx context.Context, repo *reanchor.Git) (string, error) {
+	configured, err := v.mendConfig(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	sound, was := v.look(ctx, repo)
+	if sound {
+		return configured, nil
+	}
+	if was != "" {
+		if why, err := v.regrow(ctx, repo, was); err == nil {
+			return why, nil
+		}
+	}
+	return v.PutBack(ctx, func() bool {
+		sound, _ := v.look(ctx, repo)
+		return sound
+	})
+}
+
+// mendConfig puts the repository's configuration back when it keeps git from working in this checkout: the user would
+// find it so in the morning. Other changes of it may be somebody's work.
+func (v *Vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if info, err := os.Lstat(v.GitDir); err != nil || !info.IsDir() {
+		return "", nil // a linked worktree shares its configuration with others; there is no copy of it
+	}
+	if _, err := os.Stat(filepath.Join(v.Store, headFile)); err != nil || !v.reconfigured() {
+		return "", nil
+	}
+	if info, err := os.Lstat(filepath.Join(v.GitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
+		if finds(ctx, repo) {
+			return "", nil
+		}
+	}
+	for _, name := range configFiles {
+		to := filepath.Join(v.GitDir, name)
+		if err := os.RemoveAll(to); err != nil {
+			return "", err
+		}
+		if err := copyFile(filepath.Join(v.Store, name), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return "the configuration of the repository in .git was damaged during the attempt; relay put it back", nil
+}
+
+// finds reports whether git finds a checkout where it was, as far as it can be asked.
+func finds(ctx context.Context, repo *reanchor.Git) bool {
+	found, err := reanchor.OpenGit(ctx, repo.Root())
+	return err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir() || ctx.Err() != nil || Unasked(err) != nil
+}
+
+// reconfigured reports whether the configuration is not the one of the copy.
+func (v *Vault) reconfigured() bool {
+	return slices.ContainsFunc(configFiles, func(name string) bool {
+		return !sameContent(filepath.Join(v.Store, name), filepath.Join(v.GitDir, name))
+	})
+}
+
+// configFiles are the files of .git that say how git reads it.
+var configFiles = []string{"config", "config.worktree"}
+
+// sameContent compares two files; two that are not there are the same. The second one is an agent's to write: it is
+// read only when it is a plain file as long as the first.
+func sameContent(ours, theirs string) bool {
+	one, err := os.ReadFile(ours)
+	if err != nil {
+		_, err2 := os.Lstat(theirs)
+		return errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist)
+	}
+	return SameAs(one, theirs)
+}
+
+// SameAs compares a file that an agent can write with what it should have in it.
+func SameAs(content []byte, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
+		return false
+	}
+	found, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(content, found)
+}
+
+// Alone reports whether no other run in this checkout has a copy beside this one. A lock in .git would not tell: it goes
+// with .git.
+func (v *Vault) Alone() bool {
+	beside, _ := os.ReadDir(filepath.Dir(v.Store))
+	return !slices.ContainsFunc(beside, func(e fs.DirEntry) bool {
+		return e.Name() != putBackLock && strings.TrimSuffix(e.Name(), ".file") != filepath.Base(v.Store)
+	})
+}
+
+// Gone reports whether .git is no longer there, or only what somebody has written into its place since: relay's own
+// lock, or that of a neighbour.
+func (v *Vault) Gone() bool {
+	info, err := os.Lstat(v.GitDir)
+	if err == nil && info.IsDir() {
+		_, err = os.Lstat(filepath.Join(v.GitDir, headFile))
+	}
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// putBackLock is beside the copies of all runs in this checkout.
+const putBackLock = "put-back.lock"
+
+// Close removes the copy at the end of a run that left the repository whole.
+func (v *Vault) Close() error {
+	err := errors.Join(os.RemoveAll(v.Store), os.RemoveAll(v.Store+".file"))
+	_ = os.Remove(filepath.Dir(v.Store)) // unless another run has its copy there
+	return err
+}

@@ -1,0 +1,418 @@
+package trees
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"relay/orchestrator/repotest"
+)
+
+// newYard is a yard in a repository of two commits, tagged one and two.
+func newYard(t *testing.T, options ...string) (*lab, *Yard) {
+	t.Helper()
+	l := newPlain(t, options...)
+	l.Sh(`mkdir -p d/e; seq 9 > d/e/f; echo x > run; chmod +x run; ln -s run link; echo 'ign*' >> .gitignore; git add -A; git commit -q -m One; git tag one
+		git rm -q -r d; echo d > d; echo y > run; echo n > n; git add -A; git commit -q -m Two; git tag two`)
+	return l, &Yard{Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay", "worktrees")}
+}
+
+// is compares a worktree with a commit: its files with their modes, its index, its HEAD, and what else is there.
+func (l *lab) is(path, commit, branch string) {
+	l.Helper()
+	in := func(script string) string { return l.Sh("cd '" + path + "'; " + script) }
+	if got := in(`git status --porcelain --ignored --untracked-files=all; git ls-files -v | grep -v '^H' || true; git rev-parse HEAD`); got != l.Git("rev-parse", commit) {
+		l.Errorf("the worktree is not as it should be: %s", got)
+	}
+	if got := in(`git symbolic-ref --quiet HEAD || true`); got != branch {
+		l.Errorf("it is on %q, want %q", got, branch)
+	}
+	fresh := filepath.Join(l.TempDir(), "fresh")
+	l.Git("worktree", "add", "-q", "--detach", fresh, commit)
+	defer l.Git("worktree", "remove", "--force", fresh)
+	list := `find . -path ./.git -prune -o -printf '%p %y %m %l\n' | LC_ALL=C sort; find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 cat`
+	if got, want := in(list), l.Sh("cd '"+fresh+"'; "+list); got != want {
+		l.Errorf("it has\n%s\nwant\n%s", got, want)
+	}
+	if got := in(`d=$(git rev-parse --git-dir); ls -A $d $d/refs 2>/dev/null | grep -vxE 'HEAD|ORIG_HEAD|commondir|gitdir|index|logs|info|config.worktree|relay-.*|refs|.*:|' || true`); got != "" {
+		l.Errorf("git still keeps %s", got)
+	}
+}
+
+func (l *lab) site(y *Yard, name, commit, branch string) string {
+	l.Helper()
+	repo, err := y.Site(l.Context(), name, l.Git("rev-parse", commit+"^{commit}"), branch)
+	if err != nil {
+		l.Fatal(err)
+	}
+	if want := filepath.Join(y.Dir, name); repo.Root() != want {
+		l.Errorf("it is at %s, want %s", repo.Root(), want)
+	}
+	head, err := repo.Head(l.Context())
+	if err != nil || head != l.Git("rev-parse", commit+"^{commit}") {
+		l.Errorf("its head is %s (%v)", head, err)
+	}
+	return repo.Root()
+}
+
+// agents are what agents leave in a worktree of commit one. Each is followed by another site at another commit.
+var leftByAgents = map[string]string{
+	"nothing":     `true`,
+	"work":        `echo x >> run; echo new > new; mkdir -p a/b; touch a/b/c ignored; git add -A; echo y >> run`,
+	"commits":     `echo x >> run; git commit -q -a -m work; git checkout -q -b elsewhere; git commit -q --allow-empty -m more`,
+	"a conflict":  `git checkout -q -b o; echo o > run; git commit -qam o; git checkout -q -B p one; echo p > run; git commit -qam p; git merge o || true`,
+	"a rebase":    `git checkout -q -b o; echo o > run; git commit -qam o; git checkout -q -B p one; echo p > run; git commit -qam p; git rebase o || true`,
+	"a bisection": `git bisect start -q one one~1 >/dev/null || true`,
+	"locks":       `d=$(git rev-parse --git-dir); touch $d/index.lock $d/HEAD.lock $d/config.worktree.lock`,
+	"flags":       `git update-index --assume-unchanged run; git update-index --skip-worktree d/e/f; echo hidden > run; echo hidden > d/e/f`,
+	"same times": `at=$(stat -c %Y run); while [ "$(date +%s)" = "$at" ]; do :; done; touch "$(git rev-parse --git-dir)/relay-index"
+		cp -p run ../old; echo z > run; touch -r ../old run; rm ../old; git config core.trustctime false`,
+	"modes":                `chmod 0 run; chmod 500 d/e; chmod 0 d; mkdir -p locked/in; touch locked/in/x; chmod 0 locked/in locked`,
+	"nested repositories":  `git init -q inner; touch inner/x; git init -q d/e/g; (cd d/e/g; git -c user.name=a -c user.email=b commit -q --allow-empty -m x); git init -q ignored.d; git init -q --bare bare`,
+	"links":                `rm -rf d; ln -s /etc d; rm run; ln -s /nowhere run; ln -s . loop`,
+	"folder for a file":    `rm run; mkdir run; touch run/x`,
+	"pipes":                `mkfifo pipe; rm run; mkfifo run; d=$(git rev-parse --git-dir); mkfifo $d/MERGE_HEAD; mkfifo $d/BISECT_LOG`,
+	"no .git":              `rm -rf .git`,
+	"another .git":         `rm .git; git init -q .; git add -A; git -c user.name=a -c user.email=b commit -q -m x`,
+	"the user's .git":      `echo "gitdir: $(git rev-parse --git-common-dir)" > .git`,
+	"a pipe for .git":      `rm .git; mkfifo .git`,
+	"everything":           `rm -rf "$PWD"`,
+	"its parents":          `p=$(cd ../..; pwd); cd /; rm -rf "$p"`,
+	"a link for it":        `d=$PWD; cd ..; rm -rf "$d"; ln -s ../../../../precious "$d"`,
+	"a link for its place": `d=$PWD/..; cd /; p=$(cd "$d"; pwd); mv "$p" "$p.old"; ln -s ../../precious "$p"`,
+	"a file for its place": `p=$(cd ..; pwd); cd /; rm -rf "$p"; echo x > "$p"`,
+	"no own folder":        `rm -rf "$(git rev-parse --git-dir)"`,
+	"no list":              `rm -rf "$(git rev-parse --git-common-dir)/worktrees"`,
+	"wrong links":          `d=$(git rev-parse --git-dir); c=$(git rev-parse --git-common-dir); echo "$c/../.git" > $d/gitdir`,
+	"wrong common":         `d=$(git rev-parse --git-dir); git init -q /$PWD/../evil; echo $PWD/../evil/.git > $d/commondir`,
+	"HEAD garbage":         `echo garbage > "$(git rev-parse --git-dir)/HEAD"`,
+	"HEAD a pipe":          `d=$(git rev-parse --git-dir); rm $d/HEAD; mkfifo $d/HEAD`,
+	"HEAD unborn":          `git checkout -q --orphan new`,
+	"index garbage":        `echo garbage > "$(git rev-parse --git-dir)/index"`,
+	"index gone":           `rm "$(git rev-parse --git-dir)/index"`,
+	"index by another":     `cp "$(git rev-parse --git-common-dir)/index" "$(git rev-parse --git-dir)/index"`,
+	"relay's index":        `d=$(git rev-parse --git-dir); echo z > run; git update-index --skip-worktree run; rm $d/relay-index; cp -p $d/index $d/relay-index`,
+	"split index":          `git update-index --split-index`,
+	"configuration":        `git config extensions.worktreeConfig true; git config --worktree core.worktree /nowhere; git config --worktree core.sparseCheckout true`,
+	"sparse":               `git sparse-checkout set --no-cone /run`,
+	"ignores all":          `echo '*' > .gitignore; git config core.excludesFile "$PWD/.gitignore"; touch x`,
+	"attributes":           `echo 'run text eol=crlf' > .gitattributes`,
+	"other attributes":     `echo 'run text eol=crlf' > .gitattributes; git add .gitattributes; git commit -q -m a; git tag attributes`,
+	"a hook":               `d=$(git rev-parse --git-common-dir)/hooks; mkdir -p $d; printf '#!/bin/sh\ntouch hooked; exit 1\n' > $d/post-checkout; chmod +x $d/post-checkout`,
+	"worktree locked":      `git worktree lock .`,
+	"per-worktree refs":    `git update-ref refs/worktree/x HEAD; git update-ref refs/bisect/bad HEAD`,
+	"its branch locked":    `touch -d '1 minute ago' "$(git rev-parse --git-common-dir)/refs/heads/relay-tasks/lab/T1.lock"; git branch relay-tasks/lab/T2; touch -d '1 minute ago' "$(git rev-parse --git-common-dir)/refs/heads/relay-tasks/lab/T2.lock"`,
+	"a stale branch":       `git branch -f relay-tasks/lab/T2 HEAD~1`,
+	"branch made a folder": `git branch relay-tasks/lab/T2/x; git branch -D -q relay-tasks/lab/T2/x`,
+	"submodule filled":     `git init -q s; (cd s; git -c user.name=a -c user.email=b commit -q --allow-empty -m x); git add s 2>/dev/null; git commit -q -m s; git branch -f sub`,
+}
+
+func TestSiteIsExactlyItsCommit(t *testing.T) {
+	t.Parallel()
+	for name, agent := range leftByAgents {
+		for _, next := range []string{"one", "two"} {
+			t.Run(name+", then "+next, func(t *testing.T) {
+				t.Parallel()
+				exactly(t, agent, next)
+			})
+		}
+	}
+}
+
+// exactly has an agent leave a worktree that is used again, for the same commit or another one.
+func exactly(t *testing.T, agent, next string) {
+	l, y := newYard(t)
+	l.Write("precious/run", "p\n")
+	before := l.Sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`)
+	path := l.site(y, "1", "one", "relay-tasks/lab/T1")
+	l.is(path, "one", "refs/heads/relay-tasks/lab/T1")
+	l.Sh("cd '" + path + "'; " + agent)
+	path = l.site(y, "1", next, "relay-tasks/lab/T2")
+	l.is(path, next, "refs/heads/relay-tasks/lab/T2")
+	l.is(l.site(y, "1", "one", ""), "one", "")
+	if after := l.Sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`); after != before {
+		t.Errorf("the user's checkout was %s and is %s", before, after)
+	}
+	l.Wants(map[string]string{"precious/run": "p\n"})
+	if err := y.Remove(t.Context(), "1"); err != nil {
+		t.Error(err)
+	}
+	if left := l.Sh(`ls .agents-os/relay/worktrees/1 .git/worktrees 2>/dev/null || true`); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// What a commit has in place of another repository stays empty.
+func TestSiteOfASubmodule(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	l.Sh(leftByAgents["submodule filled"] + `; rm -rf s`)
+	path := l.site(y, "1", "sub", "")
+	l.Sh("cd '" + path + "'; git init -q s; touch s/x")
+	l.is(l.site(y, "1", "sub", ""), "sub", "")
+	l.Sh("cd '" + path + "'; git init -q s; touch s/x")
+	l.is(l.site(y, "1", "one", ""), "one", "")
+}
+
+func TestSiteInAllKindsOfRepositories(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options []string
+		given   string
+	}{
+		"sha256":           {options: []string{"--object-format=sha256"}},
+		"another default":  {given: `git branch -m main trunk`},
+		"worktreeConfig":   {given: `git config extensions.worktreeConfig true; git config --worktree user.name Eve`},
+		"user's worktrees": {given: `git worktree add -q ../1 one; git worktree add -q ../2 one; mkdir gone; git worktree add -q gone/1 one; rm -rf gone`},
+		"detached":         {given: `git checkout -q --detach one`},
+		"dirty":            {given: `echo dirty >> run; git rm -q --cached n; touch untracked`},
+		"pointers":         {given: `printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 0 > big; echo 'big filter=lfs diff=lfs merge=lfs -text' > .gitattributes; git add -A; git commit -q -m lfs; git tag -f one >/dev/null`},
+		"autocrlf":         {given: `git config core.autocrlf true`},
+		"packed":           {given: `git gc -q`},
+		"other indexes":    {given: `git config core.untrackedCache true; git config index.version 4`},
+		"branch elsewhere": {given: `git worktree add -q -b relay-tasks/lab/T1 ../look one`},
+		"recursing":        {given: `git config submodule.recurse true; git config checkout.guess true; git config worktree.guessRemote true`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, y := newYard(t, c.options...)
+			l.Sh(c.given)
+			theirs := l.Sh(`git worktree list --porcelain; GIT_OPTIONAL_LOCKS=0 git status --porcelain; cksum .git/index`)
+			path := l.site(y, "1", "one", "relay-tasks/lab/T1")
+			l.is(path, "one", "refs/heads/relay-tasks/lab/T1")
+			l.Sh("cd '" + path + "'; echo x > run; rm -r d; touch new")
+			l.is(l.site(y, "1", "two", ""), "two", "")
+			if err := y.Remove(t.Context(), "1"); err != nil {
+				t.Error(err)
+			}
+			if now := l.Sh(`git worktree list --porcelain; GIT_OPTIONAL_LOCKS=0 git status --porcelain; cksum .git/index`); now != theirs {
+				t.Errorf("it was\n%s\nand is\n%s", theirs, now)
+			}
+		})
+	}
+}
+
+// Files that are the same in two commits are written anew when attributes say that they look different.
+func TestSiteWithOtherAttributes(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	l.Sh(`mkdir -p a/b; echo x > a/b/text; git add -A; git commit -q -m A; git tag plain; echo 'text text eol=crlf' > a/.gitattributes; git add -A; git commit -q -m B; git tag marked`)
+	for _, commit := range []string{"plain", "marked", "marked", "plain"} {
+		l.is(l.site(y, "1", commit, ""), commit, "")
+	}
+}
+
+// A sparse checkout gives sparse worktrees, as git makes them.
+func TestSiteOfASparseCheckout(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	l.Sh(`git checkout -q --detach one; git sparse-checkout set --no-cone /run /link`)
+	path := l.site(y, "1", "one", "")
+	sparse := func(when string) {
+		t.Helper()
+		if got := l.Sh("ls '" + path + "'"); got != "link\nrun" {
+			t.Errorf("%s it has %q", when, got)
+		}
+	}
+	sparse("at first")
+	l.Sh("cd '" + path + "'; git sparse-checkout disable; ls d/e/f")
+	l.site(y, "1", "one", "")
+	sparse("after an agent took it all")
+	l.Sh("cd '" + path + "'; echo x > n")
+	l.site(y, "1", "two", "")
+	sparse("at another commit")
+}
+
+// Git pinned to a worktree stays in it, whatever an agent has done to find the user's repository with it.
+func TestSiteIsPinned(t *testing.T) {
+	t.Parallel()
+	for name, agent := range map[string]string{
+		"no .git":         `rm -rf .git`,
+		"the user's .git": `echo "gitdir: $(git rev-parse --git-common-dir)" > .git`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, y := newYard(t)
+			before := l.Sh(`git rev-parse HEAD; git status --porcelain; cat .git/index | cksum`)
+			repo, err := y.Site(t.Context(), "1", l.Git("rev-parse", "one"), "relay-tasks/lab/T1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Sh("cd '" + repo.Root() + "'; echo work > work; " + agent)
+			w := &Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
+			head := repotest.Want[string](t)(w.CommitLeftovers(t.Context(), "work\n"))
+			if got := l.Git("show", head+":work"); got != "work" || l.Git("rev-parse", "relay-tasks/lab/T1") != head {
+				t.Errorf("the work is at %s: %q", head, got)
+			}
+			if after := l.Sh(`git rev-parse HEAD; git status --porcelain; cat .git/index | cksum`); after != before {
+				t.Errorf("the user's checkout was %s and is %s", before, after)
+			}
+		})
+	}
+}
+
+// What an agent made of its worktree can be looked at before it is cleared.
+func TestOpenKeepsTheFiles(t *testing.T) {
+	t.Parallel()
+	for name, agent := range leftByAgents {
+		if slices.Contains([]string{"everything", "its parents", "a link for it", "a link for its place", "a file for its place"}, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, y := newYard(t)
+			path := l.site(y, "1", "one", "relay-tasks/lab/T1")
+			l.Sh("cd '" + path + "'; echo precious > work; " + agent)
+			other := &Yard{Repo: y.Repo, Dir: y.Dir} // of a later run
+			for _, y := range []*Yard{y, other} {
+				repo, err := y.Open(t.Context(), "1", l.Git("rev-parse", "one"), "relay-tasks/lab/T1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if head, err := repo.Head(t.Context()); err != nil || head == "" {
+					t.Errorf("no head: %v", err)
+				}
+				l.Wants(map[string]string{".agents-os/relay/worktrees/1/work": "precious\n"})
+				w := &Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
+				if _, err := w.untracked(t.Context()); err != nil || !w.Readable(t.Context(), l.Git("rev-parse", "one")) {
+					t.Errorf("git cannot read it: %v", err)
+				}
+			}
+			l.is(l.site(other, "1", "two", ""), "two", "")
+		})
+	}
+}
+
+func TestOpenWhatIsGone(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	path := l.site(y, "1", "one", "")
+	for _, agent := range []string{leftByAgents["a link for it"], `rm ../1`, `rm -rf ../../worktrees`} {
+		l.Sh("cd '" + filepath.Dir(path) + "'; mkdir -p 1 && cd 1; " + agent + " || true")
+		if _, err := y.Open(t.Context(), "2", l.Git("rev-parse", "one"), ""); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("after %s: %v", agent, err)
+		}
+	}
+}
+
+func TestNamesAndRemove(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	if names, err := y.Names(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("at first: %q, %v", names, err)
+	}
+	l.Sh(`git worktree add -q ../1 one; git worktree add -q ../theirs one`)
+	for _, name := range []string{"1", "2", "check-1", "3", "4"} {
+		l.site(y, name, "one", "")
+	}
+	l.Sh(`cd .agents-os/relay/worktrees; rm -rf 2; rm -rf "$(git -C 3 rev-parse --git-dir)"; echo garbage > "$(git -C 4 rev-parse --git-dir)/gitdir"; rm -rf 4; mkdir stray; echo x > stray/x; ln -s / link`)
+	names := repotest.Want[[]string](t)(y.Names(t.Context()))
+	if !slices.Equal(names, []string{"1", "2", "3", "4", "check-1", "link", "stray"}) {
+		t.Errorf("names %q", names)
+	}
+	for _, name := range names {
+		if err := y.Remove(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+	if names, err := y.Names(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("at last: %q, %v", names, err)
+	}
+	if got := l.Sh(`ls .git/worktrees; ls ../1/run ../theirs/run; git -C ../1 rev-parse --verify -q HEAD`); len(strings.Fields(got)) != 5 {
+		t.Errorf("of the user's there is left: %s", got)
+	}
+	for _, name := range []string{"", ".", "..", "a/b", "-x", ".git", "../../../precious"} {
+		if err := y.Remove(t.Context(), name); err == nil {
+			t.Errorf("%q was removed", name)
+		}
+	}
+}
+
+func TestLoss(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ agent, loss string }{
+		"nothing":          {`true`, ""},
+		"ignored":          {`touch ignored`, ""},
+		"changed":          {`echo changed > run`, "changes in no commit: run"},
+		"new":              {`mkdir a; touch a/b`, "changes in no commit: a/"},
+		"committed":        {`git commit -q --allow-empty -m x`, ""},
+		"on no branch":     {`git checkout -q --detach; git commit -q --allow-empty -m x`, "its commit is on no branch"},
+		"kept":             {`git checkout -q --detach; git commit -q --allow-empty -m x; git update-ref refs/relay/lab/T1/1 HEAD`, ""},
+		"half done":        {`d=$(git rev-parse --git-dir); mkdir $d/rebase-merge`, "a rebase in it is half done"},
+		"damaged":          {`echo garbage > "$(git rev-parse --git-dir)/HEAD"`, "git cannot read it: git status: fatal: not a git repository: "},
+		"not known":        {`rm -rf "$(git rev-parse --git-dir)"`, "git does not know it"},
+		"no .git, changed": {`echo changed > run; rm .git`, "changes in no commit: run"},
+		"a repository":     {`git init -q inner; git -C inner commit -q --allow-empty -m x; git add inner 2>&1; git commit -q -m inner`, "repositories of their own inside it: inner"},
+		"not begun":        {`git checkout -q --orphan none; git rm -rqf .`, "git cannot read its HEAD"},
+		"gone":             {`rm -rf "$PWD"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, y := newYard(t)
+			path := l.site(y, "1", "one", "relay-tasks/lab/T1")
+			l.Sh("cd '" + path + "'; " + c.agent)
+			before := l.Sh(`find .git/worktrees .agents-os -printf '%p %T@\n' | sort`)
+			if got := repotest.Want[string](t)(y.Loss(t.Context(), "1")); got != c.loss && (c.loss == "" || !strings.HasPrefix(got, c.loss)) {
+				t.Errorf("lost would be %q, want %q", got, c.loss)
+			}
+			if after := l.Sh(`find .git/worktrees .agents-os -printf '%p %T@\n' | sort`); after != before {
+				t.Errorf("before\n%s\nafter\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestLossOfALivingProcess(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	path := l.site(y, "1", "one", "")
+	cmd := exec.CommandContext(t.Context(), "cat")
+	cmd.Dir = filepath.Join(path, "d", "e")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if got := repotest.Want[string](t)(y.Loss(t.Context(), "1")); got != fmt.Sprintf("process %d works in it", cmd.Process.Pid) {
+		t.Errorf("lost would be %q", got)
+	}
+	for name, why := range map[string]string{"not mine": "relay has not made it", "7": "it is a file"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := repotest.Want[string](t)(y.Loss(t.Context(), name)); got != why {
+			t.Errorf("%s: lost would be %q, want %q", name, got, why)
+		}
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := repotest.Want[string](t)(y.Loss(t.Context(), "1")); got != "" {
+		t.Errorf("lost would be %q", got)
+	}
+}
+
+func TestUnbranchOnlyWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	l, y := newYard(t)
+	l.Sh(`git branch relay-tasks/lab/T1 one; git pack-refs --all`)
+	if err := y.Unbranch(t.Context(), "relay-tasks/lab/T1", l.Git("rev-parse", "two")); err == nil {
+		t.Error("a branch that went on is deleted")
+	}
+	l.Sh(`touch -d '1 minute ago' .git/packed-refs.lock`) // of a git that was killed
+	if err := y.Unbranch(t.Context(), "relay-tasks/lab/T1", l.Git("rev-parse", "one")); err != nil {
+		t.Error(err)
+	}
+	if got := l.Git("for-each-ref", "refs/heads/relay-tasks"); got != "" {
+		t.Error(got)
+	}
+}

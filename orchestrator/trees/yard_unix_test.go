@@ -1,0 +1,117 @@
+//go:build unix
+
+package trees
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"relay/orchestrator/repotest"
+
+	"golang.org/x/sys/unix"
+)
+
+// flock is a lock that processes share.
+func flock(path string) func(context.Context) (func() error, error) {
+	return func(context.Context) (func() error, error) {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		return f.Close, unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	}
+}
+
+// Many worktrees are made and removed at once, by two processes that share the lock.
+func TestManySitesAtOnce(t *testing.T) {
+	const dir = "RELAY_TEST_YARD"
+	if root := os.Getenv(dir); root != "" {
+		manySites(t, &lab{Repo: &repotest.Repo{T: t, Root: root}}, "b")
+		return
+	}
+	t.Parallel()
+	l, _ := newYard(t)
+	l.Sh(`git checkout -q --detach`)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManySitesAtOnce$", "-test.v")
+	cmd.Env = append(os.Environ(), dir+"="+l.Root)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	manySites(t, l, "a")
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "--- PASS") {
+		t.Errorf("the other process: %v\n%s", err, out.String())
+	}
+	if left := l.Sh(`ls .git/worktrees .agents-os/relay/worktrees 2>/dev/null || true; git worktree list | wc -l`); !strings.HasSuffix(left, "1") || strings.Contains(left, "a-") {
+		t.Errorf("left: %s", left)
+	}
+}
+
+func manySites(t *testing.T, l *lab, prefix string) {
+	y := &Yard{Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay", "worktrees"), Lock: flock(l.Path(".git/test.lock"))}
+	commits := []string{l.Git("rev-parse", "one"), l.Git("rev-parse", "two")}
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			name := prefix + "-" + string(rune('a'+i))
+			for round := range 4 {
+				repo, err := y.Site(t.Context(), name, commits[round%2], "relay-tasks/lab/"+name)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if head, err := repo.Head(t.Context()); err != nil || head != commits[round%2] {
+					t.Errorf("%s is at %s: %v", name, head, err)
+				}
+				if err := os.WriteFile(filepath.Join(repo.Root(), "work"), nil, 0o600); err != nil {
+					t.Error(err)
+				}
+				if round == 1 {
+					err = y.Remove(t.Context(), name)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			if err := y.Remove(t.Context(), name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// The tests above may run as root, whom no mode keeps out of a folder.
+func TestSiteWithoutPrivilege(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("nobody here has a privilege")
+	}
+	const nobody = 65534
+	home := t.TempDir()
+	program := filepath.Join(home, "test")
+	if out, err := exec.CommandContext(t.Context(), "cp", os.Args[0], program).CombinedOutput(); err != nil { // a copy of our own would be open in what is forked beside us
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, dir := range []string{home, filepath.Dir(home)} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(home, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestSiteIsExactlyItsCommit|TestOpenKeepsTheFiles)$/^modes", "-test.v")
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "TMPDIR="+home)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "--- PASS") != 5 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
