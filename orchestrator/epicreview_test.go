@@ -47,6 +47,15 @@ func TestAwaitPanel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				waiting := func() (w *attempts.Waiting) {
+					store.View(func(l *attempts.Ledger) { w = l.Waiting })
+					return w
+				}
+				o.Notify = func(u Update) {
+					if waiting() == nil {
+						t.Errorf("told before it is recorded: %+v", u)
+					}
+				}
 				n := newNight(&o, store, &simulated{})
 				for who, off := range test.cool {
 					n.pool.cool(who, "limit", n.moment(), time.Now().Add(off))
@@ -64,9 +73,7 @@ func TestAwaitPanel(t *testing.T) {
 				if took := time.Since(began); err != nil || open != test.open || took != test.takes {
 					t.Errorf("got %v, %v after %s, want %v after %s", open, err, took, test.open, test.takes)
 				}
-				var waits *attempts.Waiting
-				store.View(func(l *attempts.Ledger) { waits = l.Waiting })
-				if (waits != nil) != (test.takes > 0) {
+				if waits := waiting(); (waits != nil) != (test.takes > 0) {
 					t.Errorf("the ledger says %+v", waits)
 				}
 				if err := store.Close(); err != nil {

@@ -55,14 +55,18 @@ func (n *night) opens(now moment) (name string, at opening) {
 	return name, at
 }
 
-// tellWaiting says once what the night waits for, however many workers do, and records it. The caller holds mu.
+// tellWaiting says once what the night waits for, however many workers do. It is recorded by then: who hears of it and
+// asks for the status is told the same. The caller holds mu.
 func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
 	if n.told.Runner == w.For && n.told.Until.Equal(w.Until) {
 		return nil
 	}
 	n.told = Update{Kind: kind, Runner: w.For, Until: w.Until, Text: w.Why}
+	if err := n.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &w}); err != nil {
+		return err
+	}
 	n.tell(n.told)
-	return n.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &w})
+	return nil
 }
 
 // turn says why a task goes to another runner than the task before it, or than it went to itself the last time; "" when
