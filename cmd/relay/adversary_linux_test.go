@@ -107,7 +107,7 @@ func TestAdversaryClaims(t *testing.T) {
 			t.Parallel()
 			plan := hostilePlan
 			if c.outcome == "timeout" {
-				plan = strings.Replace(plan, "max_attempts: 1", "max_attempts: 1, timeout_minutes: 0.02", 1)
+				plan = strings.Replace(plan, "max_attempts: 1", "max_attempts: 1, timeout_minutes: 0.05", 1)
 			}
 			l := newLab(t, plan, honest+c.agent+"\n")
 			judged(t, l, c.verdict)

@@ -151,7 +151,6 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...cli) *agentLab {
 		})
 	}
 	l.lab = newLab(t, agentPlan, "")
-	l.slow = true
 	l.settings(fmt.Sprintf(agentSettings, yamlText(t, names), firstAnswer, 1.5*firstAnswer, yamlText(t, agents)))
 	for _, c := range used {
 		if c.files == nil {

@@ -26,7 +26,6 @@ type lab struct {
 	root string // the checkout
 	home string
 	env  []string
-	slow bool // its agents are real programs, which take their time to start
 }
 
 // agentPrelude is what every agent of a lab begins with: it notes its start and knows how to claim.
@@ -184,16 +183,12 @@ func (l *lab) work(want int) *running {
 
 func (l *lab) end(r *running) {
 	l.t.Helper()
-	limit := time.Minute
-	if l.slow {
-		limit = 3 * time.Minute
-	}
 	select {
 	case <-r.done:
-	case <-time.After(limit):
+	case <-time.After(patience):
 		_ = r.cmd.Process.Signal(syscall.SIGQUIT)
 		<-r.done
-		l.t.Fatalf("relay did not end within %s\n%s", limit, r.stderr.String())
+		l.t.Fatalf("relay did not end within %s\n%s", patience, r.stderr.String())
 	}
 }
 
@@ -243,11 +238,7 @@ func (l *lab) await(what string, so func() bool) {
 	l.t.Helper()
 	tick := time.NewTicker(3 * time.Millisecond)
 	defer tick.Stop()
-	most := patience
-	if l.slow {
-		most *= 3
-	}
-	limit := time.After(most)
+	limit := time.After(patience)
 	for !so() {
 		select {
 		case <-limit:

@@ -239,11 +239,11 @@ func (l *lab) accounted() {
 }
 
 // A git that kills relay, which called it, before or after its N-th call. Agents call it by another path.
-// What runs git does not pass on what it does not know.
+// What runs git does not pass on what it does not know. Several are called at once: each makes the file of its number.
 const killingGit = `#!/bin/sh
 KILL_AT=%[2]d KILL=%[3]s
-n=$(($(cat "$HOME/calls" 2>/dev/null || echo 0) + 1))
-echo $n > "$HOME/calls"
+set -C; n=1
+until { true > "$HOME/call$n"; } 2>/dev/null || ! [ -d "$HOME" ]; do n=$((n + 1)); done
 [ "$n" = "$KILL_AT" ] && [ "$KILL" = before ] && kill -KILL $PPID
 %[1]s "$@"
 code=$?

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,22 +62,18 @@ func TestFaultSecondInterruptKills(t *testing.T) {
 	l := newLab(t, crashPlan, "trap '' TERM INT\n"+hangingAgent)
 	l.settings(strings.Replace(fmt.Sprintf(labSettings, l.inHome("agent.sh")), "stop_grace_seconds: 0.3", "stop_grace_seconds: 500", 1))
 	l.write(l.inHome("hold"), "")
-	r := l.prepared(nil, "work")
-	r.cmd.Stderr = nil
-	stderr, err := r.cmd.StderrPipe()
+	said, err := os.Create(l.inHome("said"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer said.Close()
+	r := l.prepared(nil, "work")
+	r.cmd.Stderr = said
 	l.begin(r)
 	l.awaitFile(l.inHome("up"))
-	r.signal(t, syscall.SIGINT)
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() && !strings.Contains(lines.Text(), "stopping") {
-	}
-	r.signal(t, syscall.SIGINT)
-	rest, _ := io.ReadAll(stderr)
-	if !strings.Contains(string(rest), "killing") {
-		t.Errorf("relay does not say that it kills: %s", rest)
+	for _, want := range []string{"stopping", "killing"} {
+		r.signal(t, syscall.SIGINT)
+		l.await("it to say that it is "+want, func() bool { return strings.Contains(l.read(said.Name()), want) })
 	}
 	l.end(r)
 	r.wants(t, exitInterrupted)

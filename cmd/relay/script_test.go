@@ -155,7 +155,8 @@ func endedWith(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-const patience = 30 * time.Second
+// patience is how long a test waits for what must come. It is never a part of what a test shows: a busy machine needs time.
+const patience = 3 * time.Minute
 
 // await waits until a file holds what a pattern describes: await PATTERN FILE. A glob names the first file it matches.
 func await(ts *testscript.TestScript, _ bool, args []string) {
