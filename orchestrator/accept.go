@@ -114,7 +114,7 @@ func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before
 	if !before.red() || before.twice {
 		return before, nil
 	}
-	tree, err := l.tree(ctx, q.commit)
+	tree, err := l.home.Tree(ctx, q.commit)
 	if err != nil {
 		return before, err
 	}

@@ -57,7 +57,7 @@ func (q question) believed(list []said) bool {
 // ask runs checks in clean checkouts of a commit, one after another, until hear has heard enough. What is known of the
 // commit's tree is not run again; when all is known there is no checkout either.
 func (l *lanes) ask(ctx context.Context, q question, f *Finding, hear ear) error {
-	tree, err := l.tree(ctx, q.commit)
+	tree, err := l.home.Tree(ctx, q.commit)
 	if err != nil {
 		return err
 	}

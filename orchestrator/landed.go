@@ -29,22 +29,16 @@ const (
 	runTrailer  = "Relay-Run: "
 )
 
-// tree returns the tree of a commit.
-func (l *lanes) tree(ctx context.Context, commit string) (string, error) {
-	out, err := l.home.Run(ctx, reanchor.Call{Args: []string{"rev-parse", "--verify", "--end-of-options", commit + "^{tree}"}})
-	return strings.TrimSpace(string(out)), err
-}
-
 // differ reports whether two commits have different files.
 func (l *lanes) differ(ctx context.Context, one, two string) (bool, error) {
 	if one == two {
 		return false, nil
 	}
-	treeOne, err := l.tree(ctx, one)
+	treeOne, err := l.home.Tree(ctx, one)
 	if err != nil {
 		return false, err
 	}
-	treeTwo, err := l.tree(ctx, two)
+	treeTwo, err := l.home.Tree(ctx, two)
 	return treeOne != treeTwo, err
 }
 

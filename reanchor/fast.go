@@ -151,6 +151,15 @@ func (f fast) log(hash string, n int) (found []Commit, err error) {
 
 // commit reads one commit if it is an ordinary one.
 func (f fast) commit(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit, error) {
+	c, err := f.stored(repo, hash)
+	if err == nil && odd(c) {
+		return nil, errSlow
+	}
+	return c, err
+}
+
+// stored reads one commit, whatever is in it.
+func (f fast) stored(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit, error) {
 	name := hash.String()
 	if !ordinaryFile(filepath.Join(f.commonDir, "objects", name[:2], name[2:]), objectFile) {
 		return nil, errSlow
@@ -158,11 +167,27 @@ func (f fast) commit(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit
 	if size, err := repo.Storer.EncodedObjectSize(hash); err != nil || size > commitSize {
 		return nil, errSlow
 	}
-	c, err := repo.CommitObject(hash)
-	if err == nil && odd(c) {
-		return nil, errSlow
+	return repo.CommitObject(hash)
+}
+
+// tree returns the tree of a commit that is given by its full hash.
+func (f fast) tree(hash string) (tree string, err error) {
+	defer calm(&err)
+	if !f.small() {
+		return "", errSlow
 	}
-	return c, err
+	repo, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	c, err := f.stored(repo, plumbing.NewHash(hash))
+	if err != nil {
+		return "", err
+	}
+	if c.Hash.String() != hash { // what an agent wrote into the object's file
+		return "", errSlow
+	}
+	return c.TreeHash.String(), nil
 }
 
 // odd commits are ones that git shows in another way than they are stored, or that need their neighbours for it.

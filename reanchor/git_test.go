@@ -59,12 +59,29 @@ func checkHead(t *testing.T, g *Git, r repo) {
 		branch = ""
 	}
 	for _, one := range []*Git{g, &slow} {
+		checkStanding(t, one, want)
 		if got, err := one.Branch(t.Context()); got != strings.TrimSpace(branch) || err != nil {
 			t.Errorf("Branch() = %q, %v, want %q", got, err, branch)
 		}
 		if got, err := one.Ref(t.Context(), "refs/heads/nowhere"); got != "" || err != nil {
 			t.Errorf("Ref(nowhere) = %q, %v, want none", got, err)
 		}
+	}
+}
+
+// checkStanding asks for the commit of HEAD and its tree.
+func checkStanding(t *testing.T, g *Git, head string) {
+	t.Helper()
+	at, err := g.Standing(t.Context())
+	if (err == nil) != (head != "") || at != head {
+		t.Errorf("Standing() = %q, %v, want %q", at, err, head)
+	}
+	if head == "" {
+		return
+	}
+	want := strings.TrimSpace(git(t, g.Root(), "rev-parse", "HEAD^{tree}"))
+	if got, err := g.Tree(t.Context(), head); got != want || err != nil {
+		t.Errorf("Tree(%s) = %q, %v, want %q", head, got, err, want)
 	}
 }
 

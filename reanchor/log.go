@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,32 @@ func (g *Git) Commit(ctx context.Context, hash string) (Commit, error) {
 		return Commit{}, fmt.Errorf("commit %q: not found", oneLine(hash, 80))
 	}
 	return log[0], nil
+}
+
+// Tree returns the full hash of a commit's tree.
+func (g *Git) Tree(ctx context.Context, commit string) (string, error) {
+	if isHash(commit) {
+		if tree, err := g.fast.tree(commit); err == nil {
+			return tree, nil
+		}
+	}
+	return g.verify(ctx, commit+"^{tree}")
+}
+
+// Standing returns the full hash of the commit HEAD leads to. That there is none is an error, and so is one git cannot find.
+func (g *Git) Standing(ctx context.Context) (string, error) {
+	if hash, err := g.fast.ref("HEAD"); err == nil {
+		if _, err := g.fast.tree(hash); err == nil {
+			return hash, nil
+		}
+	}
+	return g.verify(ctx, "HEAD^{commit}")
+}
+
+// verify returns the full hash of the one object a name stands for.
+func (g *Git) verify(ctx context.Context, name string) (string, error) {
+	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--end-of-options", name}})
+	return strings.TrimSpace(string(out)), err
 }
 
 // PathLog returns the last n commits that touched a path (taken literally, relative to the root), newest first.

@@ -108,8 +108,7 @@ func (w *Tree) identity(ctx context.Context) []string {
 
 // Head is the commit it stands at.
 func (w *Tree) Head(ctx context.Context) (string, error) {
-	out, err := w.git(ctx, nil, "rev-parse", "--verify", "HEAD^{commit}")
-	return strings.TrimSpace(string(out)), err
+	return w.Repo.Standing(ctx)
 }
 
 // Contains reports whether commit base is part of head's history.
@@ -137,8 +136,8 @@ func (w *Tree) Readable(ctx context.Context, base string) bool {
 
 // OnBranch reports whether HEAD is still the branch the run works on.
 func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
-	out, err := w.git(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
-	return err == nil && strings.TrimSpace(string(out)) == w.Branch, Unasked(err)
+	branch, err := w.Repo.Branch(ctx)
+	return err == nil && "refs/heads/"+branch == w.Branch, Unasked(err)
 }
 
 // Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
