@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -249,6 +250,16 @@ func placeOf(dir string, a Assignment) place {
 	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Attempt))
 	in := func(name string) string { return filepath.Join(folder, name) }
 	return place{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review")}
+}
+
+// used reports whether an agent was given this turn. The agent may have removed any of its files.
+func (p place) used() bool {
+	return slices.ContainsFunc([]string{p.brief, p.transcript, p.stderr, p.end}, exists)
+}
+
+// ready reports whether the worktree was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
+func (p place) ready() bool {
+	return exists(filepath.Join(p.folder, untrackedName)) || p.used() || p.round(1).used()
 }
 
 // begun is when the agent was, to the second; zero when no agent was.

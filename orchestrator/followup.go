@@ -23,7 +23,7 @@ func (c *checkout) followUp(ctx context.Context, a Assignment, p place, f *Findi
 	}
 	f.Usage.Add(reviews)
 	last := 0
-	for exists(p.round(last + 1).brief) {
+	for p.round(last + 1).used() {
 		last++
 	}
 	for n := 1; n <= last; n++ {

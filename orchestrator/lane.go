@@ -38,8 +38,11 @@ func (l *lanes) lane(name string, repo *reanchor.Git, a Assignment) *lane {
 func (w *lane) carry(ctx context.Context) (Finding, error) {
 	a, p, c := w.a, w.p, w.c
 	if a.Ended {
-		if err := c.tree.ReadMine(ctx, filepath.Join(p.folder, untrackedName)); err != nil {
-			return Finding{}, err
+		list := filepath.Join(p.folder, untrackedName)
+		if c.tree.OwnNothing(); exists(list) { // an agent that has removed it must not have made all there is the set-up's
+			if err := c.tree.ReadMine(ctx, list); err != nil {
+				return Finding{}, err
+			}
 		}
 		c.tree.HideNothing()
 	} else {

@@ -3,9 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,9 +194,8 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	p := placeOf(l.o.Dir, a)
 	noted, err := os.ReadFile(filepath.Join(p.folder, laneFile))
 	name := strings.TrimSpace(string(noted))
-	_, brief := os.Lstat(p.brief)
 	switch known := err == nil && filepath.Base(name) == name; {
-	case known && errors.Is(brief, fs.ErrNotExist):
+	case known && !p.ready():
 		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
 		if err := l.yard.Remove(ctx, name); err != nil {
 			return nil, err

@@ -64,8 +64,8 @@ func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
 		a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
 		a.Known = known(n.o, n.store, task, n.o.Limits.wall(task))
 		a.Known.Record = o.record
-		if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !exists(placeOf(n.o.Dir, a).brief) {
-			a.Unfinished = last // this attempt was nothing but its review
+		if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !placeOf(n.o.Dir, a).used() {
+			a.Unfinished = last // this attempt began with its review
 		}
 		n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
 		err := n.adoptOne(ctx, c, a, o)
@@ -232,7 +232,7 @@ func (c *checkout) theirs(ctx context.Context, a Assignment, head string) (bool,
 func lastSeen(p place) time.Time {
 	var last time.Time
 	paths := []string{p.end, p.transcript, p.stderr, p.brief}
-	for n := 1; exists(p.round(n).brief); n++ {
+	for n := 1; p.round(n).used(); n++ {
 		paths = append(paths, p.round(n).end, p.round(n).transcript, p.round(n).stderr, p.round(n).brief)
 	}
 	for _, path := range paths {

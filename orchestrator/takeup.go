@@ -43,6 +43,11 @@ var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: t
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
 func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Finding, error) {
 	if a.Ended && a.Unfinished.AwaitsReview() {
+		if p.round(1).used() { // an agent was given what the reviewers have found
+			f := stands(a.Unfinished, nil)
+			err := c.followUp(ctx, *a, p, &f)
+			return f, err
+		}
 		return c.stillMissing(ctx, *a, p)
 	}
 	notes, err := c.takeUp(ctx, a)

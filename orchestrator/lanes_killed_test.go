@@ -1,0 +1,115 @@
+package orchestrator
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// killed carries an attempt to where its agent, a script, was at work when relay was killed, and says how it is adopted.
+// rounds are the fix rounds it was given; the first turn is an agent's unless its work only waited for a review.
+func (y *yardLab) killed(a Assignment, script string, rounds int) Assignment {
+	y.Helper()
+	base, err := y.l.Prepare(y.Context(), a)
+	if err != nil {
+		y.Fatal(err)
+	}
+	a.Base = base
+	w, err := y.l.open(y.Context(), a)
+	if err != nil {
+		y.Fatal(err)
+	}
+	if f, err := w.ready(y.Context()); err != nil || f.Outcome != attempts.Success {
+		y.Fatal(f.Outcome, err)
+	}
+	if _, err := w.c.takeUp(y.Context(), &a); err != nil {
+		y.Fatal(err)
+	}
+	turn := w.p.round(rounds)
+	if rounds == 0 {
+		turn = w.p
+	}
+	for _, file := range []string{turn.brief, turn.transcript, turn.stderr} {
+		y.Write(strings.TrimPrefix(file, y.Root+"/"), "")
+	}
+	agent := exec.CommandContext(y.Context(), "sh", "-ec", script)
+	agent.Dir, agent.Env = w.c.repo.Root(), append(os.Environ(), "RELAY_PROMPT="+turn.brief)
+	if said, err := agent.CombinedOutput(); err != nil {
+		y.Fatalf("%s: %v", said, err)
+	}
+	a.Ended = true
+	return a
+}
+
+// adopted is what the next run makes of an attempt that was cut short, and that run.
+func (y *yardLab) adopted(a Assignment) (*yardLab, Finding) {
+	y.Helper()
+	next := y.again()
+	f, err := next.l.Attempt(y.Context(), a)
+	if err != nil {
+		y.Fatal(err)
+	}
+	if f.Outcome != attempts.Stopped {
+		y.Errorf("got %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
+	}
+	return next, f
+}
+
+// Whatever an agent has removed of its own files or made of its worktree: its work is kept when relay is killed.
+func TestLanesKeepWorkWhenKilled(t *testing.T) {
+	t.Parallel()
+	const work = "echo precious > work; "
+	for name, script := range map[string]string{
+		"as it should be":         work,
+		"its prompt is gone":      work + `rm "$RELAY_PROMPT"`,
+		"what was there, as well": work + `rm "$RELAY_PROMPT" "$(dirname "$RELAY_PROMPT")/untracked"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true"}, script, 0)
+			next, f := y.adopted(a)
+			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:work"); got != "precious" || f.Receipt.Salvage == "" {
+				t.Errorf("kept is %q, %+v", got, f.Notes)
+			}
+			if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+				t.Errorf("stays: %q, %v", stay, err)
+			}
+		})
+	}
+}
+
+// Work that only waited for its review gets a fix round as any other. Cut short there, all of it is kept, and what the
+// reviewers have found is told to the next one.
+func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	before := y.does("T1", "echo 1 > work; exit 3")
+	waits := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: before.Assignment.Base, Head: before.Finding.Head, Receipt: before.Finding.Receipt}
+	waits.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "bob", Why: "no verdict"}}}
+	a := before.Assignment
+	a.Attempt, a.Unfinished = 2, waits
+	if !waits.AwaitsReview() {
+		t.Fatal("it waits for nothing")
+	}
+	a = y.killed(a, `echo 2 > fix; rm "$RELAY_PROMPT"`, 1)
+	a.Heard = &attempts.Heard{Rounds: []attempts.Round{{Number: 1, Verdict: "NEEDS CHANGES"}}}
+	next, f := y.adopted(a)
+	if got := y.Git("show", "refs/relay/20260101-lab/T1/2:work", "refs/relay/20260101-lab/T1/2:fix"); got != "1\n2" {
+		t.Errorf("kept is %q", got)
+	}
+	if f.Receipt.Verdict != "NEEDS CHANGES" || f.Receipt.ErrorSummary != "relay was killed while the agent worked" {
+		t.Errorf("it is told as %q, with the verdict %q", f.Receipt.ErrorSummary, f.Receipt.Verdict)
+	}
+	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+		t.Errorf("stays: %q, %v", stay, err)
+	}
+	if _, err := os.Lstat(filepath.Join(next.l.o.Worktree.Dir, "1")); err == nil {
+		t.Error("the worktree is there")
+	}
+}
