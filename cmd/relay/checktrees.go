@@ -90,6 +90,9 @@ func (c *checkup) commits(ctx context.Context) {
 	if state.Partial {
 		c.add(stateWarn, "commits", "this is a partial clone: git fetches what is missing at night, and may ask for a password", "git fetch --refetch --no-filter brings it all")
 	}
+	if state.Sparse {
+		c.add(stateWarn, "worktrees", "this checkout is sparse, and so is every worktree: what an agent changes outside lands as well, but no check sees it", "git sparse-checkout disable, or add what the tasks are about")
+	}
 }
 
 // given reports whether relay.env gives agents a git setting.

@@ -16,7 +16,7 @@ import (
 // (a pipe) is noted.
 func (w *Tree) addChanged(ctx context.Context) error {
 	w.untaken = nil
-	_, refused := w.git(ctx, nil, "add", "--update")
+	_, refused := w.git(ctx, nil, "add", "--sparse", "--update")
 	if refused == nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (w *Tree) addChanged(ctx context.Context) error {
 		return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" }), err
 	}
 	still, err := w.addAllBut(ctx, refused, changed, func([]string) error {
-		_, err := w.git(ctx, nil, "add", "--update", "--ignore-errors")
+		_, err := w.git(ctx, nil, "add", "--sparse", "--update", "--ignore-errors")
 		return err
 	})
 	w.untaken = still
@@ -49,7 +49,7 @@ func (w *Tree) addFresh(ctx context.Context) error {
 		return nil
 	}
 	add := func(paths []string, options ...string) error {
-		args := append([]string{"add", "--pathspec-from-file=-", "--pathspec-file-nul"}, options...)
+		args := append([]string{"add", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}, options...)
 		_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")), args...)
 		return err
 	}

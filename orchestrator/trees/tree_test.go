@@ -51,6 +51,24 @@ func TestLeftoversHaveTheirEncoding(t *testing.T) {
 	}
 }
 
+// What an attempt does outside a sparse checkout is in the commit like all else.
+func TestLeftoversOfASparseCheckout(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t)
+	l.Sh(`git sparse-checkout set --no-cone /seed.txt`)
+	l.begin()
+	base := l.Git("rev-parse", "HEAD")
+	l.Sh(`mkdir tests; echo b > tests/a.txt; echo new > tests/new; echo in > seed.txt`)
+	if got := l.Git("diff", "--name-only", base, l.leftovers()); got != "seed.txt\ntests/a.txt\ntests/new" || len(l.tree.Outside()) > 0 {
+		t.Errorf("committed are %q, left %q", got, l.tree.Outside())
+	}
+	l.restore(base)
+	if got := l.Git("status", "--porcelain"); got != "" {
+		t.Errorf("after it was put back: %s", got)
+	}
+	l.Wants(map[string]string{"seed.txt": "seed\n", "tests": "-"})
+}
+
 // What is the user's own stays where it is and out of relay's commits, whatever an agent does to have it committed.
 func TestUsersFilesStay(t *testing.T) {
 	t.Parallel()
