@@ -37,7 +37,8 @@ func impatient(t *testing.T, patience time.Duration, argv ...string) *Guardian {
 // A guardian that somebody stops goes on: what it watches over is lost no more than what it is to start.
 func TestGuardianStopped(t *testing.T) {
 	t.Parallel()
-	g := impatient(t, 2*time.Second)
+	g := impatient(t, rousings*50*time.Millisecond)
+	g.link.patience = script // it is roused as often as before
 	cmd := shell(t, `echo $$ > "$F/up"; read line < "$F/go"; exit 7`)
 	up, next := pipe(t, cmd, "up"), pipe(t, cmd, "go")
 	p := start(t, g, cmd)
@@ -63,7 +64,7 @@ func TestGuardianStopped(t *testing.T) {
 func TestGuardianDeaf(t *testing.T) {
 	t.Parallel()
 	hears := `read line; echo '{"did":"started","id":1}'; exec sleep 1000`
-	g := impatient(t, 10*time.Second, "/bin/sh", "-c", hears)
+	g := impatient(t, script, "/bin/sh", "-c", hears)
 	cmd := shell(t, "exit 0")
 	cmd.StopGrace = 10 * time.Millisecond
 	p := start(t, g, cmd)
@@ -77,7 +78,7 @@ func TestGuardianDeaf(t *testing.T) {
 	if _, err := deaf.Start(t.Context(), cmd); !errors.Is(err, ErrLost) {
 		t.Errorf("a guardian that says nothing: %v", err)
 	}
-	quits := impatient(t, 10*time.Second, "/bin/sh", "-c", "read line; exit 3")
+	quits := impatient(t, script, "/bin/sh", "-c", "read line; exit 3")
 	if _, err := quits.Start(t.Context(), cmd); !errors.Is(err, ErrLost) {
 		t.Errorf("a guardian that quits: %v", err)
 	}
@@ -102,7 +103,7 @@ func TestNoRoom(t *testing.T) {
 func TestGuardiansLastWords(t *testing.T) {
 	t.Parallel()
 	crash := `read line; echo "no room for a thread" >&2; head -c 200000 /dev/zero >&2; exit 2`
-	g := impatient(t, 10*time.Second, "/bin/sh", "-c", crash)
+	g := impatient(t, script, "/bin/sh", "-c", crash)
 	if _, err := g.Start(t.Context(), shell(t, "exit 0")); err == nil || !strings.Contains(err.Error(), "exit status 2: no room for a thread") {
 		t.Errorf("start: %v", err)
 	}

@@ -40,10 +40,10 @@ func TestMany(t *testing.T) {
 	})
 }
 
-// A guardian that somebody has stopped does not hold up relay for ever.
+// A guardian that somebody has stopped does not hold up relay for ever. Not parallel, as TestGuardianKilled. It is roused
+// so rarely that it stays stopped.
 func TestGuardianHangs(t *testing.T) {
-	t.Parallel()
-	g := startGuardian(t)
+	g := impatient(t, time.Hour)
 	cmd := shell(t, stays)
 	up := pipe(t, cmd, "up")
 	p := start(t, g, cmd)

@@ -45,6 +45,21 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// A sweep whose time is up before it has begun, as on a machine that is too busy for it, looks once all the same.
+func TestSweepLooksOnce(t *testing.T) {
+	t.Parallel()
+	cmd := shell(t, stays)
+	up := pipe(t, cmd, "up")
+	p := start(t, NewLocal(), cmd)
+	hold(t, up)
+	s := &sweeper{kin: theKin(), match: func(mark string) bool { return mark == cmd.Mark }, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}}
+	if s.repeat(0, 0); len(s.targets) == 0 {
+		t.Error("it has found nothing")
+		p.Stop()
+	}
+	p.Wait()
+}
+
 // relay may run below an agent of another relay: it does not end itself, nor what it runs below.
 func TestSweepSparesItsOwn(t *testing.T) {
 	t.Parallel()

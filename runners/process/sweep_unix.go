@@ -40,13 +40,10 @@ type sweeper struct {
 	done    <-chan struct{}
 }
 
-// repeat goes round until nothing lives or the limit has passed.
+// repeat goes round until nothing lives or the limit has passed, and once however busy the machine is.
 func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	until := time.Now().Add(limit)
-	for pause := time.Millisecond; time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
-		if !s.round(sig) {
-			return
-		}
+	for pause := time.Millisecond; s.round(sig) && time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
 		s.kin.reapAdopted()
 		select {
 		case <-s.done:

@@ -5,10 +5,8 @@ package process
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Why a process cannot be started is said with its name.
@@ -22,10 +20,7 @@ func TestWordsForStarts(t *testing.T) {
 		}
 		return ""
 	}
-	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noInterpreter := program(t, "#!/no/such/interpreter\n")
 	g := startGuardian(t)
 	nothing := func(*Command) {}
 	check := func(got, want string) {
@@ -37,19 +32,15 @@ func TestWordsForStarts(t *testing.T) {
 	check(said(g, func(c *Command) { c.Argv = nil }), "start a command without arguments: empty argument list: ")
 	folder := t.TempDir()
 	check(said(g, func(c *Command) { c.Argv[0] = folder }), "start "+folder+": exec "+folder+": is a directory: ")
-	check(said(g, func(c *Command) { c.Argv[0] = script }), "start "+script+": the interpreter that the first line of "+script+" names is missing: ")
+	check(said(g, func(c *Command) { c.Argv[0] = noInterpreter }), "start "+noInterpreter+": the interpreter that the first line of "+noInterpreter+" names is missing: ")
 	check(said(g, func(c *Command) { c.Env = []string{strings.Repeat("x", maxMessage)} }), "start sh: message to the guardian over 16 MiB: ")
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
 	check(said(g, nothing), "start sh: the guardian is closed")
-	quits := impatient(t, 10*time.Second, "/bin/sh", "-c", "read line; exit 3")
+	quits := impatient(t, script, "/bin/sh", "-c", "read line; exit 3")
 	check(said(quits, nothing), "start sh: the guardian was lost: the guardian ended: exit status 3")
-	once := filepath.Join(t.TempDir(), "once")
-	if err := os.WriteFile(once, []byte("#!/bin/sh\nrm \"$0\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	gone := impatient(t, 10*time.Second, once)
+	gone := impatient(t, script, program(t, "#!/bin/sh\nrm \"$0\"\n"))
 	<-gone.link.ended
 	check(said(gone, nothing), "start sh: the guardian was lost and cannot be started again: start the guardian: ")
 	if _, err := unpack(pack(Command{})[1:]); err == nil || err.Error() != "a command that is cut off" {
