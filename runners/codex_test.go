@@ -166,13 +166,13 @@ func TestCodexHopeless(t *testing.T) {
 			lines := append([]string{threadLine, turnLine}, c.lines[spare:]...)
 			req := claudePrints(t, append(lines, "")...)
 			req.Env = append(req.Env, "STAYS=1")
-			limit := runners.Limits{Wall: 20 * time.Second, StopGrace: 10 * time.Second}
+			limit := runners.Limits{Wall: 5 * time.Minute, StopGrace: time.Minute}
 			want, why := c.want, "gave up while its provider failed: "
 			if spare > 0 {
 				limit.Wall, want, why = time.Second, runners.Network, "no answer from the model: time limit passed: 1s"
 			}
 			req.Limits = limit
-			r := run(t, runners.NewCodex(process.NewLocal(), runners.CodexOptions{Program: self(t)}), req)
+			r := run(t, runners.NewCodex(local(req), runners.CodexOptions{Program: self(t)}), req)
 			if r.Outcome != want || !strings.HasPrefix(r.Detail, why) || !r.Exit.Stopped || r.Exit.Signal != "INT" {
 				t.Errorf("got %q (%s), %+v; want %q and signal INT", r.Outcome, r.Detail, r.Exit, want)
 			}
@@ -186,9 +186,9 @@ func TestCodexSilentInRetry(t *testing.T) {
 	for _, limits := range []runners.Limits{{Silence: 300 * time.Millisecond}, {FirstAnswer: 300 * time.Millisecond}} {
 		req := claudePrints(t, threadLine, turnLine, codexTrouble("Reconnecting... 2/5 (unexpected status 529 x: Overloaded)")+"\n")
 		req.Env = append(req.Env, "STAYS=1")
-		limits.StopGrace = 10 * time.Second
+		limits.StopGrace = time.Minute
 		req.Limits = limits
-		r := run(t, runners.NewCodex(process.NewLocal(), runners.CodexOptions{Program: self(t)}), req)
+		r := run(t, runners.NewCodex(local(req), runners.CodexOptions{Program: self(t)}), req)
 		if want := "gave up while its provider failed: unexpected status 529 x: Overloaded"; r.Outcome != runners.Overloaded || r.Detail != want {
 			t.Errorf("got %q (%s), want %s", r.Outcome, r.Detail, want)
 		}
@@ -200,8 +200,8 @@ func TestCodexUnheard(t *testing.T) {
 	t.Parallel()
 	req := claudePrints(t, threadLine, `{"type":"item.completed","item":{"id":"i0","type":"error","message":"no metadata"}}`, turnLine+"\n")
 	req.Env = append(req.Env, "STAYS=1")
-	req.Limits = runners.Limits{FirstAnswer: 300 * time.Millisecond, Wall: 20 * time.Second, StopGrace: 10 * time.Second}
-	if r := run(t, runners.NewCodex(process.NewLocal(), runners.CodexOptions{Program: self(t)}), req); r.Outcome != runners.Network {
+	req.Limits = runners.Limits{FirstAnswer: 300 * time.Millisecond, Wall: 5 * time.Minute, StopGrace: time.Minute}
+	if r := run(t, runners.NewCodex(local(req), runners.CodexOptions{Program: self(t)}), req); r.Outcome != runners.Network {
 		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/runnertest"
 )
 
 func needShell(t testing.TB) {
@@ -140,11 +141,15 @@ func TestShell(t *testing.T) {
 		{"fails", "echo out; echo err >&2; exit 7", 0, 7, false, "out\nerr"},
 		{"reads no input", "cat", 0, 0, false, ""},
 		{"not found", "no-such-program-here 2>/dev/null", 0, 127, false, ""},
-		{"hangs", "echo begun; sleep 60", 300 * time.Millisecond, -2, true, "begun"},
+		{"hangs", "echo begun; touch " + runnertest.ReadyFile + "; sleep 60", 300 * time.Millisecond, -2, true, "begun"},
 		{"is dirty", `printf 'a\000b\033[31mc\377'`, 0, 0, false, "abc?"},
 	} {
 		dir, log := t.TempDir(), filepath.Join(t.TempDir(), "check.log")
-		r, err := runners.Shell(t.Context(), process.NewLocal(), runners.ShellRequest{
+		var sup process.Supervisor = process.NewLocal()
+		if c.wall > 0 {
+			sup = runnertest.WhenReady{Supervisor: sup}
+		}
+		r, err := runners.Shell(t.Context(), sup, runners.ShellRequest{
 			Mark: "run/T1/1", Dir: dir, Run: c.run, Log: log, Wall: c.wall, StopGrace: time.Second,
 			Env: []string{"PATH=" + os.Getenv("PATH"), "NAME=value"},
 		})

@@ -86,8 +86,13 @@ func geminiPrints(t *testing.T, lines ...string) runners.Request {
 
 func gemini(t *testing.T, o runners.GeminiOptions) runners.Runner {
 	t.Helper()
+	return geminiOf(t, process.NewLocal(), o)
+}
+
+func geminiOf(t *testing.T, sup process.Supervisor, o runners.GeminiOptions) runners.Runner {
+	t.Helper()
 	o.Program = self(t)
-	return runners.NewGemini(process.NewLocal(), o)
+	return runners.NewGemini(sup, o)
 }
 
 func TestGeminiArguments(t *testing.T) {
@@ -215,9 +220,9 @@ func TestGeminiUnanswered(t *testing.T) {
 			t.Parallel()
 			req := geminiPrints(t, c.lines...)
 			req.Env = append(req.Env, "STAYS=1", "STDERR="+c.stderr)
-			c.limits.StopGrace = 10 * time.Second
+			c.limits.StopGrace = time.Minute
 			req.Limits = c.limits
-			if r := run(t, gemini(t, runners.GeminiOptions{}), req); r.Outcome != c.want || r.Detail != c.detail {
+			if r := run(t, geminiOf(t, local(req), runners.GeminiOptions{}), req); r.Outcome != c.want || r.Detail != c.detail {
 				t.Errorf("got %q (%s), want %q (%s)", r.Outcome, r.Detail, c.want, c.detail)
 			}
 		})

@@ -188,6 +188,9 @@ func TestScriptedConforms(t *testing.T) {
 	})
 }
 
+// deafens makes ReadyFile once the agent ignores TERM, where the system shows that.
+const deafens = `daemon: [sh, -c, "while test -d /proc/$PPID && ! grep -qi '^SigIgn:.*[4-7c-f]...$' /proc/$PPID/status; do :; done; touch ready"]`
+
 // scripts are the acts as scripts.
 var scripts = map[runnertest.Act][]string{
 	runnertest.Succeed:    {`claim: {status: success, summary: did it}`},
@@ -200,8 +203,8 @@ var scripts = map[runnertest.Act][]string{
 	runnertest.Garbage: {`print: "be\x00fore \e[31mred \u202eafter"`,
 		`claim: {status: success, summary: "be\x00fore \e[31mred\e[0m \u202eafter"}`},
 	runnertest.Hang:       {`write: {path: ready, text: ""}`, `hang: polite`},
-	runnertest.Stubborn:   {`hang: stubborn`},
-	runnertest.Linger:     {`claim: {status: success, summary: did it}`, `hang: polite`},
+	runnertest.Stubborn:   {deafens, `hang: stubborn`},
+	runnertest.Linger:     {`claim: {status: success, summary: did it}`, `write: {path: ready, text: ""}`, `hang: polite`},
 	runnertest.Crash:      {`fail: boom`},
 	runnertest.ReadPrompt: {`expect: "` + runnertest.PromptEnd + `"`, `fence: {status: success, summary: did it}`},
 	runnertest.LookAround: {`run: [sh, -c, "tr '\\0' ' ' < /proc/$PPID/cmdline > argv; env | grep -v -e ^_= -e ^PWD= -e ^SHLVL= -e ^OLDPWD= > env"]`,
@@ -223,7 +226,7 @@ func playClaudeScript() int {
 	os.Stderr.WriteString(os.Getenv("STDERR"))
 	os.Stdout.Write(data)
 	if os.Getenv("STAYS") != "" {
-		os.WriteFile("ready", nil, 0o600)
+		os.WriteFile(runnertest.ReadyFile, nil, 0o600)
 		<-time.After(time.Minute)
 	}
 	code, _ := strconv.Atoi(os.Getenv("EXIT"))

@@ -75,7 +75,7 @@ func opencodePrints(t *testing.T, change func(*runners.Request), lines ...string
 		change(&req)
 	}
 	now := func() time.Time { return time.UnixMilli(1795232351000) }
-	return run(t, newOpencode(process.NewLocal(), runners.OpencodeOptions{Program: self(t), Now: now}), req), req
+	return run(t, newOpencode(local(req), runners.OpencodeOptions{Program: self(t), Now: now}), req), req
 }
 
 func TestOpencodeStream(t *testing.T) {

@@ -166,7 +166,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 	for _, step := range []string{"daemon", "stray"} {
 		script := filepath.Join(t.TempDir(), "script.yml")
-		text := "sessions:\n  T1:\n    - - " + step + ": [sh, -c, \"touch up; exec sleep 60\"]\n      - sleep: 200ms\n      - print: on my way\n      - claim: {status: success, summary: s}\n"
+		text := "sessions:\n  T1:\n    - - " + step + ": [sleep, \"60\"]\n      - print: on my way\n      - claim: {status: success, summary: s}\n"
 		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

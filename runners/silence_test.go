@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"relay/runners"
-	"relay/runners/process"
 )
 
 // TestWhoseSilence fails when an agent pays for a model that does not answer, or a provider for a command that hangs.
@@ -39,13 +38,13 @@ func TestWhoseSilence(t *testing.T) {
 	} {
 		req := claudePrints(t, append(c.lines, "")...)
 		req.Env = append(req.Env, "STAYS=1")
-		req.Limits = runners.Limits{Silence: 300 * time.Millisecond, StopGrace: 10 * time.Second}
+		req.Limits = runners.Limits{Silence: 300 * time.Millisecond, StopGrace: time.Minute}
 		if c.wall {
 			req.Limits.Silence, req.Limits.Wall = 0, 300*time.Millisecond
 		}
-		var runner runners.Runner = runners.NewCodex(process.NewLocal(), runners.CodexOptions{Program: self(t)})
+		var runner runners.Runner = runners.NewCodex(local(req), runners.CodexOptions{Program: self(t)})
 		if c.cli == "claude" {
-			runner = runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)})
+			runner = runners.NewClaude(local(req), runners.ClaudeOptions{Program: self(t)})
 		}
 		if r := run(t, runner, req); r.Outcome != c.want || r.Detail != c.detail {
 			t.Errorf("%s: %s: got %q (%s), want %q (%s)", c.cli, c.name, r.Outcome, r.Detail, c.want, c.detail)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +30,19 @@ func TestVersionsCompare(t *testing.T) {
 	}
 }
 
+// executable is a file with a script that can be started. Nothing is started beside while it is written: that would hold
+// it open for writing for a moment, and what is cannot be executed.
+func executable(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestProgramVersion(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -50,10 +64,7 @@ func TestProgramVersion(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			program, wall := filepath.Join(t.TempDir(), "program"), time.Minute
-			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			program, wall := executable(t, "#!/bin/sh\n"+c.script+"\n"), 5*time.Minute
 			if c.name == "hangs" {
 				wall = time.Second
 			}

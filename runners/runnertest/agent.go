@@ -28,9 +28,9 @@ const (
 	HugeLine   Act = "huge-line"   // a line of 20 MB, then a good result
 	Flood      Act = "flood"       // 64 MB of lines, then a good result
 	Garbage    Act = "garbage"     // NULs, invalid UTF-8 and escape codes, also within the result
-	Hang       Act = "hang"        // writes the file ready, then nothing
+	Hang       Act = "hang"        // makes ReadyFile, then nothing
 	Stubborn   Act = "stubborn"    // as Hang, and ignores TERM
-	Linger     Act = "linger"      // a good result, and then it does not end
+	Linger     Act = "linger"      // a good result, and then as Hang
 	Crash      Act = "crash"       // exit status 3 with "boom" on stderr
 	ReadPrompt Act = "read-prompt" // succeeds when the prompt ends with PromptEnd
 	LookAround Act = "look-around" // writes its arguments and environment to the files argv and env, and succeeds
@@ -130,7 +130,7 @@ func hang(act Act) int {
 	if act == Stubborn {
 		signal.Ignore(syscall.SIGTERM, os.Interrupt)
 	}
-	os.WriteFile("ready", nil, 0o600)
+	os.WriteFile(ReadyFile, nil, 0o600)
 	<-time.After(time.Minute)
 	return 92
 }
