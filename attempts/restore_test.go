@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -115,8 +116,13 @@ func appendTo(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// rewrite changes bytes in place, without changing the size.
+// rewrite changes bytes in place, without changing the size, and a moment after what was there: not every file system
+// tells two changes of one moment apart.
 func rewrite(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -127,7 +133,7 @@ func rewrite(path string) error {
 		return err
 	}
 	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Close(), os.Chtimes(path, time.Time{}, info.ModTime().Add(time.Millisecond)))
 }
 
 func replace(path string) error { return errors.Join(os.Remove(path), toFile(path)) }

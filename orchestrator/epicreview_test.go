@@ -43,7 +43,7 @@ func TestAwaitPanel(t *testing.T) {
 				if test.until > 0 {
 					o.Until = time.Now().Add(test.until)
 				}
-				store, err := patientLedger(t, &o)
+				store, err := openedLedger(t, &o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,7 +125,7 @@ func TestWholeReason(t *testing.T) {
 			t.Parallel()
 			e, g := planned(t)
 			o := Options{Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Review: test.review}
-			store, err := patientLedger(t, &o)
+			store, err := openedLedger(t, &o)
 			if err != nil {
 				t.Fatal(err)
 			}

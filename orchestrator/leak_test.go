@@ -99,7 +99,7 @@ func TestADayAndANightLeakNothing(t *testing.T) {
 	}
 	d := &day{rand: rand.New(rand.NewPCG(1, 2)), every: 100}
 	synctest.Test(t, func(t *testing.T) {
-		store, err := patientLedger(t, &o)
+		store, err := openedLedger(t, &o)
 		if err != nil {
 			t.Fatal(err)
 		}

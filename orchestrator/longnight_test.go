@@ -134,7 +134,7 @@ func TestLongNight(t *testing.T) {
 func part(t *testing.T, o Options, p *providers, run string) {
 	t.Helper()
 	o.Run = run
-	store, err := patientLedger(t, &o)
+	store, err := openedLedger(t, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

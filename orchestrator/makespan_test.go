@@ -204,7 +204,7 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 	watch = &apart{e: l.e, running: map[string]bool{}}
 	o.Notify = watch.update
 	synctest.Test(t, func(t *testing.T) {
-		store, err := patientLedger(t, &o)
+		store, err := openedLedger(t, &o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -143,7 +142,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		o.Epic, o.Graph, o.Dir, o.Run = e, g, dir, "20260101T220000Z-0000"
-		store, err := patientLedger(t, &o)
+		store, err := openedLedger(t, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,17 +194,9 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 	})
 }
 
-// patientLedger opens the ledger although a process that another test is just starting still holds copies of our files.
-func patientLedger(t *testing.T, o *Options) (*attempts.Store, error) {
+func openedLedger(t *testing.T, o *Options) (*attempts.Store, error) {
 	t.Helper()
-	for tries := 0; ; tries++ {
-		store, err := openLedger(o, func(text string) { t.Log(text) })
-		var held *attempts.HeldError
-		if !errors.As(err, &held) || tries == 100_000 {
-			return store, err
-		}
-		runtime.Gosched()
-	}
+	return openLedger(o, func(text string) { t.Log(text) })
 }
 
 const threeInARow = `version: 2

@@ -194,7 +194,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 		Limits: Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store, err := patientLedger(t, &o)
+		store, err := openedLedger(t, &o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func TestActivityIsRedacted(t *testing.T) {
 	var told []string
 	o := Options{Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
 		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u Update) { told = append(told, u.Text) }}
-	store, err := patientLedger(t, &o)
+	store, err := openedLedger(t, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

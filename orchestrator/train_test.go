@@ -78,7 +78,7 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(Engine
 	}
 	o.Epic, o.Graph = e, g
 	synctest.Test(t, func(t *testing.T) {
-		store, err := patientLedger(t, &o)
+		store, err := openedLedger(t, &o)
 		if err != nil {
 			t.Fatal(err)
 		}

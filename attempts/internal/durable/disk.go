@@ -112,3 +112,5 @@ type diskFile struct{ *os.File }
 func (f diskFile) Sync() error { return syncData(f.File) }
 
 func (f diskFile) TryLock(exclusive bool) (bool, error) { return tryLock(f.File, exclusive) }
+
+func (f diskFile) Unlock() error { return unlock(f.File) }

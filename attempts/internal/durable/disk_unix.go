@@ -32,3 +32,10 @@ func tryLock(f *os.File, exclusive bool) (bool, error) {
 		}
 	}
 }
+
+func unlock(f *os.File) error {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_UN); err != nil {
+		return &fs.PathError{Op: "unlock", Path: f.Name(), Err: err}
+	}
+	return nil
+}

@@ -29,13 +29,15 @@ type FS interface {
 	Close() error
 }
 
-// File is an open file. Sync makes its bytes and its size durable. TryLock takes an advisory lock without waiting.
+// File is an open file. Sync makes its bytes and its size durable. TryLock takes an advisory lock without waiting; Unlock
+// gives it up, which Close alone does not while a process that is just being started holds a copy of the file.
 type File interface {
 	io.ReadWriteCloser
 	Sync() error
 	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)
 	TryLock(exclusive bool) (bool, error)
+	Unlock() error
 }
 
 // Fault is called at each point that a crash can cut; an error is treated as the failure of that step.

@@ -80,8 +80,7 @@ func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
 	}
 	l := &Lock{fsys: fsys, name: name, f: f}
 	if err := l.take(me); err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, letGo(f))
 	}
 	return l, nil
 }
@@ -170,17 +169,15 @@ func (l *Lock) Renew(fsys FS, me Holder) error {
 
 // Release empties the lock file and lets go. The file stays: removing it would let two processes lock two files of one name.
 func (l *Lock) Release() error {
-	err := l.f.Truncate(0)
-	if cerr := l.f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(l.f.Truncate(0), letGo(l.f))
 }
+
+func letGo(f File) error { return errors.Join(f.Unlock(), f.Close()) }
 
 // Remove takes the lock file away and lets go. Who waits for it meanwhile notices that the file under its name is another.
 func (l *Lock) Remove() error {
 	err := l.fsys.Remove(l.name) // before letting go: what stands there later is somebody else's
-	cerr := l.f.Close()
+	cerr := letGo(l.f)
 	if err != nil && cerr == nil {
 		err = l.fsys.Remove(l.name) // an open file cannot be removed everywhere
 	}
@@ -199,9 +196,9 @@ func Look(fsys FS, name string) (holder Holder, held bool, err error) {
 	if err != nil {
 		return Holder{}, false, err
 	}
-	defer f.Close()
 	holder, _ = readHolder(f)
 	free, err := f.TryLock(false)
+	err = errors.Join(err, letGo(f))
 	return holder, err == nil && !free, err
 }
 

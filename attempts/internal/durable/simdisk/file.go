@@ -100,6 +100,8 @@ func (f *file) Stat() (fs.FileInfo, error) {
 
 func (f *file) TryLock(bool) (bool, error) { return true, nil }
 
+func (f *file) Unlock() error { return nil }
+
 func (f *file) Close() error { return nil }
 
 type info struct {
