@@ -38,6 +38,7 @@ func newLab(t *testing.T, agent string) *lab {
 	l.Git("init", "-q", "-b", "main", "--template=")
 	l.Git("config", "user.name", "Ada")
 	l.Git("config", "user.email", "ada@example.com")
+	l.Git("config", "maintenance.auto", "false") // some gits leave it running behind an agent's own commit
 	l.Git("add", "-A")
 	l.Git("commit", "-q", "-m", "Begin")
 	l.open(agent)
@@ -54,7 +55,7 @@ func (l *lab) open(agent string) {
 	o := &Options{
 		Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.Root, Repo: repo, Dir: filepath.Join(l.Root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
 		Run: "20260101T220000Z-0000", Isolation: IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
-		Limits: Limits{MaxAttempts: 3, Wall: time.Minute, StopGrace: time.Second, Check: time.Minute},
+		Limits: Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {
 			return runners.NewCommand(sup, runners.CommandOptions{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
 		},

@@ -26,7 +26,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 		"a rebase":                  committed + "echo 2 > done; git commit -qam two; git -c sequence.editor='sed -i s/^pick/edit/' rebase -q -i HEAD~1; exit 3",
 		"read-only":                 committed + "mkdir ro; echo x > ro/x; chmod -R a-w ro; exit 3",
 		"another worktree's branch": committed + "git switch -q --orphan other; exit 3",
-		"hooks":                     committed + `h=$(git rev-parse --git-common-dir)/hooks; mkdir -p "$h"; for n in post-checkout reference-transaction pre-commit; do echo 'touch /tmp/relay-hook-ran; exit 1' > "$h/$n"; chmod 755 "$h/$n"; done; exit 3`,
+		"hooks":                     committed + `c=$(git rev-parse --path-format=absolute --git-common-dir); h=$c/hooks; mkdir -p "$h"; for n in post-checkout reference-transaction pre-commit; do echo "touch $c/hook-ran; exit 1" > "$h/$n"; chmod 755 "$h/$n"; done; exit 3`,
 		"a worktree of its own":     committed + `git worktree add -q ../mine HEAD; exit 3`,
 		"sparse":                    committed + "git sparse-checkout set nothing; exit 3",
 		"the user's .git":           committed + `rm -rf "$(git rev-parse --path-format=absolute --git-common-dir)"; exit 3`,
@@ -48,7 +48,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 			if got := y.Git("status", "--porcelain"); got != "" {
 				t.Errorf("the user's checkout has %s", got)
 			}
-			y.Wants(map[string]string{"seed.txt": "seed\n", "x": "-", "/tmp/relay-hook-ran": "-"})
+			y.Wants(map[string]string{"seed.txt": "seed\n", "x": "-", ".git/hook-ran": "-"})
 		})
 	}
 }

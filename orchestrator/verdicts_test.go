@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/runners/runnertest"
 )
 
 // try carries out an attempt at a task from where the branch is now.
@@ -206,12 +207,13 @@ func TestBrokenBefore(t *testing.T) {
 	}{
 		"in the same way":                 {"echo 2 tests fail; false", "echo x > x", attempts.Success, "check fails on the base of T1 too; it is not held against the task", "", 3, time.Minute},
 		"in another way":                  {"ls; false", "echo x > x", attempts.Success, "check fails on the base of T1 too, but in another way: it may be worse than before; it is not held against the task", "", 3, time.Minute},
-		"it took too long, and fails now": {"test -e x || sleep 60; false", "echo x > x", attempts.Check, "", "check: exit status 1", 2, time.Second},
-		"it takes too long":               {"sleep 60", "echo x > x", attempts.Environment, "", "check took longer than 50ms, and in the same way before the work", 2, 50 * time.Millisecond},
+		"it took too long, and fails now": {"test -e x || { touch ready; sleep 60; }; false", "echo x > x", attempts.Check, "", "check: exit status 1", 2, time.Second},
+		"it takes too long":               {"touch ready; sleep 60", "echo x > x", attempts.Environment, "", "check took longer than 50ms, and in the same way before the work", 2, 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
+			y.l.o.Supervisor = runnertest.WhenReady{Supervisor: y.l.o.Supervisor}
 			y.l.o.Epic.Checks = []epic.Check{{Name: "check", Run: `echo ran >> "$RELAY_DIR/../../epic"; ` + c.check, Timeout: c.wall}}
 			f := y.does("T1", c.script).Finding
 			note := ""

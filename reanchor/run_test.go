@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -34,6 +35,19 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// executable is a file with a script that can be started. Nothing is started beside while it is written: that would hold
+// it open for writing for a moment, and what is cannot be executed.
+func executable(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // What an agent may leave in a repository must not run when relay reads it, or writes without hooks.
 func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	t.Parallel()
@@ -41,11 +55,8 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 		t.Skip("the traps are shell scripts")
 	}
 	dir := normal(t)
-	trap := filepath.Join(t.TempDir(), "trap")
-	ran := trap + ".ran"
-	if err := os.WriteFile(trap, []byte("#!/bin/sh\necho \"$0 $*\" >> "+ran+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ran := filepath.Join(t.TempDir(), "ran")
+	trap := executable(t, "#!/bin/sh\necho \"$0 $*\" >> "+ran+"\n")
 	write(t, dir, ".gitattributes", "*.txt diff=evil\n")
 	commit(t, dir, "attributes")
 	for _, hook := range []string{"pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "post-index-change", "reference-transaction", "post-checkout"} {
@@ -116,10 +127,7 @@ func TestRunStops(t *testing.T) {
 	}
 	dir := t.TempDir()
 	// An editor that never ends, and does not care about being asked to.
-	script := filepath.Join(dir, "stubborn")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ntrap '' TERM\necho $$\nsleep 600 & wait; wait\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	script := executable(t, "#!/bin/sh\ntrap '' TERM\necho $$\nsleep 600 & wait; wait\n")
 	git(t, dir, "init", "-q")
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -134,7 +142,7 @@ func TestRunStops(t *testing.T) {
 	if !errors.Is(err, cause) {
 		t.Errorf("Run = %v, want the cause of the cancellation", err)
 	}
-	for line, deadline := []byte("?"), time.Now().Add(5*time.Second); len(line) > 0; runtime.Gosched() {
+	for line, deadline := []byte("?"), time.Now().Add(time.Minute); len(line) > 0; runtime.Gosched() {
 		line, _ = os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // empty when it is gone, or waits to be reaped
 		if time.Now().After(deadline) {
 			t.Fatalf("process %s is still there: %q", pid, line)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"relay/reanchor"
@@ -26,6 +27,7 @@ func New(t *testing.T, options ...string) *Repo {
 	l.Git(append([]string{"init", "-q", "-b", "main", "--template="}, options...)...)
 	l.Git("config", "user.name", "Ada")
 	l.Git("config", "user.email", "ada@example.com")
+	l.Git("config", "maintenance.auto", "false") // some gits leave it running behind an agent's own commit
 	l.Git("add", "-A")
 	l.Git("commit", "-q", "-m", "Begin")
 	return l
@@ -34,12 +36,15 @@ func New(t *testing.T, options ...string) *Repo {
 // Path is where a file of the checkout is, named with slashes.
 func (l *Repo) Path(name string) string { return filepath.Join(l.Root, filepath.FromSlash(name)) }
 
-// Write writes a file, and makes its folder.
+// Write writes a file, and makes its folder. Nothing is started beside while the file is written: that would hold it open
+// for writing for a moment, and what is cannot be executed.
 func (l *Repo) Write(name, text string) {
 	l.Helper()
 	if err := os.MkdirAll(filepath.Dir(l.Path(name)), 0o755); err != nil {
 		l.Fatal(err)
 	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(l.Path(name), []byte(text), 0o644); err != nil {
 		l.Fatal(err)
 	}

@@ -105,6 +105,11 @@ func TestSiteWithoutPrivilege(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for dir := home; dir != "/"; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode()&1 == 0 {
+			t.Skipf("%s keeps others out (%v)", dir, err)
+		}
+	}
 	if err := os.Chown(home, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
