@@ -83,7 +83,7 @@ func TestHoldInTurn(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 25 {
-				h, err := HoldWithin(t.Context(), time.Minute, path, Self("", time.Now()))
+				h, err := HoldWithin(t.Context(), time.Hour, path, Self("", time.Now()))
 				if err != nil {
 					t.Error(err)
 					return

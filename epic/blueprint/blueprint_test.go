@@ -282,7 +282,7 @@ func TestHostile(t *testing.T) {
 	} {
 		begin := time.Now()
 		_, _ = Parse("plan.md", []byte("# X\n\n"+src), day())
-		if took := time.Since(begin); took > 30*time.Second {
+		if took := time.Since(begin); took > 2*time.Minute {
 			t.Errorf("%s: %v", name, took)
 		} else {
 			t.Logf("%s: %v", name, took)

@@ -212,6 +212,7 @@ func TestLocksOfOthers(t *testing.T) {
 		l := newTreeLab(t).begin()
 		lock := ".git/" + name + ".lock"
 		l.Write(lock, "")
+		l.Sh("touch -d '1 hour' " + lock) // it is young however long this takes
 		if err := l.tree.Unlock(t.Context()); err != nil || l.There(lock) != want {
 			t.Errorf("%s: there %v, want %v, %v", lock, l.There(lock), want, err)
 		}
