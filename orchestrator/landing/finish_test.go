@@ -44,7 +44,7 @@ func free() error { return nil }
 
 // state is everything a user could lose: branches, HEAD, index and files.
 func (l *lab) state() string {
-	return l.Sh(`git for-each-ref; git symbolic-ref -q HEAD || git rev-parse HEAD; git ls-files -s; git status --porcelain --ignored; find . -path ./.git -prune -o -type f -exec cat {} +`)
+	return l.Sh(`git for-each-ref; git symbolic-ref -q HEAD || git rev-parse HEAD; git ls-files -s; git status --porcelain --ignored; find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 cat`)
 }
 
 func TestFinishFastForwards(t *testing.T) {
