@@ -54,7 +54,7 @@ func (l *lanes) slow(waiting []Ready) bool {
 // couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
 // says so and goes nowhere.
 func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step Joint, coupled int, err error) {
-	step = Joint{From: tip, To: tip, replayed: make(map[string]string)}
+	step = Joint{From: tip, To: tip, replayed: make(map[string]string), branches: make(map[string]string)}
 	for i, r := range batch {
 		if r.Finding.Head == r.Assignment.Base { // nothing has changed, and nothing had to
 			coupled++
@@ -117,7 +117,7 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 	}
 	for i := range findings {
 		findings[i].Landed = step.To
-		step.branches = append(step.branches, l.branch(batch[i].Assignment))
+		step.branches[l.branch(batch[i].Assignment)] = findings[i].Head
 		if l.o.Landing == landing.Rebase && findings[i].Head != batch[i].Assignment.Base { // what the ledger calls the head stays reachable
 			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
 		}
@@ -222,7 +222,7 @@ func (l *lanes) keepBack(ctx context.Context, a Assignment, f *Finding) error {
 	if err := w.c.keepWork(ctx, a, w.p, f); err != nil {
 		return err
 	}
-	return l.dropBranch(ctx, l.branch(a))
+	return l.dropBranch(ctx, l.branch(a), f.Head)
 }
 
 // since names the tasks that have landed between two commits.
@@ -264,8 +264,8 @@ func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 		l.lost.Store(0)
 	}
 	l.arrived = append(l.arrived, j.arrivals...)
-	for _, name := range j.branches {
-		if err := l.dropBranch(settled, name); err != nil {
+	for name, head := range j.branches {
+		if err := l.dropBranch(settled, name, head); err != nil {
 			return false, err
 		}
 	}

@@ -37,6 +37,8 @@ type lanes struct {
 
 	mu   sync.Mutex
 	used map[string]bool // worktrees of this run, by name: whether somebody works there
+
+	theirs []string // what became a person's meanwhile and stays, in words
 }
 
 func newLanes(g *ground) *lanes {
@@ -128,6 +130,10 @@ func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
 func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	l.busy.Add(1)
 	defer l.busy.Add(-1)
+	before, err := l.freeBranch(ctx, a)
+	if err != nil || before.Outcome != attempts.Success {
+		return before, err
+	}
 	w, err := l.open(ctx, a)
 	if err != nil {
 		return Finding{}, err
@@ -136,6 +142,7 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return f, err
 	}
+	f.Notes = append(before.Notes, f.Notes...)
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	if err := w.wrapUp(ctx, &f); err != nil {
@@ -147,7 +154,7 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if f.Outcome == attempts.Success {
 		return f, nil // its branch stays until it has landed
 	}
-	return f, l.dropBranch(ctx, l.branch(a))
+	return f, l.dropBranch(ctx, l.branch(a), firstOf(f.Head, a.Base))
 }
 
 // open gives the attempt its worktree, at its base and on its branch. An attempt of a killed run gets its own again,
@@ -169,9 +176,6 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 	}
 	return l.lane(name, repo, a), nil
 }
-
-// branch is where a task's commits are until they land.
-func (l *lanes) branch(a Assignment) string { return "relay-tasks/" + l.o.Epic.ID + "/" + a.Task.ID }
 
 func (l *lanes) trailers(a Assignment) []string {
 	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", trees.AttemptTrailer, a.Attempt)}

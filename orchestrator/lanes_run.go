@@ -36,7 +36,7 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 	if landed, err := l.trunk.Holds(ctx, open.Landing.Landed); err != nil || !landed {
 		return nil, err
 	}
-	return open.Landing, l.dropBranch(ctx, l.branch(a))
+	return open.Landing, l.dropBranch(ctx, l.branch(a), open.Landing.Head)
 }
 
 // abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
@@ -82,7 +82,7 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	names, err := l.yard.Names(ctx)
-	var stay []string
+	stay := l.theirs
 	for _, name := range names {
 		why, lossErr := "", error(nil)
 		if !strings.HasPrefix(name, benchName) && !strings.HasPrefix(name, reviewName) { // there is nothing but a commit and what the set-up made
@@ -99,13 +99,4 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 		}
 	}
 	return stay, errors.Join(err, l.vault.Close())
-}
-
-// dropBranch deletes the branch of a task that has landed, or whose work is kept elsewhere.
-func (l *lanes) dropBranch(ctx context.Context, name string) error {
-	head, err := l.home.Ref(ctx, "refs/heads/"+name)
-	if err != nil || head == "" {
-		return err
-	}
-	return l.yard.Unbranch(ctx, name, head)
 }

@@ -78,6 +78,46 @@ func TestLanesKeepNestedRepositories(t *testing.T) {
 	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n"})
 }
 
+// A person looks at the branch of a task that waits for its landing, and goes on from it: nothing of that is removed or
+// moved, and what they leave there is kept when the task is tried again.
+func TestLanesLeaveBranchOfPerson(t *testing.T) {
+	t.Parallel()
+	const name = "relay-tasks/20260101-lab/T1"
+	y := newYardLab(t)
+	r := y.proved("T1", "echo 1 > one")
+	y.Sh("git switch -q " + name + "; echo mine > fix; git add fix; git commit -qm fix")
+	fix := y.Git("rev-parse", "HEAD")
+	if got := y.step(r); got != "T1 success" {
+		t.Fatal(got)
+	}
+	if got := y.Git("rev-parse", "HEAD", name); got != fix+"\n"+fix {
+		t.Errorf("HEAD and the branch are at %q, want %s", got, fix)
+	}
+	f := y.does("T1", "echo 2 > two; exit 3").Finding
+	if want := "the branch " + name + " is checked out in " + y.Root + "; git switch to another one there"; f.Receipt.ErrorSummary != want || f.Gate != attempts.Infrastructure {
+		t.Errorf("got gate %q, %q", f.Gate, f.Receipt.ErrorSummary)
+	}
+	stay, err := y.l.close(t.Context())
+	if want := "the branch " + name + " was not removed: commits that have neither landed nor been kept elsewhere: 1"; err != nil || len(stay) != 1 || stay[0] != want {
+		t.Errorf("stays: %q, %v", stay, err)
+	}
+	y.Git("switch", "-q", "main")
+	f = y.does("T1", "echo 2 > two; exit 3").Finding
+	kept := "refs/relay/20260101-lab-moved/" + fix
+	if want := "what was on the branch " + name + " and in no other is kept as " + kept; len(f.Notes) == 0 || f.Notes[0].Text != want || y.Git("rev-parse", kept) != fix {
+		t.Errorf("notes: %+v", f.Notes)
+	}
+	if got := y.Git("for-each-ref", "refs/heads/relay-tasks"); got != "" {
+		t.Errorf("left is %s", got)
+	}
+
+	r = y.proved("T3", "echo 3 > three")
+	y.Git("switch", "-q", "relay-tasks/20260101-lab/T3")
+	if got := y.step(r); got != "T3 success" || y.Git("rev-parse", "HEAD") != r.Finding.Head {
+		t.Errorf("%s, and who looks at it is at %s", got, y.Git("status", "--branch", "--short"))
+	}
+}
+
 // What git does not take ends neither the night nor the next one.
 func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ type Joint struct {
 	// nothing of wait for the next one.
 	Findings []Finding
 
-	branches []string // of what lands
+	branches map[string]string // of what lands, and what they have
 	arrivals []arrival
 	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
 }

@@ -120,27 +120,26 @@ func (o Cleanup) worktrees(ctx context.Context) ([]Leftover, error) {
 // branches lists the branches of tasks. One whose commits are in no other ref has work that has neither landed nor been
 // kept elsewhere. gone are worktrees that will not be there any more.
 func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover, error) {
-	out, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)", "refs/heads/" + TaskBranches}})
+	branches, err := taskBranches(ctx, o.Git, "refs/heads/"+TaskBranches)
 	if err != nil {
 		return nil, err
 	}
 	var found []Leftover
-	for _, row := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
-		parts := strings.SplitN(row, "\x00", 3)
-		if len(parts) < 3 {
-			continue
-		}
-		l := Leftover{Kind: LeftBranch, Name: strings.TrimPrefix(parts[0], "refs/heads/"), commit: parts[1]}
-		out, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", l.commit, "--not", "--exclude=refs/heads/" + TaskBranches + "*", "--glob=refs/*", "--"}})
+	for _, b := range branches {
+		l := Leftover{Kind: LeftBranch, Name: b.name, commit: b.commit}
+		own, err := b.own(ctx, o.Git)
 		if err != nil {
 			return nil, err
 		}
-		own := strings.TrimSpace(string(out))
-		switch at := parts[2]; {
-		case own != "0":
-			l.Why, l.Look = "commits that have neither landed nor been kept elsewhere: "+own, "git log -p -"+own+" "+words.ShellWord(l.Name)
-		case at != "" && !gone[at]:
-			l.Why, l.Look = "it is checked out in "+at, "git -C "+words.ShellWord(at)+" status"
+		at := b.at
+		if gone[at] {
+			at = ""
+		}
+		switch l.Why = ClaimWords(at, own); {
+		case own != "":
+			l.Look = "git log -p -" + own + " " + words.ShellWord(l.Name)
+		case at != "":
+			l.Look = "git -C " + words.ShellWord(at) + " status"
 		}
 		found = append(found, l)
 	}
