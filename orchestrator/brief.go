@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"relay/attempts"
+	"relay/orchestrator/trees"
 )
 
 // Brief writes the brief, if nothing that an attempt begins with could change what it says.
@@ -47,17 +50,18 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 	}
 	in := a.Known
 	in.Facts, in.Base = facts, a.Base
-	if err := makeFolder(p.folder); err != nil {
+	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
 		return err
 	}
 	return os.WriteFile(p.brief, c.o.brief(in), 0o600)
 }
 
-// makeFolder makes an attempt's folder: as a rule it is the task's first, in the folder of a run that is there.
-func makeFolder(folder string) error {
-	_ = os.Mkdir(filepath.Dir(folder), 0o700) // what is wrong with it, the next one tells
-	if os.Mkdir(folder, 0o700) == nil {
-		return nil
+// makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
+func (g *ground) makeRoom(files ...string) error {
+	for _, file := range files {
+		if err := trees.ClearWay(filepath.Join(g.o.Dir, attempts.RunsDir), file); err != nil {
+			return err
+		}
 	}
-	return os.MkdirAll(folder, 0o700)
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"relay/attempts"
@@ -162,10 +161,10 @@ func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref
 const patchCap = 64 << 20
 
 func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // an agent can remove its attempt's folder
+	if err := c.makeRoom(path); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

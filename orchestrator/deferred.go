@@ -41,7 +41,7 @@ func (n *night) putOff(r *attempts.Reviewed) {
 	var text bytes.Buffer
 	n.store.View(func(l *attempts.Ledger) { writeDeferred(&text, l) })
 	path := filepath.Join(n.o.Dir, DeferredFile)
-	err := os.WriteFile(path+".new", text.Bytes(), 0o600)
+	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", text.Bytes(), 0o600)) // an agent's pipe would be waited for
 	if err = errors.Join(err, os.Rename(path+".new", path)); err != nil {
 		n.tell(Update{Kind: UpdateNote, Text: DeferredFile + " could not be written: " + err.Error()})
 	}

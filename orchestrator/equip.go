@@ -28,12 +28,13 @@ func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 		}
 	}
 	for i, command := range w.Setup {
-		if err := os.MkdirAll(t.p.checks, 0o700); err != nil {
+		log := filepath.Join(t.p.checks, fmt.Sprintf("%d-setup.log", i+1))
+		if err := t.makeRoom(log); err != nil {
 			return err
 		}
 		l.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: command}})
 		report, err := runners.Shell(ctx, l.o.Supervisor, runners.ShellRequest{
-			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: filepath.Join(t.p.checks, fmt.Sprintf("%d-setup.log", i+1)), Env: l.commandEnv(t.a, ofEpic),
+			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: l.commandEnv(t.a, ofEpic),
 			Wall: w.SetupWall, StopGrace: l.o.Limits.StopGrace, Cap: l.o.Limits.OutputCap,
 		})
 		switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -205,10 +204,10 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 	case onMerged:
 		t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name + " on the merged tree"}})
 	}
-	if err := os.MkdirAll(t.p.checks, 0o700); err != nil {
+	log := filepath.Join(t.p.checks, check.key()+check.occasion+".log")
+	if err := t.makeRoom(log); err != nil {
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
-	log := filepath.Join(t.p.checks, check.key()+check.occasion+".log")
 	start := t.now()
 	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
 		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.commandEnv(t.a, check.ofEpic),

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/runners"
 )
 
 // judgingName is a file that is there while a panel reads in the user's checkout: what it began from.
@@ -29,6 +30,9 @@ func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, erro
 // beginJudging takes note of where a panel begins, for a run that finds what it left.
 func (c *checkout) beginJudging(a Assignment, head string) error {
 	c.rules.Enter()
+	if err := os.RemoveAll(c.judgingFile()); err != nil {
+		return err
+	}
 	return os.WriteFile(c.judgingFile(), []byte(strings.Join([]string{a.Run, strconv.Itoa(a.Attempt), head, c.tree.Branch, ""}, "\n")), 0o600)
 }
 
@@ -58,7 +62,7 @@ func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
 	}
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	text, err := os.ReadFile(c.judgingFile())
+	text, err := runners.ReadResultFile(c.judgingFile())
 	if err != nil {
 		return nil, err
 	}

@@ -206,7 +206,7 @@ func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *landi
 	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip), words.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
 	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o700), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
+	if err := errors.Join(l.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
 		rel, _ := filepath.Rel(l.o.Dir, log)
 		run.Log = filepath.ToSlash(rel)
 	}

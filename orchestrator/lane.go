@@ -134,7 +134,11 @@ func (w *lane) takeStock(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.c.tree.WriteMine(filepath.Join(w.p.folder, untrackedName))
+	list := filepath.Join(w.p.folder, untrackedName)
+	if err := w.makeRoom(list); err != nil {
+		return err
+	}
+	return w.c.tree.WriteMine(list)
 }
 
 // reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has

@@ -14,6 +14,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/landing"
 	"relay/orchestrator/trees"
+	"relay/runners"
 )
 
 // lanes is the engine that gives each task a worktree of its own, and lands what they make on the epic's integration
@@ -183,11 +184,11 @@ func (l *lanes) trailers(a Assignment) []string {
 
 // noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.
 func (l *lanes) noteLane(a Assignment, name string) error {
-	folder := placeOf(l.o.Dir, a).folder
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	file := filepath.Join(placeOf(l.o.Dir, a).folder, laneFile)
+	if err := l.makeRoom(file); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, laneFile), []byte(name+"\n"), 0o600)
+	return os.WriteFile(file, []byte(name+"\n"), 0o600)
 }
 
 const laneFile = "worktree"
@@ -196,7 +197,7 @@ const laneFile = "worktree"
 // one at the head of that branch.
 func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	p := placeOf(l.o.Dir, a)
-	noted, err := os.ReadFile(filepath.Join(p.folder, laneFile))
+	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
 	name := strings.TrimSpace(string(noted))
 	switch known := err == nil && filepath.Base(name) == name; {
 	case known && !p.ready():

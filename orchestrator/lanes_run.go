@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/trees"
+	"relay/runners"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
@@ -42,7 +42,7 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 // abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
 func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 	p := placeOf(l.o.Dir, a)
-	noted, err := os.ReadFile(filepath.Join(p.folder, laneFile))
+	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
 	if name := strings.TrimSpace(string(noted)); err == nil && filepath.Base(name) == name {
 		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 	}

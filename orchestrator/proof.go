@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/reanchor"
 	"relay/review"
+	"relay/runners"
 )
 
 // question names what a reviewer is asked about a subject: the same for the same trees, whatever the commits are called.
@@ -82,7 +82,7 @@ func opinionsOf(said []attempts.Said) []review.Opinion {
 
 // sumOf is the SHA-256 of a log, in hex; "" when it cannot be read.
 func sumOf(path string) string {
-	f, err := os.Open(path)
+	f, err := runners.OpenRegular(path)
 	if err != nil {
 		return ""
 	}

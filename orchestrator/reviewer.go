@@ -155,7 +155,7 @@ func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 		there = exists(folder)
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
-	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(in("prompt.md"), r.c.o.told(prompt), 0o600)); err != nil {
+	if err := errors.Join(r.c.makeRoom(in("prompt.md")), os.WriteFile(in("prompt.md"), r.c.o.told(prompt), 0o600)); err != nil {
 		return "", err
 	}
 	o := r.c.o

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,7 +88,10 @@ func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) 
 	known := a.Known
 	known.Facts, known.Base = facts, a.Base
 	told := c.o.told(reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(again.brief), 0o700), os.WriteFile(again.brief, c.o.told(told), 0o600)); err != nil {
+	if err := c.makeRoom(again.brief, again.result, again.transcript, again.stderr, again.end); err != nil {
+		return Finding{}, err
+	}
+	if err := os.WriteFile(again.brief, c.o.told(told), 0o600); err != nil {
 		return Finding{}, err
 	}
 	c.tell(Heard{Task: a.Task.ID, Kind: UpdateMending, Event: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})

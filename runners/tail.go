@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"syscall"
 
 	"relay/runners/process"
 )
@@ -79,13 +81,15 @@ func (t *tail) close() {
 	}
 }
 
-// lastBytes returns the end of a file, at most limit bytes of it and no half of a word; a missing file is empty.
+// lastBytes returns the end of a file, at most limit bytes of it and no half of a word; a missing file is empty, and so is
+// what cannot be read as one.
 func lastBytes(path string, limit int64) ([]byte, error) {
 	if empty(path) {
 		return nil, nil
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := OpenRegular(path)
+	// Whoever wrote it can have put anything there, and in the place of its folder.
+	if slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, errOdd, syscall.ENOTDIR}, func(odd error) bool { return errors.Is(err, odd) }) {
 		return nil, nil
 	}
 	if err != nil {
@@ -111,6 +115,6 @@ func halfWord(end []byte) int {
 
 // empty reports that a file is there and has nothing in it, as the output of many a command: it need not be opened.
 func empty(path string) bool {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	return err == nil && info.Size() == 0
 }

@@ -227,8 +227,8 @@ func (l Limits) kept() int64 {
 }
 
 func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() { // an agent can put anything in the place of its output
 		return 0
 	}
 	return info.Size()

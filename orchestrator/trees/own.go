@@ -211,7 +211,14 @@ const listEnd = "\x00\x00"
 // ReadMine reads what writeMine of an earlier run has written. When that is gone, everything that is there and not
 // tracked counts as the user's: nothing of theirs may be taken for an agent's.
 func (w *Tree) ReadMine(ctx context.Context, file string) error {
-	list, err := os.ReadFile(file)
+	var list []byte
+	info, err := os.Lstat(file)
+	if err == nil && !info.Mode().IsRegular() { // an agent has put something else there
+		err = fs.ErrNotExist
+	}
+	if err == nil {
+		list, err = os.ReadFile(file)
+	}
 	list, whole := bytes.CutSuffix(list, []byte(listEnd))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !whole {
 		err = w.Remember(ctx)

@@ -2,6 +2,8 @@ package trees
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -59,4 +61,32 @@ func makeRoom(repo *reanchor.Git, top, ref string) error {
 		}
 	}
 	return nil
+}
+
+// ClearWay makes sure that a file of relay's can be made anew below top, with the folders it is in: an agent that knows its
+// name can have put anything there, and a pipe would be waited for for ever.
+func ClearWay(top, file string) error {
+	below, err := filepath.Rel(top, filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	at := top
+	for name := range strings.SplitSeq(below, string(filepath.Separator)) {
+		at = filepath.Join(at, name)
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return os.MkdirAll(filepath.Dir(file), 0o700)
+		case err != nil:
+			return err
+		case !info.IsDir():
+			err = errors.Join(os.Remove(at), os.Mkdir(at, 0o700))
+		case info.Mode().Perm()&0o700 != 0o700:
+			err = os.Chmod(at, 0o700)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return removeTree(file)
 }

@@ -14,7 +14,7 @@ const maxEnd = 64 << 10
 
 // ReadExit reads the file that Command.End names. The error wraps fs.ErrNotExist when the end was not seen.
 func ReadExit(path string) (Exit, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -28,6 +28,24 @@ func ReadExit(path string) (Exit, error) {
 		return Exit{}, fmt.Errorf("end file %s: %w", path, err)
 	}
 	return exit, nil
+}
+
+// openRegular opens a regular file. An agent can have put anything else in its place: a link is not followed, and a pipe is
+// not waited for.
+func openRegular(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		_ = f.Close() // nothing was read
+		return nil, err
+	}
+	return f, nil
 }
 
 // writeExit writes an end file with one write. It is not synced, nor renamed into place, which would cost as much as

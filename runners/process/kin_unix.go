@@ -15,7 +15,7 @@ import (
 
 // Platform facts of unix.
 const (
-	noFollow    = unix.O_NOFOLLOW
+	noFollow    = unix.O_NOFOLLOW | unix.O_NONBLOCK // and no waiting for the other end of a pipe
 	slashes     = "/"
 	executeBits = 0o111
 )
@@ -40,7 +40,10 @@ func openFile(path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	if flag&unix.O_NONBLOCK != 0 { // that was for opening it
+		err = unix.SetNonblock(fd, false)
+	}
+	return os.NewFile(uintptr(fd), path), err
 }
 
 // kin knows which processes of this machine belong to which command. Its lock is held while a child is started and

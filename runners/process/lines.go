@@ -59,7 +59,7 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 	if o.Cap > 0 {
 		flag = os.O_RDWR // a hole is a write
 	}
-	f, err := os.OpenFile(path, flag|noFollow, 0)
+	f, err := openRegular(path, flag)
 	if err != nil {
 		return nil, err
 	}
