@@ -23,7 +23,7 @@ func (c *checkout) noteMine(names []reanchor.Change, f *Finding) {
 // noteLeft tells of files of an attempt that are in no commit and were not removed either.
 func (c *checkout) noteLeft(f *Finding) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
-		f.note("left", "git does not take "+words.Listed(paths)+": left as it is, neither committed nor removed")
+		f.note("left", words.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 	}
 }
 

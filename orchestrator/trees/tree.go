@@ -186,6 +186,10 @@ func (w *Tree) Restore(ctx context.Context, commit string) error {
 	if err := errors.Join(w.Unlock(ctx), w.Forget()); err != nil {
 		return err
 	}
+	seen, err := w.untracked(ctx) // while what the attempt ignores is ignored
+	if err != nil {
+		return err
+	}
 	if on, err := w.OnBranch(ctx); err != nil {
 		return err
 	} else if !on {
@@ -203,11 +207,12 @@ func (w *Tree) Restore(ctx context.Context, commit string) error {
 	if _, err := w.git(ctx, nil, "reset", "--quiet", "--hard", commit, "--"); err != nil {
 		return errors.Join(err, uncover())
 	}
-	return errors.Join(uncover(), w.removeFresh(ctx))
+	return errors.Join(uncover(), w.removeFresh(ctx, seen))
 }
 
-// removeFresh deletes untracked files that were not there before the run. Call it only when they are kept in a commit.
-func (w *Tree) removeFresh(ctx context.Context) error {
+// removeFresh deletes untracked files that were not there before the run. Those that were seen before the checkout was put
+// back are in a commit, or no work; what the attempt ignored, and is not ignored any more, is in none and stays.
+func (w *Tree) removeFresh(ctx context.Context, seen []string) error {
 	fresh, err := w.untracked(ctx)
 	if err != nil || len(fresh) == 0 {
 		return err
@@ -217,8 +222,12 @@ func (w *Tree) removeFresh(ctx context.Context) error {
 		return err
 	}
 	defer root.Close()
+	known := make(map[string]bool, len(seen))
+	for _, p := range seen {
+		known[p] = true
+	}
 	for _, p := range fresh {
-		if strings.HasSuffix(p, "/") || root.RemoveAll(filepath.FromSlash(p)) != nil {
+		if !known[p] || strings.HasSuffix(p, "/") || root.RemoveAll(filepath.FromSlash(p)) != nil {
 			w.Leave(p) // a repository of its own is in no commit of this one
 			continue
 		}

@@ -39,6 +39,21 @@ func TestLeftoversAreKeptAndRemoved(t *testing.T) {
 	l.Wants(map[string]string{"mine.txt": "mine\n", "seed.txt": "seed\n", "tests/a.txt": "a\n", "deep": "-"})
 }
 
+// What an attempt has ignored is in no commit: it stays when its .gitignore goes, and is told.
+func TestIgnoredStaysWhenItIsIgnoredNoMore(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t).begin()
+	base := l.Git("rev-parse", "HEAD")
+	l.Sh(`echo '*.db' >> .gitignore; echo precious > data.db; mkdir deep; echo precious > deep/more.db; echo one > one`)
+	l.leftovers()
+	l.Write("by-a-check", "x")
+	l.restore(base)
+	l.Wants(map[string]string{"data.db": "precious\n", "deep/more.db": "precious\n", "one": "-", "by-a-check": "-", ".gitignore": "*.log\ncache/\n.env\n"})
+	if got := l.tree.Noted(); !slices.Equal(got, []string{"data.db", "deep/more.db"}) {
+		t.Errorf("told of %q", got)
+	}
+}
+
 // What relay commits is in UTF-8 and says so, whatever the user's own commits are in.
 func TestLeftoversHaveTheirEncoding(t *testing.T) {
 	t.Parallel()
