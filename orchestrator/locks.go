@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"relay/attempts"
@@ -23,27 +24,44 @@ const (
 // doorPatience is how long a run waits for the door.
 const doorPatience = 5 * time.Second
 
-// InUseError means that another run works in this checkout, and that the two would be in each other's way.
-type InUseError struct{ Held *attempts.HeldError }
+// InUseError means that another run works in this checkout, or on an epic of this id in another one, and that the two
+// would be in each other's way.
+type InUseError struct {
+	Held *attempts.HeldError
+	Epic bool // it is the epic that is worked elsewhere in this repository
+}
 
 // Error says who has the checkout.
-func (e *InUseError) Error() string { return "this checkout is " + e.Held.Error() }
+func (e *InUseError) Error() string {
+	if e.Epic {
+		return "the epic is worked in " + e.Held.Holder.Dir + ": " + e.Held.Error()
+	}
+	return "this checkout is " + e.Held.Error()
+}
 
 // Unwrap returns who has it, and since when.
 func (e *InUseError) Unwrap() error { return e.Held }
 
-// occupancy is a run's hold on the checkout it works in. One with isolation none wants it for itself; any number with
-// isolation shared go together.
+// occupancy is a run's hold on its epic, and on the checkout it works in. One with isolation none wants that for itself;
+// any number with isolation shared go together.
 type occupancy struct {
+	epic epicHold
 	dir  string // the checkout's git folder
-	name string // of this run's lock file
+	name string // of this run's lock file; "" : it leaves the checkout alone
 	who  attempts.Holder
 	held *attempts.Held
+
+	keeping sync.Mutex
 }
 
-// occupy takes the checkout for this run, or returns an *InUseError. A run that leaves the checkout alone needs none.
+// occupy takes the epic and the checkout for this run, or returns an *InUseError.
 func occupy(ctx context.Context, o *Options) (*occupancy, error) {
 	c := &occupancy{dir: o.Repo.GitDir(), who: attempts.Self(o.Epic.ID, time.Now())}
+	c.epic = epicHold{repo: o.Repo, who: c.who}
+	c.epic.who.Dir = o.Dir
+	if err := c.epic.take(); err != nil {
+		return nil, err
+	}
 	if o.Isolation != IsolationNone && o.Isolation != IsolationShared {
 		return c, nil
 	}
@@ -118,15 +136,23 @@ func (c *occupancy) meet(path string, theirs Isolation) (gone bool, err error) {
 	if _, ours, _ := runOfLock(c.name); ours == IsolationShared && theirs == IsolationShared {
 		return false, nil
 	}
-	return false, &InUseError{&attempts.HeldError{Holder: *who, Path: path}}
+	return false, &InUseError{Held: &attempts.HeldError{Holder: *who, Path: path}}
 }
 
-// keep takes the lock anew when an agent has removed or changed it, and .git with it, perhaps.
+// keep takes the locks anew when an agent has removed or changed them, and .git with them, perhaps.
 func (c *occupancy) keep(ctx context.Context) error {
-	if c == nil || c.held == nil || c.held.Intact() {
+	if c == nil {
 		return nil
 	}
-	_ = c.leave() // of what is not ours any more nothing need be left
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	if err := c.epic.keep(); err != nil {
+		return err
+	}
+	if c.held == nil || c.held.Intact() {
+		return nil
+	}
+	_ = c.vacate() // of what is not ours any more nothing need be left
 	if err := os.RemoveAll(filepath.Join(c.dir, c.name)); err != nil {
 		return err
 	}
@@ -134,8 +160,11 @@ func (c *occupancy) keep(ctx context.Context) error {
 	return err
 }
 
-// leave gives the checkout back.
-func (c *occupancy) leave() error {
+// leave gives the checkout and the epic back.
+func (c *occupancy) leave() error { return errors.Join(c.vacate(), c.epic.leave()) }
+
+// vacate gives the checkout back.
+func (c *occupancy) vacate() error {
 	if c.held == nil {
 		return nil
 	}
@@ -156,7 +185,7 @@ func runOfLock(name string) (run string, i Isolation, ok bool) {
 func inUse(err error) error {
 	var held *attempts.HeldError
 	if errors.As(err, &held) {
-		return &InUseError{held}
+		return &InUseError{Held: held}
 	}
 	return err
 }
@@ -183,7 +212,7 @@ func unoccupied(repo *reanchor.Git, together func(theirs Isolation) bool) error 
 			return err
 		}
 		if who != nil {
-			return &InUseError{&attempts.HeldError{Holder: *who, Path: path}}
+			return &InUseError{Held: &attempts.HeldError{Holder: *who, Path: path}}
 		}
 	}
 	return nil

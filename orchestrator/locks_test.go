@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/epic"
+	"relay/reanchor"
 )
 
 // An agent that removes or changes the lock of the checkout does not let another run in; one that is in by then ends
@@ -31,7 +33,7 @@ func TestOccupancyIsKept(t *testing.T) {
 	}
 	l.Sh(`rm ` + path)
 	other := *l.c.o
-	other.Run, other.Dir = "20260101T220000Z-0001", filepath.Join(l.Root, "elsewhere")
+	other.Run, other.Dir, other.Epic = "20260101T220000Z-0001", filepath.Join(l.Root, "elsewhere"), &epic.Epic{ID: "20260101-other"}
 	theirs, err := occupy(t.Context(), &other)
 	if err != nil {
 		t.Fatal(err)
@@ -74,20 +76,71 @@ func TestUnoccupied(t *testing.T) {
 	}
 }
 
-// Who leaves the checkout alone needs no lock of it.
-func TestOccupancyOfNobody(t *testing.T) {
+// Who leaves the checkout alone needs no lock of it, but one of its epic: two runs of one id would use the same branches
+// and refs, in whatever checkout of the repository they are.
+func TestEpicIsHeld(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")
+	l.Sh("git worktree add -q ../beside")
 	o := *l.c.o
-	o.Isolation = "worktree"
-	c, err := occupy(t.Context(), &o)
+	o.Isolation = IsolationWorktree
+	mine, err := occupy(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entries, _ := filepath.Glob(filepath.Join(l.Root, ".git", "relay-*")); len(entries) > 0 {
-		t.Errorf("locks are there: %v", entries)
+	lock := ".git/relay-epic-20260101-lab.lock"
+	if locks, _ := filepath.Glob(filepath.Join(l.Root, ".git", "relay-*")); len(locks) != 1 || locks[0] != filepath.Join(l.Root, lock) {
+		t.Errorf("the locks are %v", locks)
 	}
-	if err := errors.Join(c.keep(t.Context()), c.leave()); err != nil {
+	beside := filepath.Join(filepath.Dir(l.Root), "beside")
+	other := o
+	other.Root, other.Dir = beside, filepath.Join(beside, ".agents-os", "relay")
+	if other.Repo, err = reanchor.OpenGit(t.Context(), beside); err != nil {
+		t.Fatal(err)
+	}
+	_, other.Graph = planOf(t, sixTasks)
+	for name, harm := range map[string]string{
+		"as it was": "true", "removed": "rm " + lock, "changed": "echo x >> " + lock, "a folder": "rm " + lock + "; mkdir -p " + lock + "/x", "all of it": "cp -r .git copy; rm -rf .git; mv copy .git",
+	} {
+		l.Sh(harm)
+		if err := mine.keep(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err := occupy(t.Context(), &other)
+		for _, err := range []error{err, Refuses(t.Context(), other, &attempts.Ledger{})} {
+			var inUse *InUseError
+			if !errors.As(err, &inUse) || !inUse.Epic || inUse.Held.Holder.Dir != o.Dir {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+	}
+	var inUse *InUseError
+	if _, err := occupy(t.Context(), &o); err == nil || errors.As(err, &inUse) {
+		t.Errorf("another run of the same ledger: got %v", err)
+	}
+	l.Sh("mv .git away")
+	if err := mine.keep(t.Context()); err != nil {
+		t.Errorf("without .git: %v", err)
+	}
+	l.Sh("mv away .git")
+	if err := errors.Join(mine.keep(t.Context()), mine.leave()); err != nil {
 		t.Error(err)
+	}
+	theirs, err := occupy(t.Context(), &other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mine.keep(t.Context()); !errors.As(err, &inUse) {
+		t.Errorf("somebody else has it: got %v", err)
+	}
+	inUse.Held.Holder.PID = 0
+	if want := "the epic is worked in " + other.Dir + ": held by another process"; inUse.Error() != want {
+		t.Errorf("got %q, want %q", inUse.Error(), want)
+	}
+	if err := theirs.leave(); err != nil {
+		t.Error(err)
+	}
+	if locks, _ := filepath.Glob(filepath.Join(l.Root, ".git", "relay-*")); len(locks) > 0 {
+		t.Errorf("locks stay: %v", locks)
 	}
 }

@@ -40,6 +40,9 @@ func Refuses(ctx context.Context, o Options, l *attempts.Ledger) error {
 	if err != nil {
 		return err
 	}
+	if err := EpicFree(o.Repo, o.Epic.ID, o.Dir); err != nil {
+		return err
+	}
 	if o.Isolation != IsolationWorktree {
 		err = unoccupied(o.Repo, func(theirs Isolation) bool { return o.Isolation == IsolationShared && theirs == IsolationShared })
 	}

@@ -19,9 +19,9 @@ import (
 // Work runs the epic until nothing is left to do, or ctx is cancelled (with ErrInterrupted when a person asked). The
 // error is nil when the run came to its own end, whatever became of the tasks; Summary is filled either way.
 //
-// Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout,
-// *attempts.EditedError when somebody edited the ledger, *words.RefusedError when the checkout cannot be worked in,
-// ErrNoRunner when no agent is left; others are failures of this machine.
+// Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout, or
+// an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *words.RefusedError when the
+// checkout cannot be worked in, ErrNoRunner when no agent is left; others are failures of this machine.
 func Work(ctx context.Context, o Options) (Summary, error) {
 	start := time.Now()
 	if o.Run == "" {

@@ -122,6 +122,7 @@ func (c *checkup) ledger() {
 		c.add(stateWarn, "ledger", "a run is on: "+holderText(view.Holder), "relay status --watch")
 		return
 	}
+	c.elsewhere()
 	counts := tally(view.Ledger, c.plan.graph)
 	text := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
@@ -129,6 +130,13 @@ func (c *checkup) ledger() {
 		return
 	}
 	c.add(stateOK, "ledger", text, "")
+}
+
+// elsewhere looks for a run of this epic in another checkout of the repository.
+func (c *checkup) elsewhere() {
+	if err := orchestrator.EpicFree(c.place.git, c.plan.epic.ID, c.place.dir); err != nil {
+		c.fail("epic", err)
+	}
 }
 
 // runners looks for the program of every runner that would be asked. Of those to choose from one is enough.

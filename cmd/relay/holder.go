@@ -22,6 +22,10 @@ func holderText(h *attempts.Holder) string {
 func holderWords(err error, e *attempts.HeldError) string {
 	who, inUse := holderText(&e.Holder), new(*orchestrator.InUseError)
 	switch checkout := errors.As(err, inUse); {
+	case checkout && (*inUse).Epic && e.Foreign:
+		return "this epic is held in " + line(e.Holder.Dir, 200) + " by " + who + ", another machine"
+	case checkout && (*inUse).Epic:
+		return "relay is already at work on this epic in " + line(e.Holder.Dir, 200) + ": " + who
 	case checkout && e.Foreign:
 		return "this checkout is held by " + atWork(&e.Holder) + ", another machine"
 	case checkout:
@@ -54,12 +58,15 @@ func holderHint(err error, e *attempts.HeldError) string {
 	if e.Holder.PID > 0 {
 		stop += fmt.Sprintf(", or stop it cleanly: kill %d", e.Holder.PID)
 	}
+	inUse := new(*orchestrator.InUseError)
 	switch {
 	case e.Foreign && e.Path != "":
 		return "if that run is over: rm " + words.ShellWord(e.Path) + ", then type the command again"
 	case e.Foreign:
 		return "if that run is over, remove the file lock in relay's folder, then type the command again"
-	case errors.As(err, new(*orchestrator.InUseError)):
+	case errors.As(err, inUse) && (*inUse).Epic:
+		return stop + "; an epic of another id can be worked here meanwhile: relay init BLUEPRINT.md, with another title in it"
+	case errors.As(err, inUse):
 		return stop + "; to work on both, give one a checkout of its own: git worktree add"
 	case e.Path != "":
 		return stop

@@ -1,6 +1,7 @@
 package trees
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"relay/attempts"
 	"relay/orchestrator/words"
 	"relay/reanchor"
 )
@@ -76,6 +79,12 @@ func (o Cleanup) Remove(ctx context.Context, l Leftover) error {
 		}
 		return y.Remove(ctx, filepath.Base(l.Name))
 	case LeftBranch:
+		epic := epicOf(l.Name)
+		lock, err := attempts.Hold(EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
+		if err != nil {
+			return err
+		}
+		defer func() { _ = lock.Release() }() // what stays behind is no lock
 		now, err := o.branches(ctx, nil)
 		for _, b := range now {
 			if b.Name == l.Name && b.Why != "" {
@@ -135,7 +144,10 @@ func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover
 		if gone[at] {
 			at = ""
 		}
-		switch l.Why = ClaimWords(at, own); {
+		busy := o.busy(epicOf(l.Name))
+		switch l.Why = cmp.Or(busy, ClaimWords(at, own)); {
+		case busy != "":
+			l.Look = "git log " + words.ShellWord(l.Name)
 		case own != "":
 			l.Look = "git log -p -" + own + " " + words.ShellWord(l.Name)
 		case at != "":
@@ -144,6 +156,31 @@ func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover
 		found = append(found, l)
 	}
 	return found, nil
+}
+
+// epicOf is the epic that a task's branch belongs to.
+func epicOf(branch string) string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(branch, TaskBranches), "/")
+	return id
+}
+
+// holder is whoever cleans up.
+func (o Cleanup) holder(epicID string) attempts.Holder {
+	me := attempts.Self(epicID, time.Now())
+	me.Dir = o.Dir
+	return me
+}
+
+// busy says where an epic is worked: in another checkout, for no run is on here.
+func (o Cleanup) busy(epicID string) string {
+	who, err := attempts.HeldBy(EpicLock(o.Git, epicID))
+	switch {
+	case err != nil:
+		return err.Error()
+	case who == nil || who.Dir == o.Dir:
+		return ""
+	}
+	return "relay is at work on its epic in " + who.Dir
 }
 
 // copies lists copies of .git. One with a commit that the repository lacks may be all that is left of it.

@@ -27,3 +27,9 @@ const repositoryLock = "relay-repository.lock"
 
 // repositoryPatience is how long one waits for it. A worktree of a large repository takes git a while.
 const repositoryPatience = 5 * time.Minute
+
+// EpicLock is the file that a run of an epic locks in the git folder that all worktrees share: the names of branches and
+// refs that have the epic's id in them are one for all.
+func EpicLock(repo *reanchor.Git, epicID string) string {
+	return filepath.Join(repo.CommonDir(), "relay-epic-"+epicID+".lock")
+}
