@@ -135,7 +135,7 @@ func (s *Store) restoreLedger() (bool, error) {
 	if err := durable.Clear(s.fsys, LedgerFile); err != nil {
 		return true, err
 	}
-	return true, s.replaceLedger()
+	return true, s.replaceLedger(func() {})
 }
 
 func sumOf(fsys durable.FS, name string) string {

@@ -302,3 +302,36 @@ func TestRemovedWhileTheLedgerIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// An edit of the ledger is told of also when it comes while relay itself is writing it, or right after.
+func TestEditedWhileTheLedgerIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{durable.BeforeTemp, durable.AfterTempSync, durable.AfterRename, durable.AfterReplaceSync} {
+		b := newBench(t, 7)
+		o := b.options(run1)
+		edits := false
+		o.Fault = func(at string) error {
+			if edits && at == point {
+				edits = false
+				return os.WriteFile(filepath.Join(b.dir, LedgerFile), []byte("task_status: {T1: completed}\n"), 0o644)
+			}
+			return nil
+		}
+		s, err := Open(o)
+		must(t, err)
+		must(t, s.Append(started("T1", 1)))
+		edits = true
+		must(t, s.Flush())
+		if edits {
+			t.Fatalf("%s: nothing was written", point)
+		}
+		names, err := s.Restore()
+		if err != nil || !slices.Equal(names, []string{LedgerFile}) {
+			t.Errorf("%s: restored %q, %v", point, names, err)
+		}
+		must(t, s.Close())
+		if v := b.read(t); v.Counts[Completed] != 0 {
+			t.Errorf("%s: got %v", point, v.Counts)
+		}
+	}
+}

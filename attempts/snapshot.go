@@ -70,10 +70,7 @@ func (s *Store) saveLocked(force bool) error {
 		return nil
 	}
 	began := time.Now()
-	if !s.ownLedger() { // it is put right by what follows; Restore tells of it
-		s.tampered = addName(s.tampered, LedgerFile)
-	}
-	if err := s.replaceLedger(); errors.Is(err, fs.ErrNotExist) && !force {
+	if err := s.replaceLedger(s.lookAtLedger); errors.Is(err, fs.ErrNotExist) && !force {
 		// An agent is removing relay's folder at this moment. Restore puts it back, and the next snapshot is a whole one.
 		s.ended = time.Now()
 		return nil
@@ -85,11 +82,19 @@ func (s *Store) saveLocked(force bool) error {
 	return nil
 }
 
+// lookAtLedger notes an edit of the ledger that is about to be replaced: what replaces it puts it right, and Restore tells.
+func (s *Store) lookAtLedger() {
+	if !s.ownLedger() {
+		s.tampered = addName(s.tampered, LedgerFile)
+	}
+}
+
 // replaceLedger puts a snapshot in place. Its checksum is in the log before its name is on the disk, so that a ledger
-// with any other checksum is somebody else's.
-func (s *Store) replaceLedger() error {
+// with any other checksum is somebody else's. last is called in the last moment.
+func (s *Store) replaceLedger(last func()) error {
 	sum := sha256.New()
 	var size counter
+	var made durable.Stamp
 	var upTo uint64
 	var hash string
 	err := durable.Replace(s.fsys, LedgerFile, s.opts.Fault, durable.Content{
@@ -101,7 +106,16 @@ func (s *Store) replaceLedger() error {
 		},
 		Before: func() error {
 			hash = hex.EncodeToString(sum.Sum(nil))
-			return s.append(nil, []Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}})
+			if err := s.append(nil, []Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}}); err != nil {
+				return err
+			}
+			info, err := s.fsys.Lstat(durable.TempName(LedgerFile))
+			if err != nil {
+				return err
+			}
+			made = durable.StampOf(info)
+			last()
+			return nil
 		},
 	})
 	if err != nil {
@@ -112,6 +126,9 @@ func (s *Store) replaceLedger() error {
 		return err
 	}
 	s.ledger, s.ledgerSum, s.saved = durable.StampOf(info), hash, upTo
+	if !made.Renamed(s.ledger) { // somebody was quicker than this look
+		s.ledger = durable.Stamp{}
+	}
 	return nil
 }
 

@@ -91,6 +91,12 @@ func (s Stamp) Same(t Stamp) bool {
 		s.Changed.Equal(t.Changed) && s.Modified.Equal(t.Modified)
 }
 
+// Renamed reports whether t is the stamp of the same file under another name, with nothing written to it since.
+func (s Stamp) Renamed(t Stamp) bool {
+	t.Changed = s.Changed
+	return s.Same(t)
+}
+
 // StampOf reads the stamp out of a FileInfo.
 func StampOf(info fs.FileInfo) Stamp {
 	if s, ok := info.Sys().(Stamp); ok { // a simulated disk brings its own

@@ -12,6 +12,9 @@ import (
 
 const tempSuffix = ".relay-tmp"
 
+// TempName is what a file is called that will be put under a name.
+func TempName(name string) string { return name + tempSuffix }
+
 // Content is what Replace puts in place.
 type Content struct {
 	Write  func(io.Writer) error
@@ -21,7 +24,7 @@ type Content struct {
 // Replace puts a whole new file under a name: temporary file in the same folder, write, sync, close, rename, sync of
 // the folder. After a crash the name holds the old bytes or the new ones, all of them.
 func Replace(fsys FS, name string, fault Fault, c Content) error {
-	temp := name + tempSuffix
+	temp := TempName(name)
 	if err := fault.at(BeforeTemp); err != nil {
 		return err
 	}
