@@ -14,7 +14,12 @@ import (
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
 // part of the night, and stays as it is.
-func (l *lanes) settled(ctx context.Context) error { return trees.Unsuited(ctx, l.home) }
+func (l *lanes) settled(ctx context.Context) error {
+	if err := trees.Unsuited(ctx, l.home); err != nil {
+		return err
+	}
+	return trees.Placed(l.o.Worktree.Dir)
+}
 
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
 func (l *lanes) awake(ctx context.Context) error {

@@ -30,6 +30,9 @@ func (c *checkup) worktrees(ctx context.Context) {
 		return // that is told as it is: nothing to go back to
 	}
 	err := trees.Unsuited(ctx, c.place.git)
+	if err == nil {
+		err = trees.Placed(c.place.worktrees().Dir)
+	}
 	var refused *words.RefusedError
 	switch {
 	case errors.As(err, &refused):
@@ -140,10 +143,10 @@ func (c *checkup) tracked(ctx context.Context, name string) bool {
 // yard looks at the folder of the worktrees: whether git leaves it alone, and whether they find room.
 func (c *checkup) yard(ctx context.Context) {
 	dir := c.place.worktrees().Dir
-	inside := below(c.place.root, dir)
-	if !filepath.IsAbs(inside) && filepath.IsAbs(below(c.place.dir, dir)) { // relay's own folder ignores itself
+	if named := c.place.worktreesNamed(); named != "" { // relay's own folder ignores itself
+		inside := below(c.place.root, named)
 		_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
-		if err != nil {
+		if err != nil && !filepath.IsAbs(inside) {
 			c.add(stateWarn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")
 		}
 	}

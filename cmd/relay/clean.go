@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -137,6 +139,27 @@ func (o cleanOptions) list(p *place, going []trees.Leftover, kept []keptRemains)
 		}
 		fmt.Fprintf(o.app.out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Look)
 	}
+	if len(kept) > 0 {
+		fmt.Fprintln(o.app.out, "what you do not need:", strings.Join(rid(kept), ", "))
+	}
+}
+
+// rid says how a person removes what relay does not: each kind once.
+func rid(kept []keptRemains) []string {
+	var how []string
+	for _, k := range kept {
+		with := "rm -r COPY"
+		switch k.Kind {
+		case trees.LeftWorktree:
+			with = "git worktree remove --force WORKTREE"
+		case trees.LeftBranch:
+			with = "git branch -D BRANCH"
+		}
+		if !slices.Contains(how, with) {
+			how = append(how, with)
+		}
+	}
+	return how
 }
 
 // sure reports whether to remove so many things.

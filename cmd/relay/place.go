@@ -155,20 +155,24 @@ func (p *place) file(name ...string) string {
 	return filepath.Join(append([]string{p.dir}, name...)...)
 }
 
-// worktrees are the settings of isolation worktree. Several repositories may name one folder outside of them.
+// worktrees are the settings of isolation worktree. A folder that a person names may have worktrees of their own in it,
+// or those of another relay: this one keeps to a folder of its own below it, and everything in that one is relay's.
 func (p *place) worktrees() orchestrator.Worktree {
 	c := &p.config.Relay
-	dir := filepath.FromSlash(c.Worktree.Dir)
-	switch {
-	case dir == "":
-		dir = p.file("worktrees")
-	case !filepath.IsAbs(dir):
-		dir = filepath.Join(p.root, dir)
-	}
-	if filepath.IsAbs(below(p.root, dir)) {
-		dir = filepath.Join(dir, filepath.Base(p.root)+"-"+fingerprint(p.dir))
+	dir := p.file("worktrees")
+	if named := p.worktreesNamed(); named != "" {
+		dir = filepath.Join(named, filepath.Base(p.root)+"-"+fingerprint(p.dir))
 	}
 	return orchestrator.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
+}
+
+// worktreesNamed is the folder that relay.worktree.dir names, absolute, or "".
+func (p *place) worktreesNamed() string {
+	dir := filepath.FromSlash(p.config.Relay.Worktree.Dir)
+	if dir == "" || filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(p.root, dir)
 }
 
 // shown is a file's path as messages show it: from the root of the repository.

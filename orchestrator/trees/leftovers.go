@@ -52,7 +52,11 @@ func (o Cleanup) Leftovers(ctx context.Context) ([]Leftover, error) {
 	}
 	gone := map[string]bool{} // worktrees that can be removed
 	for _, l := range found {
-		gone[l.Name] = l.Why == ""
+		at := l.Name
+		if real, err := filepath.EvalSymlinks(at); err == nil { // as git names it
+			at = real
+		}
+		gone[at] = l.Why == ""
 	}
 	branches, err := o.branches(ctx, gone)
 	if err != nil {

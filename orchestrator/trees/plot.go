@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"relay/reanchor"
 )
@@ -103,23 +104,15 @@ func (y *Yard) path(name string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
-// ground returns dir without symbolic links, and makes it. A link or a file in its place, below the repository, an
-// agent has put there since: it is removed, and never followed.
+// ground returns dir without symbolic links, and makes it when it is needed. A link or a file where there has been a
+// folder an agent has put there since: it is removed, and never followed.
 func (y *Yard) ground(needed bool) (string, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if y.real == "" {
-		if needed {
-			if err := os.MkdirAll(y.Dir, 0o755); err != nil {
-				return "", err
-			}
-		}
-		real, err := filepath.EvalSymlinks(y.Dir)
-		if errors.Is(err, fs.ErrNotExist) && !needed {
-			return y.Dir, nil
-		}
-		if err != nil {
-			return "", err
+		real, err := y.firstLook(needed)
+		if err != nil || real == "" {
+			return y.Dir, err
 		}
 		y.real = real
 	}
@@ -134,6 +127,32 @@ func (y *Yard) ground(needed bool) (string, error) {
 		return y.real, nil
 	}
 	return y.real, os.MkdirAll(y.real, 0o755)
+}
+
+// firstLook is dir without symbolic links, or "" when there is no such folder and none is needed. The name is relay's
+// own; what stands in the place of a folder above it a person may have put, and it stays.
+func (y *Yard) firstLook(needed bool) (string, error) {
+	if needed {
+		if info, err := os.Lstat(y.Dir); err == nil && info.Mode().IsRegular() {
+			if err := os.Remove(y.Dir); err != nil {
+				return "", err
+			}
+		}
+		if err := os.MkdirAll(y.Dir, 0o755); err != nil {
+			return "", err
+		}
+	}
+	real, err := filepath.EvalSymlinks(y.Dir)
+	if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", err
+	}
+	return real, nil
 }
 
 // admins is where git keeps what belongs to one worktree each.

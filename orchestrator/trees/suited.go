@@ -57,6 +57,23 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 	return filters(ctx, repo)
 }
 
+// Placed refuses a folder for worktrees, absolute, that cannot be made because a file is in its way: a
+// [*words.RefusedError]. It writes nothing.
+func Placed(dir string) error {
+	at := dir
+	for at != filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() && at != dir { // the last name is relay's own
+			return &words.RefusedError{Reason: at + " is a file, and the worktrees shall go below it", Hint: "move it away, or have relay.worktree.dir name a folder"}
+		}
+		if err == nil {
+			return nil
+		}
+		at = filepath.Dir(at)
+	}
+	return nil
+}
+
 // merges reports whether a version of git is new enough. What cannot be read is taken for newer.
 func merges(version string) bool {
 	var major, minor int

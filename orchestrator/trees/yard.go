@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 
 	"relay/reanchor"
 )
@@ -99,7 +100,7 @@ func (y *Yard) Names(_ context.Context) ([]string, error) {
 		return nil, err
 	}
 	found, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return nil, err
 	}
 	var names []string
