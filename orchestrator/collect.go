@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -44,6 +46,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	if untaken := c.tree.Untaken(); len(untaken) > 0 && f.Outcome == attempts.Success {
 		f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+words.Listed(untaken)+"; its other work is kept, but not landed")
 	}
+	c.refuseRefused(f)
 	if head == a.Base {
 		return nil, nil
 	}
@@ -70,6 +73,16 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}
 	return names, err
+}
+
+// refuseRefused fails an attempt that left what filters and encodings refuse: git would die of it wherever it landed.
+func (c *checkout) refuseRefused(f *Finding) {
+	refused := c.tree.Refused()
+	if len(refused) == 0 || f.Outcome != attempts.Success {
+		return
+	}
+	paths := slices.Sorted(maps.Keys(refused))
+	f.fail(attempts.Agent, attempts.CodeError, "git does not take "+words.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
 }
 
 // finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.

@@ -135,6 +135,21 @@ func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
 	}
 }
 
+// A file that its filter refuses fails the attempt, and is kept with all else.
+func TestWhatAFilterRefusesIsKept(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	l.Sh("git config filter.nb.clean 'grep ^good'; git config filter.nb.smudge cat; git config filter.nb.required true; echo '*.nb filter=nb' > .gitattributes; git add -A; git commit -qm nb")
+	y := l.inYard(l.yardOptions())
+	f := y.does("T1", "echo bad > b.nb; echo 2 > two").Finding
+	if want := "git does not take b.nb: git add: fatal: b.nb: clean filter 'nb' failed; the work is kept as it is, but not landed"; f.Outcome != attempts.Agent || f.Receipt.ErrorSummary != want {
+		t.Errorf("got %s %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
+	}
+	if got := y.Git("show", f.Receipt.Salvage+":two") + y.Git("show", f.Receipt.Salvage+":b.nb"); got != "2bad" {
+		t.Errorf("what is kept has %q", got)
+	}
+}
+
 // Refs with which an agent takes the place of relay's own are kept under another name, and end no run.
 func TestLanesMakeWayForTheirRefs(t *testing.T) {
 	t.Parallel()

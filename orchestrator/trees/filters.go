@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/orchestrator/words"
@@ -50,15 +49,6 @@ type sized struct {
 
 // filtered returns the smallest file of each filter that attributes name.
 func filtered(ctx context.Context, repo *reanchor.Git) (map[string]sized, error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z", "--", ":(glob)**/.gitattributes"}})
-	if err != nil {
-		return nil, err
-	}
-	rules := contents(repo.Root(), strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"))
-	rules = append(rules, contents(repo.CommonDir(), []string{"info/attributes"})...)
-	if !slices.ContainsFunc(rules, func(text string) bool { return strings.Contains(text, "filter=") }) {
-		return nil, nil
-	}
 	names, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: MaxPrinted})
 	if errors.Is(err, reanchor.ErrTooMuch) {
 		return nil, nil

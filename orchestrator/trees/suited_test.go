@@ -34,6 +34,8 @@ func TestUnsuited(t *testing.T) {
 			reason: "git cannot write sub/a.bin into a worktree, because its filter lfs fails: git cat-file: fatal: sub/a.bin: smudge filter lfs failed", hint: "install what filter.lfs in git config names, or set relay.isolation: none"},
 		"a filter that fails": {given: crypt + `git config filter.crypt.required true`,
 			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: fatal: b.bin: smudge filter crypt failed", hint: "install what filter.crypt in git config names, or set relay.isolation: none"},
+		"a filter of the user's own attributes": {given: crypt + `git config filter.crypt.required true; git mv .gitattributes own; git commit -qam own; git config core.attributesFile own`,
+			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: fatal: b.bin: smudge filter crypt failed", hint: "install what filter.crypt in git config names, or set relay.isolation: none"},
 		"a filter that need not work": {given: crypt},
 		"a filter that works":         {given: crypt + `git config filter.crypt.required true; git config filter.crypt.smudge cat`},
 		"a filter for nothing":        {given: crypt + `git config filter.crypt.required true; git rm -q *.bin`},

@@ -15,7 +15,7 @@ import (
 // addChanged stages what was changed or removed of what is tracked. What stands in a file's place and git does not take
 // (a pipe) is noted.
 func (w *Tree) addChanged(ctx context.Context) error {
-	w.untaken = nil
+	w.untaken, w.refused = nil, nil
 	_, refused := w.git(ctx, nil, "add", "--sparse", "--update")
 	if refused == nil {
 		return nil
@@ -24,10 +24,7 @@ func (w *Tree) addChanged(ctx context.Context) error {
 		out, err := w.git(ctx, nil, "diff-files", "--name-only", "--ignore-submodules=all", "-z")
 		return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" }), err
 	}
-	still, err := w.addAllBut(ctx, refused, changed, func([]string) error {
-		_, err := w.git(ctx, nil, "add", "--sparse", "--update", "--ignore-errors")
-		return err
-	})
+	still, err := w.addAllBut(ctx, refused, changed, func(paths []string) error { return w.add(ctx, paths, "--update", "--ignore-errors") })
 	w.untaken = still
 	return err
 }
@@ -48,19 +45,20 @@ func (w *Tree) addFresh(ctx context.Context) error {
 	if fresh = slices.DeleteFunc(fresh, inner); len(fresh) == 0 {
 		return nil
 	}
-	add := func(paths []string, options ...string) error {
-		args := append([]string{"add", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}, options...)
-		_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")), args...)
-		return err
-	}
-	refused := add(fresh)
+	refused := w.add(ctx, fresh)
 	if refused == nil {
 		return nil
 	}
-	still, err := w.addAllBut(ctx, refused, func() ([]string, error) { return w.untracked(ctx) }, func(paths []string) error { return add(paths, "--ignore-errors") })
+	still, err := w.addAllBut(ctx, refused, func() ([]string, error) { return w.untracked(ctx) }, func(paths []string) error { return w.add(ctx, paths, "--ignore-errors") })
 	if err == nil {
 		w.Leave(still...)
 	}
+	return err
+}
+
+func (w *Tree) add(ctx context.Context, paths []string, options ...string) error {
+	args := append([]string{"add", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}, options...)
+	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")), args...)
 	return err
 }
 
@@ -72,23 +70,54 @@ func (w *Tree) addAllBut(ctx context.Context, refused error, list func() ([]stri
 		return nil, errors.Join(refused, err)
 	}
 	w.open(paths)
-	var said *reanchor.GitError
-	if err := add(paths); err != nil && (!errors.As(err, &said) || said.Code != 1) { // 1: for some of them
+	if len(paths) == 0 || w.addEach(ctx, paths, add) != nil {
 		return nil, refused
 	}
 	if still, err = list(); err != nil {
 		return nil, errors.Join(refused, err)
 	}
-	probe := []string{"hash-object", "-w", "--no-filters", "--"}
-	for _, p := range still {
-		if len(probe) < probes && w.readable(p) {
-			probe = append(probe, p)
-		}
-	}
-	if _, err := w.git(ctx, nil, probe...); err != nil {
+	if w.probe(ctx, still) != nil {
 		return nil, refused
 	}
-	return still, nil
+	return slices.DeleteFunc(still, func(p string) bool { return w.refused[p] != nil }), nil
+}
+
+// addEach has git add what it takes of a list. A file that a filter or an encoding refuses ends git at once: the list is
+// halved until that one is alone.
+func (w *Tree) addEach(ctx context.Context, paths []string, add func([]string) error) error {
+	err := add(paths)
+	var said *reanchor.GitError
+	switch {
+	case err == nil || errors.As(err, &said) && said.Code == 1: // 1: not all of them
+		return nil
+	case said == nil || said.Code != gitDied || ctx.Err() != nil || len(w.refused) == refusedMost || w.probe(ctx, paths) != nil:
+		return err
+	case len(paths) > 1:
+		half := len(paths) / 2
+		return errors.Join(w.addEach(ctx, paths[:half], add), w.addEach(ctx, paths[half:], add))
+	}
+	if w.refused == nil {
+		w.refused = make(map[string]error)
+	}
+	w.refused[paths[0]] = err
+	return nil
+}
+
+const (
+	gitDied     = 128 // git's exit status then
+	refusedMost = 100 // files of one attempt that git may die of
+)
+
+// probe finds out whether git can write at all, by some of the files that can be read.
+func (w *Tree) probe(ctx context.Context, paths []string) error {
+	args := []string{"hash-object", "-w", "--no-filters", "--"}
+	for _, p := range paths {
+		if len(args) < probes && w.readable(p) {
+			args = append(args, p)
+		}
+	}
+	_, err := w.git(ctx, nil, args...)
+	return err
 }
 
 // probes bounds how many files are written to see whether there is room: a command line is not endless.

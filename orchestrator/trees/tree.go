@@ -17,12 +17,13 @@ import (
 // Tree is a checkout that an attempt works in.
 type Tree struct {
 	Repo    *reanchor.Git
-	Branch  string          // full ref name the run works on
-	mine    map[string]bool // untracked and ignored files and folders that were there before the run: never committed, never removed
-	hidden  map[string]bool // tracked files git was told not to look at before the run; nil: not known
-	left    map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
-	untold  []string        // of left, what nobody was told of yet
-	untaken []string        // tracked paths at which git does not take what is there
+	Branch  string           // full ref name the run works on
+	mine    map[string]bool  // untracked and ignored files and folders that were there before the run: never committed, never removed
+	hidden  map[string]bool  // tracked files git was told not to look at before the run; nil: not known
+	left    map[string]bool  // files of attempts that git does not take, repositories, and what cannot be removed
+	untold  []string         // of left, what nobody was told of yet
+	untaken []string         // tracked paths at which git does not take what is there
+	refused map[string]error // files that git does not take as their filters or encodings want them, and why
 }
 
 func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
@@ -72,10 +73,16 @@ func (w *Tree) CommitLeftovers(ctx context.Context, message string) (head string
 	if err := w.addFresh(ctx); err != nil {
 		return "", err
 	}
-	if err := w.unstageMine(ctx); err != nil {
+	if err := errors.Join(w.stageRefused(ctx), w.unstageMine(ctx)); err != nil {
 		return "", err
 	}
 	if _, err := w.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none"); err == nil {
+		return w.Head(ctx)
+	}
+	if len(w.refused) > 0 {
+		if err := w.commitIndex(ctx, message); err != nil {
+			return "", err
+		}
 		return w.Head(ctx)
 	}
 	// Not by stdin: what it reads of a relay that is killed is an empty message.

@@ -1,6 +1,7 @@
 package trees
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,6 +179,34 @@ func TestWhatGitDoesNotTake(t *testing.T) {
 				t.Errorf("untaken are %q, want %q", got, c.untaken)
 			}
 		})
+	}
+}
+
+// What a filter or an encoding refuses is committed as it is with all else, told, and put back like all else.
+func TestWhatFiltersRefuse(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t)
+	l.Sh(`git config filter.nb.clean 'grep ^good'; git config filter.nb.smudge cat; git config filter.nb.required true
+		printf '*.nb filter=nb\n*.utf working-tree-encoding=UTF-16LE\n' > .gitattributes; echo good > old.nb; touch -d '1 minute ago' old.nb; git add -A; git commit -qm nb`)
+	l.begin()
+	base := l.Git("rev-parse", "HEAD")
+	l.Sh(`echo evil > old.nb; echo bad > 'n b.nb'; echo good > fine.nb; printf a > odd.utf; chmod +x odd.utf; for i in $(seq 30); do echo $i > w$i; done; rm seed.txt; mkdir .GIT; echo x > .GIT/a`)
+	head := l.leftovers()
+	if got := l.leftovers(); got != head {
+		t.Errorf("committed again: %s", l.Git("show", "--stat", got))
+	}
+	if got := l.Git("show", head+":old.nb") + l.Git("show", head+":n b.nb") + l.Git("show", head+":odd.utf") + l.Git("show", head+":w17"); got != "evilbada17" {
+		t.Errorf("committed are %q", got)
+	}
+	if got := l.Git("diff", "--name-only", base, head); strings.Count(got, "\n") != 34 || l.Git("log", "-1", "--format=%B", head) != "T1: One" {
+		t.Errorf("committed are %s", got)
+	}
+	if got := slices.Sorted(maps.Keys(l.tree.Refused())); !slices.Equal(got, []string{"n b.nb", "odd.utf", "old.nb"}) || !slices.Equal(l.tree.Outside(), []string{".GIT/a"}) || len(l.tree.Untaken()) > 0 {
+		t.Errorf("refused are %q, outside %q, untaken %q", got, l.tree.Outside(), l.tree.Untaken())
+	}
+	l.restore(base)
+	if got := l.Git("status", "--porcelain"); got != "?? .GIT/" {
+		t.Errorf("after it was put back: %s", got)
 	}
 }
 
