@@ -129,8 +129,8 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 
 // watched runs checks while nobody's attempt may be under way who would look at what they have done.
 func (l *lanes) watched(ctx context.Context, check func() error) error {
-	l.rules.Enter()
-	defer l.rules.Leave()
+	l.agentsEnter()
+	defer l.agentsLeave()
 	return errors.Join(check(), l.rules.Settle(ctx))
 }
 

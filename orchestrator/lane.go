@@ -53,8 +53,8 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		w.asked = f.Receipt.Checks
 		a.Known.Red = w.red()
 	}
-	w.rules.Enter()
-	defer w.rules.Leave()
+	w.agentsEnter()
+	defer w.agentsLeave()
 	f, err := c.firstTurn(ctx, &a, p)
 	if err != nil {
 		return f, err

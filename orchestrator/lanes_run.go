@@ -66,7 +66,7 @@ func (l *lanes) whole(_ context.Context, a Assignment) (*desk, string, error) {
 // cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
 func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 	ctx = context.WithoutCancel(ctx)
-	defer l.rules.Leave()
+	defer l.agentsLeave()
 	c := &checkout{ground: l.ground, repo: l.home, alone: l.alone, refs: l.refs}
 	w := &lane{lanes: l, c: c}
 	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
@@ -74,7 +74,7 @@ func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 
 // beginJudging notes nothing on disk: each reviewer has a worktree of its own.
 func (l *lanes) beginJudging(Assignment, string) error {
-	l.rules.Enter()
+	l.agentsEnter()
 	return nil
 }
 

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,11 +103,12 @@ func TestTamperingDuringLanding(t *testing.T) {
 func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	const branch = "relay/20260101-lab"
+	const taken = "1 commit that relay did not make was taken in on relay/20260101-lab (git log "
 	commit := "echo m > mine; git add mine; git commit -qm mine; "
 	for name, c := range map[string]struct{ script, holds, noted string }{
-		"stays in a worktree": {"git worktree add -q ../mine " + branch + "; cd ../mine; " + commit, "mine", ""},
-		"and goes back":       {"git switch -q " + branch + "; " + commit + "git switch -q main", "mine", ""},
-		"puts it there":       {"git switch -q -c aside; " + commit + "git switch -q main; git branch -q -f " + branch + " aside", "mine", ""},
+		"stays in a worktree": {"git worktree add -q ../mine " + branch + "; cd ../mine; " + commit, "mine", taken},
+		"and goes back":       {"git switch -q " + branch + "; " + commit + "git switch -q main", "mine", taken},
+		"puts it there":       {"git switch -q -c aside; " + commit + "git switch -q main; git branch -q -f " + branch + " aside", "mine", taken},
 		"rewrites it": {"git switch -q " + branch + "; git commit -q --amend -m other; git switch -q main", "",
 			"the branch relay/20260101-lab was moved; relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/"},
 		"deletes it": {"git branch -q -D " + branch, "", "the branch relay/20260101-lab was moved; relay put it back"},
@@ -126,5 +128,39 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 				t.Errorf("it holds %q, want %q", got, c.holds)
 			}
 		})
+	}
+}
+
+// An agent that checks the branch out for itself is no person, neither at once nor in a later attempt; and what a person
+// adds is told with what it changes of the terms.
+func TestAgentsWorktreeIsNoPersons(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	y.l.o.Epic.Protected = []string{"seed.txt"}
+	mine := filepath.Join(t.TempDir(), "mine")
+	const there = "the branch relay/20260101-lab was moved, and is checked out in a worktree that was made while agents were at work; " +
+		"relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/"
+	const change = "; echo b >> tests/a.txt; echo b >> seed.txt; git commit -qam tune; "
+	for _, script := range []string{
+		"git worktree add -q " + mine + " relay/20260101-lab; cd " + mine + change + "exit 1",
+		"echo 2 > two; cd " + mine + change,
+	} {
+		id := "T" + strconv.Itoa(len(script))
+		if f := y.does(id, script).Finding; !strings.HasPrefix(f.texts(), there) {
+			t.Errorf("%s: %s: %q", id, f.Outcome, f.texts())
+		}
+		y.holds("")
+	}
+	y.Git("worktree", "remove", "--force", mine)
+	y.Sh("git worktree add -q ../person relay/20260101-lab; cd ../person" + change)
+	was, is := y.Git("rev-parse", "--short=7", "relay/20260101-lab^"), y.Git("rev-parse", "--short=7", "relay/20260101-lab")
+	f := y.proved("T3", "echo 3 > three").Finding
+	want := "1 commit that relay did not make was taken in on relay/20260101-lab (git log " + was + ".." + is + ")" +
+		"; that changes seed.txt, which is protected; that changes the tests in tests/a.txt"
+	if got := f.texts(); got != want {
+		t.Errorf("noted %q, want %q", got, want)
+	}
+	if got, want := y.l.graveIn(t.Context(), "no", "where"), "; what they change git does not say"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // line there, and nobody does in another worktree than their own.
 type headLog struct {
 	path string
-	own  bool // it is of a worktree of relay's, in which agents work
+	own  bool   // it is of a worktree of relay's, in which agents work
+	name string // git's own for the worktree; "": the user's checkout
 }
 
 // headLogs lists the logs of all worktrees.
@@ -26,7 +27,7 @@ func (g *TipGuard) headLogs() []headLog {
 	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
 	for _, e := range entries {
 		admin := filepath.Join(shared, "worktrees", e.Name())
-		logs = append(logs, headLog{filepath.Join(admin, "logs", "HEAD"), trees.LeadsBelow(admin, g.Dir)})
+		logs = append(logs, headLog{filepath.Join(admin, "logs", "HEAD"), trees.LeadsBelow(admin, g.Dir), e.Name()})
 	}
 	return logs
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"relay/orchestrator/trees"
-	"relay/reanchor"
 )
 
 // TipGuard keeps agents from landing their own work: during a run the integration branch is where relay has put it.
@@ -17,11 +17,14 @@ import (
 type TipGuard struct {
 	Trunk *Trunk
 	Dir   string // of relay's worktrees
+	// Weigh says, in words to go on with, what is grave about commits that are taken in; nil: nothing.
+	Weigh func(ctx context.Context, from, to string) string
 
 	mu      sync.Mutex
 	at      string         // where relay has put it
 	strayed trees.Meddling // what was found and put right while something landed: the next one to look is told
 	began   time.Time
+	presence
 }
 
 // Tip is the commit that attempts begin from now.
@@ -88,7 +91,7 @@ func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error
 	if branch == g.at {
 		return trees.Meddling{Text: "relay's own ref " + g.Trunk.Ref() + " was moved; relay put it back", Grave: true}, nil
 	}
-	theirs, err := g.outside(ctx)
+	theirs, late, err := g.outside(ctx)
 	if err == nil && !theirs {
 		theirs, err = g.added(ctx, branch)
 	}
@@ -99,6 +102,9 @@ func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error
 		return found, g.take(ctx)
 	}
 	found.Text = "the branch relay/" + g.Trunk.epic + " was moved; relay put it back"
+	if late {
+		found.Text = "the branch relay/" + g.Trunk.epic + " was moved, and is checked out in a worktree that was made while agents were at work; relay put it back"
+	}
 	if branch != "" {
 		kept, err := g.keep(ctx, branch)
 		if err != nil {
@@ -112,13 +118,16 @@ func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error
 
 // added reports whether a person has added a commit to the branch in a checkout of theirs and is elsewhere by now.
 func (g *TipGuard) added(ctx context.Context, branch string) (bool, error) {
-	if branch == "" || !g.visited(branch, false, time.Time{}) {
+	beenThere := func(log headLog) bool {
+		return !log.own && (log.name == "" || !g.cameLate(log.name)) && has(readLog(log.path, -mostLog), branch, time.Time{}, false)
+	}
+	if branch == "" || !slices.ContainsFunc(g.headLogs(), beenThere) {
 		return false, nil
 	}
 	return g.Trunk.Contains(ctx, branch, g.at)
 }
 
-// take makes what a person has added part of what relay goes by.
+// take makes what a person has added part of what relay goes by. The next one to look is told.
 func (g *TipGuard) take(ctx context.Context) error {
 	tip, err := g.Trunk.tip(ctx)
 	if err != nil || tip == g.at {
@@ -126,6 +135,9 @@ func (g *TipGuard) take(ctx context.Context) error {
 	}
 	if err := g.Trunk.move(ctx, move{g.Trunk.Ref(), g.at, tip}); err != nil {
 		return err
+	}
+	if text := g.tookIn(ctx, g.at, tip); text != "" {
+		g.strayed = trees.Meddling{Text: text}
 	}
 	g.at = tip
 	return nil
@@ -174,16 +186,4 @@ func (g *TipGuard) keep(ctx context.Context, commit string) (string, error) {
 		return "", err
 	}
 	return ", and keeps what was there as " + ref, nil
-}
-
-// outside reports whether the branch is checked out in a worktree that is not relay's.
-func (g *TipGuard) outside(ctx context.Context) (bool, error) {
-	list, err := g.Trunk.repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}, Wall: heldWall})
-	for entry := range strings.SplitSeq(string(list), "\x00\x00") {
-		path, rest, _ := strings.Cut(strings.TrimPrefix(entry, "worktree "), "\x00")
-		if strings.Contains("\x00"+rest+"\x00", "\x00branch "+g.Trunk.branch()+"\x00") && !strings.HasPrefix(path, g.Dir+"/") {
-			return true, nil
-		}
-	}
-	return false, err
 }

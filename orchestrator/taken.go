@@ -1,0 +1,49 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// agentsEnter begins a time in which an agent's code runs in a worktree; agentsLeave ends it.
+func (l *lanes) agentsEnter() {
+	l.rules.Enter()
+	l.tips.Enter()
+}
+
+func (l *lanes) agentsLeave() {
+	l.tips.Leave()
+	l.rules.Leave()
+}
+
+// graveIn says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.
+func (g *ground) graveIn(ctx context.Context, from, to string) string {
+	names, err := g.home.Names(ctx, from, to)
+	if err != nil {
+		return "; what they change git does not say"
+	}
+	globs := slices.Clone(g.o.Epic.Protected)
+	for i := range g.o.Epic.Tasks {
+		globs = append(globs, g.o.Epic.Tasks[i].Protected...)
+	}
+	var protected, tests []string
+	for _, n := range names {
+		switch was := firstOf(n.From, n.Path); {
+		case protectedHit(globs, []reanchor.Change{n}) != "":
+			protected = append(protected, was)
+		case isTest(was) && n.Code != "A":
+			tests = append(tests, was)
+		}
+	}
+	text := ""
+	if len(protected) > 0 {
+		text += "; that changes " + words.Listed(protected) + ", which is protected"
+	}
+	if len(tests) > 0 {
+		text += "; that changes the tests in " + words.Listed(tests)
+	}
+	return text
+}
