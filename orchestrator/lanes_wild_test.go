@@ -78,6 +78,36 @@ func TestLanesKeepNestedRepositories(t *testing.T) {
 	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n"})
 }
 
+// So does one that an agent has made of its worktree, or of a folder with tracked files, in which git sees none.
+func TestLanesKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
+	t.Parallel()
+	const deep = "git config user.name a; git config user.email a@b; echo deep > deep; git add deep; git commit -qm deep; git rm -q deep; git commit -qm none; "
+	for name, c := range map[string]struct{ script, at string }{
+		"the worktree":            {"rm .git; git init -q; " + deep, "agents-git"},
+		"the worktree, ignored":   {"rm .git; git init -q; " + deep + "echo '*' > .gitignore; git add -f .gitignore", "agents-git"},
+		"a folder":                {"cd tests; git init -q; " + deep + "cd ..; echo one > one", "tests"},
+		"a folder, and no change": {"cd tests; git init -q; " + deep, "tests"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			f := y.does("T1", c.script).Finding
+			if n := len(f.Notes); n == 0 || f.Notes[n-1].Text != c.at+"/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets" {
+				t.Errorf("notes: %+v", f.Notes)
+			}
+			if got := y.step(y.proved("T2", "echo 2 > two; test ! -e agents-git")); got != "T2 success" {
+				t.Error(got)
+			}
+			if stay, err := y.l.close(t.Context()); err != nil || len(stay) != 1 {
+				t.Errorf("stays: %q, %v", stay, err)
+			}
+			if got := y.Git("-C", ".agents-os/relay/worktrees/1/"+c.at, "show", "HEAD^:deep"); got != "deep" {
+				t.Errorf("its commit has %q", got)
+			}
+		})
+	}
+}
+
 // A person looks at the branch of a task that waits for its landing, and goes on from it: nothing of that is removed or
 // moved, and what they leave there is kept when the task is tried again.
 func TestLanesLeaveBranchOfPerson(t *testing.T) {

@@ -3,6 +3,7 @@ package trees
 import (
 	"context"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -29,19 +30,46 @@ func (w *Tree) Declared(ctx context.Context, commit string) ([]string, error) {
 	return declared(ctx, w.Repo, "--blob", commit+":.gitmodules")
 }
 
-// Inner says of each submodule that is checked out what is in it and nowhere else, as [Tree.OnlyIn] does.
+// Inner says of each submodule that is checked out, and of each folder with tracked files that was made a repository, what
+// is in it and nowhere else, as [Tree.OnlyIn] does.
 func (w *Tree) Inner(ctx context.Context) (map[string]string, error) {
-	if info, err := os.Lstat(filepath.Join(w.Repo.Root(), ".gitmodules")); err != nil || !info.Mode().IsRegular() {
-		return nil, nil //nolint:nilerr // there are none
+	list, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: MaxPrinted})
+	if err != nil {
+		return nil, Unasked(err)
 	}
-	paths, err := declared(ctx, w.Repo, "--file", ".gitmodules")
+	paths := w.remade(strings.Split(string(list), "\x00"))
+	if info, err := os.Lstat(filepath.Join(w.Repo.Root(), ".gitmodules")); err == nil && info.Mode().IsRegular() {
+		submodules, err := declared(ctx, w.Repo, "--file", ".gitmodules")
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, submodules...)
+	}
 	found := make(map[string]string)
 	for _, path := range paths {
 		if what := w.OnlyIn(ctx, path); what != "" {
 			found[path] = what
 		}
 	}
-	return found, err
+	return found, nil
+}
+
+// remade lists folders of these files in which a repository was made: git does not see it. With them is the one that was
+// made of the worktree, which the worktree's .gitignore may hide.
+func (w *Tree) remade(files []string) (folders []string) {
+	if w.Populated(agentsGit) {
+		folders = append(folders, agentsGit)
+	}
+	seen := map[string]bool{".": true}
+	for _, file := range files {
+		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if w.Populated(dir) {
+				folders = append(folders, dir)
+			}
+		}
+	}
+	return folders
 }
 
 // OnlyIn says what the repository at path has that is nowhere else: changes in no commit, or commits that it has from no

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,6 +67,9 @@ func (s *site) mend(ctx context.Context, repo *reanchor.Git) error {
 	} {
 		if contents(link.dir, []string{link.name})[0] == link.text {
 			continue
+		}
+		if err := spare(link.dir, link.name); err != nil {
+			return err
 		}
 		if err := replace(filepath.Join(link.dir, link.name), link.text); err != nil {
 			return err
@@ -149,6 +153,38 @@ func (s *site) mendHead(ctx context.Context, repo *reanchor.Git) error {
 		return err
 	}
 	return replace(head, "ref: "+ref+"\n")
+}
+
+// spare moves a repository that an agent has put where a file of relay's must be into a folder beside it: there git sees
+// one of its own, which is in no commit.
+func spare(dir, name string) error {
+	if !isRepository(filepath.Join(dir, name)) {
+		return nil
+	}
+	aside := filepath.Join(dir, agentsGit)
+	for n := 2; ; n++ {
+		err := os.Mkdir(aside, 0o755)
+		if err == nil {
+			return os.Rename(filepath.Join(dir, name), filepath.Join(aside, ".git"))
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		aside = fmt.Sprintf("%s-%d", filepath.Join(dir, agentsGit), n)
+	}
+}
+
+// agentsGit is the folder in a worktree for the repository that an agent has made of it.
+const agentsGit = "agents-git"
+
+// isRepository reports whether a path is the folder of a repository, and not a file that leads to one.
+func isRepository(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(path, headFile))
+	return err == nil
 }
 
 // replace writes a file, in place of whatever an agent has put there.

@@ -17,10 +17,11 @@ func (w *Tree) unseen(ctx context.Context) (string, error) {
 	if err != nil {
 		return "git cannot list its files: " + err.Error(), ctx.Err()
 	}
-	var inner, hidden []string
+	var inner, hidden, files []string
 	for entry := range strings.SplitSeq(string(list), "\x00") {
 		about, path, ok := strings.Cut(entry, "\t") // H 100644 <object> 0
 		fields := strings.Fields(about)
+		files = append(files, path)
 		switch {
 		case !ok || len(fields) != 4:
 		case fields[1] == "160000":
@@ -30,6 +31,9 @@ func (w *Tree) unseen(ctx context.Context) (string, error) {
 		case (fields[0] >= "a" || fields[0] == "S") && !w.holds(ctx, path, fields[2]):
 			hidden = append(hidden, path)
 		}
+	}
+	if inner = append(inner, w.remade(files)...); isRepository(filepath.Join(w.Repo.Root(), ".git")) {
+		inner = append(inner, ".git")
 	}
 	switch {
 	case len(inner) > 0:
