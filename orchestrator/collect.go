@@ -138,7 +138,8 @@ func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Findi
 func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Finding) error {
 	ref := salvageRef(c.o.Epic.ID, a)
 	if f.Head != "" && f.Head != a.Base {
-		if err := c.tree.Keep(ctx, ref, f.Head); err == nil {
+		c.noteKept(p, f.Head)
+		if err := c.salvage(ctx, ref, f.Head, f); err == nil {
 			f.Receipt.Salvage = ref
 		} else { // an agent can stand in the way of a name; the patch has the work too
 			f.note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
@@ -162,7 +163,7 @@ func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref
 	if kept, err := c.tree.Contains(ctx, tip, f.Head); err != nil || kept {
 		return err
 	}
-	if err := c.tree.Keep(ctx, ref, tip); err != nil {
+	if err := c.salvage(ctx, ref, tip, f); err != nil {
 		return err
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
@@ -196,11 +197,6 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, reanchor.ErrTooMuch
 	}
 	return l.to.Write(p)
-}
-
-// salvageRef is where the work of an attempt is kept that did not succeed.
-func salvageRef(epicID string, a Assignment) string {
-	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Attempt)
 }
 
 // commitMessage says which attempt a commit made by relay belongs to.

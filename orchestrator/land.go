@@ -249,7 +249,7 @@ func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
-		if err := l.lane("", l.home, Assignment{}).c.tree.Keep(settled, ref, commit); err != nil {
+		if _, err := l.lane("", l.home, Assignment{}).c.tree.Salvage(settled, ref, commit); err != nil {
 			return false, err
 		}
 	}

@@ -201,8 +201,8 @@ func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vaul
 // half: then it is put back to how the agent left it, and judged again.
 func (c *checkout) found(ctx context.Context, a Assignment, f *Finding) error {
 	head, err := c.tree.Head(ctx)
-	if err == nil && a.Ended && head == a.Base {
-		head, err = c.tree.BringBack(ctx, head, salvageRef(c.o.Epic.ID, a))
+	if kept := placeOf(c.o.Dir, a).kept(); err == nil && a.Ended && head == a.Base && kept != "" {
+		head, err = c.tree.BringBack(ctx, head, kept)
 	}
 	if err != nil {
 		return err

@@ -22,7 +22,10 @@ func TestRecovery(t *testing.T) {
 		}
 	}
 	keep := func(l *lab) {
-		l.Git("update-ref", salvageRef("20260101-lab", Assignment{Task: plain, Attempt: 1}), "HEAD")
+		a := Assignment{Run: l.c.o.Run, Task: plain, Attempt: 1, Base: l.Git("rev-parse", "HEAD~1")}
+		if err := l.c.keepWork(l.Context(), a, placeOf(l.c.o.Dir, a), &Finding{Head: l.Git("rev-parse", "HEAD")}); err != nil {
+			l.Fatal(err)
+		}
 	}
 	reset := func(l *lab) { l.Git("reset", "-q", "--hard", "HEAD~1") }
 	user := func(l *lab) {
@@ -103,6 +106,30 @@ func TestRecovery(t *testing.T) {
 				t.Errorf("status is %s", got)
 			}
 		})
+	}
+}
+
+// What another ledger of the epic has kept under an attempt's name is no work of that attempt, and is not lost to it.
+func TestAnotherLife(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "echo mine > work.txt; exit 1").begin()
+	ref := salvageRef("20260101-lab", Assignment{Task: epic.Task{ID: "T1"}, Attempt: 1})
+	theirs := l.Sh("git commit-tree -p HEAD -m Theirs 'HEAD^{tree}'")
+	l.Git("update-ref", ref, theirs)
+	p := placeOf(l.c.o.Dir, Assignment{Run: l.c.o.Run, Task: epic.Task{ID: "T1"}, Attempt: 1})
+	l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
+	base := l.Git("rev-parse", "HEAD")
+	killed := l.try(epic.Task{}, func(a *Assignment) { a.Base, a.Ended = base, true })
+	if killed.Head != base || killed.Receipt.Salvage != "" || killed.Outcome != attempts.Stopped {
+		t.Errorf("killed before it had done anything: got %+v", killed)
+	}
+	f := l.try(epic.Task{}, nil)
+	if f.Receipt.Salvage != ref || l.Git("show", ref+":work.txt") != "mine" {
+		t.Errorf("its own work is not kept: %+v", f)
+	}
+	want := ref + " was there from elsewhere: what it led to is kept as refs/relay-moved/" + theirs
+	if len(f.Notes) != 1 || f.Notes[0].Text != want || l.Git("rev-parse", "refs/relay-moved/"+theirs) != theirs {
+		t.Errorf("got %+v, want %q", f.Notes, want)
 	}
 }
 

@@ -23,12 +23,8 @@ func (w *Tree) Peel(ctx context.Context, head, message string) (string, error) {
 	}
 }
 
-// BringBack puts the work kept under ref into the checkout again, if there is any and nothing is in its way.
-func (w *Tree) BringBack(ctx context.Context, head, ref string) (string, error) {
-	kept, err := w.Repo.Ref(ctx, ref)
-	if err != nil || kept == "" {
-		return head, err
-	}
+// BringBack puts an attempt's work that was kept into the checkout again, if it is there and nothing is in its way.
+func (w *Tree) BringBack(ctx context.Context, head, kept string) (string, error) {
 	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
 		return head, nil // somebody is at work here
 	}

@@ -149,12 +149,42 @@ func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 
 // Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
 func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
+	return w.point(ctx, ref, commit, func() ([]string, error) { return nil, nil })
+}
+
+// Salvage is Keep for a name that another ledger of the epic may have used: what is there and not in the commit stays
+// reachable as aside.
+func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
+	err = w.point(ctx, ref, commit, func() ([]string, error) {
+		was, err := w.Repo.Ref(ctx, ref)
+		switch {
+		case err != nil: // it leads nowhere
+			return nil, nil
+		case was == "":
+			return []string{strings.Repeat("0", len(commit))}, nil
+		}
+		if held, err := w.Contains(ctx, was, commit); err != nil || held {
+			return []string{was}, err
+		}
+		aside = movedRefs + was
+		_, err = w.git(ctx, nil, "update-ref", "-m", keptWords, "--", aside, was)
+		return []string{was}, err
+	})
+	return aside, err
+}
+
+// point writes a ref, which must be at the value that expect returns, if it returns one.
+func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]string, error)) error {
 	release, err := LockRepository(ctx, w.Repo)
 	if err != nil {
 		return err
 	}
 	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
-		if _, err = w.git(ctx, nil, "update-ref", "-m", keptWords, "--", ref, commit); err == nil || ctx.Err() != nil {
+		was, looking := expect()
+		if err = looking; err != nil {
+			break
+		}
+		if _, err = w.git(ctx, nil, append([]string{"update-ref", "--no-deref", "-m", keptWords, "--", ref, commit}, was...)...); err == nil || ctx.Err() != nil {
 			break
 		}
 		if making := makeWay(ctx, w.Repo, ref); making != nil {

@@ -311,3 +311,37 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 		}
 	}
 }
+
+// A name for what is kept may be taken by what has nothing to do with it: that is not overwritten.
+func TestSalvage(t *testing.T) {
+	t.Parallel()
+	const ref = "refs/relay/e/T1/1"
+	for name, c := range map[string]struct{ before, aside string }{
+		"free":             {"true", ""},
+		"the same":         {"git update-ref " + ref + " $work", ""},
+		"below it":         {"git update-ref " + ref + " HEAD", ""},
+		"another":          {"git update-ref " + ref + " $other", "other"},
+		"another's name":   {"git symbolic-ref " + ref + " refs/heads/theirs", "other"},
+		"a part of it":     {"git update-ref refs/relay/e $other", ""},
+		"goes on from it":  {"git update-ref " + ref + "/x $other", ""},
+		"leads to nothing": {"git symbolic-ref " + ref + " refs/heads/nothing", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTreeLab(t)
+			work, other := l.Sh("git commit-tree -p HEAD -m Work 'HEAD^{tree}'"), l.Sh("git commit-tree -p HEAD -m Other 'HEAD^{tree}'")
+			l.Sh("git branch theirs " + other + "; work=" + work + "; other=" + other + "; " + c.before)
+			aside, err := l.tree.Salvage(t.Context(), ref, work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Git("rev-parse", ref); got != work || l.Git("rev-parse", "theirs") != other {
+				t.Errorf("it is kept as %s, want %s; theirs is at %s", got, work, l.Git("rev-parse", "theirs"))
+			}
+			want := strings.Replace(c.aside, "other", "refs/relay-moved/"+other, 1)
+			if aside != want || want != "" && l.Git("rev-parse", want) != other {
+				t.Errorf("what was there is kept as %q, want %q", aside, want)
+			}
+		})
+	}
+}

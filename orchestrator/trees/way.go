@@ -12,6 +12,9 @@ import (
 	"relay/reanchor"
 )
 
+// movedRefs is where commits stay reachable whose ref relay has given to others.
+const movedRefs = "refs/relay-moved/"
+
 // makeWay takes away what stands where one of relay's own refs must be written: refs whose names are a part of its name,
 // or go on from it. An agent has put them there; their commits stay reachable as refs/relay-moved/<commit>.
 func makeWay(ctx context.Context, repo *reanchor.Git, ref string) error {
@@ -33,7 +36,7 @@ func makeWay(ctx context.Context, repo *reanchor.Git, ref string) error {
 		if !strings.HasPrefix(ref, other+"/") && !strings.HasPrefix(other, ref+"/") {
 			continue
 		}
-		_, keeping := repo.Run(ctx, Writing("update-ref", "--", "refs/relay-moved/"+commit, commit))
+		_, keeping := repo.Run(ctx, Writing("update-ref", "--", movedRefs+commit, commit))
 		if keeping == nil {
 			_, keeping = repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", other, commit))
 		}
