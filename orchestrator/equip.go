@@ -10,9 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/attempts"
 	"relay/runners"
@@ -23,7 +22,7 @@ import (
 func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) error {
 	w := l.o.Worktree
 	if len(w.Copy)+len(w.Link) > 0 {
-		if err := l.furnish(t.dir); err != nil {
+		if err := l.furnish(ctx, t.dir, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
 	}
@@ -63,29 +62,31 @@ func ending(r runners.ShellReport, wall time.Duration) string {
 	return runners.HowEnded(r.Exit)
 }
 
-// furnish copies and links untracked files of the user's checkout. What is tracked in the worktree stays as it is.
-func (l *lanes) furnish(dir string) error {
+// furnish copies and links untracked files of the user's checkout. What is tracked in the worktree stays as it is. What
+// cannot be put there fails the finding.
+func (l *lanes) furnish(ctx context.Context, dir string, f *Finding) error {
+	found, err := l.furniture(ctx)
+	if err != nil {
+		return err
+	}
 	to, err := os.OpenRoot(dir) // a link that an agent has committed leads nowhere outside
 	if err != nil {
 		return err
 	}
 	defer to.Close()
 	for _, list := range []struct {
-		globs []string
+		key   string
+		names []string
 		place func(to *os.Root, name string) error
-	}{{l.o.Worktree.Copy, l.copyIn}, {l.o.Worktree.Link, l.linkIn}} {
-		for _, glob := range list.globs {
-			names, err := doublestar.Glob(os.DirFS(l.home.Root()), path.Clean(glob), doublestar.WithNoFollow())
-			if err != nil {
-				return fmt.Errorf("%s: %w", glob, err)
+	}{{"copy", found.copy, l.copyIn}, {"link", found.link, l.linkIn}} {
+		for _, name := range list.names {
+			err := list.place(to, name)
+			if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
+				return fmt.Errorf("%s: %w", name, err)
 			}
-			for _, name := range names {
-				if l.relays(name) {
-					continue
-				}
-				if err := list.place(to, name); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
+			if err != nil {
+				f.fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("%s, which relay.worktree.%s names, cannot be put into the worktree: %v", attempts.Clean(name, 200), list.key, err))
+				return nil
 			}
 		}
 	}
@@ -94,15 +95,22 @@ func (l *lanes) furnish(dir string) error {
 
 // relays reports whether a path is git's or relay's own.
 func (l *lanes) relays(name string) bool {
-	own, err := filepath.Rel(l.home.Root(), l.o.Dir)
-	own = filepath.ToSlash(own)
-	inside := func(folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
-	return inside(".git") || err == nil && inside(own) || name == "."
+	for _, folder := range []string{filepath.Join(l.home.Root(), ".git"), l.o.Dir, l.o.Worktree.Dir} {
+		own, err := filepath.Rel(l.home.Root(), folder)
+		own = filepath.ToSlash(own)
+		if err == nil && (name == own || strings.HasPrefix(name, own+"/")) {
+			return true
+		}
+	}
+	return name == "."
 }
 
 func (l *lanes) linkIn(to *os.Root, name string) error {
 	if _, err := to.Lstat(filepath.FromSlash(name)); err == nil {
 		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(l.home.Root(), filepath.FromSlash(name))); err != nil {
+		return gone(err)
 	}
 	if err := to.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
 		return err
@@ -114,7 +122,7 @@ func (l *lanes) copyIn(to *os.Root, name string) error {
 	from := l.home.Root()
 	return filepath.WalkDir(filepath.Join(from, filepath.FromSlash(name)), func(full string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, full)
-		if err = errors.Join(err, relErr); err != nil {
+		if err = errors.Join(gone(err), relErr); err != nil || d == nil {
 			return err
 		}
 		if d.IsDir() {
@@ -122,6 +130,9 @@ func (l *lanes) copyIn(to *os.Root, name string) error {
 				return filepath.SkipDir
 			}
 			return to.MkdirAll(rel, 0o755)
+		}
+		if l.found.tracked[filepath.ToSlash(rel)] {
+			return nil
 		}
 		if _, err := to.Lstat(rel); err == nil {
 			return nil
@@ -133,17 +144,28 @@ func (l *lanes) copyIn(to *os.Root, name string) error {
 	})
 }
 
+// gone forgives that something of the user's is not there any more: they go on working.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func copyInto(to *os.Root, rel, full string, d fs.DirEntry) error {
 	switch {
 	case d.Type()&fs.ModeSymlink != 0:
 		dest, err := os.Readlink(full)
-		return errors.Join(err, to.Symlink(dest, rel))
+		if err != nil {
+			return gone(err)
+		}
+		return to.Symlink(dest, rel)
 	case !d.Type().IsRegular():
 		return nil
 	}
 	src, err := os.Open(full)
 	if err != nil {
-		return err
+		return gone(err)
 	}
 	defer src.Close()
 	info, err := src.Stat()

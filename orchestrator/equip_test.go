@@ -45,11 +45,34 @@ func TestEquipStaysInside(t *testing.T) {
 	y.l.o.Worktree.Copy = []string{"config/.env"}
 	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "T2"}, Attempt: 1, Runner: "true"}
 	a.Base = y.l.tips.Tip()
-	if _, err := y.l.Attempt(t.Context(), a); err == nil || !strings.Contains(err.Error(), "config/.env") {
-		t.Errorf("got %v, want an error about config/.env", err)
+	f, err := y.l.Attempt(t.Context(), a)
+	if want := "config/.env, which relay.worktree.copy names, cannot be put into the worktree: mkdirat config: statat config: path escapes from parent"; err != nil || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != want {
+		t.Errorf("got %v, %s %q, want %q", err, f.Outcome, f.Receipt.ErrorSummary, want)
 	}
 	if left := y.Sh("ls -A " + outside); left != "" {
 		t.Errorf("outside there is %s now", left)
+	}
+}
+
+// What a work removes stays away though the user's checkout has it, what the user has removed meanwhile is no error, and
+// neither .git nor relay's own folders are looked through.
+func TestEquipGivesWhatIsUntracked(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	for _, name := range []string{"conf/old.yml", "conf/link.yml"} {
+		l.Write(name, "old\n")
+	}
+	l.Sh("git add -A; git commit -qm conf; mkdir -p .wt/7 .git/x; touch .wt/7/.env .git/x/.env conf/.env; mkdir gone; touch gone/a gone/.env")
+	o := l.yardOptions()
+	o.Worktree.Copy, o.Worktree.Link, o.Worktree.Dir = []string{"conf/**", "**/.env", "gone/a", "later"}, []string{"conf/link*"}, l.Path(".wt")
+	y := l.inYard(o)
+	if names := y.l.found.copy; !slices.Equal(names, []string{"conf", "conf/.env", "conf/link.yml", "conf/old.yml", "conf/.env", "gone/.env", "gone/a", "later"}) {
+		t.Errorf("found are %q", names)
+	}
+	l.Sh("rm -r gone; echo l > later")
+	const check = "test -e conf/.env && test -e later && test ! -e conf/old.yml && test ! -e conf/link.yml && test ! -e gone"
+	if got := y.step(y.proved("T1", "git rm -q conf/*.yml", check)); got != "T1 success" {
+		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
 	}
 }
 

@@ -3,6 +3,9 @@ package orchestrator
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,12 +15,84 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/attempts"
+	"relay/orchestrator/trees"
 	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
+// furniture is what of the user's checkout worktrees are furnished with.
+type furniture struct {
+	copy, link []string
+	tracked    map[string]bool // of that, what is in commits: a worktree that lacks it is to lack it
+}
+
+// furniture finds it, once: to look through a large checkout for each worktree takes longer than most checks.
+func (l *lanes) furniture(ctx context.Context) (*furniture, error) {
+	l.finding.Lock()
+	defer l.finding.Unlock()
+	if l.found != nil {
+		return l.found, nil
+	}
+	found := furniture{tracked: make(map[string]bool)}
+	var err, linking error
+	found.copy, err = l.match(l.o.Worktree.Copy)
+	found.link, linking = l.match(l.o.Worktree.Link)
+	out, listing := l.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: trees.MaxPrinted})
+	if err := errors.Join(err, linking, listing); err != nil {
+		return nil, err
+	}
+	named := make(map[string]bool)
+	for _, name := range slices.Concat(found.copy, found.link) {
+		named[name] = true
+	}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		for at := name; at != "." && at != ""; at = path.Dir(at) {
+			if named[at] {
+				found.tracked[name] = true
+				break
+			}
+		}
+	}
+	found.link = slices.DeleteFunc(found.link, func(name string) bool { return found.tracked[name] })
+	l.found = &found
+	return l.found, nil
+}
+
+// match lists what globs name in the user's checkout. A plain name is itself, also when it comes to be there later.
+func (l *lanes) match(globs []string) ([]string, error) {
+	root, _ := os.DirFS(l.home.Root()).(fs.StatFS)
+	var names []string
+	for _, glob := range globs {
+		glob = path.Clean(glob)
+		found := []string{glob}
+		if strings.ContainsAny(glob, `*?[{\`) {
+			var err error
+			if found, err = doublestar.Glob(usersOwn{root, l.relays}, glob, doublestar.WithNoFollow()); err != nil {
+				return nil, fmt.Errorf("%s: %w", glob, err)
+			}
+		}
+		names = append(names, slices.DeleteFunc(found, func(name string) bool { return l.relays(name) || !fs.ValidPath(name) })...)
+	}
+	return names, nil
+}
+
+// usersOwn is a checkout without what is git's and relay's own in it.
+type usersOwn struct {
+	fs.StatFS
+	relays func(name string) bool
+}
+
+// ReadDir lists a folder.
+func (u usersOwn) ReadDir(folder string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(u.StatFS, folder)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return u.relays(path.Join(folder, e.Name())) }), err
+}
+
 // furnished reports whether a path is, or is below, something of the user's checkout that worktrees are furnished with.
 func (l *lanes) furnished(name string) bool {
+	if l.found != nil && l.found.tracked[name] {
+		return false
+	}
 	for at := name; at != "."; at = path.Dir(at) {
 		for _, glob := range slices.Concat(l.o.Worktree.Copy, l.o.Worktree.Link) {
 			if ok, err := doublestar.Match(path.Clean(glob), at); err == nil && ok {
@@ -58,15 +133,13 @@ func (l *lanes) ignoreFurnished(ctx context.Context) error {
 		list.Write(users)
 		list.WriteByte('\n')
 	}
-	for _, glob := range slices.Concat(w.Copy, w.Link) {
-		names, err := doublestar.Glob(os.DirFS(l.home.Root()), path.Clean(glob), doublestar.WithNoFollow())
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if name != "." && !strings.Contains(name, "\n") {
-				list.WriteString("/" + pattern(name) + "\n")
-			}
+	found, err := l.furniture(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(found.copy, found.link) {
+		if !found.tracked[name] && !strings.Contains(name, "\n") {
+			list.WriteString("/" + pattern(name) + "\n")
 		}
 	}
 	l.excludes = filepath.Join(l.o.Dir, "runs", l.o.Run, excludesName)

@@ -40,6 +40,9 @@ type lanes struct {
 	used map[string]bool // worktrees of this run, by name: whether somebody works there
 
 	theirs []string // what became a person's meanwhile and stays, in words
+
+	finding sync.Mutex
+	found   *furniture // nil: not looked for yet
 }
 
 func newLanes(g *ground) *lanes {
