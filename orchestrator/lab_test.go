@@ -14,6 +14,8 @@ import (
 	"relay/runners/process"
 )
 
+func TestMain(m *testing.M) { repotest.Main(m) }
+
 // lab is a repository with one commit and the engine that works in it.
 type lab struct {
 	*repotest.Repo

@@ -6,6 +6,8 @@ import (
 	"relay/orchestrator/repotest"
 )
 
+func TestMain(m *testing.M) { repotest.Main(m) }
+
 // lab is a repository in which something lands.
 type lab struct{ *repotest.Repo }
 

@@ -7,6 +7,8 @@ import (
 	"relay/orchestrator/repotest"
 )
 
+func TestMain(m *testing.M) { repotest.Main(m) }
+
 // lab is a repository that ignores *.log, cache/ and .env, and its checkout, on main.
 type lab struct {
 	*repotest.Repo
