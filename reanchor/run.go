@@ -34,6 +34,7 @@ type Call struct {
 	Stdin  io.Reader // nil: empty
 	Args   []string  // a builtin and its arguments, after any -c NAME=VALUE; put -- before paths
 	Stdout io.Writer // nil: what git prints is returned, at most Limit bytes
+	Stderr io.Writer // gets what git complains of even when it succeeds; nil: nobody
 
 	GitDir   string        // with WorkTree: the repository to use, whatever Dir looks like; "" : git searches from Dir upwards
 	WorkTree string        //
@@ -115,7 +116,11 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 		out.to = c.Stdout
 	}
 	var complaint trailing
-	err := run(ctx, c, &out, &complaint)
+	var complaints io.Writer = &complaint
+	if c.Stderr != nil {
+		complaints = io.MultiWriter(complaints, c.Stderr)
+	}
+	err := run(ctx, c, &out, complaints)
 	if out.err != nil {
 		err = out.err // what git says of its closed pipe is no news
 	}

@@ -1,6 +1,7 @@
 package trees
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,21 +58,20 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if half := w.Halfway(); half != "" {
 		return "a " + half + " in it is half done", nil
 	}
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}})
+	var said bytes.Buffer
+	call := reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}, Stderr: &said}
+	out, err := repo.Run(ctx, call)
 	if err != nil && ctx.Err() != nil {
 		return "", err
 	}
 	if err != nil {
 		return "git cannot read it: " + err.Error(), nil
 	}
-	var changed []string
-	for line := range strings.SplitSeq(string(out), "\x00") {
-		if len(line) > 3 && line[:2] != " D" { // what is not there is in the commit: a removal that was cut short leaves that
-			changed = append(changed, line[3:])
-		}
-	}
-	if len(changed) > 0 {
+	if changed := uncommitted(string(out)); len(changed) > 0 {
 		return "changes in no commit: " + words.Listed(changed), nil
+	}
+	if closed := closed(said.String()); len(closed) > 0 {
+		return "folders that git may not look into: " + words.Listed(closed), nil
 	}
 	if unseen, err := w.unseen(ctx); err != nil || unseen != "" {
 		return unseen, err
@@ -87,6 +87,16 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 		return "its commit is on no branch", nil
 	}
 	return "", nil
+}
+
+// uncommitted lists the paths of a status with -z.
+func uncommitted(status string) (changed []string) {
+	for line := range strings.SplitSeq(status, "\x00") {
+		if len(line) > 3 && line[:2] != " D" { // what is not there is in the commit: a removal that was cut short leaves that
+			changed = append(changed, line[3:])
+		}
+	}
+	return changed
 }
 
 // inhabitant returns a process whose working folder is path or below it, or 0. Only Linux tells.

@@ -46,11 +46,17 @@ func (w *Tree) releaseMine(ctx context.Context, commit string) error {
 // Remember takes note of what is the user's own: files that are not tracked, ignored ones among them (an agent that
 // rewrites .gitignore would have them committed), and changes that git was told not to look at.
 func (w *Tree) Remember(ctx context.Context) error {
-	out, err := w.git(ctx, nil, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=all")
+	var said bytes.Buffer
+	call := Writing(statusAll()...)
+	call.Stderr = &said
+	out, err := w.run(ctx, call)
 	if err != nil {
 		return err
 	}
 	w.mine = make(map[string]bool)
+	for _, folder := range closed(said.String()) {
+		w.mine[folder] = true
+	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		if p, ok := strings.CutPrefix(entry, "?? "); ok {
 			w.mine[p] = true

@@ -31,6 +31,10 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 	if stdin != nil {
 		call.Stdin = stdin
 	}
+	return w.run(ctx, call)
+}
+
+func (w *Tree) run(ctx context.Context, call reanchor.Call) ([]byte, error) {
 	out, err := w.Repo.Run(ctx, call)
 	if err == nil || ctx.Err() != nil || !w.locked() {
 		return out, err
@@ -39,7 +43,7 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 	if err := errors.Join(w.unlockOwn(), Unlatch(w.Repo, w.Branch)); err != nil {
 		return out, err
 	}
-	if stdin != nil {
+	if stdin, ok := call.Stdin.(io.Seeker); ok {
 		if _, err := stdin.Seek(0, io.SeekStart); err != nil {
 			return out, err
 		}
@@ -64,7 +68,7 @@ func (w *Tree) untracked(ctx context.Context) ([]string, error) {
 
 // CommitLeftovers commits whatever an attempt left uncommitted, so that the tree is exactly the head it returns.
 func (w *Tree) CommitLeftovers(ctx context.Context, message string) (head string, err error) {
-	if err := w.unhide(ctx); err != nil {
+	if err := errors.Join(w.permit(ctx), w.unhide(ctx)); err != nil {
 		return "", err
 	}
 	if err := w.addChanged(ctx); err != nil {
