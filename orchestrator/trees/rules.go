@@ -21,11 +21,15 @@ import (
 // is, and steers git, is taken for an agent's and put back; of the rest some is told, and all of it left. See weighty.
 type Rules struct {
 	Repo *reanchor.Git // the user's checkout
+	Env  []string      // of agents, by which git finds the user's own files
 
-	mu     sync.Mutex
-	atWork int // who runs an agent's code
-	files  []ruled
-	untold []Meddling // what was put right while nobody was there to be told
+	mu       sync.Mutex
+	atWork   int // who runs an agent's code
+	files    []ruled
+	shallow  string            // commits without the history that they have
+	replaced map[string]string // refs/replace
+	packed   packedReplacements
+	untold   []Meddling // what was put right while nobody was there to be told
 }
 
 // Meddling is something that an agent has changed for everybody.
@@ -37,6 +41,8 @@ type Meddling struct {
 // ruled is a file as it should be.
 type ruled struct {
 	path, name string // name is for people
+	config     bool
+	own        bool // the user's, for all repositories
 	content    []byte
 	there      bool
 	odd        bool // it is no ordinary file, but was so before: that is left alone
@@ -47,7 +53,7 @@ func (r *Rules) Enter() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.atWork++; r.atWork == 1 {
-		r.files = r.now()
+		r.files, r.shallow, r.replaced = r.now(), r.cut(), r.replacements()
 	}
 }
 
@@ -62,9 +68,13 @@ func (r *Rules) Leave() {
 func (r *Rules) now() []ruled {
 	shared, own := r.Repo.CommonDir(), r.Repo.GitDir()
 	var files []ruled
+	all := r.globals()
 	for _, at := range [][2]string{{shared, "config"}, {shared, "config.worktree"}, {own, "config.worktree"},
 		{shared, "info/attributes"}, {shared, excludes}, {shared, "info/sparse-checkout"}, {own, "info/sparse-checkout"}} {
-		f := ruled{path: filepath.Join(at[0], filepath.FromSlash(at[1])), name: at[1]}
+		path := filepath.Join(at[0], filepath.FromSlash(at[1]))
+		all = append(all, ruled{path: path, name: ".git/" + at[1], config: filepath.Dir(path) == at[0]})
+	}
+	for _, f := range all {
 		if slices.ContainsFunc(files, func(other ruled) bool { return other.path == f.path }) {
 			continue
 		}
@@ -121,7 +131,7 @@ func (r *Rules) mend(ctx context.Context) error {
 		if f.intact() {
 			continue
 		}
-		if filepath.Base(filepath.Dir(f.path)) != "info" {
+		if f.config {
 			if err := r.mendConfig(ctx, f); err != nil {
 				return err
 			}
@@ -131,9 +141,9 @@ func (r *Rules) mend(ctx context.Context) error {
 			return err
 		}
 		// One who keeps a scratch file out of git's sight means no harm, and once it is put back does none.
-		r.untold = append(r.untold, Meddling{".git/" + f.name + " was changed during the attempt; relay put it back", f.name != excludes})
+		r.untold = append(r.untold, Meddling{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.own})
 	}
-	return nil
+	return errors.Join(r.mendShallow(ctx), r.mendReplaced(ctx))
 }
 
 // putBack makes the file what it was.
@@ -149,7 +159,7 @@ func (f *ruled) putBack() error {
 func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
 	content, err := os.ReadFile(f.path)
 	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
-		r.untold = append(r.untold, Meddling{".git/" + f.name + " was removed or replaced during the attempt; relay put it back", true})
+		r.untold = append(r.untold, Meddling{f.name + " was removed or replaced during the attempt; relay put it back", !f.own})
 		return f.putBack()
 	}
 	was, err := r.settings(ctx, f.content)
@@ -159,13 +169,17 @@ func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
 	is, err := r.settings(ctx, content)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code > 0 {
-		r.untold = append(r.untold, Meddling{".git/" + f.name + " was damaged during the attempt; relay put it back", true})
+		r.untold = append(r.untold, Meddling{f.name + " was damaged during the attempt; relay put it back", !f.own})
 		return f.putBack()
 	}
 	if err != nil {
 		return err
 	}
-	changed := compare(was, is)
+	changed, scope := compare(was, is), "local"
+	if f.own {
+		changed.inOwn()
+		scope = "global"
+	}
 	if taken := changed.of(steering); len(taken) > 0 {
 		if content, err = r.without(ctx, f.content, changed, is); err != nil {
 			return err
@@ -173,10 +187,10 @@ func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
 		if err := replaceFile(f.path, content); err != nil {
 			return err
 		}
-		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(taken) + " in .git/" + f.name + " were changed during the attempt; relay put them back", true})
+		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
 	}
 	if told := changed.of(personal); len(told) > 0 {
-		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(told) + " in .git/" + f.name + " were changed during the attempt, and stay so: look at them with git config --local --list", false})
+		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(told) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
 	}
 	f.content, f.there = content, true
 	return nil

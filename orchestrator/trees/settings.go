@@ -65,6 +65,16 @@ func (d difference) of(w weight) []string {
 	return keys
 }
 
+// inOwn takes those settings of the core for harmless to relay that are the user's for all repositories, and that git goes
+// by only when it talks to a person.
+func (d difference) inOwn() {
+	for _, key := range []string{"core.editor", "core.pager", "core.quotepath", "core.abbrev", "core.commentchar"} {
+		if _, changed := d[key]; changed {
+			d[key] = personal
+		}
+	}
+}
+
 // compare weighs what has changed from one configuration to another.
 func compare(was, is map[string][]string) difference {
 	sections := map[string]bool{}
