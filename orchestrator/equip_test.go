@@ -66,7 +66,7 @@ func TestEquipGivesWhatIsUntracked(t *testing.T) {
 	o := l.yardOptions()
 	o.Worktree.Copy, o.Worktree.Link, o.Worktree.Dir = []string{"conf/**", "**/.env", "gone/a", "later"}, []string{"conf/link*"}, l.Path(".wt")
 	y := l.inYard(o)
-	if names := y.l.found.copy; !slices.Equal(names, []string{"conf", "conf/.env", "conf/link.yml", "conf/old.yml", "conf/.env", "gone/.env", "gone/a", "later"}) {
+	if names := y.l.found.copy; !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
 		t.Errorf("found are %q", names)
 	}
 	l.Sh("rm -r gone; echo l > later")
@@ -74,6 +74,24 @@ func TestEquipGivesWhatIsUntracked(t *testing.T) {
 	if got := y.step(y.proved("T1", "git rm -q conf/*.yml", check)); got != "T1 success" {
 		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
 	}
+}
+
+// What an agent changes of what the set-up has made, or relay has brought, is kept and told.
+func TestAlteredSetUpIsKept(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	l.Write(".env", "key\n")
+	l.Sh("echo dist/ > .gitignore; git add .gitignore; git commit -qm ignore")
+	o := l.yardOptions()
+	o.Worktree.Copy, o.Worktree.Setup, o.Worktree.SetupWall = []string{".env"}, []string{"echo 1 | tee made.lock same big; mkdir dist; echo x > dist/x; touch -d '1 minute ago' made.lock same big dist/x"}, time.Minute
+	y := l.inYard(o)
+	f := y.does("T1", "echo more >> made.lock; echo more >> .env; : > .gitignore; echo page > dist/page; echo own > own; truncate -s 9M big; exit 3").Finding
+	kept := ".agents-os/relay/runs/" + y.l.o.Run + "/T1/1/altered"
+	want := ".env, big, dist/page and 1 more is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + kept + ", but not big, which is too large"
+	if len(f.Notes) != 1 || f.Notes[0].Text != want {
+		t.Errorf("notes are %+v, want %q", f.Notes, want)
+	}
+	y.Wants(map[string]string{kept + "/made.lock": "1\nmore\n", kept + "/.env": "key\nmore\n", kept + "/dist/page": "page\n", kept + "/big": "-", kept + "/same": "-", kept + "/dist/x": "-"})
 }
 
 func TestSetUpFails(t *testing.T) {

@@ -41,21 +41,34 @@ func (l *lanes) furniture(ctx context.Context) (*furniture, error) {
 	if err := errors.Join(err, linking, listing); err != nil {
 		return nil, err
 	}
-	named := make(map[string]bool)
-	for _, name := range slices.Concat(found.copy, found.link) {
-		named[name] = true
-	}
+	copied, linked := setOf(found.copy), setOf(found.link)
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		for at := name; at != "." && at != ""; at = path.Dir(at) {
-			if named[at] {
-				found.tracked[name] = true
-				break
-			}
+		if name != "" && (copied[name] || linked[name] || isBelow(name, copied) || isBelow(name, linked)) {
+			found.tracked[name] = true
 		}
 	}
+	found.copy = slices.DeleteFunc(found.copy, func(name string) bool { return isBelow(name, copied) }) // comes with its folder
 	found.link = slices.DeleteFunc(found.link, func(name string) bool { return found.tracked[name] })
 	l.found = &found
 	return l.found, nil
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// isBelow reports whether a folder of a path is in a set.
+func isBelow(name string, folders map[string]bool) bool {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if folders[at] {
+			return true
+		}
+	}
+	return false
 }
 
 // match lists what globs name in the user's checkout. A plain name is itself, also when it comes to be there later.

@@ -187,6 +187,9 @@ func (w *lane) vacate(ctx context.Context, f *Finding) error {
 		return nil
 	}
 	if !w.gone {
+		if err := w.keepAltered(ctx, f); err != nil {
+			return err
+		}
 		w.c.tree.RemoveMine() // what the set-up made is made anew for the next one; what stays is told when the run ends
 	}
 	w.leave(w.name)
