@@ -58,7 +58,7 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 		base, known := w.before[check.key()]
 		if known && check.ofEpic && !after.passed() {
 			var err error
-			if base, err = w.onceMore(ctx, question{a: w.a, p: w.p, commit: w.a.Base}, check, base, f); err != nil || f.Outcome != attempts.Success {
+			if base, err = w.onceMore(ctx, question{a: w.a, p: w.p, commit: w.a.Base}, check, base, f); err != nil {
 				return false, err
 			}
 			w.before[check.key()] = base
@@ -67,7 +67,7 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 			after.run.Attribution = attribution(base, after)
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-		return w.proves(check, base, after, f), nil
+		return f.Outcome == attempts.Success && w.proves(check, base, after, f), nil
 	})
 }
 
@@ -84,7 +84,8 @@ func (w *lane) proves(check numbered, base, after said, f *Finding) bool {
 		return true
 	}
 	w.failed(check, after, f)
-	if after.run.Attribution == attempts.BrokenBefore && (same(base, after) || check.ofEpic) {
+	mustFail := check.Expect == epic.ExpectRedThenGreen // before the work, so that it still does is the agent's failure
+	if after.run.Attribution == attempts.BrokenBefore && !mustFail && (same(base, after) || check.ofEpic) {
 		f.Outcome = attempts.Environment
 		f.Receipt.ErrorSummary += ", and in the same way before the work"
 	}
@@ -108,10 +109,11 @@ func (w *lane) meddled(check numbered, base, after said, f *Finding) bool {
 	return true
 }
 
-// onceMore asks a check of the epic once more what it says of the commit a work is put on, where it has failed: one
-// failure there may be a flake, and would excuse whatever breaks it for the rest of the night.
+// onceMore asks a check of the epic once more what it says of the commit a work is put on, when it fails on the work. One
+// failure there may be a flake, and would excuse whatever breaks it for the rest of the night; and what has passed there
+// hours ago may fail by now, for a service that is gone: then nothing is known of the work.
 func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before said, f *Finding) (said, error) {
-	if !before.red() || before.twice {
+	if before.twice || !before.red() && !before.passed() {
 		return before, nil
 	}
 	tree, err := l.home.Tree(ctx, q.commit)
@@ -124,14 +126,18 @@ func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before
 	for i := range q.checks {
 		q.checks[i].occasion = onAgain
 	}
+	passed := before.passed()
 	err = l.ask(ctx, q, f, func(one numbered, s said) (bool, error) {
 		if one.index == check.index {
 			before = s
-			before.twice = s.red()
+			before.twice = s.red() && !passed
 			l.said.correct(key, check.index, s)
 		}
 		return true, nil
 	})
+	if err == nil && f.Outcome == attempts.Success && passed && !before.passed() {
+		f.fail(attempts.Environment, attempts.TestFailure, l.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too by now, where it has passed: nothing is known of the work")
+	}
 	return before, err
 }
 

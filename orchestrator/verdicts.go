@@ -123,7 +123,8 @@ func (v *verdicts) correct(key verdictKey, at int, again said) {
 	e := v.known[key]
 	switch {
 	case e == nil || !e.closed():
-	case again.red():
+	case again.passed() && e.said[at].passed():
+	case again.red() && e.said[at].red():
 		list := slices.Clone(e.said)
 		list[at].twice = true
 		v.known[key] = &verdict{done: e.done, valid: true, said: list}
