@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -141,9 +142,13 @@ func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before
 	return before, err
 }
 
+// failures matches how many tests of how many have failed, as common runners say it.
+var failures = regexp.MustCompile(`(?i)\b\d+( (of|/) \d+)?( \w+)? (failed|failures?|failing|errors?)\b|\b(failed|failures?|failing|errors?)\b\s*[:=]\s*\d+`)
+
 // otherwise says that a check which failed before the work fails in another way now.
 func otherwise(before, after said) string {
-	if before.run.ExitCode == after.run.ExitCode && attempts.Normalise(before.run.Tail) == attempts.Normalise(after.run.Tail) {
+	if before.run.ExitCode == after.run.ExitCode && attempts.Normalise(before.run.Tail) == attempts.Normalise(after.run.Tail) &&
+		slices.Equal(failures.FindAllString(before.run.Tail, -1), failures.FindAllString(after.run.Tail, -1)) {
 		return ""
 	}
 	return ", but in another way: it may be worse than before"

@@ -94,14 +94,15 @@ func (c *checkout) checksKept(ctx context.Context, a Assignment, names []reancho
 	f.decisive = nil
 	for _, n := range names {
 		p := firstOf(n.From, n.Path)
-		if isTest(p) || named(&a.Task, p) || named(&a.Task, n.Path) {
+		if named(&a.Task, p) || named(&a.Task, n.Path) {
 			continue
 		}
+		byName := !isTest(p) // else it decides as the script of a check only: what tests say is looked at as such
 		at := slices.IndexFunc(commands, func(d command) bool {
 			if n.Code == "A" {
-				return d.goesBy(path.Base(p)) && c.displaces(&d, p, names)
+				return byName && d.goesBy(path.Base(p)) && c.displaces(&d, p, names)
 			}
-			return d.runs(p) || d.goesBy(path.Base(p)) || d.goesBy(path.Base(n.Path))
+			return d.runs(p) || byName && (d.goesBy(path.Base(p)) || d.goesBy(path.Base(n.Path)))
 		})
 		if at < 0 {
 			continue
@@ -145,7 +146,7 @@ func (c *checkout) onlyVersions(ctx context.Context, base, head string, n reanch
 		return false, nil
 	}
 	only := true
-	err := c.changedLines(ctx, base, head, []string{n.Path}, func(line string) { only = only && versionLine.MatchString(line) })
+	err := c.changedLines(ctx, base, head, []string{n.Path}, func(line string) { only = only && (line[0] == '@' || versionLine.MatchString(line)) })
 	return only && err == nil, ctx.Err()
 }
 

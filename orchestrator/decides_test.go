@@ -43,6 +43,7 @@ func TestChangedChecks(t *testing.T) {
 	}{
 		"a script":              {"echo exit 0 > check.sh", "sh check.sh", nil, says("check.sh", "sh check.sh")},
 		"its own":               {"echo exit 0 > check.sh", "sh check.sh", []string{"check.sh"}, ""},
+		"a test":                {"echo exit 0 > tests/smoke.sh", "sh tests/smoke.sh", nil, says("tests/smoke.sh", "sh tests/smoke.sh")},
 		"another":               {"echo exit 1 2 > other.sh", "sh check.sh", nil, ""},
 		"a Makefile":            {`printf 'test:\n\ttrue\n' > Makefile`, "make test || true", []string{"src/**"}, says("Makefile", "make test || true")},
 		"one before it":         {`printf 'test:\n\ttrue\n' > GNUmakefile`, "make test || true", nil, says("GNUmakefile", "make test || true")},
@@ -57,6 +58,7 @@ func TestChangedChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, c.agent)
+			l.Write("tests/smoke.sh", "exit 0 # smoke\n")
 			l.Write("check.sh", "exit 0 # once\n")
 			l.Write("other.sh", "exit 1\n")
 			l.Write("Makefile", "test:\n\ttrue once\n")

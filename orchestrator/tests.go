@@ -33,6 +33,8 @@ func outOfSight(from, to string) bool {
 	switch {
 	case !isTest(to), strings.HasPrefix(path.Base(to), path.Base(from)+"."):
 		return true
+	case testNames.MatchString(path.Base(from)) && !testNames.MatchString(path.Base(to)): // what is collected goes by its name
+		return true
 	case strings.HasSuffix(from, "_test.go"):
 		return !strings.HasSuffix(to, "_test.go") || goIgnores.MatchString(to) && !goIgnores.MatchString(from)
 	}
@@ -44,12 +46,15 @@ func outOfSight(from, to string) bool {
 func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
 	f.weakened = nil
 	var deleted []string
-	var changed, sources []reanchor.Change
+	var changed, sources, added []reanchor.Change
 	for _, n := range names {
 		was := firstOf(n.From, n.Path)
 		switch {
 		case namesTest(&a.Task, n.Path) || namesTest(&a.Task, was):
-		case n.Code == "A" && path.Base(n.Path) != "conftest.py":
+		case n.Code == "A":
+			if isTest(n.Path) {
+				added = append(added, n)
+			}
 		case !isTest(was):
 			if path.Ext(was) == ".rs" {
 				sources = append(sources, n)
@@ -66,9 +71,16 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 		f.fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+words.Listed(deleted))
 		return nil
 	}
-	inside, err := c.withTests(ctx, a.Base, sources)
+	inside, err := c.holding(ctx, a.Base, sources, "-F", "-e", "#[test]", "-e", "::test]")
 	if err != nil {
 		return err
+	}
+	ruling, err := c.holding(ctx, f.Head, added, "-E", "-e", rulesTests)
+	if err != nil {
+		return err
+	}
+	for _, n := range ruling {
+		f.weak(n.Path, n.Path, "is new, and has a say in what other tests come to")
 	}
 	return c.testsWeakened(ctx, a.Base, append(changed, inside...), f)
 }
@@ -106,14 +118,18 @@ func namesTest(t *epic.Task, p string) bool {
 // maxTestsRead bounds how many changed test files are compared.
 const maxTestsRead = 200
 
-// withTests keeps the sources that had tests in them.
-func (c *checkout) withTests(ctx context.Context, base string, sources []reanchor.Change) ([]reanchor.Change, error) {
-	if len(sources) == 0 {
+// rulesTests matches what a new test can do to all the others, in POSIX's extended expressions: end the program as if all
+// had passed, or, for pytest, leave some out or say what they come to.
+const rulesTests = `(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`
+
+// holding keeps the changed files in which git grep finds something at a commit: at the base by their old names.
+func (c *checkout) holding(ctx context.Context, commit string, changes []reanchor.Change, patterns ...string) ([]reanchor.Change, error) {
+	if len(changes) == 0 {
 		return nil, nil
 	}
-	sources = sources[:min(len(sources), maxTestsRead)]
-	args := []string{"grep", "-l", "-z", "--full-name", "-F", "-e", "#[test]", "-e", "::test]", base, "--"}
-	for _, n := range sources {
+	changes = changes[:min(len(changes), maxTestsRead)]
+	args := append(append([]string{"grep", "-l", "-z", "--full-name"}, patterns...), commit, "--")
+	for _, n := range changes {
 		args = append(args, ":(literal,top)"+firstOf(n.From, n.Path))
 	}
 	out, err := c.repo.Run(ctx, reanchor.Call{Args: args})
@@ -122,8 +138,8 @@ func (c *checkout) withTests(ctx context.Context, base string, sources []reancho
 		return nil, nil
 	}
 	have := strings.Split(string(out), "\x00")
-	return slices.DeleteFunc(sources, func(n reanchor.Change) bool {
-		return !slices.Contains(have, base+":"+firstOf(n.From, n.Path))
+	return slices.DeleteFunc(changes, func(n reanchor.Change) bool {
+		return !slices.Contains(have, commit+":"+firstOf(n.From, n.Path))
 	}), err
 }
 
@@ -134,8 +150,8 @@ func (c *checkout) testsWeakened(ctx context.Context, base string, changed []rea
 		was := firstOf(n.From, n.Path)
 		if err := c.changedLines(ctx, base, f.Head, []string{was, n.Path}, count.line); err != nil {
 			f.note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if less := count.less(); less != "" {
-			f.weak(n.Path, was, "proves less than before: "+less)
+		} else if issue := count.issue(); issue != "" {
+			f.weak(n.Path, was, issue)
 		}
 	}
 	if rest := len(changed) - maxTestsRead; rest > 0 {
@@ -145,7 +161,7 @@ func (c *checkout) testsWeakened(ctx context.Context, base string, changed []rea
 }
 
 // changedLines calls hear with every line that was removed from a file or added to it, under both its names, with the sign
-// before it.
+// before it, and with the line, of @@, that each part of the diff begins with.
 func (c *checkout) changedLines(ctx context.Context, base, head string, paths []string, hear func(line string)) error {
 	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--unified=0", "--find-renames", base, head, "--"}
 	for _, p := range slices.Compact(paths) {
@@ -165,6 +181,7 @@ func eachChanged(diff string, hear func(line string)) {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			inHunk = true
+			hear(line)
 		case inHunk && (strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")):
 			hear(line)
 		}

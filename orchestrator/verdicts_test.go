@@ -319,3 +319,24 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 		t.Errorf("beside others: got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 	}
 }
+
+// What fails before the work too is told of when it fails in another way, by how many tests as well.
+func TestOtherwise(t *testing.T) {
+	t.Parallel()
+	const worse = ", but in another way: it may be worse than before"
+	for name, c := range map[string]struct{ before, after, want string }{
+		"the same":       {"FAIL a 0.01s", "FAIL a 0.02s", ""},
+		"another":        {"FAIL a", "FAIL b", worse},
+		"more":           {"1 of 9 failed in 0.3s", "9 of 9 failed in 0.4s", worse},
+		"as many":        {"1 of 9 failed in 0.3s", "1 of 9 failed in 0.4s", ""},
+		"more, by JUnit": {"Tests run: 9, Failures: 1, Errors: 0", "Tests run: 9, Failures: 3, Errors: 0", worse},
+		"by pytest":      {"= 1 failed, 8 passed in 0.12s =", "= 2 failed, 7 passed in 0.10s =", worse},
+		"silent":         {"", "", ""},
+	} {
+		before, after := said{}, said{}
+		before.run.Tail, after.run.Tail = c.before, c.after
+		if got := otherwise(before, after); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
