@@ -75,7 +75,7 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 	if err != nil {
 		return err
 	}
-	ruling, err := c.holding(ctx, f.Head, added, "-E", "-e", rulesTests)
+	ruling, err := c.holding(ctx, f.Head, added, "-E", "-e", rulesTests.String())
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ const maxTestsRead = 200
 
 // rulesTests matches what a new test can do to all the others, in POSIX's extended expressions: end the program as if all
 // had passed, or, for pytest, leave some out or say what they come to.
-const rulesTests = `(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`
+var rulesTests = regexp.MustCompile(`(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`)
 
 // holding keeps the changed files in which git grep finds something at a commit: at the base by their old names.
 func (c *checkout) holding(ctx context.Context, commit string, changes []reanchor.Change, patterns ...string) ([]reanchor.Change, error) {
