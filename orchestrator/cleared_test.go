@@ -57,3 +57,37 @@ func TestCommitsThatTheUserClearsAway(t *testing.T) {
 	y.holds("one")
 	y.Git("fsck", "--connectivity-only")
 }
+
+// What a git prune beside an agent's git has taken away of its commits is committed again, from its files.
+func TestCommitsOfAgentsThatAreClearedAway(t *testing.T) {
+	t.Parallel()
+	const (
+		clears = `clears() { h=$(git rev-parse "$1"); rm -f "$(git rev-parse --git-common-dir)/objects/$(echo "$h" | cut -c1-2)/$(echo "$h" | cut -c3-)"; }; `
+		two    = clears + "echo 0 > zero; git add zero; git commit -qm zero; echo 1 > one; touch -d yesterday one; git add one; git commit -qm one; "
+		want   = "git has cleared away objects of this attempt's (git gc --prune=now does that to what no commit has yet): what stood in its files is committed anew"
+	)
+	for name, c := range map[string]struct{ script, noted string }{
+		"a commit":         {two + "clears HEAD", want},
+		"an older commit":  {two + "clears HEAD~1", want},
+		"a tree":           {two + "clears HEAD^{tree}", ""},
+		"a file":           {two + "clears HEAD:one", want},
+		"what is staged":   {two + "echo 2 > two; touch -d yesterday two; git add two; clears :two; git update-index --refresh", want},
+		"all that it made": {two + "for o in $(git rev-parse HEAD:zero HEAD:one HEAD^{tree} HEAD~1^{tree} HEAD~1 HEAD); do clears $o; done", want},
+		"nothing":          {two + "true", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			r := y.proved("T1", c.script, "test -e one")
+			if got := y.step(r); got != "T1 success" {
+				t.Error(got)
+			}
+			if got := r.Finding.texts(); got != c.noted {
+				t.Errorf("noted %q", got)
+			}
+			if got := y.Git("rev-list", "--objects", "relay/20260101-lab"); !strings.Contains(got, " zero") || !strings.Contains(got, " one") {
+				t.Errorf("the branch holds\n%s", got)
+			}
+		})
+	}
+}

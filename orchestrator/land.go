@@ -17,7 +17,16 @@ import (
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
 // tried.
-func (l *lanes) Join(ctx context.Context, waiting []Ready) (Joint, error) {
+func (l *lanes) Join(ctx context.Context, waiting []Ready) (step Joint, err error) {
+	for range lostTries { // nothing leads to it yet: a git gc --prune=now can take it away
+		if step, err = l.join(ctx, waiting); !refused(ctx, err) {
+			break
+		}
+	}
+	return step, err
+}
+
+func (l *lanes) join(ctx context.Context, waiting []Ready) (Joint, error) {
 	if err := l.rules.Settle(ctx); err != nil { // they say how a merge comes out
 		return Joint{}, err
 	}

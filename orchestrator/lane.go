@@ -79,15 +79,7 @@ func (w *lane) look(ctx context.Context, f *Finding) error {
 	if err := w.reclaim(ctx, f); err != nil {
 		return err
 	}
-	names, err := w.gather(ctx, f)
-	if err != nil {
-		return err
-	}
-	w.refuseFurnished(names, f)
-	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
-		return err
-	}
-	return w.examine(ctx, f)
+	return w.judge(ctx, f)
 }
 
 // guard puts back what was done to relay's own files, to .git and to the integration branch.
@@ -234,28 +226,6 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 	}
 	return w.guard(ctx, f)
 }
-
-// stamp marks the commits and puts the task's branch onto them. Before that nothing leads to them: when the user's git has
-// cleared away what is unreachable in that moment, they are made again.
-func (w *lane) stamp(ctx context.Context, f *Finding) error {
-	for try := 1; ; try++ {
-		stamped, err := w.trunk.Stamp(ctx, w.a.Base, f.Head, w.p.begun(), w.trailers(w.a))
-		if err != nil {
-			return err
-		}
-		err = w.c.tree.Keep(ctx, w.c.tree.Branch, stamped)
-		if err == nil {
-			f.Head = stamped
-			return nil
-		}
-		if try == lostTries || ctx.Err() != nil || trees.Has(ctx, w.home, stamped) {
-			return err
-		}
-	}
-}
-
-// lostTries bounds how often in a row commits are made again that were cleared away before a ref led to them.
-const lostTries = 5
 
 // desk is where reviewers work: each gets a clean checkout of the head.
 func (w *lane) desk(f *Finding) *desk {

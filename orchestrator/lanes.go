@@ -219,6 +219,9 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
+	if head != "" && !trees.Has(ctx, l.home, head) { // see [lane.judge]
+		head = ""
+	}
 	if name, err = l.vacant(ctx, recoveryName); err != nil {
 		return nil, err
 	}

@@ -51,8 +51,12 @@ func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 	if name := strings.TrimSpace(string(noted)); err == nil && filepath.Base(name) == name {
 		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 	}
-	if f.Head, err = l.home.Ref(ctx, "refs/heads/"+l.branch(a)); err != nil {
+	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
+	if err != nil {
 		return err
+	}
+	if trees.Has(ctx, l.home, head) {
+		f.Head = head
 	}
 	return l.lane("", l.home, a).c.keepWork(ctx, a, p, f)
 }

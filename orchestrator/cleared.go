@@ -1,0 +1,80 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+
+	"relay/attempts"
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// Whoever types git gc --prune=now, or git prune, takes away what a git beside it, relay's or an agent's, has written and
+// nothing leads to yet. What relay makes it makes again, and what an agent had committed is committed again from its files.
+
+// lostTries bounds how often in a row that is done.
+const lostTries = 5
+
+// refused reports whether git could be asked and had a reason not to do what it should.
+func refused(ctx context.Context, err error) bool {
+	var said *reanchor.GitError
+	return errors.As(err, &said) && said.Code >= 0 && trees.Unasked(err) == nil && ctx.Err() == nil
+}
+
+// judge collects what a turn of the agent has come to, and holds it against the evidence.
+func (w *lane) judge(ctx context.Context, f *Finding) error {
+	claim := *f
+	for try := 1; ; try++ {
+		err := w.judgeOnce(ctx, f)
+		if err == nil && f.Outcome == attempts.Success || err != nil && !refused(ctx, err) || w.gone || try == lostTries {
+			return err
+		}
+		cleared, regaining := w.regain(ctx)
+		if regaining != nil || !cleared && (err == nil || try > 1) {
+			return errors.Join(err, regaining)
+		}
+		notes := f.Notes
+		*f = claim
+		f.Notes = notes
+		if cleared {
+			f.note("salvage", "git has cleared away objects of this attempt's (git gc --prune=now does that to what no commit has yet): what stood in its files is committed anew")
+		}
+	}
+}
+
+func (w *lane) regain(ctx context.Context) (bool, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	return w.c.tree.Regain(ctx, w.a.Base)
+}
+
+func (w *lane) judgeOnce(ctx context.Context, f *Finding) error {
+	names, err := w.gather(ctx, f)
+	if err != nil {
+		return err
+	}
+	w.refuseFurnished(names, f)
+	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	return w.examine(ctx, f)
+}
+
+// stamp marks the commits and puts the task's branch onto them. Before that nothing leads to them: when the user's git has
+// cleared away what is unreachable in that moment, they are made again.
+func (w *lane) stamp(ctx context.Context, f *Finding) error {
+	for try := 1; ; try++ {
+		stamped, err := w.trunk.Stamp(ctx, w.a.Base, f.Head, w.p.begun(), w.trailers(w.a))
+		if err != nil {
+			return err
+		}
+		err = w.c.tree.Keep(ctx, w.c.tree.Branch, stamped)
+		if err == nil {
+			f.Head = stamped
+			return nil
+		}
+		if try == lostTries || ctx.Err() != nil || trees.Has(ctx, w.home, stamped) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,17 @@
+package trees
+
+import "context"
+
+// Regain begins an attempt's commits anew from base, with the files as they stand, when objects are missing of what it has
+// committed or staged; it reports whether that was so.
+func (w *Tree) Regain(ctx context.Context, base string) (bool, error) {
+	_, broken := w.git(ctx, nil, "rev-list", "--objects", "--indexed-objects", "--quiet", "HEAD", "--not", base, "--")
+	if broken == nil || ctx.Err() != nil || Unasked(broken) != nil {
+		return false, Unasked(broken)
+	}
+	if _, err := w.git(ctx, nil, "update-ref", "-m", keptWords, "--", "HEAD", base); err != nil {
+		return false, err
+	}
+	_, err := w.git(ctx, nil, "read-tree", base) // without what it knew of the files: all are read again
+	return err == nil, err
+}
