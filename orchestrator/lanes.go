@@ -61,9 +61,10 @@ func newLanes(g *ground) *lanes {
 	}
 	t := landing.NewTrunk(g.home, g.o.Epic.ID, g.o.Landing)
 	g.vault.Anchor = t.Ref()
+	g.stash.file = filepath.Join(g.o.Dir, stashName)
 	tips := &landing.TipGuard{Trunk: t, Dir: g.o.Worktree.Dir, Weigh: g.graveIn}
 	return &lanes{
-		ground: g, yard: y, trunk: t, tips: tips, refs: &landing.RefGuard{Tips: tips},
+		ground: g, yard: y, trunk: t, tips: tips, refs: &landing.RefGuard{Tips: tips, File: filepath.Join(g.o.Dir, refsName)},
 		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }

@@ -82,10 +82,6 @@ func (l *lanes) beginJudging(Assignment, string) error {
 	return nil
 }
 
-func (l *lanes) unclean() bool { return false }
-
-func (l *lanes) cleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
-
 // close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
 func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
@@ -107,5 +103,5 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, l.vault.Close())
+	return stay, errors.Join(err, l.forget(), l.vault.Close())
 }

@@ -42,6 +42,16 @@ func (l *lab) yardOptions() *Options {
 // inYard opens the engine of tasks in worktrees.
 func (l *lab) inYard(o *Options) *yardLab {
 	l.Helper()
+	y := l.yard(o)
+	if err := y.l.begin(l.Context()); err != nil {
+		l.Fatal(err)
+	}
+	return y
+}
+
+// yard is inYard before anything has begun.
+func (l *lab) yard(o *Options) *yardLab {
+	l.Helper()
 	engine, err := openCheckout(l.Context(), o, make(chan Heard, 100))
 	if err != nil {
 		l.Fatal(err)
@@ -51,9 +61,6 @@ func (l *lab) inYard(o *Options) *yardLab {
 		l.Fatalf("the engine is a %T", engine)
 	}
 	made.remembers(noLedger{}, nil)
-	if err := made.begin(l.Context()); err != nil {
-		l.Fatal(err)
-	}
 	return &yardLab{lab: l, l: made}
 }
 

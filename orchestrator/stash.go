@@ -21,10 +21,12 @@ import (
 type stashGuard struct {
 	repo *reanchor.Git
 	epic string
+	file string // where the user's entries are written down while the run is on; "": nowhere
 
 	mu     sync.Mutex
 	theirs []stashed // the user's, oldest first
 	back   []stashed // of theirs, what was put back once
+	went   []stashed // again: left so, and told, which is not for sure before the attempt's end is on disk
 }
 
 // stashed is one entry of the stash.
@@ -41,8 +43,10 @@ type stasher struct {
 func (g *stashGuard) begin() (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.theirs, err = g.read()
-	return err
+	if g.theirs, err = g.read(); err != nil {
+		return err
+	}
+	return g.jot()
 }
 
 // settle puts back what is gone of the user's entries, once: they may have dropped it themselves. And it takes out what the attempt has stashed: that is kept
@@ -59,7 +63,7 @@ func (g *stashGuard) settle(ctx context.Context, by stasher) ([]string, error) {
 		return nil, err
 	}
 	notes, err := g.sort(ctx, now, by)
-	return notes, errors.Join(err, release())
+	return notes, errors.Join(err, release(), g.jot())
 }
 
 func (g *stashGuard) sort(ctx context.Context, now []stashed, by stasher) (notes []string, err error) {
@@ -114,6 +118,7 @@ func (g *stashGuard) putBack(ctx context.Context, e stashed) (note string, back 
 	case slices.Contains(g.back, e):
 		ref := g.ref(e)
 		note = fmt.Sprintf("%.80q had gone from your stash again; relay leaves it so, and keeps it as %s", e.message, ref)
+		g.went = append(g.went, e)
 		return note, false, g.git(ctx, "update-ref", "--", ref, e.commit)
 	}
 	g.back = append(g.back, e)

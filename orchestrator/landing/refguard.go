@@ -24,11 +24,13 @@ import (
 // is gone is told, with its commit. All else is the user's, and so is all in a repository that keeps no such logs.
 type RefGuard struct {
 	Tips *TipGuard
+	File string // where is written down what it goes by, while the run is on; "": nowhere
 
 	mu    sync.Mutex
 	refs  refs
 	was   map[string]string
-	log   int64 // how long the log of HEAD in the user's checkout was then
+	went  map[string]string // since the run began, and told: not for sure before the attempt's end is on disk
+	log   int64             // how long the log of HEAD in the user's checkout was then
 	began time.Time
 }
 
@@ -36,10 +38,44 @@ type RefGuard struct {
 func (g *RefGuard) Begin() (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.began, g.refs.dir = time.Now(), g.trunk().repo.CommonDir()
+	g.began, g.refs.dir, g.went = time.Now(), g.trunk().repo.CommonDir(), make(map[string]string)
 	g.log = logLength(g.homeLog())
-	g.was, err = g.refs.read()
-	return err
+	if g.was, err = g.refs.read(); err != nil {
+		return err
+	}
+	return g.jot()
+}
+
+// known is what a guard goes by.
+type known struct {
+	Refs  map[string]string
+	Log   int64
+	Began time.Time
+}
+
+func (g *RefGuard) jot() error {
+	if g.File == "" {
+		return nil
+	}
+	refs := maps.Clone(g.was)
+	for name, commit := range g.went {
+		if _, back := refs[name]; !back {
+			refs[name] = commit
+		}
+	}
+	return trees.Jot(g.File, known{refs, g.log, g.began})
+}
+
+// Resume is Mend for a run that was killed before it could look.
+func (g *RefGuard) Resume(ctx context.Context) ([]trees.Meddling, error) {
+	var k known
+	if !trees.Jotted(g.File, &k) {
+		return nil, nil
+	}
+	g.mu.Lock()
+	g.was, g.log, g.began, g.refs.dir, g.went = k.Refs, k.Log, k.Began, g.trunk().repo.CommonDir(), make(map[string]string)
+	g.mu.Unlock()
+	return g.Mend(ctx)
 }
 
 func (g *RefGuard) trunk() *Trunk { return g.Tips.Trunk }
@@ -68,7 +104,7 @@ func (g *RefGuard) Mend(ctx context.Context) ([]trees.Meddling, error) {
 	}
 	l.made(ctx)
 	g.was, g.log = now, length
-	return l.found, err
+	return l.found, errors.Join(err, g.jot())
 }
 
 // branch is what the user's checkout is on.
@@ -150,6 +186,7 @@ func (l *look) gone(ctx context.Context, name string) error {
 	if err == nil && held == "" {
 		_, err = l.Tips.preserve(ctx, commit)
 	}
+	l.went[name] = commit
 	kind, short, _ := strings.Cut(strings.TrimPrefix(name, "refs/"), "/")
 	again := map[string]string{"heads": "git branch ", "tags": "git tag "}[kind] + words.ShellWord(short) + " " + commit
 	l.found = append(l.found, trees.Meddling{Text: called(name) + " was deleted during the attempt; if that was not you: " + again})

@@ -34,11 +34,23 @@ func (g *TipGuard) Tip() string {
 	return g.at
 }
 
-// Begin makes the branch at head when there is none.
+// Begin makes the branch at head when there is none. Where an agent of a killed run has moved it, it is put back.
 func (g *TipGuard) Begin(ctx context.Context, head string) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.began = time.Now()
+	tip, branch, err := g.Trunk.stands(ctx)
+	if err != nil {
+		return err
+	}
+	if tip != "" && branch != "" && tip != branch && g.visited(branch, true, time.Time{}) && !g.visited(branch, false, time.Time{}) {
+		if behind, err := g.Trunk.Contains(ctx, tip, branch); err == nil && !behind {
+			g.at = tip
+			if g.strayed, err = g.restore(ctx); err != nil {
+				return err
+			}
+		}
+	}
 	g.at, err = g.Trunk.begin(ctx, head)
 	return err
 }
