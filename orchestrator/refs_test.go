@@ -34,6 +34,7 @@ func TestBranchesAreTheUsers(t *testing.T) {
 		"deletes the user's":       {"git update-ref -d refs/heads/main", true, "the branch main, which is checked out, was deleted during the attempt; relay put it back"},
 		"deletes a branch":         {"git branch -q -D feature", false, "the branch feature" + gone + "branch feature "},
 		"deletes a tag":            {"git tag -d v1", false, "the tag v1" + gone + "tag v1 "},
+		"one of two names":         {"git branch -q -D feature; git switch -q -c side main; git switch -q -", false, "the branch feature" + gone + "branch feature "},
 		"makes some":               {"git branch side; git tag v9", false, "an agent has made the branch side, the tag v9: that stays, and relay does not land it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,5 +121,36 @@ func TestUserGoesOnWorking(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s, %v", y.Sh(look), want, err)
 			}
 		})
+	}
+}
+
+// A branch that an agent has made is its own: nobody puts it back under its feet when a neighbour looks.
+func TestAgentsGoOnWithTheirBranches(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	if err := y.l.refs.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := y.l.yard.Site(t.Context(), "1", y.l.tips.Tip(), "relay-tasks/20260101-lab/T1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, script := range []string{"git switch -q -c side", "echo 1 > one; git add one; git commit -qm one", "echo 2 > two; git add two; git commit -qm two"} {
+		y.Sh("cd " + repo.Root() + "; " + script)
+		before := y.Git("rev-parse", "side")
+		found, err := y.l.refs.Mend(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range found {
+			said += m.Text
+		}
+		if got := y.Git("rev-parse", "side"); got != before {
+			t.Errorf("after %q it was put back", script)
+		}
+	}
+	if want := "an agent has made the branch side: that stays, and relay does not land it"; said != want {
+		t.Errorf("noted %q, want %q", said, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,14 @@ func (g *TipGuard) visited(commit string, byAgents bool, since time.Time) bool {
 		}
 	}
 	return false
+}
+
+// entered reports whether HEAD of a worktree of agents, or of one of the user's, has switched to a branch.
+func (g *TipGuard) entered(ref string, byAgents bool) bool {
+	to := []byte(" to " + strings.TrimPrefix(ref, "refs/heads/") + "\n")
+	return slices.ContainsFunc(g.headLogs(), func(log headLog) bool {
+		return log.own == byAgents && bytes.Contains(readLog(log.path, -mostLog), to)
+	})
 }
 
 // mostLog bounds what is read of a log: some ten thousand lines.

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -26,23 +27,27 @@ type RefGuard struct {
 	Tips *TipGuard
 	File string // where is written down what it goes by, while the run is on; "": nowhere
 
-	mu    sync.Mutex
-	refs  refs
-	was   map[string]string
-	went  map[string]string // since the run began, and told: not for sure before the attempt's end is on disk
-	log   int64             // how long the log of HEAD in the user's checkout was then
-	began time.Time
+	mu     sync.Mutex
+	refs   refs
+	was    map[string]string // the user's
+	seen   map[string]string // when all was looked at last
+	agents map[string]bool   // names that agents have made, and that is told
+	went   map[string]string // since the run began, and told: not for sure before the attempt's end is on disk
+	log    int64             // how long the log of HEAD in the user's checkout was then
+	began  time.Time
 }
 
 // Begin takes what is there for the user's.
 func (g *RefGuard) Begin() (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.began, g.refs.dir, g.went = time.Now(), g.trunk().repo.CommonDir(), make(map[string]string)
+	g.began, g.refs.dir = time.Now(), g.trunk().repo.CommonDir()
+	g.went, g.agents = make(map[string]string), make(map[string]bool)
 	g.log = logLength(g.homeLog())
 	if g.was, err = g.refs.read(); err != nil {
 		return err
 	}
+	g.seen = g.was
 	return g.jot()
 }
 
@@ -73,7 +78,8 @@ func (g *RefGuard) Resume(ctx context.Context) ([]trees.Meddling, error) {
 		return nil, nil
 	}
 	g.mu.Lock()
-	g.was, g.log, g.began, g.refs.dir, g.went = k.Refs, k.Log, k.Began, g.trunk().repo.CommonDir(), make(map[string]string)
+	g.was, g.log, g.began, g.refs.dir = k.Refs, k.Log, k.Began, g.trunk().repo.CommonDir()
+	g.went, g.agents = make(map[string]string), make(map[string]bool)
 	g.mu.Unlock()
 	return g.Mend(ctx)
 }
@@ -89,7 +95,7 @@ func (g *RefGuard) Mend(ctx context.Context) ([]trees.Meddling, error) {
 	defer g.mu.Unlock()
 	length := logLength(g.homeLog()) // before the refs: git writes the log first
 	now, err := g.refs.read()
-	if err != nil || g.was == nil || maps.Equal(now, g.was) {
+	if err != nil || g.was == nil || maps.Equal(now, g.seen) {
 		return nil, err
 	}
 	l := look{RefGuard: g, now: now, on: "refs/heads/" + g.branch(ctx)}
@@ -102,6 +108,7 @@ func (g *RefGuard) Mend(ctx context.Context) ([]trees.Meddling, error) {
 			err = errors.Join(err, l.moved(ctx, name, at))
 		}
 	}
+	g.seen = maps.Clone(now)
 	l.made(ctx)
 	g.was, g.log = now, length
 	return l.found, errors.Join(err, g.jot())
@@ -174,8 +181,8 @@ func (l *look) behind(ctx context.Context, name, at string) bool {
 // gone tells of a ref that is there no more: whose doing that was, nobody can say. Its commits stay reachable.
 func (l *look) gone(ctx context.Context, name string) error {
 	commit := l.was[name]
-	for other, at := range l.now { // it has another name now
-		if _, known := l.was[other]; at == commit && !known {
+	for other, at := range l.now {
+		if _, known := l.was[other]; at == commit && !known && l.renamed(name, other) {
 			return nil
 		}
 	}
@@ -193,13 +200,28 @@ func (l *look) gone(ctx context.Context, name string) error {
 	return err
 }
 
-// made tells of branches and tags that agents have made for themselves.
+// renamed reports whether the log of a branch says that it had another name.
+func (l *look) renamed(name, now string) bool {
+	log := readLog(filepath.Join(l.refs.dir, "logs", filepath.FromSlash(now)), -mostLog)
+	return bytes.Contains(log, []byte("\tBranch: renamed "+name+" to "+now+"\n"))
+}
+
+// made tells of branches and tags that agents have made for themselves, once: what they do with them further is theirs to do.
 func (l *look) made(ctx context.Context) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(l.now)) {
-		if _, known := l.was[name]; !known && l.byAgent(ctx, l.now[name]) {
-			names = append(names, called(name))
+		if _, known := l.was[name]; known {
+			continue
 		}
+		switch {
+		case l.agents[name], l.Tips.entered(name, true) && !l.Tips.entered(name, false) && !l.byAgent(ctx, l.now[name]):
+		case l.byAgent(ctx, l.now[name]):
+			names = append(names, called(name))
+			l.agents[name] = true
+		default:
+			continue
+		}
+		delete(l.now, name)
 	}
 	if len(names) > 0 {
 		l.found = append(l.found, trees.Meddling{Text: "an agent has made " + words.Listed(names) + ": that stays, and relay does not land it"})
