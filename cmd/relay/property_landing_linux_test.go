@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,114 +51,54 @@ func TestLandingProperties(t *testing.T) {
 // whole is the epic's check: what is used is defined.
 const whole = `for u in uses/*; do test -e "$u" || continue; test -e "defs/$(cat "$u")" || { echo "$u uses $(cat "$u")"; exit 1; }; done`
 
-// landingAgent does what its task is called after. It first writes a token that must never be lost.
-const landingAgent = `t=$RELAY_TASK
-kind=$(cat "$HOME/kinds/$t")
-case $kind in
-idle*) ok; exit 0;;
-esac
-mkdir -p tok own uses defs
-echo "$t $n" > "tok/$t-$n"
-echo "tok/$t-$n" >> "$HOME/tokens"
-case $kind in
-*flaky*) if [ "$n" -lt 3 ]; then echo junk > junk.txt; git add -A; git commit -qm half; echo more >> seed.txt; bad "not yet"; exit 0; fi;;
-*crash*) if [ "$n" -lt 2 ]; then kill -9 $$; fi;;
-*broken*) bad "never $n$n$n"; exit 0;;
-*halfway*) if [ "$n" -lt 2 ]; then git add -A; git commit -qm one; echo two > two; git add two; git commit -qm two; GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; ok; exit 0; fi;;
-*hides*) echo hidden >> seed.txt; git update-index --assume-unchanged seed.txt;;
-*liar*) ok; exit 0;;
-esac
-echo "$t" > "own/$t"
-case $kind in
-*line*) echo "$t" > line.txt;;
-*use*) ls defs | head -n 1 > "uses/$t";;
-*rename*) d=$(ls defs | head -n 1); git mv "defs/$d" "defs/$t"; for u in uses/*; do test -e "$u" || continue; if [ "$(cat "$u")" = "$d" ]; then echo "$t" > "$u"; fi; done;;
-esac
-case $kind in
-*commits*) git add own; git commit -qm "$t: one"; git add -A; git commit -qm "$t: two";;
-*commit*) git add -A; git commit -qm "$t: work";;
-esac
-ok "$t did $kind"
-`
-
 // landingRound makes one night and looks at what is left of it. It reports whether anything landed together.
 func landingRound(t *testing.T, dice *rand.Rand) bool {
-	l, tasks := landingLab(t, dice)
-	before := l.belongings()
+	l, made := landingLab(t, dice)
+	u, killed := newUser(l, dice), false
 	for range dice.IntN(4) {
 		point := []string{"append.before-write", "append.torn-write", "append.after-sync", "replace.after-rename"}[dice.IntN(4)]
-		r := l.prepared([]string{fmt.Sprintf("%s=%s#%d=kill", faultVariable, point, 1+dice.IntN(6*len(tasks)))}, "work")
-		l.end(l.begin(r))
+		r := l.prepared([]string{fmt.Sprintf("%s=%s#%d=kill", faultVariable, point, 1+dice.IntN(6*len(made)))}, "work")
+		u.during(r)
+		killed = killed || r.code() < 0
 	}
-	r := l.run("work")
+	r := l.prepared(nil, "work")
+	u.during(r)
 	if code := r.code(); code != exitOK && code != exitGated {
-		t.Fatalf("exit code %d\n%s", code, r.stderr.String())
+		t.Errorf("exit code %d", code)
 	}
 	l.quiet()
-	if after := l.belongings(); after != before {
-		t.Errorf("the user's checkout is not what it was:\n%s\nbefore:\n%s", after, before)
-	}
+	log := l.run("ledger", "log").stdout.String()
+	u.undisturbed(log, killed)
 	l.landedWhole()
-	l.landedExactly()
-	l.nothingLost()
-	told := strings.Count(r.stderr.String(), " was not removed: a rebase in it is half done; relay clean looks at it again") // a kill came before that was put away
-	if got := l.git("worktree", "list"); strings.Count(got, "\n") != told {
-		t.Errorf("worktrees are left, and %d are told:\n%s", told, got)
-	}
-	if left, _ := filepath.Glob(l.path(".agents-os/relay/worktrees/*")); len(left) != told {
-		t.Errorf("folders of worktrees are left, and %d are told: %v", told, left)
-	}
+	l.landedExactly(log)
+	left := l.left(r.stderr.String())
+	l.nothingLost(left)
 	if got := l.git("for-each-ref", "--format=%(refname)", "refs/heads/relay-tasks"); got != "" {
 		t.Errorf("branches of tasks are left: %s", got)
 	}
 	if t.Failed() {
-		t.Logf("stderr of the last run:\n%s\nall events:\n%s\nrefs:\n%s", r.stderr.String(), l.run("ledger", "log").stdout.String(), l.git("for-each-ref"))
+		t.Logf("stderr of the last run:\n%s\nall events:\n%s\nrefs:\n%s\nwhat agents' commands said:\n%s", r.stderr.String(), log, l.git("for-each-ref"), l.read(l.inHome("said")))
 	}
 	return strings.Contains("\n"+l.git("log", "--first-parent", "--format=%s", "main.."+landingBranch), "\nLand ")
 }
 
-// landingLab is a repository in which somebody has work of their own lying about, and a random epic.
-func landingLab(t *testing.T, dice *rand.Rand) (*lab, []string) {
-	var plan strings.Builder
-	fmt.Fprintf(&plan, "version: 2\nid: 20260101-lab\ntitle: lab\nchecks: [%q]\ntasks:\n", whole)
-	kinds := []string{"plain", "line", "use", "rename", "line", "use"}
-	moods := []string{"", "", "", "flaky", "crash", "broken", "liar", "halfway", "hides"}
-	var tasks []string
-	made := make(map[string]string)
-	for i := range 3 + dice.IntN(5) {
-		id := fmt.Sprintf("T%d", i+1)
-		if dice.IntN(8) == 0 {
-			made[id] = "idle"
-			fmt.Fprintf(&plan, "  %s: {title: idle, allow_no_change: true}\n", id)
-			tasks = append(tasks, id)
-			continue
-		}
-		made[id] = kinds[dice.IntN(len(kinds))] + " " + moods[dice.IntN(len(moods))] + " " + []string{"", "commit", "commits"}[dice.IntN(3)]
-		fmt.Fprintf(&plan, "  %s:\n    title: %s\n    max_attempts: 3\n    checks: ['test -e own/%s']\n", id, made[id], id)
-		if i > 0 && dice.IntN(3) == 0 {
-			fmt.Fprintf(&plan, "    depends_on: [T%d]\n", 1+dice.IntN(i))
-		}
-		tasks = append(tasks, id)
+// staying is what is said of a worktree that is left: a kill came before it was put away, or it has a repository in it.
+var staying = regexp.MustCompile(` the worktree (\S+) was not removed: (a rebase in it is half done|changes in no commit: |repositories of their own inside it: sub;)`)
+
+// left wants that worktrees that are left are told, and returns them.
+func (l *lab) left(said string) []string {
+	l.t.Helper()
+	var told []string
+	for _, m := range staying.FindAllStringSubmatch(said, -1) {
+		told = append(told, l.path(m[1]))
 	}
-	l := newLabAt(t, filepath.Join(inMemory(t), "work"), plan.String(), landingAgent)
-	l.landing(1 + dice.IntN(4))
-	if dice.IntN(2) == 0 {
-		l.env = append(l.env, slowVariable+"=1ns") // so that what waits lands together
+	if got := l.git("worktree", "list"); strings.Count(got, "\n") != len(told) {
+		l.t.Errorf("worktrees are left, and told are %v:\n%s", told, got)
 	}
-	l.env = append(l.env, "RELAY_MAX_FAILED_IN_A_ROW=0", "RELAY_MAX_SAME_ERROR=0", "RELAY_LANDING="+[]string{"merge", "rebase"}[dice.IntN(2)])
-	for id, kind := range made {
-		l.write(l.inHome("kinds/"+id), kind)
+	if left, _ := filepath.Glob(l.path(".agents-os/relay/worktrees/*")); !slices.Equal(left, told) {
+		l.t.Errorf("folders of worktrees are left, and told are %v: %v", told, left)
 	}
-	l.write("defs/first", "")
-	l.write("line.txt", "line\n")
-	l.write("mine.txt", "mine\n")
-	l.git("add", "-A")
-	l.git("commit", "-q", "-m", "Definitions")
-	l.write("mine.txt", "changed\n")
-	l.write("staged.txt", "staged\n")
-	l.git("add", "staged.txt")
-	l.write("untracked.txt", "untracked\n")
-	return l, tasks
+	return told
 }
 
 // belongings is everything of the user's that a night must leave as it is: files, index, HEAD, branch and stash.
@@ -202,20 +143,25 @@ func (l *lab) landedWhole() {
 	}
 }
 
-// landedExactly wants the branch to hold the work of the completed tasks and of no other.
-func (l *lab) landedExactly() {
+// landedExactly wants the branch to hold the work of the completed tasks and of no other. What another task has removed
+// that landed later is told.
+func (l *lab) landedExactly(log string) {
 	l.t.Helper()
 	var done []string
+	got, removed := l.git("ls-tree", "-r", "--name-only", landingBranch, "own/"), strings.Fields(l.read(l.inHome("removed")))
 	for id, status := range l.ledger().TaskStatus {
 		if status == "completed" && l.read(l.inHome("kinds/"+id)) != "idle" {
-			done = append(done, "own/"+id)
+			if own := "own/" + id; strings.Contains(got+"\n", own+"\n") || !slices.Contains(removed, id) {
+				done = append(done, own)
+			} else if !strings.Contains(log, "a check of "+id+" fails by now") {
+				l.t.Errorf("nobody is told that %s is gone", own)
+			}
 		}
 		if status == "in_progress" {
 			l.t.Errorf("%s is still in progress", id)
 		}
 	}
 	slices.Sort(done)
-	got := l.git("ls-tree", "-r", "--name-only", landingBranch, "own/")
 	if want := strings.Join(done, "\n"); got != want {
 		l.t.Errorf("the branch holds:\n%s\nwant:\n%s", got, want)
 	}
@@ -229,13 +175,15 @@ func (l *lab) landedExactly() {
 	}
 }
 
-// nothingLost wants every token that an agent wrote to be in some commit that a ref leads to.
-func (l *lab) nothingLost() {
+// nothingLost wants every token that an agent wrote to be in some commit that a ref leads to, or in a worktree that is
+// left.
+func (l *lab) nothingLost(left []string) {
 	l.t.Helper()
-	kept := strings.Fields(l.git("log", "--all", "--format=", "--name-only", "-m", "--", "tok"))
-	for _, token := range strings.Fields(l.read(l.inHome("tokens"))) {
-		if !slices.Contains(kept, token) {
-			l.t.Errorf("%s is lost", token)
+	kept := strings.Split(l.git("log", "--all", "--format=", "--name-only", "--diff-filter=d", "-m", "-z", "--", "tok"), "\x00")
+	for token := range strings.SplitSeq(strings.TrimSuffix(l.read(l.inHome("tokens")), "\x00"), "\x00") {
+		there := func(worktree string) bool { return exists(filepath.Join(worktree, token)) }
+		if !slices.Contains(kept, token) && !slices.ContainsFunc(left, there) {
+			l.t.Errorf("%q is lost", token)
 		}
 	}
 }
