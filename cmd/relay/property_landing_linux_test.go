@@ -54,7 +54,7 @@ const whole = `for u in uses/*; do test -e "$u" || continue; test -e "defs/$(cat
 // landingRound makes one night and looks at what is left of it. It reports whether anything landed together.
 func landingRound(t *testing.T, dice *rand.Rand) bool {
 	l, made := landingLab(t, dice)
-	u, killed := newUser(l, dice), false
+	u, killed := newUser(l, made, dice), false
 	for range dice.IntN(4) {
 		point := []string{"append.before-write", "append.torn-write", "append.after-sync", "replace.after-rename"}[dice.IntN(4)]
 		r := l.prepared([]string{fmt.Sprintf("%s=%s#%d=kill", faultVariable, point, 1+dice.IntN(6*len(made)))}, "work")
@@ -72,7 +72,9 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 	l.landedWhole()
 	l.landedExactly(log)
 	left := l.left(r.stderr.String())
-	l.nothingLost(left)
+	if !exists(l.inHome("cleared")) { // what an agent's git is writing this moment is nobody's to keep
+		l.nothingLost(left)
+	}
 	if got := l.git("for-each-ref", "--format=%(refname)", "refs/heads/relay-tasks"); got != "" {
 		t.Errorf("branches of tasks are left: %s", got)
 	}
@@ -83,7 +85,7 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 }
 
 // staying is what is said of a worktree that is left: a kill came before it was put away, or it has a repository in it.
-var staying = regexp.MustCompile(` the worktree (\S+) was not removed: (a rebase in it is half done|changes in no commit: |repositories of their own inside it: sub;)`)
+var staying = regexp.MustCompile(` the worktree (\S+) was not removed: (a rebase in it is half done|changes in no commit: |its commit is on no branch;|repositories of their own inside it: sub;)`)
 
 // left wants that worktrees that are left are told, and returns them.
 func (l *lab) left(said string) []string {

@@ -48,8 +48,8 @@ case $kind in
 *stashes*) if first; then git add -A; git stash -q; ok; exit 0; fi;;
 *pops*) git stash pop -q;;
 *removes*) if [ -n "$landed" ] && git rm -q "own/$landed"; then echo "$landed" >> "$HOME/removed"; fi;;
-*clears*) git gc -q --prune=now; git worktree prune;;
-*repacks*) git repack -adq; git prune --expire=now;;
+*clears*) touch "$HOME/cleared"; git gc -q --prune=now; git worktree prune;;
+*repacks*) touch "$HOME/cleared"; git repack -adq; git prune --expire=now;;
 esac >> "$HOME/said" 2>&1
 echo "$t" > "own/$t"
 case $kind in

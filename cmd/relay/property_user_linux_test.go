@@ -17,11 +17,16 @@ type user struct {
 	stash []string          // messages
 }
 
-func newUser(l *lab, dice *rand.Rand) *user {
+func newUser(l *lab, made map[string]string, dice *rand.Rand) *user {
 	u := &user{lab: l, stash: []string{"On main: mine"}}
 	if dice.IntN(4) == 0 {
 		for range 1 + dice.IntN(6) {
 			u.does = append(u.does, []string{"commit", "stage", "stash", "tag", "branch"}[dice.IntN(5)])
+		}
+	}
+	for _, kind := range made {
+		if strings.Contains(kind, "pops") { // what is stashed and popped before relay looks, it cannot know of
+			u.does = slices.DeleteFunc(u.does, func(what string) bool { return what == "stash" })
 		}
 	}
 	u.own, u.refs = u.checkout(), u.names()

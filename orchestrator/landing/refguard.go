@@ -142,7 +142,8 @@ func (l *look) moved(ctx context.Context, name, at string) error {
 	}
 	if err := l.trunk().move(ctx, move{name, at, l.was[name]}); err != nil {
 		if errors.Is(err, errMoved) {
-			return nil // somebody goes on with it
+			l.now[name] = l.was[name] // somebody goes on with it: the next look says who
+			return nil
 		}
 		return err
 	}
