@@ -9,8 +9,10 @@ import (
 )
 
 // branch is where a task's commits are until they land.
-func (l *lanes) branch(a Assignment) string {
-	return trees.TaskBranches + l.o.Epic.ID + "/" + a.Task.ID
+func (l *lanes) branch(a Assignment) string { return taskBranch(l.o.Epic.ID, a) }
+
+func taskBranch(epicID string, a Assignment) string {
+	return trees.TaskBranches + epicID + "/" + a.Task.ID
 }
 
 // dropBranch deletes the branch of a task that has landed, or whose work is kept elsewhere; kept is what has, or is. A

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/orchestrator"
 	"relay/orchestrator/trees"
 )
 
@@ -77,9 +78,11 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 		defer func() { _ = lock.Release() }() // the end of this process does it too
 	}
+	var open orchestrator.Unsettled
 	if pl, err := p.plan(); err == nil { // there may be no epic any more
 		if v, err := p.view(pl); err == nil {
 			opts.app.warnKilled(v)
+			open = orchestrator.UnsettledOf(p.dir, pl.epic.ID, v.Ledger)
 		}
 	}
 	yard := trees.Cleanup{Git: p.git, Dir: p.dir, Worktrees: p.worktrees().Dir, Vault: p.vault(opts.app)}
@@ -87,6 +90,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	open.Keep(found)
 	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
 	var going []trees.Leftover
 	for _, l := range found {

@@ -67,7 +67,8 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if err != nil {
 		return "git cannot read it: " + err.Error(), nil
 	}
-	if changed := uncommitted(string(out)); len(changed) > 0 {
+	_, linked := os.Lstat(filepath.Join(repo.Root(), ".git"))
+	if changed := uncommitted(string(out), linked != nil); len(changed) > 0 {
 		return "changes in no commit: " + words.Listed(changed), nil
 	}
 	if closed := closed(said.String()); len(closed) > 0 {
@@ -89,10 +90,11 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	return "", nil
 }
 
-// uncommitted lists the paths of a status with -z.
-func uncommitted(status string) (changed []string) {
+// uncommitted lists the paths of a status with -z. What is not there any more does not count where a removal of the whole
+// worktree was cut short.
+func uncommitted(status string, removing bool) (changed []string) {
 	for line := range strings.SplitSeq(status, "\x00") {
-		if len(line) > 3 && line[:2] != " D" { // what is not there is in the commit: a removal that was cut short leaves that
+		if len(line) > 3 && (line[:2] != " D" || !removing) {
 			changed = append(changed, line[3:])
 		}
 	}

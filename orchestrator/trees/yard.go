@@ -80,6 +80,7 @@ func (y *Yard) Remove(ctx context.Context, name string) error {
 // clear removes a worktree's folder and what git knows of it. Call it alone.
 func (y *Yard) clear(name, path string) error {
 	y.forget(name)
+	_ = os.Remove(filepath.Join(path, ".git")) // first: what is not there without it, nobody has removed as their work
 	if err := removeTree(path); err != nil {
 		return err
 	}

@@ -340,6 +340,8 @@ func TestLoss(t *testing.T) {
 		"nothing":          {`true`, ""},
 		"ignored":          {`touch ignored`, ""},
 		"changed":          {`echo changed > run`, "changes in no commit: run"},
+		"removed":          {`rm run`, "changes in no commit: run"},
+		"removed with it":  {`rm .git run`, ""}, // as a removal that was cut short
 		"new":              {`mkdir a; touch a/b`, "changes in no commit: a/"},
 		"committed":        {`git commit -q --allow-empty -m x`, ""},
 		"on no branch":     {`git checkout -q --detach; git commit -q --allow-empty -m x`, "its commit is on no branch"},

@@ -1,0 +1,47 @@
+package orchestrator
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
+)
+
+// Unsettled is what attempts have that a killed run left open: the next run brings them to their end with it. It holds the
+// names of their worktrees and branches.
+type Unsettled map[string]bool
+
+// UnsettledOf finds it by the ledger of an epic, in relay's folder.
+func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
+	open := Unsettled{}
+	for id, rec := range l.Tasks {
+		running := rec.Running()
+		if running == nil {
+			continue
+		}
+		a := Assignment{Run: running.Run, Task: epic.Task{ID: id}, Attempt: running.ID}
+		open[taskBranch(epicID, a)] = true
+		if noted, err := os.ReadFile(filepath.Join(placeOf(dir, a).folder, laneFile)); err == nil {
+			open[strings.TrimSpace(string(noted))] = true
+		}
+	}
+	return open
+}
+
+// Keep has what is not settled stay, and with it the copies of .git, whatever would be lost.
+func (u Unsettled) Keep(found []trees.Leftover) {
+	for i, l := range found {
+		name := l.Name
+		if l.Kind == trees.LeftWorktree {
+			name = filepath.Base(name)
+		}
+		if u[name] || len(u) > 0 && l.Kind == trees.LeftCopy && l.Why == "" {
+			found[i].Why = "an attempt has it that a killed run left open; relay work settles it"
+			found[i].Look = firstOf(l.Look, "git log -1 "+words.ShellWord(l.Name))
+		}
+	}
+}
