@@ -66,6 +66,8 @@ func TestParse(t *testing.T) {
 // top begins a blueprint; what follows starts on line 3.
 const top = "# X\n\n"
 
+const backticks = " (write `make test`, with the backticks; or leave out the colon after the field: then it is description)"
+
 var mistakes = []struct{ name, src, want string }{
 	{"empty", "", "1:1: the blueprint has no task that relay recognises (write tasks like this:\n" + Form + ")\n1:1: the blueprint has no title (begin with # and a few words)"},
 	{"no task", top + "## Tasks\n\n- a bullet\n1. a number\n", "3:1: the blueprint has no task that relay recognises (write tasks like this:\n" + Form + ")"},
@@ -96,6 +98,17 @@ var mistakes = []struct{ name, src, want string }{
 	{"block of checks", top + "## T1: a\n- **Checks:**\n  ```\n  make\n  make lint\n  ```\n", "5:1: the checks of task T1 are a block of several lines (write one command in backticks for each check)"},
 	{"block of checks of the epic", top + "**Checks:**\n```\nmake\nmake lint\n```\n## T1: a\n", "4:1: the checks of the epic are a block of several lines (write one command in backticks for each check)"},
 	{"check of the epic twice", top + "- **Checks:** `make`, `make`\n## T1: a\n", "3:15: two checks are called \"make\" (give each check a name of its own)"},
+	{"field of the epic misspelt", top + "- **Checks:** `make` | **Protectd:** `x`\n\n**Chekcs:** `make`\n## T1: a\n", `3:24: "Protectd" is no field of the epic (did you mean **Protected:**? without the colon it is description)
+5:1: "Chekcs" is no field of the epic (did you mean **Checks:**? without the colon it is description)`},
+	{"field of the epic without backticks", top + "**Checks:** make test\n\n- **Protected:** tests/**\n\n**Checks:**\nmake\n## T1: a\n", strings.Join([]string{
+		`3:13: the value of "Checks" above the tasks is not in backticks` + backticks,
+		`5:18: the value of "Protected" above the tasks is not in backticks` + backticks,
+		`8:1: the value of "Checks" above the tasks is not in backticks` + backticks}, "\n")},
+	{"values of the epic without backticks", top + "**Checks:**\n- make\n\n**Protected:**\n\nthe tests\n## T1: a\n",
+		`4:3: the value of "checks" above the tasks is not in backticks` + backticks + "\n" + `8:1: the value of "protected" above the tasks is not in backticks` + backticks},
+	{"colon behind the stars", top + "**Checks**: `make`\n## T1: a\n", "3:1: \"Checks\" above the tasks has its colon behind the stars (write **Checks:**; without the colon it is description)"},
+	{"more than fields of the epic", top + "- **Checks:** `make`\n- **Points:** 3\n- and more\n## T1: a\n", `4:3: "Points" is no field of the epic (put it in a paragraph of its own; the epic has Checks and Protected)
+5:3: "and more" stands with fields of the epic, and is none (put it in a paragraph of its own)`},
 	{"NUL", "# a\x00", "1:4: the blueprint contains a NUL byte (save it as UTF-8 text)"},
 	{"bytes", "# \ufffd\n\xff", "2:1: the blueprint is not valid UTF-8 (save it as UTF-8)"},
 	{"nesting", "\n" + strings.Repeat("> ", 101), "2:1: the line is nested too deeply (take some of the list or quote marks out)"},
@@ -151,10 +164,9 @@ func TestFieldsOfTheEpic(t *testing.T) {
 		"values below":            {"**Checks:**\n- `make test`\n- `make lint`\n\nWhy.\n" + task, []string{"make test", "make lint"}, nil, "Why."},
 		"code below":              {"**Checks:**\n\n    make test\n" + task, []string{"make test"}, nil, ""},
 		"in the section of tasks": {"## Tasks\n\n**Checks:** `make test`\n\n- [ ] T1: a\n", []string{"make test"}, nil, ""},
-		"words":                   {"**Checks:** we look at it together.\n" + task, nil, nil, "**Checks:** we look at it together."},
-		"words below":             {"**Checks:**\n- by hand\n" + task, nil, nil, "- by hand"},
-		"an emphasis":             {"**Checks**: `make`\n" + task, nil, nil, "**Checks**: `make`"},
-		"a list with more":        {"- **Checks:** `make`\n- and more\n" + task, nil, nil, "- **Checks:** `make`\n- and more"},
+		"values on the next line": {"**Checks:** `make test`,\n`make lint`\n" + task, []string{"make test", "make lint"}, nil, ""},
+		"none":                    {"**Checks:** none | **Protected:** `tests/**`\n" + task, nil, []string{"tests/**"}, ""},
+		"words":                   {"**Checks** we look at it together.\n\n- **Context:** `make`\n" + task, nil, nil, "**Checks** we look at it together.\n\n- **Context:** `make`"},
 		"another section":         {"## Notes\n\n**Checks:** `make`\n" + task, nil, nil, ""},
 		"fields of a task":        {"- **Priority:** p1\n" + task, nil, nil, "- **Priority:** p1"},
 	} {
@@ -170,6 +182,15 @@ func TestFieldsOfTheEpic(t *testing.T) {
 		if !slices.Equal(checks, test.checks) || !slices.Equal(e.Protected, test.protected) || e.Description != test.description || len(e.Tasks) != 1 {
 			t.Errorf("%s: checks %q, protected %q, description %q", name, checks, e.Protected, e.Description)
 		}
+	}
+}
+
+// A number in an open box is a task of that number.
+func TestNumberInABox(t *testing.T) {
+	t.Parallel()
+	e, err := Parse("plan.md", []byte(top+"## Tasks\n\n- [ ] task 3\n"), day())
+	if err != nil || len(e.Tasks) != 1 || e.Tasks[0].ID != "T3" || e.Tasks[0].Title != "task 3" {
+		t.Errorf("%+v, %v", e, err)
 	}
 }
 

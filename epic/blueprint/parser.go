@@ -213,6 +213,8 @@ func (p *parser) checklistItem(i *item) {
 	id, title, ok := head(text)
 	if !ok || !strings.ContainsAny(id, "0123456789") {
 		id, title = "", plain(text)
+	} else if title == "" && !strings.HasSuffix(text, ":") { // task 3 says enough
+		title = plain(text)
 	}
 	if title == "" {
 		p.add(at, "write - [ ] and a few words", "the task has no title")

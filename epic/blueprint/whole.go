@@ -1,57 +1,120 @@
 package blueprint
 
 import (
+	"fmt"
 	"slices"
 
 	"relay/epic"
 )
 
-// wholeFields are the fields that an epic has as a task has them. Before the first task they are the epic's.
-var wholeFields = []string{"checks", "protected"}
+// wholeFields are the fields that an epic has as a task has them, as a hint shows them. Before the first task they are the
+// epic's.
+var wholeFields = []string{"Checks", "Protected"}
 
-// ofEpic reads a block before the first task that names checks of the whole epic, or what it protects, in backticks:
-// words beside a field's name are more likely to be just that. It reports false for any other block.
+const asWords = "without the colon it is description"
+
+// ofEpic reads a block before the first task that names checks of the whole epic, or what it protects, in backticks. It
+// reports false for a block without any of these fields. One that has them and something else, or is nearly one, is a
+// problem: taken for description it would leave the epic without what it was to be held to.
 func (p *parser) ofEpic(b *block) bool {
-	if p.whole.open != "" && (b.kind == code || b.kind == list && !slices.ContainsFunc(b.items, func(i item) bool {
-		return len(i.lines) == 0 || !inCode(i.lines[0])
-	})) {
+	first := b.first()
+	open := p.whole.open
+	values := b.kind == code || b.kind == list && !slices.ContainsFunc(first, func(l line) bool { return !inCode(l) })
+	if open != "" && values {
 		p.whole.block(p, b)
 		return true
 	}
 	p.whole.open = ""
-	var first []line
-	switch b.kind {
-	case paragraph:
-		first = b.split()
-	case list:
-		for _, i := range b.items {
-			if len(i.lines) == 0 {
-				return false
-			}
-			first = append(first, i.lines[0])
-		}
-	default:
-		return false
+	if slices.ContainsFunc(first, meansEpicField) {
+		p.epicFields(b, first)
+		return true
 	}
-	for _, l := range first {
-		if !namesEpicField(l) {
-			return false
-		}
+	if open != "" && len(first) > 0 {
+		p.notInCode(first[0].place(), open)
 	}
-	p.whole.block(p, b)
-	return true
+	return false
 }
 
-// namesEpicField tells a line that is nothing but fields of an epic, with values in backticks or with the values below.
-func namesEpicField(l line) bool {
-	found := pairs(l)
-	for _, f := range found {
-		name, _ := fieldName(f.key)
-		if !f.strict || !slices.Contains(wholeFields, name) || f.value.text != "" && !inCode(f.value) {
-			return false
+// first are the lines of a block that can begin with a field.
+func (b *block) first() []line {
+	switch b.kind {
+	case paragraph:
+		return b.split()
+	case list:
+		var first []line
+		for _, i := range b.items {
+			if len(i.lines) > 0 {
+				first = append(first, i.lines[0])
+			}
 		}
+		return first
 	}
-	return len(found) > 0
+	return nil
+}
+
+// meansEpicField tells a line with a field of the epic, or what is nearly one.
+func meansEpicField(l line) bool {
+	return slices.ContainsFunc(pairs(l), func(f pair) bool {
+		if ofEpic(f) {
+			return f.strict || inCode(f.value)
+		}
+		_, near := epic.Nearest(f.key, wholeFields)
+		return near && f.strict && !f.known
+	})
+}
+
+func ofEpic(f pair) bool {
+	name, _ := fieldName(f.key)
+	return name == "checks" || name == "protected"
+}
+
+// epicFields takes a block that is nothing but fields of the epic, and says what else it has.
+func (p *parser) epicFields(b *block, first []line) {
+	before := len(p.problems)
+	var last *pair // that the next line may go on with
+	for _, l := range first {
+		found := pairs(l)
+		switch {
+		case len(found) == 0 && last != nil && b.kind == paragraph && last.goesOn():
+			if !inCode(l) {
+				p.notInCode(l.place(), last.key)
+			}
+			last.extend(l)
+			continue
+		case len(found) == 0:
+			p.add(l.place(), "put it in a paragraph of its own", "%s stands with fields of the epic, and is none", short(l.text))
+			last = nil
+			continue
+		}
+		for _, f := range found {
+			p.epicField(f)
+		}
+		last = &found[len(found)-1]
+	}
+	if len(p.problems) == before {
+		p.whole.block(p, b)
+	}
+}
+
+// epicField says what is wrong with one field.
+func (p *parser) epicField(f pair) {
+	near, ok := epic.Nearest(f.key, wholeFields)
+	switch {
+	case ofEpic(f) && !f.strict:
+		p.add(f.at, fmt.Sprintf("write **%s:**; %s", f.key, asWords), "%s above the tasks has its colon behind the stars", short(f.key))
+	case ofEpic(f) && !nothing(f.value.text) && !inCode(f.value):
+		p.notInCode(f.value.place(), f.key)
+	case ofEpic(f):
+	case ok && !f.known:
+		p.add(f.at, fmt.Sprintf("did you mean **%s:**? %s", near, asWords), "%s is no field of the epic", short(f.key))
+	default:
+		p.add(f.at, "put it in a paragraph of its own; the epic has Checks and Protected", "%s is no field of the epic", short(f.key))
+	}
+}
+
+func (p *parser) notInCode(at epic.Place, field string) {
+	p.add(at, "write `make test`, with the backticks; or leave out the colon after the field: then it is description",
+		"the value of %s above the tasks is not in backticks", short(field))
 }
 
 // inCode tells a line with something in backticks.
