@@ -226,14 +226,13 @@ func (g *ground) env(a Assignment, result string) []string {
 	return env
 }
 
-// agentEnv is env for an agent. In a worktree of relay's an agent that loses its .git must not find the user's, and a
-// commit must not ask anybody for a signature.
+// agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
+// relay's an agent that loses its .git must not find the user's.
 func (c *checkout) agentEnv(a Assignment, result string) []string {
-	env := c.env(a, result)
-	if c.ceiling == "" {
-		return env
+	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")
+	if c.ceiling != "" {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
 	}
-	env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling, "GIT_TERMINAL_PROMPT=0")
 	settings := []string{"commit.gpgSign=false"}
 	if c.excludes != "" {
 		settings = append(settings, "core.excludesFile="+c.excludes)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/epic"
 )
 
 // Whatever an agent destroys: its attempt fails, what it had committed is kept, and the next one works and lands.
@@ -162,6 +163,16 @@ func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
 	}
 	if got := y.Git("show", f.Receipt.Salvage+":two"); got != "2" {
 		t.Errorf("what is kept has %q", got)
+	}
+}
+
+// In the user's own checkout, too, git asks an agent for no signature and no password.
+func TestAgentsAreAskedNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, `echo x > x; git add x; git commit -qm x && test "$GIT_TERMINAL_PROMPT" = 0`)
+	l.Sh("git config commit.gpgSign true; git config gpg.program false")
+	if f := l.begin().try(epic.Task{}, nil); f.Outcome != attempts.Success {
+		t.Errorf("got %s %q", f.Outcome, f.Receipt.ErrorSummary)
 	}
 }
 

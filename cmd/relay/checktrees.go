@@ -20,10 +20,11 @@ import (
 	"relay/runners"
 )
 
-// worktrees looks at what tasks in worktrees need: git, the repository, what would stop an agent's own commit at night,
-// room, and the files of the user's that every worktree gets.
+// worktrees looks at what would stop an agent's own commit at night, and at what tasks in worktrees need: git, the
+// repository, room, and the files of the user's that every worktree gets.
 func (c *checkup) worktrees(ctx context.Context) {
-	if c.place.config.Relay.Isolation != string(orchestrator.IsolationWorktree) {
+	if !c.apart() {
+		c.commits(ctx)
 		return
 	}
 	if head, err := c.place.git.Head(ctx); err == nil && head == "" {
@@ -46,6 +47,11 @@ func (c *checkup) worktrees(ctx context.Context) {
 	c.commits(ctx)
 	c.furniture(ctx)
 	c.yard(ctx)
+}
+
+// apart reports whether tasks get worktrees.
+func (c *checkup) apart() bool {
+	return c.place.config.Relay.Isolation == string(orchestrator.IsolationWorktree)
 }
 
 // looking tells a user who has the integration branch checked out what that means.
@@ -93,7 +99,7 @@ func (c *checkup) commits(ctx context.Context) {
 	if state.Partial {
 		c.add(stateWarn, "commits", "this is a partial clone: git fetches what is missing at night, and may ask for a password", "git fetch --refetch --no-filter brings it all")
 	}
-	if state.Sparse {
+	if state.Sparse && c.apart() {
 		c.add(stateWarn, "worktrees", "this checkout is sparse, and so is every worktree: what an agent changes outside lands as well, but no check sees it", "git sparse-checkout disable, or add what the tasks are about")
 	}
 }
