@@ -102,13 +102,11 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 		findings[i] = batch[i].Finding
 		findings[i].Receipt.Checks = slices.Clone(findings[i].Receipt.Checks)
 	}
-	moved := len(batch) > 1
-	if !moved {
-		if moved, err = l.differ(ctx, step.To, batch[0].Finding.Head); err != nil {
-			return false, err
-		}
+	known, err := l.known(ctx, batch, step)
+	if err != nil {
+		return false, err
 	}
-	if moved {
+	if !known {
 		for i := range batch {
 			merged := l.merged(batch[i], i == 0)
 			if err := l.watched(ctx, func() error { return l.proveMerged(ctx, merged, step, &findings[i]) }); err != nil {
