@@ -100,7 +100,6 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 	findings := make([]Finding, len(batch))
 	for i := range batch {
 		findings[i] = batch[i].Finding
-		findings[i].Receipt.Checks = slices.Clone(findings[i].Receipt.Checks)
 	}
 	known, err := l.known(ctx, batch, step)
 	if err != nil {
@@ -108,11 +107,10 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 	}
 	if !known {
 		for i := range batch {
-			merged := l.merged(batch[i], i == 0)
-			if err := l.watched(ctx, func() error { return l.proveMerged(ctx, merged, step, &findings[i]) }); err != nil {
+			if findings[i], err = l.proveOne(ctx, batch, i, step); err != nil {
 				return false, err
 			}
-			if findings[i].Outcome == attempts.Success {
+			if findings[i].Outcome == attempts.Success && !undone(batch, i, findings[i].Receipt.Checks) {
 				continue
 			}
 			if len(batch) > 1 {

@@ -22,3 +22,33 @@ func (l *lanes) known(ctx context.Context, batch []Ready, step *Joint) (bool, er
 func excused(runs []attempts.CheckRun) bool {
 	return slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore })
 }
+
+// proveOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is asked once more: a
+// flake costs less than an agent that does it all again.
+func (l *lanes) proveOne(ctx context.Context, batch []Ready, i int, step *Joint) (f Finding, err error) {
+	prove := func() error {
+		f = batch[i].Finding
+		f.Receipt.Checks, f.Notes = slices.Clone(f.Receipt.Checks), slices.Clone(f.Notes)
+		return l.watched(ctx, func() error { return l.proveMerged(ctx, l.merged(batch[i], i == 0), step, &f) })
+	}
+	if err := prove(); err != nil || len(batch) > 1 || f.Outcome != attempts.Conflict {
+		return f, err
+	}
+	failed := f.Receipt.Checks[len(f.Receipt.Checks)-1].Name
+	if err = prove(); err == nil && f.Outcome == attempts.Success {
+		f.note("flaky", failed+" failed once on what "+batch[i].Assignment.Task.ID+" makes with all that has landed, and passed when it was asked once more")
+	}
+	return f, err
+}
+
+// undone reports whether a check of the epic that fails on a batch, and on the tip, has passed on the work of one of the
+// batch: alone that one would have mended it, and what breaks it again would not have landed.
+func undone(batch []Ready, i int, runs []attempts.CheckRun) bool {
+	return len(batch) > 1 && slices.ContainsFunc(runs[len(batch[i].Finding.Receipt.Checks):], func(now attempts.CheckRun) bool {
+		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(r Ready) bool {
+			return slices.ContainsFunc(r.Finding.Receipt.Checks, func(own attempts.CheckRun) bool {
+				return own.Name == now.Name && own.Phase == phaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
+			})
+		})
+	})
+}

@@ -43,3 +43,43 @@ func TestBaseExcusesNothingOnTheTip(t *testing.T) {
 		})
 	}
 }
+
+// What mends a check of the epic and what breaks it in another way do not land together: one after the other, the second
+// one is sent back.
+func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, "test -e fixed && test ! -e bad")
+	y.l.slowAfter = -1
+	waiting := []Ready{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
+	if got := y.step(waiting...); got != "T1 success" {
+		t.Fatalf("first %q, want T1 by itself", got)
+	}
+	if got := y.step(waiting[1]) + ", " + y.step(waiting[2]); got != "T2 conflict, T3 success" {
+		t.Errorf("then %q", got)
+	}
+	y.holds("fixed three")
+	y = newYardLab(t, "false")
+	y.l.slowAfter = -1
+	if got := y.step(y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")); got != "T1 success, T2 success" {
+		t.Errorf("where nobody mends it: %q", got)
+	}
+}
+
+// A check that fails once on the merged tree costs a further run of it, and no agent's.
+func TestFlakeOnTheMergedTree(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, `test ! -e one || test ! -e two || test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; false; }`)
+	y.l.o.Epic.Checks[0].Name = "suite"
+	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
+	y.Write("flake", "")
+	if got := y.step(one) + ", " + y.step(two); got != "T1 success, T2 success" {
+		t.Fatalf("got %q (%s)", got, y.last.Receipt.ErrorSummary)
+	}
+	const want = "suite failed once on what T2 makes with all that has landed, and passed when it was asked once more"
+	if y.last.texts() != want {
+		t.Errorf("notes: %q, want %q", y.last.texts(), want)
+	}
+	if runs := y.last.Receipt.Checks; len(runs) != 2 || excused(runs) || runs[1].ExitCode != 0 {
+		t.Errorf("checks: %+v", runs)
+	}
+}
