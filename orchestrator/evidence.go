@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -85,11 +86,31 @@ func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding)
 		merged = c.o.Epic.Checks
 	}
 	for _, check := range acceptance(a.Task.Checks, merged) {
-		if err := c.trial(a, p).passes(ctx, check, f); err != nil || f.Outcome != attempts.Success {
+		if err := c.trial(a, p).passes(ctx, check, f); err != nil {
+			return err
+		}
+		if err := c.putBackProtected(ctx, a, check, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
 	}
 	return nil
+}
+
+// putBackProtected puts protected files back that were changed while a check ran: the next one would go by them.
+func (c *checkout) putBackProtected(ctx context.Context, a Assignment, check numbered, f *Finding) error {
+	globs := slices.Concat(c.o.Epic.Protected, a.Task.Protected)
+	if c.tree == nil || len(globs) == 0 {
+		return nil
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	changed, err := c.tree.PutBack(ctx, f.Head, func(path string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, path) })
+	})
+	if len(changed) > 0 {
+		f.note("tamper", words.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
+	}
+	return err
 }
 
 // acceptance lists the checks of a task and then the epic's.

@@ -57,3 +57,19 @@ func (s *site) changed(ctx context.Context, repo *reanchor.Git, env []string, ar
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
+
+// PutBack has the tracked files that protected covers be again what a commit has, and returns those that were not.
+func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
+	call := Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "-z", commit, "--")
+	call.Limit = MaxPrinted
+	out, err := w.Repo.Run(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	changed := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	_, err = w.Repo.Run(ctx, Writing(append([]string{"checkout", "--quiet", "--force", commit, "--"}, changed...)...))
+	return changed, err
+}
