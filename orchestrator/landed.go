@@ -15,7 +15,7 @@ func (l *lanes) message(batch []Ready) string {
 	for _, r := range batch {
 		ids = append(ids, r.Assignment.Task.ID)
 		subjects = append(subjects, r.Assignment.Task.ID+": "+attempts.Clean(r.Assignment.Task.Title, 200))
-		trailers = append(trailers, l.trailers(r.Assignment)...)
+		trailers = append(trailers, l.about(r.Assignment)...)
 	}
 	text := subjects[0]
 	if len(batch) > 1 {

@@ -31,8 +31,9 @@ type lanes struct {
 	busy atomic.Int32 // attempts, and checkouts in which checks run
 	lost atomic.Int32 // steps in a row that were gone before the branch was there
 
-	from      string        // where the integration branch ended when the run began
-	slowAfter time.Duration // from when on several landings share one run of the checks
+	claim     *landing.Claim // on the integration branch; nil: nobody has asked
+	from      string         // where the integration branch ended when the run began
+	slowAfter time.Duration  // from when on several landings share one run of the checks
 
 	arrived []arrival // in this run; only one step is taken at a time
 
@@ -182,8 +183,16 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 	return l.lane(name, repo, a), nil
 }
 
-func (l *lanes) trailers(a Assignment) []string {
+func (l *lanes) about(a Assignment) []string {
 	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", trees.AttemptTrailer, a.Attempt)}
+}
+
+// trailers are those of a task's own commits. One that is replayed lands as it is, and says of which run it is.
+func (l *lanes) trailers(a Assignment) []string {
+	if l.o.Landing == landing.Rebase {
+		return append(l.about(a), runTrailer+a.Run)
+	}
+	return l.about(a)
 }
 
 // noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.

@@ -23,6 +23,12 @@ func (l *lanes) settled(ctx context.Context) error {
 
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
 func (l *lanes) awake(ctx context.Context) error {
+	if l.claim != nil {
+		if err := l.trunk.Reclaim(ctx, l.origin.Base, *l.claim); err != nil {
+			return err
+		}
+		l.claim = nil // from now on it is this run's
+	}
 	err := errors.Join(l.keepIgnore(), l.tips.Begin(ctx, l.origin.Base))
 	l.from = cmp.Or(l.from, l.tips.Tip())
 	return err

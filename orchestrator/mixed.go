@@ -26,6 +26,11 @@ func (o orphan) workedIn(dir string) Isolation {
 // mayBegin refuses a run that cannot work as things are. What a killed run left in its kind of place is no reason: that is
 // settled first.
 func mayBegin(ctx context.Context, o *Options, l *attempts.Ledger, c local) error {
+	if w, ok := c.(*lanes); ok {
+		if err := w.claims(ctx, l); err != nil {
+			return err
+		}
+	}
 	here, err := sameGround(ctx, o, l)
 	if err != nil || here || c.unclean() {
 		return err

@@ -146,7 +146,7 @@ func (c *checkup) all(ctx context.Context) {
 	c.space()
 	c.worktrees(ctx)
 	if c.epic() {
-		c.ledger()
+		c.ledger(ctx)
 	}
 	defer c.programs.close()
 	c.runners(ctx)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/configs"
 	"relay/orchestrator"
 )
@@ -105,7 +106,7 @@ func (c *checkup) room(free uint64) {
 	}
 }
 
-func (c *checkup) ledger() {
+func (c *checkup) ledger(ctx context.Context) {
 	view, err := c.place.view(c.plan)
 	if err != nil {
 		c.fail("ledger", err)
@@ -122,7 +123,7 @@ func (c *checkup) ledger() {
 		c.add(stateWarn, "ledger", "a run is on: "+holderText(view.Holder), "relay status --watch")
 		return
 	}
-	c.elsewhere()
+	c.elsewhere(ctx, view.Ledger)
 	counts := tally(view.Ledger, c.plan.graph)
 	text := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
@@ -132,9 +133,13 @@ func (c *checkup) ledger() {
 	c.add(stateOK, "ledger", text, "")
 }
 
-// elsewhere looks for a run of this epic in another checkout of the repository.
-func (c *checkup) elsewhere() {
-	if err := orchestrator.EpicFree(c.place.git, c.plan.epic.ID, c.place.dir); err != nil {
+// elsewhere looks for a run of this epic in another checkout of the repository, and for what one has made.
+func (c *checkup) elsewhere(ctx context.Context, l *attempts.Ledger) {
+	err := orchestrator.EpicFree(c.place.git, c.plan.epic.ID, c.place.dir)
+	if err == nil && c.place.config.Relay.Isolation == string(orchestrator.IsolationWorktree) {
+		err = orchestrator.Disputed(ctx, c.place.git, c.plan.epic.ID, orchestrator.ClaimOf(l, c.place.dir))
+	}
+	if err != nil {
 		c.fail("epic", err)
 	}
 }

@@ -127,6 +127,7 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	}
 	f.step, err = landing.PlanFinish(ctx, landing.FinishOptions{
 		Git: f.place.git, Epic: f.plan.epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.place.config.Relay.Landing), Apart: f.pr,
+		Claim: orchestrator.ClaimOf(f.view.Ledger, f.place.dir),
 	})
 	if err != nil {
 		return err

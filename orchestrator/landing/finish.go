@@ -20,6 +20,7 @@ type FinishOptions struct {
 	Into    string // branch that shall have the work, without refs/heads/
 	Landing Mode
 	Apart   bool // Into is not to be moved here: the work is proposed elsewhere
+	Claim   Claim
 }
 
 // Finish is the step that puts an epic's integration branch onto a branch of the user's. It is made in the object
@@ -84,7 +85,7 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 		return nil, &words.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
 	}
 	f.How, f.New = NothingToLand, f.Old
-	if there, err := f.there(ctx); err != nil || there {
+	if there, err := f.done(ctx, o.Claim); err != nil || there {
 		return f, err
 	}
 	if o.Apart {

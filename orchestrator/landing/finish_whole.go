@@ -46,6 +46,15 @@ func (f *Finish) late(ctx context.Context, own, branch string) (bool, error) {
 	return further == "" && err == nil, err
 }
 
+// done is there, and refuses to land what is not all this ledger's.
+func (f *Finish) done(ctx context.Context, c Claim) (bool, error) {
+	there, err := f.there(ctx)
+	if err == nil && !there {
+		err = f.trunk.unmixed(ctx, f.Tip, f.Old, c)
+	}
+	return there, err
+}
+
 // there reports whether Into has everything of the branch: as it is, or as other commits that come to the same.
 func (f *Finish) there(ctx context.Context) (bool, error) {
 	if held, err := f.trunk.Contains(ctx, f.Old, f.Tip); err != nil || held {
