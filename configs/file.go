@@ -63,7 +63,8 @@ func (l *loader) read(src []byte, name string) error {
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		at, message := yamlError(err, name)
-		l.problem(at, message, "")
+		at, hint := syntaxHint(src, at, message)
+		l.problem(at, message, hint)
 		return nil
 	}
 	w := walker{loader: l, file: name}
@@ -84,6 +85,31 @@ func yamlError(err error, file string) (place, string) {
 		return place{file: file}, m[2]
 	}
 	return place{file, line, 1}, m[2]
+}
+
+// tabbed is a line that is indented with a tab.
+var tabbed = regexp.MustCompile(`^ *\t[ \t]*[^\s#]`)
+
+// syntaxHint says what a syntax error most often comes of. A tab is where the mistake is; the parser may name a line above.
+func syntaxHint(src []byte, at place, message string) (place, string) {
+	cannot := strings.Contains(message, "cannot start any token")
+	if cannot || strings.Contains(message, "a tab character") {
+		n := 0
+		for row := range bytes.Lines(src) {
+			if n++; n >= at.line && tabbed.Match(row) {
+				return place{at.file, n, 1}, "YAML does not indent with tabs: use spaces"
+			}
+		}
+	}
+	switch {
+	case cannot:
+		return at, "put text that begins with a special character in quotes"
+	case strings.Contains(message, "mapping values are not allowed"):
+		return at, `look at the indentation here; text that contains ": " is put in quotes`
+	case strings.Contains(message, "expected"):
+		return at, "look at the indentation from here on, and for a bracket that is not closed"
+	}
+	return at, ""
 }
 
 // walker reads one file's tree against the fields.

@@ -27,8 +27,9 @@ func (c *checkup) repository(ctx context.Context) {
 		c.fail("repository", err)
 		return
 	}
-	isolation := "none"
-	if c.place.config != nil {
+	known := c.place.config != nil
+	isolation := string(orchestrator.IsolationWorktree) // the default, as long as nobody can read what is set
+	if known {
 		isolation = c.place.config.Relay.Isolation
 	}
 	apart := isolation == string(orchestrator.IsolationWorktree) // then the night begins from HEAD's commit, whatever is under way here
@@ -54,7 +55,7 @@ func (c *checkup) repository(ctx context.Context) {
 		}
 	}
 	switch {
-	case len(changed) == 0:
+	case len(changed) == 0 || !known: // it may be the configuration itself
 	case isolation == "none":
 		c.add(stateFail, "repository", "uncommitted changes: "+some(changed, 3), "git commit or git stash them")
 	case apart:
