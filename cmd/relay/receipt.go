@@ -12,15 +12,19 @@ import (
 // tellAttempt writes one attempt with its receipt for a person.
 func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
 	head := fmt.Sprintf("attempt %d  %s", at.ID, moment(at.StartedAt, l.now))
-	if at.EndedAt.IsZero() {
-		head += "  running for " + span(l.now.Sub(at.StartedAt))
-	} else {
+	result := strings.ReplaceAll(string(at.Result), "_", " ")
+	switch {
+	case !at.EndedAt.IsZero():
 		head += "  " + span(at.EndedAt.Sub(at.StartedAt))
+	case l.dead:
+		result = interrupted
+	default:
+		head += "  running for " + span(l.now.Sub(at.StartedAt))
 	}
 	if at.Runner != "" {
 		head += "  " + line(strings.TrimSpace(at.Runner+" "+at.Model), 40)
 	}
-	head += "  " + strings.ReplaceAll(string(at.Result), "_", " ")
+	head += "  " + result
 	if at.Result != attempts.ResultSuccess && at.Outcome != "" {
 		head += fmt.Sprintf(" (%s, %s)", at.Outcome, charge(at.Charged))
 	}

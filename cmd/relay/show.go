@@ -125,7 +125,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 	if opts.json {
 		return opts.app.printJSON(s)
 	}
-	tellTask(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w)})
+	tellTask(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w), dead: !f.view.Running})
 	return nil
 }
 
@@ -165,7 +165,11 @@ func pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt,
 }
 
 func tellTask(w io.Writer, s *shown, l listing) {
-	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, strings.ReplaceAll(string(s.Status), "_", " "), line(s.Title, 200))
+	status := strings.ReplaceAll(string(s.Status), "_", " ")
+	if l.dead && s.Status == attempts.InProgress {
+		status = interrupted
+	}
+	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, status, line(s.Title, 200))
 	if s.Gate != nil {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("gated %s: %s: %s", moment(s.Gate.At, l.now), s.Gate.Reason, s.Gate.Detail), l.width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)

@@ -22,6 +22,9 @@ type listing struct {
 	branch  string // that has the work; "" : the one that is checked out
 }
 
+// interrupted is what was in progress when no run is on any more.
+const interrupted = "interrupted"
+
 // shortEpic is how many tasks are listed whole without being asked for.
 const shortEpic = 50
 
@@ -109,13 +112,13 @@ func (l listing) task(w io.Writer, t *taskState, widest int) {
 		tries = fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts)
 	}
 	status, tail := strings.ReplaceAll(string(t.Status), "_", " "), ""
-	interrupted := l.dead && t.Status == attempts.InProgress
-	if interrupted {
-		status = "interrupted"
+	cut := l.dead && t.Status == attempts.InProgress
+	if cut {
+		status = interrupted
 	}
 	head := fmt.Sprintf("  %s  %-11s %4s  ", pad(t.ID, widest), status, tries)
 	switch {
-	case interrupted:
+	case cut:
 	case t.StartedAt != nil:
 		tail = fmt.Sprintf("  (%s, %s)", line(t.Runner, 20), span(l.now.Sub(*t.StartedAt)))
 	case t.Unverified:
