@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/orchestrator/words"
+	"relay/runners"
 )
 
 type showOptions struct {
@@ -240,8 +242,12 @@ func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.
 		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
 			continue
 		}
-		if err := copyFile(out, p.file(filepath.FromSlash(c.Log))); err != nil {
+		sum, err := copySummed(out, p.file(filepath.FromSlash(c.Log)))
+		if err != nil {
 			return err
+		}
+		if c.SHA256 != "" && sum != c.SHA256 {
+			fmt.Fprintf(out, "\n== this is not what %s printed: somebody has changed %s since\n", c.Name, c.Log)
 		}
 	}
 	if len(at.Receipt.Checks) == 0 {
@@ -259,14 +265,21 @@ func (a *app) raw() io.Writer {
 }
 
 func copyFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
+	_, err := copySummed(w, path)
+	return err
+}
+
+// copySummed writes a file out and returns its SHA-256, in hex. An agent can have put anything in its place.
+func copySummed(w io.Writer, path string) (sum string, err error) {
+	f, err := runners.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &hinted{err: fmt.Errorf("there is no %s", path), hint: "the attempt ended before it was written, or somebody removed it"}
+		return "", &hinted{err: fmt.Errorf("there is no %s", path), hint: "the attempt ended before it was written, or somebody removed it"}
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(w, hash), f)
+	return hex.EncodeToString(hash.Sum(nil)), err
 }
