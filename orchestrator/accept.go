@@ -40,7 +40,7 @@ func (w *lane) baseline(ctx context.Context, f *Finding) error {
 func (g *ground) unsound(check numbered, s said, f *Finding) {
 	switch {
 	case s.timedOut:
-		f.fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s took longer than %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, g.checkWall(check.Check)))
+		f.fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, tooMuch(s.flooded, g.checkWall(check.Check))))
 	case s.passed():
 		f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
 		f.Gate = attempts.Infrastructure
@@ -162,7 +162,7 @@ func (g *ground) failed(check numbered, s said, f *Finding) {
 // why says how a check that does not pass ended.
 func (g *ground) why(check numbered, s said) string {
 	if s.timedOut {
-		return fmt.Sprintf("%s took longer than %s", check.Name, g.checkWall(check.Check))
+		return check.Name + " " + tooMuch(s.flooded, g.checkWall(check.Check))
 	}
 	return check.Name + ": " + runners.HowEnded(process.Exit{Code: s.run.ExitCode})
 }

@@ -127,7 +127,7 @@ func (b *bench) run(ctx context.Context, f *Finding, hear ear) (list []said, mor
 	}
 	for _, check := range b.q.checks {
 		run, ended, err := b.t.check(ctx, check)
-		s := said{run: run, timedOut: ended.TimedOut, unseen: unseen(ended)}
+		s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 		switch {
 		case ctx.Err() != nil:
 			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")

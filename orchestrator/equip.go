@@ -55,11 +55,19 @@ func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 func ending(r runners.ShellReport, wall time.Duration) string {
 	switch {
 	case r.TimedOut:
-		return "took longer than " + wall.String()
+		return tooMuch(r.Flooded, wall)
 	case unseen(r):
 		return "the process that watched it died"
 	}
 	return runners.HowEnded(r.Exit)
+}
+
+// tooMuch says which limit a command has passed.
+func tooMuch(printed bool, wall time.Duration) string {
+	if printed {
+		return "printed far more than is kept of its output, and was stopped"
+	}
+	return "took longer than " + wall.String()
 }
 
 // furnish copies and links untracked files of the user's checkout. What is tracked in the worktree stays as it is. What

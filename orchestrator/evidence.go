@@ -169,7 +169,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) error {
 	case unseen(ended):
 		f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 	case ended.TimedOut:
-		f.fail(attempts.Check, attempts.TestFailure, fmt.Sprintf("%s took longer than %s", check.Name, t.checkWall(check.Check)))
+		f.fail(attempts.Check, attempts.TestFailure, check.Name+" "+tooMuch(ended.Flooded, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
 		f.fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.HowEnded(ended.Exit))
 	}
@@ -209,7 +209,7 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 			return f, false, nil
 		}
-		if s := (said{run: run, timedOut: ended.TimedOut}); !s.red() {
+		if s := (said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded}); !s.red() {
 			c.unsound(asked, s, &f)
 			return f, false, nil
 		}

@@ -20,3 +20,14 @@ func TestProtectedFilesBetweenChecks(t *testing.T) {
 		t.Errorf("%s (%s): %q", f.Outcome, f.Receipt.ErrorSummary, f.texts())
 	}
 }
+
+// A check that prints without end is no check that takes too long.
+func TestFloodIsNoTimeLimit(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	y.l.o.Limits.OutputCap = 1 << 10
+	f := y.does("T1", "echo x > x", "test ! -e x || yes").Finding
+	if want := "test ! -e x || yes printed far more than is kept of its output, and was stopped"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
+		t.Errorf("%s: %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
+	}
+}

@@ -14,6 +14,7 @@ import (
 type said struct {
 	run      attempts.CheckRun
 	timedOut bool
+	flooded  bool     // it printed too much; timedOut says so as well
 	unseen   bool     // how it ended is unknown: it proves nothing
 	twice    bool     // it failed when it was asked once more
 	changed  []string // protected files that were changed while it ran, and put back

@@ -25,7 +25,8 @@ type ShellRequest struct {
 // ShellReport is how an acceptance command ended. Only exit status 0 without TimedOut proves anything.
 type ShellReport struct {
 	Exit     process.Exit
-	TimedOut bool   // Wall passed, or it was stopped for flooding its log
+	TimedOut bool   // Wall passed, or Flooded
+	Flooded  bool   // it was stopped for flooding its log
 	Tail     string // end of its output, clean, at most 4 KiB
 }
 
@@ -59,6 +60,7 @@ func Shell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Shell
 	report := ShellReport{
 		Exit:     e.exit,
 		TimedOut: errors.Is(e.cause, errWall) || errors.Is(e.cause, errFlood),
+		Flooded:  errors.Is(e.cause, errFlood),
 		Tail:     lastText(out, maxString),
 	}
 	return report, w.compact()
