@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"relay/attempts"
@@ -184,6 +185,7 @@ func (w *lane) vacate(ctx context.Context, f *Finding) error {
 		}
 		w.c.tree.RemoveMine() // what the set-up made is made anew for the next one; what stays is told when the run ends
 	}
+	_ = os.Remove(filepath.Join(w.p.folder, laneFile)) // an agent may have: see reopen
 	w.leave(w.name)
 	return nil
 }

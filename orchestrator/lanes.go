@@ -206,8 +206,8 @@ func (l *lanes) noteLane(a Assignment, name string) error {
 
 const laneFile = "worktree"
 
-// reopen gives an attempt of a killed run its worktree back, if that is still on the attempt's branch; else another
-// one at the head of that branch.
+// reopen gives an attempt of a killed run its worktree back, if it had not left it to others; else another one at the head
+// of its branch.
 func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	p := placeOf(l.o.Dir, a)
 	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
@@ -220,7 +220,8 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 		}
 	case known:
 		if repo, err := l.yard.Open(ctx, name, a.Base, l.branch(a)); err == nil {
-			if on, err := repo.Branch(ctx); err == nil && on == l.branch(a) {
+			// Whatever branch its agent was on, but another task's: then that has it by now.
+			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, trees.TaskBranches)) {
 				return l.lane(name, repo, a), nil
 			}
 		}

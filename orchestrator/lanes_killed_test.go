@@ -67,6 +67,8 @@ func TestLanesKeepWorkWhenKilled(t *testing.T) {
 	for name, script := range map[string]string{
 		"as it should be":         work,
 		"its prompt is gone":      work + `rm "$RELAY_PROMPT"`,
+		"on a branch of its own":  "git switch -q -c mine; git commit -q --allow-empty -m mine; " + work,
+		"on none":                 "git commit -q --allow-empty -m one; git switch -q --detach HEAD^; " + work,
 		"what was there, as well": work + `rm "$RELAY_PROMPT" "$(dirname "$RELAY_PROMPT")/untracked"`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,5 +113,25 @@ func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(next.l.o.Worktree.Dir, "1")); err == nil {
 		t.Error("the worktree is there")
+	}
+}
+
+// Work that waited for its landing when relay was killed has left its worktree to another task: that one has it still.
+func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	waits := y.proved("T1", "echo 1 > one")
+	a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "Two"}, Attempt: 1, Runner: "true"}, "git switch -q --detach; echo 2 > two", 0)
+	if _, err := os.Lstat(filepath.Join(y.l.o.Worktree.Dir, "2")); err == nil {
+		t.Fatal("they had a worktree each")
+	}
+	waits.Assignment.Ended = true
+	f, err := y.again().l.Attempt(t.Context(), waits.Assignment)
+	if err != nil || f.Outcome != attempts.Success || y.Git("diff", "--name-only", "main", f.Head) != "one" {
+		t.Errorf("T1: %s (%s), %v", f.Outcome, f.Receipt.ErrorSummary, err)
+	}
+	y.adopted(a)
+	if got := y.Git("diff", "--name-only", "main", "refs/relay/20260101-lab/T2/1"); got != "two" {
+		t.Errorf("of T2 there is kept %q", got)
 	}
 }
