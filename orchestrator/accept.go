@@ -54,7 +54,7 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 			return err
 		}
 	}
-	q := question{a: w.a, p: w.p, commit: f.Head, checks: acceptance(w.a.Task.Checks, w.o.Epic.Checks)}
+	q := question{a: w.a, p: w.p, commit: f.Head, from: w.a.Base, checks: acceptance(w.a.Task.Checks, w.o.Epic.Checks)}
 	return w.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
 		base, known := w.before[check.key()]
 		if known && check.ofEpic && !after.passed() {

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"relay/attempts"
@@ -16,8 +17,9 @@ type question struct {
 	p      place
 	commit string
 	checks []numbered
-	before bool // it is about what the work begins from: then a failure is remembered as well
-	anew   bool // nothing that is known is believed, and what is said is not remembered
+	from   string // what the work was put on, for when it cannot be set up; "": nothing of an agent's is to blame
+	before bool   // it is about what the work begins from: then a failure is remembered as well
+	anew   bool   // nothing that is known is believed, and what is said is not remembered
 }
 
 // ear hears what each check has said, and tells whether to go on.
@@ -158,7 +160,27 @@ func (b *bench) enter(ctx context.Context, f *Finding) error {
 		return err
 	}
 	b.t = trial{b.l.ground, b.q.a, b.q.p, repo.Root()}
-	return b.l.equip(ctx, b.t, b.q.ofEpic(), f)
+	known := len(f.Receipt.Checks)
+	if err := b.l.equip(ctx, b.t, b.q.ofEpic(), f); err != nil || f.Outcome != attempts.Environment || b.q.from == "" {
+		return err
+	}
+	return b.blame(ctx, f, f.Receipt.Checks[known:])
+}
+
+// blame finds out whose doing it is that a work cannot be set up: where the set-up goes well without it, it is the work's.
+func (b *bench) blame(ctx context.Context, f *Finding, failed []attempts.CheckRun) error {
+	without := bench{l: b.l, q: b.q}
+	without.q.commit, without.q.from, without.q.p.checks = b.q.from, "", filepath.Join(b.q.p.checks, "without")
+	defer without.leave()
+	alone := Finding{Outcome: attempts.Success}
+	if err := without.enter(ctx, &alone); err != nil || alone.Outcome != attempts.Success {
+		return err
+	}
+	f.fail(attempts.Check, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary+"; without this work it succeeds")
+	for i := range failed {
+		failed[i].Phase, failed[i].Attribution = phaseTask, attempts.BrokenByTask
+	}
+	return nil
 }
 
 // putBack puts protected files back that were changed while a check ran: the next ones would go by them.

@@ -119,7 +119,7 @@ func (f *Finding) pardon() {
 // Heard is one thing an agent or relay did during an attempt.
 type Heard struct {
 	Task  string
-	Kind  UpdateKind // UpdateActivity, UpdateUsage, UpdateChecking, UpdateReviewing, UpdateMending
+	Kind  UpdateKind // UpdateActivity, UpdateUsage, UpdateSettingUp, UpdateChecking, UpdateReviewing, UpdateMending
 	Event runners.Event
 	Usage attempts.Usage // UpdateUsage: of the attempt so far
 	// Delivered means of an UpdateUsage that the agent has come to its end: what was used counts, and stops it no more.

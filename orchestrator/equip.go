@@ -31,7 +31,7 @@ func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 		if err := t.makeRoom(log); err != nil {
 			return err
 		}
-		l.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: command}})
+		l.tell(Heard{Task: t.a.Task.ID, Kind: UpdateSettingUp, Event: runners.Event{Text: command}})
 		report, err := runners.Shell(ctx, l.o.Supervisor, runners.ShellRequest{
 			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: l.commandEnv(t.a, ofEpic),
 			Wall: w.SetupWall, StopGrace: l.o.Limits.StopGrace, Cap: l.o.Limits.OutputCap,
@@ -44,7 +44,8 @@ func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 			return err
 		case unseen(report) || report.TimedOut || report.Exit.Code != 0:
 			f.fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
-			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Phase: phaseBaseline})
+			rel, _ := filepath.Rel(l.o.Dir, log)
+			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: phaseBaseline})
 			return nil
 		}
 	}

@@ -116,6 +116,48 @@ func TestSetUpFails(t *testing.T) {
 	}
 }
 
+// A work that cannot be set up is charged when what it was put on can be.
+func TestWorkThatBreaksTheSetUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		setup   string
+		outcome attempts.Outcome
+		why     string
+	}{
+		"the work":    {"test ! -e broken", attempts.Check, `set-up command "test ! -e broken": exit status 1; without this work it succeeds`},
+		"the machine": {"test ! -e \"$RELAY_DIR/down\"", attempts.Environment, `set-up command "test ! -e \"$RELAY_DIR/down\"": exit status 1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t, "true")
+			y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{c.setup}, time.Minute
+			f := y.does("T1", "echo x > broken; touch \"$RELAY_DIR/down\"", "true").Finding
+			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why {
+				t.Errorf("got %s %q, want %s %q", f.Outcome, f.Receipt.ErrorSummary, c.outcome, c.why)
+			}
+			run := f.Receipt.Checks[len(f.Receipt.Checks)-1]
+			if (run.Phase == phaseTask) != (c.outcome == attempts.Check) || run.Log == "" || run.ExitCode != 1 {
+				t.Errorf("the receipt has %+v", run)
+			}
+		})
+	}
+}
+
+// A work that cannot be set up where it lands fails as one whose checks fail there.
+func TestSetUpFailsWhereItLands(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, "true")
+	y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{"test ! -e one -o ! -e two"}, time.Minute
+	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
+	if got := y.step(one); got != "T1 success" {
+		t.Fatal(got)
+	}
+	const want = `it merges, but then set-up command "test ! -e one -o ! -e two": exit status 1; without this work it succeeds (landed since it began: T1, in one)`
+	if got := y.step(two); got != "T2 conflict" || y.last.Receipt.ErrorSummary != want {
+		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
+	}
+}
+
 // An agent is told which of the epic's checks are red already.
 func TestRedBefore(t *testing.T) {
 	t.Parallel()

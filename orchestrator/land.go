@@ -155,8 +155,8 @@ func (l *lanes) merged(r Ready, first bool) question {
 // proveMerged runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails
 // now fails for what has landed since.
 func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Finding) error {
-	q.commit = step.To
-	return l.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
+	q.commit, q.from = step.To, step.From
+	err := l.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
 		after.run.Phase = phaseMerged
 		if after.passed() {
 			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
@@ -180,10 +180,19 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Fin
 		after.run.Attribution = attempts.BrokenByTask
 		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
 		l.failed(check, after, f)
-		f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.From)+")")
-		f.Receipt.Contested = f.Receipt.FilesChanged
+		l.clashed(ctx, q, step, f)
 		return false, nil
 	})
+	if f.Outcome == attempts.Check { // it could not be set up
+		l.clashed(ctx, q, step, f)
+	}
+	return err
+}
+
+// clashed fails a work that fits what has landed since as far as git can tell, and no further.
+func (l *lanes) clashed(ctx context.Context, q question, step *Joint, f *Finding) {
+	f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.From)+")")
+	f.Receipt.Contested = f.Receipt.FilesChanged
 }
 
 // tipSays is what a check of the epic says of the tip without this landing.

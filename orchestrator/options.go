@@ -144,13 +144,14 @@ type UpdateKind string
 
 // What a watcher hears.
 const (
-	UpdateRun       UpdateKind = "run"       // the run began; Text is the run id
-	UpdateStarted   UpdateKind = "started"   // an attempt began
-	UpdateActivity  UpdateKind = "activity"  // the agent did something; not a change of state
-	UpdateUsage     UpdateKind = "usage"     // it has used something; not told
-	UpdateChecking  UpdateKind = "checking"  // acceptance commands run; Text is the command's name
-	UpdateReviewing UpdateKind = "reviewing" // the reviewer was asked
-	UpdateMending   UpdateKind = "mending"   // the agent was given its findings; Text is the round
+	UpdateRun       UpdateKind = "run"        // the run began; Text is the run id
+	UpdateStarted   UpdateKind = "started"    // an attempt began
+	UpdateActivity  UpdateKind = "activity"   // the agent did something; not a change of state
+	UpdateUsage     UpdateKind = "usage"      // it has used something; not told
+	UpdateSettingUp UpdateKind = "setting_up" // set-up commands run; Text is the command
+	UpdateChecking  UpdateKind = "checking"   // acceptance commands run; Text is the command's name
+	UpdateReviewing UpdateKind = "reviewing"  // the reviewer was asked
+	UpdateMending   UpdateKind = "mending"    // the agent was given its findings; Text is the round
 	UpdateCompleted UpdateKind = "completed"
 	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
 	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again

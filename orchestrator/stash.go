@@ -122,7 +122,7 @@ func (g *stashGuard) putBack(ctx context.Context, e stashed) (note string, back 
 		return note, false, g.git(ctx, "update-ref", "--", ref, e.commit)
 	}
 	g.back = append(g.back, e)
-	note = fmt.Sprintf("%.80q had gone from your stash; relay put it back: if that was you, git stash drop it again, and it stays away", e.message)
+	note = fmt.Sprintf("%.80q had gone from your stash; relay put it back, on top of the others: if that was you, git stash drop it again, and it stays away", e.message)
 	return note, true, g.git(ctx, "stash", "store", "--message", e.message, e.commit)
 }
 

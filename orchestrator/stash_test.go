@@ -12,8 +12,8 @@ import (
 func TestStashIsTheUsers(t *testing.T) {
 	t.Parallel()
 	const (
-		first  = `"On main: first" had gone from your stash; relay put it back: if that was you, git stash drop it again, and it stays away`
-		second = `"On main: second" had gone from your stash; relay put it back: if that was you, git stash drop it again, and it stays away`
+		first  = `"On main: first" had gone from your stash; relay put it back, on top of the others: if that was you, git stash drop it again, and it stays away`
+		second = `"On main: second" had gone from your stash; relay put it back, on top of the others: if that was you, git stash drop it again, and it stays away`
 		left   = "the agent left something in the stash, which is yours too: it is kept as refs/relay/20260101-lab/stash/"
 	)
 	for name, c := range map[string]struct {
@@ -94,7 +94,7 @@ func TestStashDroppedTwice(t *testing.T) {
 	first := y.Git("rev-parse", "stash@{1}")
 	kept := "refs/relay/20260101-lab/stash/" + first
 	for i, c := range []struct{ does, note, list string }{
-		{"git stash drop -q stash@{1}", `"On main: first" had gone from your stash; relay put it back: if that was you, git stash drop it again, and it stays away`, "On main: first\nOn main: second"},
+		{"git stash drop -q stash@{1}", `"On main: first" had gone from your stash; relay put it back, on top of the others: if that was you, git stash drop it again, and it stays away`, "On main: first\nOn main: second"},
 		{"true", "", "On main: first\nOn main: second"},
 		{"git stash drop -q", `"On main: first" had gone from your stash again; relay leaves it so, and keeps it as ` + kept, "On main: second"},
 		{"true", "", "On main: second"},

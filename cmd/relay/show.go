@@ -235,7 +235,12 @@ func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.
 	case opts.brief:
 		return copyFile(out, filepath.Join(folder, "brief.md"))
 	case opts.log:
-		return copyFile(out, filepath.Join(folder, "transcript.jsonl"))
+		err := copyFile(out, filepath.Join(folder, "transcript.jsonl"))
+		var none *hinted
+		if errors.As(err, &none) && len(at.Receipt.Checks) > 0 {
+			none.hint = "no agent has begun (relay show " + task + " --checks says why), or somebody removed it"
+		}
+		return err
 	}
 	for _, c := range at.Receipt.Checks {
 		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, words.Exit(c.ExitCode), c.Seconds, c.Phase)

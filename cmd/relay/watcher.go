@@ -167,8 +167,8 @@ func updateText(u orchestrator.Update) string {
 		}
 	case orchestrator.UpdateStarted:
 		text = fmt.Sprintf("%s attempt %d/%d started (%s): %s", u.Task, u.Try, u.Max, u.Runner, u.Title)
-	case orchestrator.UpdateChecking:
-		text = fmt.Sprintf("%s checking: %s", u.Task, u.Text)
+	case orchestrator.UpdateSettingUp, orchestrator.UpdateChecking:
+		text = fmt.Sprintf("%s %s: %s", u.Task, strings.ReplaceAll(string(u.Kind), "_", " "), u.Text)
 	case orchestrator.UpdateReviewing:
 		text = fmt.Sprintf("%s in review%s", u.Task, after(u.Text))
 	case orchestrator.UpdateMending:
