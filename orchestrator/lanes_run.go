@@ -35,7 +35,10 @@ func (l *lanes) awake(ctx context.Context) error {
 }
 
 func (l *lanes) begin(ctx context.Context) error {
-	return errors.Join(l.awake(ctx), l.vault.Save(), l.stash.begin(), l.refs.Begin(), l.ignoreFurnished(ctx))
+	if err := l.awake(ctx); err != nil { // nothing is begun that the next run would have to look at
+		return err
+	}
+	return errors.Join(l.vault.Save(), l.stash.begin(), l.refs.Begin(), l.ignoreFurnished(ctx))
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
