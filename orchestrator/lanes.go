@@ -136,6 +136,15 @@ func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
 func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	l.busy.Add(1)
 	defer l.busy.Add(-1)
+	repairs := l.vault.Repairs()
+	f, err := l.attempt(ctx, a)
+	if err != nil {
+		return l.survive(ctx, a, f, repairs, err)
+	}
+	return f, nil
+}
+
+func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	before, err := l.freeBranch(ctx, a)
 	if err != nil || before.Outcome != attempts.Success {
 		return before, err

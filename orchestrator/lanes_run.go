@@ -95,6 +95,11 @@ func (l *lanes) beginJudging(Assignment, string) error {
 func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
+	if why, err := l.vault.Mend(ctx, l.home); err != nil { // the copy may be all there is
+		return l.theirs, err
+	} else if why != "" {
+		l.theirs = append(l.theirs, why)
+	}
 	names, err := l.yard.Names(ctx)
 	stay := l.theirs
 	for _, name := range names {

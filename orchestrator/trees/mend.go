@@ -47,6 +47,7 @@ func (s *site) admin(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.remade = true
 	// git makes a worktree only where there is nothing: it is made beside, and moved.
 	p, beside := &plot{}, filepath.Join(filepath.Dir(s.path), "mending-"+s.name)
 	s.yard.forget(s.name)
@@ -78,7 +79,7 @@ func (s *site) mend(ctx context.Context, repo *reanchor.Git) error {
 	if err := errors.Join(Unblock(repo), s.mendRules(admin)); err != nil {
 		return err
 	}
-	if head, err := repo.Head(ctx); err != nil || head == "" {
+	if head, err := repo.Head(ctx); err != nil || head == "" || s.remade { // on which branch it was is not known any more
 		if err := s.mendHead(ctx, repo); err != nil {
 			return err
 		}

@@ -132,6 +132,7 @@ func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) 
 		}
 		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
 	}
+	v.repairs.Add(1)
 	if _, err := os.Stat(v.Store + ".file"); err == nil {
 		return why, copyFile(v.Store+".file", v.GitDir)
 	}

@@ -9,17 +9,23 @@ import (
 )
 
 // renew brings a copy of .git up to date: what is as it was stays, for a repository can have more refs, each with a log,
-// than anything else in it. Until it is whole the copy has no HEAD.
+// than anything else in it. Until it is whole the copy has no HEAD; when it cannot be, it has its own again, and all its
+// objects.
 func renew(from, to string, skip func(dir string) bool) error {
-	if err := os.RemoveAll(filepath.Join(to, headFile)); err != nil {
+	head := filepath.Join(to, headFile)
+	was, reading := os.ReadFile(head)
+	if err := os.RemoveAll(head); err != nil {
 		return err
 	}
-	if err := removeGone(from, to, skip); err != nil {
-		return err
-	}
-	err := mirror(from, to, skip, copyChanged)
+	err := removeGone(from, to, skip)
 	if err == nil {
-		err = copyFile(filepath.Join(from, headFile), filepath.Join(to, headFile))
+		err = mirror(from, to, skip, copyChanged)
+	}
+	if err == nil {
+		err = copyFile(filepath.Join(from, headFile), head)
+	}
+	if err != nil && reading == nil {
+		err = errors.Join(err, os.RemoveAll(head), os.WriteFile(head, was, 0o644))
 	}
 	return err
 }
@@ -32,13 +38,13 @@ func removeGone(from, to string, skip func(dir string) bool) error {
 		if err = errors.Join(err, relErr); err != nil || rel == "." {
 			return err
 		}
+		if rel == "objects" {
+			return fs.SkipDir
+		}
 		original := filepath.Join(from, rel)
 		info, err := os.Lstat(original)
 		switch {
 		case err == nil && info.Mode().Type() == d.Type() && info.Mode()&fs.ModeSymlink == 0 && !(d.IsDir() && skip != nil && skip(original)):
-			if rel == "objects" {
-				return fs.SkipDir
-			}
 			return nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err

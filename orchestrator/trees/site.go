@@ -17,6 +17,7 @@ type site struct {
 	yard                       *Yard
 	name, path, commit, branch string
 	plot                       *plot // how relay has left it, as far as that is known; for mend
+	remade                     bool  // its own folder in the repository was gone
 }
 
 // ErrSpoiled means that a worktree is not as relay has left it.

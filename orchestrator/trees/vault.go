@@ -30,12 +30,16 @@ type Vault struct {
 	// is the user's business. "": such a HEAD is damage.
 	Anchor string
 
-	seen atomic.Pointer[branchAt] // checked out; the last one that had a commit
+	seen    atomic.Pointer[branchAt] // checked out; the last one that had a commit
+	repairs atomic.Int64
 }
+
+// Repairs is how often .git has been put back. Whatever git could not do meanwhile, it may have failed for that.
+func (v *Vault) Repairs() int64 { return v.repairs.Load() }
 
 type branchAt struct{ ref, commit string }
 
-// Save brings the copy up to date.
+// Save brings the copy up to date. A .git that is damaged is no reason to: whoever looks at it next puts it back.
 func (v *Vault) Save() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -53,14 +57,46 @@ func (v *Vault) Save() error {
 	if err := os.RemoveAll(v.Store + ".file"); err != nil {
 		return err
 	}
+	if !v.standing() {
+		return nil
+	}
 	err = renew(v.GitDir, v.Store, v.Skip)
 	if err != nil { // what stands there now may be of another kind than what was copied before
-		err = errors.Join(os.RemoveAll(v.Store), replicate(v.GitDir, v.Store, v.Skip))
+		err = v.anew()
 	}
-	if err != nil {
+	if err != nil && v.standing() {
 		return fmt.Errorf("copy of .git: %w", err)
 	}
 	return nil
+}
+
+// standing reports whether .git has what no repository is without, or was never copied.
+func (v *Vault) standing() bool {
+	if _, err := os.Lstat(filepath.Join(v.Store, headFile)); err != nil {
+		return true
+	}
+	for _, name := range []string{headFile, "objects", "refs"} {
+		if info, err := os.Lstat(filepath.Join(v.GitDir, name)); err != nil || info.IsDir() == (name == headFile) {
+			return false
+		}
+	}
+	return v.Anchor == "" || storedRef(v.Store, v.Anchor) == "" || storedRef(v.GitDir, v.Anchor) != ""
+}
+
+// anew makes another copy, and then puts it in the place of the one there is.
+func (v *Vault) anew() error {
+	half := v.Store + ".new"
+	err := os.RemoveAll(half)
+	if err == nil {
+		err = replicate(v.GitDir, half, v.Skip)
+	}
+	if err == nil && !v.standing() {
+		err = errors.New("it is being removed")
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(half))
+	}
+	return errors.Join(os.RemoveAll(v.Store), os.Rename(half, v.Store))
 }
 
 // note remembers the branch that is checked out.
