@@ -2,7 +2,9 @@ package trees
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"relay/reanchor"
@@ -45,26 +47,36 @@ const (
 // Claimed says what makes a branch of a task (its name without refs/heads/) a person's, and where: a worktree that is not
 // below dir and is on it, or commits that are in no other ref. That kept is in one, the caller knows.
 func (y *Yard) Claimed(ctx context.Context, branch, kept string) (at, own string, err error) {
-	found, err := taskBranches(ctx, y.Repo, "refs/heads/"+branch)
-	if err != nil {
+	commit, err := y.Repo.Ref(ctx, "refs/heads/"+branch)
+	if err != nil || commit == "" {
 		return "", "", err
 	}
-	dir, err := y.ground(false)
-	if err != nil {
-		return "", "", err
+	if commit != kept {
+		own, err = taskBranch{branch, commit, ""}.own(ctx, y.Repo)
 	}
-	for _, b := range found {
-		if b.name != branch { // the pattern covers a folder of branches as well
+	dir, dirErr := y.ground(false)
+	return y.visitor(dir, branch), own, errors.Join(err, dirErr)
+}
+
+// visitor is a worktree that is on a branch and not below dir, or "". It reads git's own files: a git that lists worktrees
+// fails when it meets one that is being made.
+func (y *Yard) visitor(dir, branch string) string {
+	on := "ref: refs/heads/" + branch
+	if strings.TrimSpace(contents(y.Repo.CommonDir(), []string{headFile})[0]) == on {
+		return filepath.Dir(y.Repo.CommonDir())
+	}
+	admins, _ := os.ReadDir(y.admins()) // there may be none
+	for _, a := range admins {
+		texts := contents(filepath.Join(y.admins(), a.Name()), []string{headFile, "gitdir"})
+		at := filepath.Dir(strings.TrimSpace(texts[1]))
+		if strings.TrimSpace(texts[0]) != on || strings.HasPrefix(at, dir+string(filepath.Separator)) {
 			continue
 		}
-		if _, err := os.Lstat(b.at); err == nil && !strings.HasPrefix(b.at, dir+"/") {
-			at = b.at
-		}
-		if b.commit != kept {
-			own, err = b.own(ctx, y.Repo)
+		if _, err := os.Lstat(at); err == nil {
+			return at
 		}
 	}
-	return at, own, err
+	return ""
 }
 
 // ClaimWords says in words why such a branch stays; "" is that it need not.
