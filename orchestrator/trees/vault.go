@@ -91,7 +91,7 @@ func (v *Vault) anew() error {
 		err = replicate(v.GitDir, half, v.Skip)
 	}
 	if err == nil && !v.standing() {
-		err = errors.New("it is being removed")
+		err = fs.ErrNotExist // it is being removed
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(half))
