@@ -67,12 +67,8 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 		return nil, &words.RefusedError{Reason: "there is no branch " + f.Branch + ": nothing of this epic was made in worktrees",
 			Hint: "what was made in your checkout is on your branch: git log"}
 	}
-	switch {
-	case f.Into == "":
-		return nil, &words.RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
-			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Branch + " keeps the work under another name"}
-	case f.Into == f.Branch:
-		return nil, &words.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+	if err = f.resolve(ctx); err != nil {
+		return nil, err
 	}
 	if f.Old, err = o.Git.Ref(ctx, "refs/heads/"+f.Into); err != nil {
 		return nil, err
@@ -103,6 +99,26 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 		return nil, err
 	}
 	return f, f.clear(ctx)
+}
+
+// resolve refuses a target that is none, and takes a name that stands for another branch for that branch: what moves is
+// that one, and somebody may have it checked out.
+func (f *Finish) resolve(ctx context.Context) error {
+	if f.Into == "" {
+		return &words.RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
+			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Branch + " keeps the work under another name"}
+	}
+	if target, err := f.trunk.git(ctx, nil, "symbolic-ref", "--quiet", "refs/heads/"+f.Into); err == nil {
+		into, branch := strings.CutPrefix(target, "refs/heads/")
+		if !branch {
+			return &words.RefusedError{Reason: f.Into + " stands for " + target + ", which is no branch", Hint: "relay finish --into BRANCH names another"}
+		}
+		f.Into = into
+	}
+	if f.Into == f.Branch {
+		return &words.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+	}
+	return ctx.Err()
 }
 
 // nameable reports whether git makes a branch of that name.

@@ -35,17 +35,30 @@ func (f *Finish) Land(ctx context.Context, free func() error) error {
 func (f *Finish) land(ctx context.Context) error {
 	call := trees.Writing("update-ref", "-m", f.reflog(), "refs/heads/"+f.Into, f.New, f.Old)
 	if f.Here {
-		call = trees.Writing("merge", "--quiet", "--ff-only", "--no-autostash", "--no-stat", f.New)
-		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+f.reflog())
+		call = trees.Writing("merge", "--quiet", "--ff-only", "--no-squash", "--no-verify-signatures", "--no-autostash", "--no-stat", f.New)
+		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+f.reflog(),
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch."+f.Into+".mergeOptions", "GIT_CONFIG_VALUE_0=") // a user's are for merges of theirs
 	}
 	_, err := f.trunk.repo.Run(ctx, call)
 	if err == nil {
-		return nil
+		return f.arrived(ctx)
 	}
 	if at, asking := f.trunk.repo.Ref(ctx, "refs/heads/"+f.Into); asking == nil && at != f.Old {
 		return &words.RefusedError{Reason: f.Into + " was moved by somebody else this moment", Hint: "type relay finish again"}
 	}
 	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
+}
+
+// arrived looks that Into is where it was put, or has gone on from there since.
+func (f *Finish) arrived(ctx context.Context) error {
+	at, err := f.trunk.repo.Ref(ctx, "refs/heads/"+f.Into)
+	if err != nil || at == f.New {
+		return err
+	}
+	if further, err := f.trunk.Contains(ctx, at, f.New); err != nil || further {
+		return err
+	}
+	return fmt.Errorf("git says that it has put %s at %.12s, but it is at %.12s", f.Into, f.New, at)
 }
 
 func (f *Finish) reflog() string { return "relay finish: " + string(f.How) + " of " + f.Branch }
@@ -109,10 +122,12 @@ func remoteHint(into string, remotes []string) string {
 	return "git config branch." + words.ShellWord(into) + ".remote " + words.ShellWord(remotes[0]) + ", or another of " + words.Listed(remotes) + "; then relay finish --pr"
 }
 
-// Push puts the integration branch onto a remote, under its own name. The repository's hooks run: one of them uploads
-// large files.
+// Push puts the integration branch onto a remote, under its own name, and nothing else, whatever git is set to push
+// besides. The repository's hooks run: one of them uploads large files.
 func (f *Finish) Push(ctx context.Context, remote string) error {
-	call := reanchor.Call{Hooks: true, Writes: true, Args: []string{"push", "--quiet", "--end-of-options", remote, f.refspec()}}
+	call := reanchor.Call{Hooks: true, Writes: true, Args: []string{
+		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags", "--recurse-submodules=no", "--end-of-options", remote, f.refspec(),
+	}}
 	_, err := f.trunk.repo.Run(ctx, call)
 	var said *reanchor.GitError
 	if !errors.As(err, &said) || ctx.Err() != nil {

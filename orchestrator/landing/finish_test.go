@@ -146,6 +146,7 @@ func TestFinishRefuses(t *testing.T) {
 		"the tip has gone ahead": {"git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p " + repotest.Landed + " -m T3 " + repotest.Landed + "^{tree}); echo other >> seed.txt; git commit -qam Mine", "main", clash, ", settle what git names there, git commit; nothing has been changed yet"},
 		"merge half done": {"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main",
 			"a merge or rebase is half done in this checkout", "finish it, or git merge --abort or git rebase --abort; then relay finish"},
+		"stands for no branch": {"git symbolic-ref refs/heads/alias refs/remotes/origin/main", "alias", "alias stands for refs/remotes/origin/main, which is no branch", "relay finish --into BRANCH names another"},
 		"no such branch":       {"true", "nope", "there is no branch nope", "relay finish --into BRANCH names another; git branch nope " + repotest.Landed + " makes it"},
 		"HEAD":                 {"true", "HEAD", "there is no branch HEAD", "relay finish --into BRANCH names another"},
 		"an option":            {"true", "-x", "there is no branch -x", "relay finish --into BRANCH names another"},
