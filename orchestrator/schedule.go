@@ -17,6 +17,7 @@ type schedule struct {
 	running int
 	leases  leases
 	awaits  map[int][]string // tasks whose work lacks the opinions of these reviewers, and nothing else
+	unasked map[int]bool     // tasks that are outside of this run, and land all the same: a killed run had proved them
 
 	contested map[int][]string // by task: files over which it could not land in earlier runs
 }
@@ -35,7 +36,7 @@ const (
 
 // newSchedule starts from the ledger. wanted limits the run to some tasks; nil means all.
 func newSchedule(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *schedule {
-	s := &schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}}
+	s := &schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}, unasked: map[int]bool{}}
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {
 			s.tasks[at] = &e.Tasks[i]
@@ -121,6 +122,9 @@ func (s *schedule) best(fits func(i int) bool) int {
 // begun counts a task as running.
 func (s *schedule) begun(i int) {
 	s.ready.remove(i)
+	if s.phase[i] == phaseOutside {
+		s.unasked[i] = true
+	}
 	s.phase[i] = phaseRunning
 	s.running++
 	s.leases.take(i)
@@ -166,8 +170,12 @@ func (s *schedule) completed(i int) {
 // gated takes task i out of the run; its dependants stay where they are.
 func (s *schedule) gated(i int) { s.leave(i, phaseGated) }
 
-// again puts task i back among the ready ones.
+// again puts task i back among the ready ones, or to where nobody has asked for it.
 func (s *schedule) again(i int) {
+	if s.unasked[i] {
+		s.leave(i, phaseOutside)
+		return
+	}
 	s.leave(i, phaseReady)
 	s.ready.add(i)
 }

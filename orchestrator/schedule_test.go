@@ -177,3 +177,24 @@ func BenchmarkVault(b *testing.B) {
 		}
 	}
 }
+
+// What a killed run had proved lands also when nobody asks for its task. When it cannot, nobody does it again either.
+func TestOutsideStaysOutside(t *testing.T) {
+	t.Parallel()
+	e, g := planOf(t, diamond)
+	wanted, err := selection(g, []string{"F"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSchedule(e, g, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}, wanted)
+	at, _ := g.Index("E")
+	s.begun(at)
+	s.again(at)
+	anybody := func(int) bool { return true }
+	if i := s.next(anybody); i < 0 || g.ID(i) != "F" {
+		t.Errorf("first is %d, want F", i)
+	}
+	if i := s.next(anybody); i >= 0 {
+		t.Errorf("then %s, want nobody", g.ID(i))
+	}
+}
