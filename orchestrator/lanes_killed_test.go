@@ -135,3 +135,24 @@ func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
 		t.Errorf("of T2 there is kept %q", got)
 	}
 }
+
+// What git cannot collect stays for a person, in a worktree that no later attempt changes.
+func TestLanesAbandonWhatStaysReadable(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)
+	next := y.again()
+	var f Finding
+	if err := next.l.abandon(t.Context(), a, &f); err != nil || f.Receipt.Salvage == "" {
+		t.Errorf("kept in %q, %v", f.Receipt.Salvage, err)
+	}
+	if got := next.step(next.proved("T1", "echo 2 > one")); got != "T1 success" {
+		t.Error(got)
+	}
+	if got := y.Git("-C", ".agents-os/relay/worktrees/1", "status", "--porcelain", "--branch"); got != "## HEAD (no branch)\n?? odd" {
+		t.Errorf("git status there says %q", got)
+	}
+	if got := y.Git("for-each-ref", "refs/heads/relay-tasks"); got != "" {
+		t.Errorf("left is %s", got)
+	}
+}

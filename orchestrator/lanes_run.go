@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -55,9 +56,10 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 
 // abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
 func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
-	p := placeOf(l.o.Dir, a)
+	p, apart := placeOf(l.o.Dir, a), true
 	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
 	if name := strings.TrimSpace(string(noted)); err == nil && filepath.Base(name) == name {
+		apart = l.detach(ctx, a, name)
 		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 	}
 	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
@@ -67,7 +69,24 @@ func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 	if trees.Has(ctx, l.home, head) {
 		f.Head = head
 	}
-	return l.lane("", l.home, a).c.keepWork(ctx, a, p, f)
+	if err := l.lane("", l.home, a).c.keepWork(ctx, a, p, f); err != nil || !apart {
+		return err
+	}
+	return l.dropBranch(ctx, l.branch(a), f.Head)
+}
+
+// detach takes a worktree that stays for a person off its task's branch, which goes, and reports whether it is on none.
+func (l *lanes) detach(ctx context.Context, a Assignment, name string) bool {
+	repo, err := l.yard.Open(ctx, name, a.Base, l.branch(a))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	tree := l.lane(name, repo, a).c.tree
+	head, err := tree.Head(ctx)
+	if err == nil {
+		tree.Detach(ctx, head)
+	}
+	return err == nil
 }
 
 // whole is where a panel judges all that has landed: each reviewer in a clean checkout of the tip.
