@@ -28,7 +28,11 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 		return nil
 	}
 	if len(names) == 0 && !a.Task.AllowNoChange && a.Task.Kind != epic.KindReview {
-		f.fail(attempts.Agent, attempts.NoChange, "the agent claims success, but nothing has changed")
+		why := "the agent claims success, but nothing has changed"
+		if outside := c.tree.Outside(); len(outside) > 0 {
+			why += " but " + words.Listed(outside) + ", which git does not take into a commit"
+		}
+		f.fail(attempts.Agent, attempts.NoChange, why)
 		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {

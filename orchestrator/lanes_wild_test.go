@@ -157,6 +157,10 @@ func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
 	if f.Outcome != attempts.Agent || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0].Text, "a/, b/ is in no commit of this repository") {
 		t.Errorf("%s, %+v", f.Outcome, f.Notes)
 	}
+	f = y.does("T3", "git init -q a; git -C a -c user.name=a -c user.email=a commit -q --allow-empty -m a").Finding
+	if want := "the agent claims success, but nothing has changed but a/, which git does not take into a commit"; f.Receipt.ErrorSummary != want {
+		t.Errorf("got %q, want %q", f.Receipt.ErrorSummary, want)
+	}
 	f = y.does("T2", "rm seed.txt; mkfifo seed.txt; echo 2 > two").Finding
 	if want := "git does not take what the agent left in place of seed.txt; its other work is kept, but not landed"; f.Receipt.ErrorSummary != want {
 		t.Errorf("got %q, want %q", f.Receipt.ErrorSummary, want)
