@@ -26,6 +26,17 @@ type Sources struct {
 	Flags    map[string]any // by dotted key; only flags that were given. Values: string, []string, bool, int, float64, time.Duration
 }
 
+// Files are those that are read, the weakest first, whether they are there or not.
+func (s Sources) Files() (files []string) {
+	if s.UserFile != "" {
+		files = append(files, s.UserFile)
+	}
+	if s.Dir != "" {
+		files = append(files, filepath.Join(s.Dir, SharedFile), filepath.Join(s.Dir, LocalFile))
+	}
+	return files
+}
+
 // Load reads, merges and checks all layers. Its error is [Problems] when the content is at fault, and then holds
 // every mistake of every layer.
 func Load(s Sources) (*Config, error) {
@@ -36,13 +47,7 @@ func Load(s Sources) (*Config, error) {
 	for i := range l.settings {
 		l.settings[i].origin = "default"
 	}
-	var files []string
-	if s.UserFile != "" {
-		files = append(files, s.UserFile)
-	}
-	if s.Dir != "" {
-		files = append(files, filepath.Join(s.Dir, SharedFile), filepath.Join(s.Dir, LocalFile))
-	}
+	files := s.Files()
 	for _, path := range files {
 		if err := l.readFile(path); err != nil {
 			return nil, err

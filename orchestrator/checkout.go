@@ -35,6 +35,7 @@ type ground struct {
 
 	planSeen atomic.Pointer[planState]
 	keptSeen atomic.Pointer[planState]
+	settings settingsFiles
 	heard    chan<- Heard
 	now      func() time.Time
 	origin   attempts.Integration

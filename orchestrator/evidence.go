@@ -39,6 +39,7 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
 	c.noteLinks(names, f)
+	c.noteSettings(names, f)
 	return errors.Join(c.testsKept(ctx, a, names, f), c.checksKept(ctx, a, names, f))
 }
 

@@ -23,6 +23,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if err := c.comparePlan(f); err != nil {
 		return err
 	}
+	c.settings.compare(f)
 	if c.tree != nil {
 		if err := trees.Unblock(c.repo); err != nil {
 			return err

@@ -49,6 +49,7 @@ type Options struct {
 	Root  string        // the checkout, absolute
 	Repo  *reanchor.Git // the same, with its repository
 	Dir   string        // relay's folder, absolute
+	Files []string      // of the configuration this run goes by, absolute
 	Vault string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id; "" : a new one

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"fmt"
 	"testing"
 
 	"relay/attempts"
@@ -29,5 +30,24 @@ func TestFloodIsNoTimeLimit(t *testing.T) {
 	f := y.does("T1", "echo x > x", "test ! -e x || yes").Finding
 	if want := "test ! -e x || yes printed far more than is kept of its output, and was stopped"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
 		t.Errorf("%s: %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
+	}
+}
+
+// What an agent leaves in relay's configuration, or puts into its work, is told: the next run goes by it.
+func TestSettingsAreTold(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	o := l.yardOptions()
+	o.Files = []string{l.Path(".agents.yml"), l.Path(".agents.local.yml")}
+	y := l.inYard(o)
+	local := l.Path(".agents.local.yml")
+	for i, c := range []struct{ script, want string }{
+		{"echo 'relay: {}' > " + local, local + " was changed meanwhile; this run goes on by what it was, and the next one goes by it: if that was not you, look at it"},
+		{"true", ""},
+		{"rm " + local + "; echo 'relay: {}' > .agents.yml", "the agent changed .agents.yml, by which relay goes wherever that lands"},
+	} {
+		if f := y.does(fmt.Sprintf("T%d", i), "echo x > x; "+c.script).Finding; f.Outcome != attempts.Success || f.texts() != c.want {
+			t.Errorf("%s: %s: %q", c.script, f.Outcome, f.texts())
+		}
 	}
 }

@@ -257,6 +257,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 	c := &p.config.Relay
 	return orchestrator.Options{
 		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: p.vault(o.app),
+		Files:     configs.Sources{UserFile: o.app.userFile(), Dir: p.root}.Files(),
 		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.newRunners(ctx), Model: c.Model, Env: commonEnvironment(o.app.environ, c.Env),
 		Secrets: p.secrets(o.app),
