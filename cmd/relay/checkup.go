@@ -24,7 +24,7 @@ const (
 func (c *checkup) repository(ctx context.Context) {
 	facts, err := c.place.git.Facts(ctx, 1)
 	if err != nil {
-		c.fail("repository", err)
+		c.unread(err)
 		return
 	}
 	known := c.place.config != nil
@@ -60,6 +60,14 @@ func (c *checkup) repository(ctx context.Context) {
 		c.add(stateFail, "repository", "uncommitted changes: "+some(changed, 3), "git commit or git stash them")
 	case apart:
 		c.add(stateWarn, "repository", "uncommitted changes are not part of the night, and stay as they are: "+some(changed, 3), "git commit them if the tasks need them")
+	}
+}
+
+// unread says that git could not say how the repository is. A filter's program that is missing stops it even there.
+func (c *checkup) unread(err error) {
+	c.fail("repository", err)
+	if said := err.Error(); strings.Contains(said, "hung up unexpectedly") || strings.Contains(said, " filter '") {
+		c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -62,7 +63,7 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 			answer.Tasks = unfinished(now)
 		}
 		_ = n.o.app.printJSON(answer)
-	} else if reading == nil {
+	} else if reading == nil && !(s.Ended == 0 && errors.As(err, new(*words.RefusedError))) { // else the error says what to do first
 		l := listing{now: n.o.app.now(), width: columns(out.w), branch: now.Branch}
 		l.night(out, s, now)
 	}

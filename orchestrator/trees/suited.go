@@ -49,7 +49,7 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 		if err != nil {
 			return err
 		}
-		return &words.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "set relay.isolation: none"}
+		return &words.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "relay work --isolation none, or set relay.isolation: none"}
 	}
 	if err := lfs(ctx, repo); err != nil {
 		return err
@@ -109,7 +109,8 @@ func lfs(ctx context.Context, repo *reanchor.Git) error {
 		return ctx.Err()
 	}
 	if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"lfs", "version"}}); err != nil && ctx.Err() == nil {
-		return &words.RefusedError{Reason: "this repository keeps large files with git-lfs, which is not installed", Hint: "install git-lfs, or git config --unset-all filter.lfs.required"}
+		return &words.RefusedError{Reason: "this repository keeps large files with git-lfs, which is not installed",
+			Hint: `install git-lfs, or do without the large files: git config filter.lfs.required false && git config filter.lfs.process ""`}
 	}
 	return ctx.Err()
 }
