@@ -24,7 +24,15 @@ func (w *Tree) addChanged(ctx context.Context) error {
 		out, err := w.git(ctx, nil, "diff-files", "--name-only", "--ignore-submodules=all", "-z")
 		return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" }), err
 	}
-	still, err := w.addAllBut(ctx, refused, changed, func(paths []string) error { return w.add(ctx, paths, "--update", "--ignore-errors") })
+	halved := false // the list has no submodules
+	still, err := w.addAllBut(ctx, refused, changed, func(paths []string) error {
+		if halved {
+			return w.add(ctx, paths, "--update", "--ignore-errors")
+		}
+		halved = true
+		_, err := w.git(ctx, nil, "add", "--sparse", "--update", "--ignore-errors")
+		return err
+	})
 	w.untaken = still
 	return err
 }
@@ -70,7 +78,7 @@ func (w *Tree) addAllBut(ctx context.Context, refused error, list func() ([]stri
 		return nil, errors.Join(refused, err)
 	}
 	w.open(paths)
-	if len(paths) == 0 || w.addEach(ctx, paths, add) != nil {
+	if w.addEach(ctx, paths, add) != nil {
 		return nil, refused
 	}
 	if still, err = list(); err != nil {
@@ -90,7 +98,7 @@ func (w *Tree) addEach(ctx context.Context, paths []string, add func([]string) e
 	switch {
 	case err == nil || errors.As(err, &said) && said.Code == 1: // 1: not all of them
 		return nil
-	case said == nil || said.Code != gitDied || ctx.Err() != nil || len(w.refused) == refusedMost || w.probe(ctx, paths) != nil:
+	case said == nil || said.Code != gitDied || len(paths) == 0 || ctx.Err() != nil || len(w.refused) == refusedMost || w.probe(ctx, paths) != nil:
 		return err
 	case len(paths) > 1:
 		half := len(paths) / 2

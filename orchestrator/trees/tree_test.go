@@ -158,9 +158,11 @@ func TestNestedRepositoriesStay(t *testing.T) {
 func TestWhatGitDoesNotTake(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ agent, outside, untaken string }{
-		"empty repositories":     {`git init -q a; git init -q b`, "a/ b/", ""},
-		"names":                  {`mkdir .GIT; echo x > .GIT/a; echo x > 'git~1'`, ".GIT/a git~1", ""},
-		"unreadable":             {`echo x > a; echo x > b; chmod 0 a b seed.txt`, "", ""},
+		"empty repositories": {`git init -q a; git init -q b`, "a/ b/", ""},
+		"names":              {`mkdir .GIT; echo x > .GIT/a; echo x > 'git~1'`, ".GIT/a git~1", ""},
+		"unreadable":         {`echo x > a; echo x > b; chmod 0 a b seed.txt`, "", ""},
+		"a submodule, and a pipe": {`git init -q sub; git -C sub -c user.name=a -c user.email=a commit -q --allow-empty -m one; git add sub; git commit -qm sub
+			git -C sub -c user.name=a -c user.email=a commit -q --allow-empty -m two; rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
 		"pipe for a file":        {`rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
 		"pipes, and other files": {`rm seed.txt tests/a.txt; mkfifo seed.txt tests/a.txt; git init -q a; echo x > 'git~1'; echo x >> .gitignore`, "a/ git~1", "seed.txt tests/a.txt"},
 	} {
@@ -177,6 +179,9 @@ func TestWhatGitDoesNotTake(t *testing.T) {
 			}
 			if got := strings.Join(l.tree.Untaken(), " "); got != c.untaken {
 				t.Errorf("untaken are %q, want %q", got, c.untaken)
+			}
+			if l.There("sub") && l.Git("rev-parse", head+":sub") != l.Git("-C", "sub", "rev-parse", "HEAD") {
+				t.Error("what the submodule is at is not committed")
 			}
 		})
 	}
