@@ -47,7 +47,7 @@ func (c *checkout) followUp(ctx context.Context, a Assignment, p place, f *Findi
 // for the review as before.
 func (c *checkout) stillMissing(ctx context.Context, a Assignment, p place) (f Finding, err error) {
 	f = stands(a.Unfinished, nil)
-	f.fail(attempts.Stopped, attempts.Interrupted, "relay was killed while the work was reviewed")
+	f.fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
 	before := *a.Unfinished.Receipt.Review
 	if a.Heard != nil {
 		before.Said = slices.Concat(before.Said, a.Heard.Said)
@@ -69,7 +69,7 @@ func (f *Finding) recall(h *attempts.Heard, number int) bool {
 			}
 		}
 	}
-	f.fail(attempts.Stopped, attempts.Interrupted, "relay was killed while the agent mended what reviewers had found")
+	f.fail(attempts.Stopped, attempts.Interrupted, "relay ended while the agent mended what reviewers had found")
 	return false
 }
 

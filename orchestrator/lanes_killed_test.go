@@ -105,7 +105,7 @@ func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
 	if got := y.Git("show", "refs/relay/20260101-lab/T1/2:work", "refs/relay/20260101-lab/T1/2:fix"); got != "1\n2" {
 		t.Errorf("kept is %q", got)
 	}
-	if f.Receipt.Verdict != "NEEDS CHANGES" || f.Receipt.ErrorSummary != "relay was killed while the agent worked" {
+	if f.Receipt.Verdict != "NEEDS CHANGES" || f.Receipt.ErrorSummary != "relay ended while the agent worked" {
 		t.Errorf("it is told as %q, with the verdict %q", f.Receipt.ErrorSummary, f.Receipt.Verdict)
 	}
 	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
@@ -154,5 +154,24 @@ func TestLanesAbandonWhatStaysReadable(t *testing.T) {
 	}
 	if got := y.Git("for-each-ref", "refs/heads/relay-tasks"); got != "" {
 		t.Errorf("left is %s", got)
+	}
+}
+
+// An attempt to which no agent came says so, and what was made ready for it is removed.
+func TestLanesEndedBeforeTheAgent(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true", Base: y.Git("rev-parse", "HEAD")}
+	if _, err := y.l.open(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	y.Write(".agents-os/relay/worktrees/1/made-ready", "x")
+	a.Ended = true
+	next, f := y.adopted(a)
+	if f.Receipt.ErrorSummary != "relay ended before the agent began" || f.Receipt.Salvage != "" {
+		t.Errorf("got %q, kept in %q", f.Receipt.ErrorSummary, f.Receipt.Salvage)
+	}
+	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+		t.Errorf("stays: %q, %v", stay, err)
 	}
 }

@@ -40,9 +40,16 @@ func (t turn) sum(u runners.Usage) attempts.Usage {
 }
 
 func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runners.Report, error) {
+	cut := ""
+	switch {
+	case t.cut && p.used():
+		cut = "relay ended while the agent worked" // by a signal, or by an error of its own
+	case t.cut:
+		cut = "relay ended before the agent began"
+	}
 	runner, err := c.o.NewRunner(a.Runner, t.sup)
 	if err != nil {
-		return cutShort(t.cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
+		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
@@ -60,7 +67,7 @@ func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runn
 	})
 	err = errors.Join(err, c.o.private(p.result))
 	c.used(a, t.sum(report.Usage))
-	return cutShort(t.cut, report, err)
+	return cutShort(cut, report, err)
 }
 
 // afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short.
@@ -73,11 +80,11 @@ func afterwards(p place) (sup process.Supervisor, cut bool) {
 }
 
 // cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.
-func cutShort(cut bool, r runners.Report, err error) (runners.Report, error) {
-	if !cut {
+func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
+	if why == "" {
 		return r, err
 	}
-	return runners.Report{Outcome: runners.Stopped, Detail: "relay was killed while the agent worked", Usage: r.Usage, Model: r.Model}, nil
+	return runners.Report{Outcome: runners.Stopped, Detail: why, Usage: r.Usage, Model: r.Model}, nil
 }
 
 // used tells what an attempt has used whose agent has come to its end.
