@@ -126,9 +126,16 @@ func (o Outlook) Forecast() (*Forecast, error) {
 	}
 	f.LeftOut = left.open - f.Tasks
 	slices.Sort(ends)
-	minutes := func(m float64) time.Duration { return time.Duration(m * float64(time.Minute)) }
-	f.P50, f.P90 = minutes(ends[len(ends)/2]), minutes(ends[len(ends)*9/10])
+	f.P50, f.P90 = Minutes(ends[len(ends)/2]), Minutes(ends[len(ends)*9/10])
 	return f, nil
+}
+
+// longest is what is told of anything that takes longer: about a hundred years, and no time.Duration holds three hundred.
+const longest = 100 * 365 * 24 * time.Hour
+
+// Minutes is so many minutes, as far as they can be told.
+func Minutes(n float64) time.Duration {
+	return time.Duration(min(n, longest.Minutes()) * float64(time.Minute))
 }
 
 // Plan tells in which order a run would do what is left.

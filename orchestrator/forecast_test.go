@@ -193,6 +193,19 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// What would take longer than a time.Duration holds is told as very long, and not as nothing.
+func TestForecastOfVeryLong(t *testing.T) {
+	t.Parallel()
+	e, g := planOf(t, strings.NewReplacer("A: {title: a, points: 1}", "A: {title: a, points: 0.0001}", "points: 3", "points: 1000000").Replace(sixTasks))
+	f, err := Outlook{Epic: e, Graph: g, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": done(took(1, attempts.Success))}}, Jobs: 1}.Forecast()
+	if err != nil || f.P50 != longest || f.P90 != longest {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	if got := Minutes(1.5); got != 90*time.Second {
+		t.Errorf("a minute and a half is %s", got)
+	}
+}
+
 // twoGroups is two groups of so many tasks, one after the other: with a dependency from each to each.
 func twoGroups(n int) *epic.Epic {
 	e := &epic.Epic{Groups: []epic.Group{{Name: "a"}, {Name: "b", BlockedBy: []string{"a"}}}}

@@ -108,7 +108,7 @@ func (o *workOptions) rehearsal(p *place, pl *plan, view *attempts.View) (*rehea
 		runner, _ := p.choose(t, func(name string) time.Duration {
 			at := r.now
 			if r.BasedOn > 0 {
-				at = at.Add(time.Duration(turn.Start * float64(time.Minute)))
+				at = at.Add(orchestrator.Minutes(turn.Start))
 			}
 			return max(ledger.Cooling[name].Until.Sub(at), 0)
 		})

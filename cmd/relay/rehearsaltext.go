@@ -5,7 +5,8 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"time"
+
+	"relay/orchestrator"
 )
 
 // tell writes a rehearsal for a person.
@@ -68,7 +69,7 @@ func (r *rehearsal) sum() string {
 		least = "; with any number at least " + r.at(min(r.Chain, r.P50))
 	}
 	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (going by %s done)", r.at(r.P50), jobs, r.at(r.P90), least, count(r.BasedOn, "task"))
-	if late := r.now.Add(minutesLong(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
+	if late := r.now.Add(orchestrator.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
 		text += "; not all by " + listing{now: r.now}.coming(r.until) + ", about " + roughly(late) + " more"
 	}
 	return text
@@ -79,10 +80,8 @@ func (r *rehearsal) at(t float64) string {
 	if r.BasedOn == 0 {
 		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
 	}
-	return roughly(minutesLong(t))
+	return roughly(orchestrator.Minutes(t))
 }
-
-func minutesLong(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
 func (r *rehearsal) points() string {
 	if r.Makespan == 1 {
