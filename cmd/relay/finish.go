@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,8 +64,9 @@ type finished struct {
 	DryRun   bool         `json:"dry_run"`
 	Untested bool         `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
 	Undo     string       `json:"undo,omitempty"`
-	Landed   []string     `json:"landed"` // completed tasks
-	Open     []taskState  `json:"open"`   // the others
+	Landed   []string     `json:"landed"`          // completed tasks
+	Open     []taskState  `json:"open"`            // the others
+	Again    []string     `json:"again,omitempty"` // those of Open that had landed before relay retry
 	Judged   *epicState   `json:"epic_review,omitempty"`
 	Request  *pullRequest `json:"pull_request,omitempty"`
 	ExitCode int          `json:"exit_code"`
@@ -145,11 +147,32 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	for _, t := range standing.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
-		} else {
-			f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exitGated
+			continue
+		}
+		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exitGated
+		if there, err := f.landed(ctx, t.ID); err != nil {
+			return err
+		} else if there {
+			f.answer.Again = append(f.answer.Again, t.ID)
 		}
 	}
 	return nil
+}
+
+// landed reports whether something of a task is in what relay finish lands, as of one that a person had begin again.
+func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
+	rec := f.view.Ledger.Tasks[task]
+	if rec == nil {
+		return false, nil
+	}
+	for i := range rec.Attempts {
+		if commit := rec.Attempts[i].Landed; commit != "" {
+			if there, err := f.step.Has(ctx, commit); err != nil || there {
+				return there, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // land takes the step and writes that down.
@@ -194,10 +217,16 @@ func (f *finishing) text() {
 	if len(a.Landed) > 0 {
 		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(wrap(some(a.Landed, maxLeft), l.width, "       "), "       "))
 	}
-	if len(a.Open) > 0 {
-		fmt.Fprint(w, "not in it:\n")
-		l.open(w, a.Open)
+	var in, out []taskState
+	for _, t := range a.Open {
+		if slices.Contains(a.Again, t.ID) {
+			in = append(in, t)
+		} else {
+			out = append(out, t)
+		}
 	}
+	l.open(w, "in it as it was, to be done again:", in)
+	l.open(w, "not in it:", out)
 	l.judged(w, a.Judged)
 	if a.Untested && a.Request == nil {
 		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
@@ -235,7 +264,11 @@ func (f *finishing) checks() string {
 }
 
 // open lists tasks that are not completed.
-func (l listing) open(w *scrubber, tasks []taskState) {
+func (l listing) open(w *scrubber, head string, tasks []taskState) {
+	if len(tasks) == 0 {
+		return
+	}
+	fmt.Fprintln(w, head)
 	widest := 0
 	for i := range tasks {
 		widest = max(widest, len(tasks[i].ID))

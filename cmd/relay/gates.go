@@ -150,10 +150,14 @@ func retryTask(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]atte
 		}
 	}
 	said := t.ID + " is pending again"
+	stays := ""
+	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed {
+		stays = "\nwhat it did stays: take its commits back, or say in epic.yml what is to be different, or its agent finds nothing to do"
+	}
 	if n := len(events) - 1; n > 0 {
 		said += fmt.Sprintf(", and so %s %s that depend on it", verb(n, "is", "are"), count(n, "task"))
 	}
-	return events, said + ": relay work", nil
+	return events, said + ": relay work" + stays, nil
 }
 
 func verb(n int, one, many string) string {

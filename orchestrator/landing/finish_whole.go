@@ -32,6 +32,11 @@ func (f *Finish) whole(ctx context.Context) error {
 		Hint: "git update-ref " + f.trunk.Ref() + " " + f.Branch + ", then relay finish, lands it as it is; " + back + " has it all again"}
 }
 
+// Has reports whether a commit of the integration branch is in what is landed.
+func (f *Finish) Has(ctx context.Context, commit string) (bool, error) {
+	return f.trunk.Holds(ctx, commit)
+}
+
 // late reports whether the branch has only not followed, as one that was checked out does: it never was anywhere but on
 // its way to where it is.
 func (f *Finish) late(ctx context.Context, own, branch string) (bool, error) {
