@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -182,7 +183,7 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.noteLane(a, name); err != nil {
+	if err := l.noteLane(a, laneFile, name); err != nil {
 		return nil, err
 	}
 	repo, err := l.yard.Site(ctx, name, a.Base, l.branch(a))
@@ -205,15 +206,19 @@ func (l *lanes) trailers(a Assignment) []string {
 }
 
 // noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.
-func (l *lanes) noteLane(a Assignment, name string) error {
-	file := filepath.Join(placeOf(l.o.Dir, a).folder, laneFile)
+func (l *lanes) noteLane(a Assignment, in, name string) error {
+	file := filepath.Join(placeOf(l.o.Dir, a).folder, in)
 	if err := l.makeRoom(file); err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(name+"\n"), 0o600)
 }
 
-const laneFile = "worktree"
+// The file that names an attempt's worktree, and the one that names another that is being made for it.
+const (
+	laneFile   = "worktree"
+	makingFile = "worktree-in-making"
+)
 
 // reopen gives an attempt of a killed run its worktree back, if it had not left it to others; else another one at the head
 // of its branch.
@@ -242,11 +247,32 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	if head != "" && !trees.Has(ctx, l.home, head) { // see [lane.judge]
 		head = ""
 	}
-	if name, err = l.vacant(ctx, recoveryName); err != nil {
+	return l.recover(ctx, a, firstOf(head, a.Base))
+}
+
+// recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there
+// is nothing in it but a part of the commit.
+func (l *lanes) recover(ctx context.Context, a Assignment, head string) (*lane, error) {
+	making := filepath.Join(placeOf(l.o.Dir, a).folder, makingFile)
+	if noted, err := runners.ReadResultFile(making); err == nil {
+		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoveryName) {
+			if err := l.yard.Remove(ctx, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	name, err := l.vacant(ctx, recoveryName)
+	if err != nil {
 		return nil, err
 	}
-	repo, err := l.yard.Site(ctx, name, firstOf(head, a.Base), l.branch(a))
+	if err := l.noteLane(a, makingFile, name); err != nil {
+		return nil, err
+	}
+	repo, err := l.yard.Site(ctx, name, head, l.branch(a))
 	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.Remove(making), l.noteLane(a, laneFile, name)); err != nil {
 		return nil, err
 	}
 	return l.lane(name, repo, a), nil

@@ -175,3 +175,27 @@ func TestLanesEndedBeforeTheAgent(t *testing.T) {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 }
+
+// A worktree that was being made for an attempt which had lost its own, when relay was killed again, is no work.
+func TestLanesRemoveHalfRecovery(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true"}, `echo 1 > one; git add one; git commit -qm one; rm -rf "$PWD"`, 0)
+	if _, err := y.l.recover(t.Context(), a, a.Base); err != nil {
+		t.Fatal(err)
+	}
+	y.Sh("rm .git/worktrees/recovery-1/index .agents-os/relay/worktrees/recovery-1/seed.txt")
+	for file, name := range map[string]string{laneFile: "1", makingFile: "recovery-1"} {
+		if err := y.l.noteLane(a, file, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	y.Git("update-ref", "refs/heads/"+y.l.branch(a), "HEAD^{commit}")
+	next, f := y.adopted(a)
+	if f.Receipt.Salvage != "" {
+		t.Errorf("half a checkout is kept as work: %s", f.Receipt.DiffStat)
+	}
+	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+		t.Errorf("stays: %q, %v", stay, err)
+	}
+}
