@@ -108,6 +108,9 @@ func (f *Finish) resolve(ctx context.Context) error {
 		return &words.RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
 			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Branch + " keeps the work under another name"}
 	}
+	if _, err := f.trunk.git(ctx, nil, "check-ref-format", "refs/heads/"+f.Into); err != nil && ctx.Err() == nil {
+		return &words.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
+	}
 	if target, err := f.trunk.git(ctx, nil, "symbolic-ref", "--quiet", "refs/heads/"+f.Into); err == nil {
 		into, branch := strings.CutPrefix(target, "refs/heads/")
 		if !branch {
@@ -121,10 +124,16 @@ func (f *Finish) resolve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// nameable reports whether git makes a branch of that name.
+// nameable reports whether git makes a branch of that name, and it would mean nothing else then.
 func (f *Finish) nameable(ctx context.Context) bool {
-	_, err := f.trunk.git(ctx, nil, "check-ref-format", "--branch", f.Into)
-	return err == nil && f.Into != "HEAD"
+	if f.Into == "HEAD" || f.Into == "@" {
+		return false
+	}
+	remote, err := f.trunk.repo.Ref(ctx, "refs/remotes/"+f.Into)
+	if err == nil && remote == "" {
+		_, err = f.trunk.git(ctx, nil, "check-ref-format", "--branch", f.Into)
+	}
+	return err == nil && remote == ""
 }
 
 // unobstructed refuses a branch that somebody is at work on.
@@ -136,15 +145,17 @@ func (f *Finish) unobstructed(ctx context.Context) error {
 	f.Head = facts.Branch
 	f.Here = f.Head == f.Into
 	if facts.Unmerged {
-		return &words.RefusedError{Reason: "a merge or rebase is half done in this checkout", Hint: "finish it, or git merge --abort or git rebase --abort; then relay finish"}
+		return &words.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
 	if f.Here {
 		return clean(facts)
 	}
-	where, err := f.elsewhere(ctx)
+	where, gone, err := f.elsewhere(ctx)
 	switch {
 	case err != nil:
 		return err
+	case gone:
+		return &words.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
 	case where != "":
 		return &words.RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
 			Hint: "git -C " + words.ShellWord(where) + " merge " + f.ours(ctx)}
@@ -168,19 +179,19 @@ func clean(facts reanchor.Facts) error {
 	return &words.RefusedError{Reason: "this checkout has uncommitted changes: " + words.Listed(changed), Hint: "git commit or git stash them, then relay finish"}
 }
 
-// elsewhere is the worktree that has Into checked out, "" when none has.
-func (f *Finish) elsewhere(ctx context.Context) (string, error) {
+// elsewhere is the worktree that has Into checked out, "" when none has; gone when git would forget it.
+func (f *Finish) elsewhere(ctx context.Context) (where string, gone bool, err error) {
 	out, err := f.trunk.repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	for block := range strings.SplitSeq(string(out), "\x00\x00") {
 		where, rest, _ := strings.Cut(block, "\x00")
 		if strings.Contains(rest+"\x00", "\x00branch refs/heads/"+f.Into+"\x00") {
-			return strings.TrimPrefix(where, "worktree "), nil
+			return strings.TrimPrefix(where, "worktree "), strings.Contains(rest, "\x00prunable"), nil
 		}
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // make makes the commit that Into shall be at.
