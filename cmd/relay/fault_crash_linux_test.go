@@ -281,14 +281,14 @@ func TestFaultWhatGitCannotCollect(t *testing.T) {
 	l := newLab(t, "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n  T1: {title: One}\n  T2: {title: Two}\n", `
 if [ "$RELAY_TASK" = T1 ]; then
 	echo early > early; git add early; git commit -qm early
-	git config --global filter.z.required true; git config --global filter.z.clean false
-	echo '*.bin filter=z' > .gitattributes; echo hours > work.bin
+	echo hours > work.bin; at=$(git hash-object work.bin)
+	echo > "$(git rev-parse --git-common-dir)/objects/${at%%${at#??}}"
 fi
 echo x > "$RELAY_TASK"; ok`)
 	l.landing(1)
 	l.work(exitFailure)
 	r := l.work(exitGated)
-	if want := "T1 gated: infrastructure: git cannot collect what the agent left: git add: fatal: work.bin: clean filter 'z' failed"; !strings.Contains(r.stdout.String()+r.stderr.String(), want) {
+	if want := "T1 gated: infrastructure: git cannot collect what the agent left: git "; !strings.Contains(r.stdout.String()+r.stderr.String(), want) {
 		t.Errorf("it says\n%s%s", &r.stdout, &r.stderr)
 	}
 	if want := "note: T1 what the agent left of T1 stays in .agents-os/relay/worktrees/1: git status there says more"; !strings.Contains(r.stdout.String()+r.stderr.String(), want) {
