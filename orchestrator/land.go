@@ -217,7 +217,7 @@ func (l *lanes) tipSays(ctx context.Context, q question, check numbered, f *Find
 // collided turns a merge conflict into what the next attempt is told.
 func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *landing.ConflictError, f *Finding) {
 	log := filepath.Join(placeOf(l.o.Dir, a).checks, "merge-landing.log")
-	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip), words.Listed(c.Files)))
+	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), words.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
 	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
 	if err := errors.Join(l.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
@@ -239,9 +239,13 @@ func (l *lanes) keepBack(ctx context.Context, a Assignment, f *Finding) error {
 	return l.dropBranch(ctx, l.branch(a), f.Head)
 }
 
-// since names the tasks that have landed between two commits.
-func (l *lanes) since(ctx context.Context, from, to string) string {
-	tasks, err := l.landed(ctx, from, to)
+// since names the tasks that have landed between two commits: as far as that is known, those that have changed one of
+// some paths.
+func (l *lanes) since(ctx context.Context, from, to string, paths ...string) string {
+	tasks, err := l.landed(ctx, from, to, paths...)
+	if len(paths) > 0 && (err != nil || len(tasks) == 0) {
+		return l.since(ctx, from, to)
+	}
 	if err != nil || len(tasks) == 0 {
 		return "the integration branch"
 	}

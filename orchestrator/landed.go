@@ -42,10 +42,11 @@ func (l *lanes) differ(ctx context.Context, one, two string) (bool, error) {
 	return treeOne != treeTwo, err
 }
 
-// landed names the tasks that have landed between two commits, the last one first.
-func (l *lanes) landed(ctx context.Context, from, to string) ([]string, error) {
-	out, err := l.home.Run(ctx, reanchor.Call{Args: []string{
+// landed names the tasks that have landed between two commits, the last one first: those that have changed one of some
+// paths, or all.
+func (l *lanes) landed(ctx context.Context, from, to string, paths ...string) ([]string, error) {
+	out, err := l.home.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
 		"-c", "trailer.separators=:", "log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
-	}})
+	}, paths...)})
 	return slices.Compact(strings.Fields(string(out))), err
 }

@@ -170,7 +170,7 @@ func TestLandingOneByOne(t *testing.T) {
 		}
 	}
 	y.holds("one two")
-	if f := y.last; !strings.Contains(f.Receipt.ErrorSummary, "conflict with T2, T1 in one") || f.Receipt.Salvage != "refs/relay/20260101-lab/T3/1" {
+	if f := y.last; !strings.Contains(f.Receipt.ErrorSummary, "conflict with T1 in one") || f.Receipt.Salvage != "refs/relay/20260101-lab/T3/1" {
 		t.Errorf("the conflict says %q, kept in %q", f.Receipt.ErrorSummary, f.Receipt.Salvage)
 	}
 	y.told("<<<<<<< relay/20260101-lab\n1\n=======\n3\n>>>>>>> this task\n")
