@@ -22,7 +22,7 @@ type gateOptions struct {
 func newGateCommand(a *app) *cobra.Command {
 	opts := gateOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "gate TASK",
+		Use:     "gate TASK [--reason TEXT]",
 		Short:   "Keep a task from being tried",
 		Long:    "Keep a task from being tried until relay ungate says otherwise. What depends on\nit is blocked; its neighbours go on.",
 		Example: `  relay gate T5 --reason "waits for the new API key"`,

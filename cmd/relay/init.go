@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -173,7 +174,7 @@ func unproved(e *epic.Epic) []taskWarning {
 		case len(t.Checks) == 0:
 			what = "has no checks: only the agent's word and a reviewer would prove it"
 		case len(t.Criteria) == 0:
-			what = "has no acceptance criteria"
+			what = noCriteria
 		default:
 			continue
 		}
@@ -181,6 +182,8 @@ func unproved(e *epic.Epic) []taskWarning {
 	}
 	return warnings
 }
+
+const noCriteria = "has no acceptance criteria"
 
 // maxWarnings is how many warnings of one kind are told one by one.
 const maxWarnings = 10
@@ -193,8 +196,12 @@ func tellWarnings(w io.Writer, warnings []taskWarning) {
 		}
 		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
 	}
-	if len(warnings) > 0 {
+	unchecked := func(w taskWarning) bool { return w.Message != noCriteria }
+	switch {
+	case slices.ContainsFunc(warnings, unchecked):
 		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")
+	case len(warnings) > 0:
+		fmt.Fprintln(w, "relay: hint: say what must be true under the task's acceptance criteria in the epic or blueprint")
 	}
 }
 

@@ -23,8 +23,9 @@ in the morning what it did.
   relay status               see where it stands`
 
 const rootExits = `Exit codes:
-  0 all completed   1 error   2 usage   3 finished with gated or blocked tasks
-  4 stopped by its deadline
+  0 all completed   1 error   2 usage
+  3 finished with gated or blocked tasks; relay finish: not all are completed
+  4 stopped by its deadline or budget
   10 invalid epic or configuration   11 already running   12 no usable runner
   130 interrupted   143 terminated
 `

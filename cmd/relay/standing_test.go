@@ -176,3 +176,19 @@ func TestRootCausesReachTheEndOfALongChain(t *testing.T) {
 		t.Errorf("root causes of the last task: %v, want [T0]", got)
 	}
 }
+
+// What to type for gated tasks stands in columns.
+func TestNeedsAreAligned(t *testing.T) {
+	t.Parallel()
+	s := &standing{Tasks: []taskState{{ID: "T2", Status: attempts.Gated}, {ID: "T10", Status: attempts.Gated}, {ID: "longer", Status: attempts.Pending}}}
+	var out bytes.Buffer
+	listing{}.needs(&out, s)
+	want := `
+needs you:
+  relay show T2       what was tried;  relay ungate T2 to try again
+  relay show T10      what was tried;  relay ungate T10 to try again
+`
+	if got, _, _ := strings.Cut(out.String(), "\nall"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

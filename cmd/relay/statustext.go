@@ -160,7 +160,12 @@ func (l listing) why(t *taskState) string {
 // needs says what a person should type, and for what.
 func (l listing) needs(w io.Writer, s *standing) {
 	const most = 10
-	told := 0
+	told, widest := 0, 0
+	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
+		if s.Tasks[i].Status == attempts.Gated {
+			widest, n = max(widest, len(s.Tasks[i].ID)), n+1
+		}
+	}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		if t.Status != attempts.Gated {
@@ -172,7 +177,7 @@ func (l listing) needs(w io.Writer, s *standing) {
 		case told > most:
 			continue
 		}
-		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", t.ID, t.ID)
+		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", pad(t.ID, widest), t.ID)
 	}
 	if told > most {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)

@@ -65,7 +65,7 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 	}
 	if f.Tip == "" {
 		return nil, &words.RefusedError{Reason: "there is no branch " + f.Branch + ": nothing of this epic was made in worktrees",
-			Hint: "what was made in your checkout is on your branch: git log"}
+			Hint: "relay work makes it; with isolation none what was made is on your own branch"}
 	}
 	if err = f.resolve(ctx); err != nil {
 		return nil, err

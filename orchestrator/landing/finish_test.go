@@ -160,7 +160,7 @@ func TestFinishRefuses(t *testing.T) {
 		"begun on no branch": {"true", "", "it is not known which branch " + repotest.Landed + " belongs on: HEAD was detached when the epic began",
 			"relay finish --into BRANCH names it; git branch NAME " + repotest.Landed + " keeps the work under another name"},
 		"never begun": {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + repotest.Landed, "main",
-			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "what was made in your checkout is on your branch: git log"},
+			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it; with isolation none what was made is on your own branch"},
 		"checked out and locked": {"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
 			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed},
 		"being rebased beside": {"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
