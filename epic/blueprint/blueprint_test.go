@@ -299,6 +299,9 @@ func TestHostile(t *testing.T) {
 		"quotes":      fill("> a\n"),
 		"boxes":       "## Tasks\n" + fill("- [ ] a\n  b\n"),
 		"definitions": fill("[a]: b\n"),
+		"above":       fill("**Checks:** `a` "),
+		"words above": "**Checks:** `a`\n" + fill("b\n"),
+		"goes on":     "**Checks:** `a`,\n" + fill("`b`,\n"),
 		"blank":       "- a" + fill("\n") + "b",
 	} {
 		begin := time.Now()

@@ -78,13 +78,13 @@ func (p *parser) epicFields(b *block, first []line) {
 		case len(found) == 0 && last != nil && b.kind == paragraph && last.goesOn():
 			if !inCode(l) {
 				p.notInCode(l.place(), last.key)
+				return // as many lines may follow as a text has
 			}
 			last.extend(l)
 			continue
 		case len(found) == 0:
 			p.add(l.place(), "put it in a paragraph of its own", "%s stands with fields of the epic, and is none", short(l.text))
-			last = nil
-			continue
+			return
 		}
 		for _, f := range found {
 			p.epicField(f)
