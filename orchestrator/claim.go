@@ -22,7 +22,7 @@ func ClaimOf(l *attempts.Ledger, dir string) landing.Claim {
 				c.Landed = append(c.Landed, a.Landed)
 			}
 			if a.Landing != nil && a.Landing.Landed != "" {
-				c.Landed = append(c.Landed, a.Landing.Landed)
+				c.Landing = append(c.Landing, a.Landing.Landed)
 			}
 		}
 	}

@@ -115,7 +115,13 @@ func (c *checkout) putBackProtected(ctx context.Context, a Assignment, check num
 	if len(changed) > 0 {
 		f.note("tamper", words.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	if guarding := c.guard(ctx, f); guarding != nil || f.Outcome == attempts.Success { // the check may have damaged .git
+		return errors.Join(err, guarding)
+	}
+	return nil
 }
 
 // acceptance lists the checks of a task and then the epic's.

@@ -2,7 +2,11 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"relay/attempts"
 )
@@ -28,6 +32,10 @@ func (w *lane) wrapUp(ctx context.Context, f *Finding) error {
 		if err := w.c.tree.Forget(); err != nil {
 			return err
 		}
+	}
+	// From here on HEAD says nothing of the agent: a run after a kill goes by the branch.
+	if err := os.Remove(filepath.Join(w.p.folder, laneFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	w.c.tree.Detach(ctx, firstOf(f.Head, w.a.Base))
 	return nil

@@ -54,17 +54,27 @@ type occupancy struct {
 	keeping sync.Mutex
 }
 
-// occupy takes the epic and the checkout for this run, or returns an *InUseError.
+// occupy takes the checkout and the epic for this run, or returns an *InUseError. The checkout comes first: there nobody
+// meets a lock whose holder is still writing down who it is.
 func occupy(ctx context.Context, o *Options) (*occupancy, error) {
 	c := &occupancy{dir: o.Repo.GitDir(), who: attempts.Self(o.Epic.ID, time.Now())}
 	c.epic = epicHold{repo: o.Repo, who: c.who}
 	c.epic.who.Dir = o.Dir
-	if err := c.epic.take(); err != nil {
-		return nil, err
+	var err error
+	if o.Isolation == IsolationNone || o.Isolation == IsolationShared {
+		err = c.occupyCheckout(ctx, o)
 	}
-	if o.Isolation != IsolationNone && o.Isolation != IsolationShared {
-		return c, nil
+	if err == nil {
+		err = c.epic.take()
 	}
+	if err != nil {
+		return nil, errors.Join(err, c.leave())
+	}
+	return c, nil
+}
+
+// occupyCheckout takes the checkout, and ends what killed runs of other ledgers have left in it.
+func (c *occupancy) occupyCheckout(ctx context.Context, o *Options) error {
 	c.name = runLock + o.Run + "." + string(o.Isolation) + lockSuffix
 	if rel, err := filepath.Rel(o.Root, o.Dir); err == nil {
 		c.who.Dir = filepath.ToSlash(rel)
@@ -78,10 +88,7 @@ func occupy(ctx context.Context, o *Options) (*occupancy, error) {
 	if err == nil && len(dead) > 0 { // nobody else would end what a killed run of another ledger has left here
 		_, err = process.Sweep(ctx, func(mark string) bool { run, _, _ := cutMark(mark); return dead[run] }, o.Limits.StopGrace)
 	}
-	if err != nil {
-		return nil, errors.Join(err, c.leave())
-	}
-	return c, nil
+	return err
 }
 
 // enter takes this run's lock unless another's is in its way, and returns the runs that were killed here.

@@ -108,6 +108,13 @@ func TestFaultTwoEpicsOneCheckout(t *testing.T) {
 	}
 	l.end(next)
 	next.wants(t, exitOK)
+	again := other // the one that was killed
+	if theirs != nil {
+		again = nil
+	}
+	last := l.begin(l.prepared(again, "work"))
+	l.end(last)
+	last.wants(t, exitOK)
 	l.unlocked()
 	l.quiet()
 }

@@ -7,7 +7,7 @@ import (
 	"relay/configs"
 )
 
-// Two repositories that name one folder outside of them must not take each other's worktrees for their own.
+// Two repositories that name one folder must not take each other's worktrees for their own.
 func TestWorktreesOfTwoRepositoriesLieApart(t *testing.T) {
 	t.Parallel()
 	at := func(root, dir string) string {
@@ -17,13 +17,12 @@ func TestWorktreesOfTwoRepositoriesLieApart(t *testing.T) {
 	}
 	outside := t.TempDir()
 	root := filepath.Join(outside, "a", "app")
-	for dir, want := range map[string]string{
-		"":      filepath.Join(root, ".agents-os", "relay", "worktrees"),
-		"trees": filepath.Join(root, "trees"),
-		root + string(filepath.Separator) + "trees": filepath.Join(root, "trees"),
-	} {
-		if got := at(root, dir); got != want {
-			t.Errorf("%q: got %s, want %s", dir, got, want)
+	if got, want := at(root, ""), filepath.Join(root, ".agents-os", "relay", "worktrees"); got != want {
+		t.Errorf("no folder named: got %s, want %s", got, want)
+	}
+	for _, dir := range []string{"trees", root + string(filepath.Separator) + "trees"} {
+		if got, want := filepath.Dir(at(root, dir)), filepath.Join(root, "trees"); got != want {
+			t.Errorf("%q: it lies in %s, want %s", dir, got, want)
 		}
 	}
 	for _, dir := range []string{outside, "../beside"} {

@@ -14,10 +14,11 @@ import (
 // Claim is what a ledger knows of an epic's integration branch. The branch is named by the epic's id and outlives ledgers:
 // what is on it may be the work of another one, of another checkout or of one that was put away.
 type Claim struct {
-	Begun  bool                  // a run of the ledger has worked on it
-	Over   bool                  // it is where it belongs, so that it may have gone on anew
-	Landed []string              // commits with which its tasks have landed
-	Ran    func(run string) bool // whether a run was one of the ledger's
+	Begun   bool                  // a run of the ledger has worked on it
+	Over    bool                  // it is where it belongs, so that it may have gone on anew
+	Landed  []string              // commits with which its tasks have landed
+	Landing []string              // those with which tasks were about to land when a run was killed, and may have
+	Ran     func(run string) bool // whether a run was one of the ledger's
 }
 
 // strange is what others have put on the branch.
@@ -118,7 +119,7 @@ func (t *Trunk) Reclaim(ctx context.Context, head string, c Claim) error {
 func (t *Trunk) others(ctx context.Context, tip, head string, c Claim) (f strange, err error) {
 	var ask strings.Builder
 	ask.WriteString(tip + "\n^" + head + "\n")
-	for _, landed := range c.Landed {
+	for _, landed := range slices.Concat(c.Landed, c.Landing) {
 		ask.WriteString("^" + landed + "\n")
 	}
 	list, err := t.git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
