@@ -106,6 +106,12 @@ func (l *lab) left(said string) []string {
 // belongings is everything of the user's that a night must leave as it is: files, index, HEAD, branch and stash.
 func (l *lab) belongings() string {
 	l.t.Helper()
+	return l.inFront() + "stash " + l.git("stash", "list") + "\n"
+}
+
+// inFront is what the user has in front of them: files, index, HEAD and branch.
+func (l *lab) inFront() string {
+	l.t.Helper()
 	var b strings.Builder
 	err := filepath.WalkDir(l.root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -126,7 +132,7 @@ func (l *lab) belongings() string {
 		l.t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "index %x\nHEAD %s", sha256.Sum256([]byte(l.read(".git/index"))), l.read(".git/HEAD"))
-	fmt.Fprintf(&b, "main %s\nstash %s\n", l.git("rev-parse", "main"), l.git("stash", "list"))
+	fmt.Fprintf(&b, "main %s\n", l.git("rev-parse", "main"))
 	return b.String()
 }
 

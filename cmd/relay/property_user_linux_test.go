@@ -29,14 +29,8 @@ func newUser(l *lab, made map[string]string, dice *rand.Rand) *user {
 			u.does = slices.DeleteFunc(u.does, func(what string) bool { return what == "stash" })
 		}
 	}
-	u.own, u.refs = u.checkout(), u.names()
+	u.own, u.refs = u.inFront(), u.names()
 	return u
-}
-
-// checkout is what the user has in front of them.
-func (u *user) checkout() string {
-	own, _, _ := strings.Cut(u.belongings(), "\nstash ") // agents share that
-	return own
 }
 
 // names are the user's branches but for main, and tags.
@@ -92,13 +86,13 @@ func (u *user) act() {
 		u.git("branch", name)
 		u.refs["refs/heads/"+name] = u.git("rev-parse", "main")
 	}
-	u.does, u.own = u.does[1:], u.checkout()
+	u.does, u.own = u.does[1:], u.inFront()
 }
 
 // undisturbed wants everything of the user's to be as they have left it, and that what agents have deleted is told.
 func (u *user) undisturbed(log string, killed bool) {
 	u.t.Helper()
-	if now := u.checkout(); now != u.own {
+	if now := u.inFront(); now != u.own {
 		u.t.Errorf("the user's checkout is not what it was:\n%s\nbefore:\n%s", now, u.own)
 	}
 	stash := strings.Split(u.git("stash", "list", "--format=%gs"), "\n")
