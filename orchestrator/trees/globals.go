@@ -2,14 +2,24 @@ package trees
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // globals are the files of the user's own that git goes by in every repository, relay's git as well. An agent has the same
 // home. What an agent does there is put back and told, and gates nobody: a user may have done it, or a program's set-up.
-func (r *Rules) globals() (files []ruled) {
+func (r *Rules) globals() []ruled {
+	if r.home == nil {
+		r.home = globalsOf(r.Env)
+	}
+	return slices.Clone(r.home)
+}
+
+// globalsOf are those files with an environment: where their links lead now.
+func globalsOf(environment []string) []ruled {
+	files := []ruled{}
 	env := map[string]string{}
-	for _, entry := range r.Env {
+	for _, entry := range environment {
 		name, value, _ := strings.Cut(entry, "=")
 		env[name] = value
 	}

@@ -24,7 +24,8 @@ type Rules struct {
 	Env  []string      // of agents, by which git finds the user's own files
 
 	mu       sync.Mutex
-	atWork   int // who runs an agent's code
+	atWork   int     // who runs an agent's code
+	home     []ruled // of the user's own, as they are named
 	files    []ruled
 	shallow  string            // commits without the history that they have
 	replaced map[string]string // refs/replace
