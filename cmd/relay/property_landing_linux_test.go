@@ -64,7 +64,7 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 	r := l.prepared(nil, "work")
 	u.during(r)
 	if code := r.code(); code != exitOK && code != exitGated {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code %d; the last run said\n%s", code, &r.stderr)
 	}
 	l.quiet()
 	log := l.run("ledger", "log").stdout.String()
