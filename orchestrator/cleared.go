@@ -9,7 +9,7 @@ import (
 	"relay/reanchor"
 )
 
-// Whoever types git gc --prune=now, or git prune, takes away what a git beside it, relay's or an agent's, has written and
+// Whoever types git prune, or forces git gc --prune=now (see gcHold), takes away what a git beside it, relay's or an agent's, has written and
 // nothing leads to yet. What relay makes it makes again, and what an agent had committed is committed again from its files.
 
 // lostTries bounds how often in a row that is done.

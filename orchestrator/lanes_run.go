@@ -39,7 +39,7 @@ func (l *lanes) begin(ctx context.Context) error {
 	if err := l.awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
-	return errors.Join(l.vault.Save(), l.stash.begin(), l.refs.Begin(), l.ignoreFurnished(ctx))
+	return errors.Join(l.vault.Save(), l.stash.begin(ctx), l.refs.Begin(), l.ignoreFurnished(ctx))
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
@@ -136,5 +136,5 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, l.forget(), l.vault.Close())
+	return stay, errors.Join(err, l.forget(ctx), l.vault.Close())
 }

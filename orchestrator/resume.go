@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/trees"
+	"relay/reanchor"
 )
 
 // refsName and stashName are files that are there while tasks are done in worktrees: what is the user's. A run that was
@@ -41,8 +43,10 @@ func (l *lanes) cleanAfter(ctx context.Context) (notes []attempts.Note, err erro
 }
 
 // forget ends what is only there while a run is on.
-func (l *lanes) forget() error {
-	var errs []error
+func (l *lanes) forget(ctx context.Context) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	errs := []error{l.stash.unpin(ctx)}
 	for _, name := range []string{refsName, stashName} {
 		if err := os.Remove(filepath.Join(l.o.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
@@ -51,15 +55,61 @@ func (l *lanes) forget() error {
 	return errors.Join(errs...)
 }
 
-func (g *stashGuard) jot() error {
+// pins is where the user's stash stays reachable while a run is on: what an agent pops and has git clear away, repack -ad
+// will do, would be nowhere when relay looks.
+func (g *stashGuard) pins() string { return "refs/relay-stash/" + g.epic + "/" }
+
+func (g *stashGuard) pin(ctx context.Context) error {
+	if len(g.theirs) == 0 {
+		return nil
+	}
+	g.pinned = true
+	var all []string
+	for _, e := range g.theirs {
+		all = append(all, fmt.Sprintf("update %s%s %s\n", g.pins(), e.Commit, e.Commit))
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	err := g.update(ctx, strings.Join(all, ""))
+	if !refused(ctx, err) {
+		return err
+	}
+	for _, one := range all { // there is an entry whose commit is gone
+		if err := g.update(ctx, one); err != nil && !refused(ctx, err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *stashGuard) unpin(ctx context.Context) error {
+	if !g.pinned {
+		return nil
+	}
+	list, err := g.repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--format=delete %(refname)", g.pins()}})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return g.update(ctx, string(list))
+}
+
+func (g *stashGuard) update(ctx context.Context, updates string) error {
+	call := trees.Writing("update-ref", "--stdin")
+	call.Stdin = strings.NewReader(updates)
+	_, err := g.repo.Run(ctx, call)
+	return err
+}
+
+// jot writes down what is the user's, and pins it.
+func (g *stashGuard) jot(ctx context.Context) error {
 	if g.file == "" {
 		return nil
 	}
 	var list [][2]string
 	for _, e := range slices.Concat(g.theirs, g.went) {
-		list = append(list, [2]string{e.commit, e.message})
+		list = append(list, [2]string{e.Commit, e.Message})
 	}
-	return trees.Jot(g.file, list)
+	return errors.Join(trees.Jot(g.file, list), g.pin(ctx))
 }
 
 // resume keeps what has gone from the user's stash when a run was killed: who did that, and what they have done since,
@@ -71,22 +121,23 @@ func (g *stashGuard) resume(ctx context.Context) (notes []string, err error) {
 	if !trees.Jotted(g.file, &list) {
 		return nil, nil
 	}
-	now, err := g.read()
+	now, err := trees.Stash(g.repo)
 	if err != nil {
 		return nil, err
 	}
+	g.pinned = true
 	g.theirs = nil
 	for _, was := range list {
-		e := stashed{commit: was[0], message: was[1]}
+		e := trees.Stashed{Commit: was[0], Message: was[1]}
 		switch {
 		case slices.Contains(now, e):
 			g.theirs = append(g.theirs, e)
-		case trees.Has(ctx, g.repo, e.commit):
+		case trees.Has(ctx, g.repo, e.Commit):
 			ref := g.ref(e)
-			if err := g.git(ctx, "update-ref", "--", ref, e.commit); err != nil {
+			if err := g.git(ctx, "update-ref", "--", ref, e.Commit); err != nil {
 				return notes, err
 			}
-			notes = append(notes, fmt.Sprintf("%.80q had gone from your stash when relay had been killed; relay leaves it so, and keeps it as %s", e.message, ref))
+			notes = append(notes, fmt.Sprintf("%.80q had gone from your stash when relay had been killed; relay leaves it so, and keeps it as %s", e.Message, ref))
 		}
 	}
 	return notes, nil

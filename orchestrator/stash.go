@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,13 +22,11 @@ type stashGuard struct {
 	file string // where the user's entries are written down while the run is on; "": nowhere
 
 	mu     sync.Mutex
-	theirs []stashed // the user's, oldest first
-	back   []stashed // of theirs, what was put back once
-	went   []stashed // again: left so, and told, which is not for sure before the attempt's end is on disk
+	pinned bool            // see pin
+	theirs []trees.Stashed // the user's, oldest first
+	back   []trees.Stashed // of theirs, what was put back once
+	went   []trees.Stashed // again: left so, and told, which is not for sure before the attempt's end is on disk
 }
-
-// stashed is one entry of the stash.
-type stashed struct{ commit, message string }
 
 // stasher is an attempt that may have stashed.
 type stasher struct {
@@ -40,13 +36,13 @@ type stasher struct {
 }
 
 // begin remembers what is the user's.
-func (g *stashGuard) begin() (err error) {
+func (g *stashGuard) begin(ctx context.Context) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.theirs, err = g.read(); err != nil {
+	if g.theirs, err = trees.Stash(g.repo); err != nil {
 		return err
 	}
-	return g.jot()
+	return g.jot(ctx)
 }
 
 // settle puts back what is gone of the user's entries, once: they may have dropped it themselves. And it takes out what the attempt has stashed: that is kept
@@ -54,7 +50,7 @@ func (g *stashGuard) begin() (err error) {
 func (g *stashGuard) settle(ctx context.Context, by stasher) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now, err := g.read()
+	now, err := trees.Stash(g.repo)
 	if err != nil || slices.Equal(now, g.theirs) {
 		return nil, err
 	}
@@ -63,20 +59,20 @@ func (g *stashGuard) settle(ctx context.Context, by stasher) ([]string, error) {
 		return nil, err
 	}
 	notes, err := g.sort(ctx, now, by)
-	return notes, errors.Join(err, release(), g.jot())
+	return notes, errors.Join(err, release(), g.jot(ctx))
 }
 
-func (g *stashGuard) sort(ctx context.Context, now []stashed, by stasher) (notes []string, err error) {
+func (g *stashGuard) sort(ctx context.Context, now []trees.Stashed, by stasher) (notes []string, err error) {
 	for _, e := range now {
 		switch {
 		case slices.Contains(g.theirs, e):
-		case e.onTask() && e.on(by.branch), e.on("(no branch)") && g.detached(ctx, e, by):
+		case e.OnTask() && e.On(by.branch), e.On("(no branch)") && g.detached(ctx, e, by):
 			ref := g.ref(e)
-			if err := errors.Join(g.git(ctx, "update-ref", "--", ref, e.commit), g.drop(ctx, e)); err != nil {
+			if err := errors.Join(g.git(ctx, "update-ref", "--", ref, e.Commit), trees.Unstash(ctx, g.repo, e)); err != nil {
 				return notes, err
 			}
 			notes = append(notes, "the agent left something in the stash, which is yours too: it is kept as "+ref)
-		case !e.onTask() && (by.alone || !e.on("(no branch)")):
+		case !e.OnTask() && (by.alone || !e.On("(no branch)")):
 			g.theirs = append(g.theirs, e)
 		}
 	}
@@ -86,11 +82,11 @@ func (g *stashGuard) sort(ctx context.Context, now []stashed, by stasher) (notes
 
 // restore puts back what is gone of the user's entries.
 func (g *stashGuard) restore(ctx context.Context) (notes []string, err error) {
-	now, err := g.read()
+	now, err := trees.Stash(g.repo)
 	if err != nil {
 		return nil, err
 	}
-	var still []stashed
+	var still []trees.Stashed
 	for _, e := range g.theirs {
 		if !slices.Contains(now, e) {
 			note, back, err := g.putBack(ctx, e)
@@ -111,59 +107,34 @@ func (g *stashGuard) restore(ctx context.Context) (notes []string, err error) {
 }
 
 // putBack puts an entry back that has gone, unless it has been put back before, and says what became of it.
-func (g *stashGuard) putBack(ctx context.Context, e stashed) (note string, back bool, err error) {
+func (g *stashGuard) putBack(ctx context.Context, e trees.Stashed) (note string, back bool, err error) {
 	switch {
-	case !trees.Has(ctx, g.repo, e.commit):
+	case !trees.Has(ctx, g.repo, e.Commit):
 		return "", false, nil // no agent's doing: it takes a git gc that spares nothing
 	case slices.Contains(g.back, e):
 		ref := g.ref(e)
-		note = fmt.Sprintf("%.80q had gone from your stash again; relay leaves it so, and keeps it as %s", e.message, ref)
+		note = fmt.Sprintf("%.80q had gone from your stash again; relay leaves it so, and keeps it as %s", e.Message, ref)
 		g.went = append(g.went, e)
-		return note, false, g.git(ctx, "update-ref", "--", ref, e.commit)
+		return note, false, g.git(ctx, "update-ref", "--", ref, e.Commit)
 	}
 	g.back = append(g.back, e)
-	note = fmt.Sprintf("%.80q had gone from your stash; relay put it back, on top of the others: if that was you, git stash drop it again, and it stays away", e.message)
-	return note, true, g.git(ctx, "stash", "store", "--message", e.message, e.commit)
+	note = fmt.Sprintf("%.80q had gone from your stash; relay put it back, on top of the others: if that was you, git stash drop it again, and it stays away", e.Message)
+	return note, true, g.git(ctx, "stash", "store", "--message", e.Message, e.Commit)
 }
 
 // ref keeps an entry that is no longer in the stash.
-func (g *stashGuard) ref(e stashed) string { return "refs/relay/" + g.epic + "/stash/" + e.commit }
-
-// dropTries bounds how often an entry is dropped that moves while somebody else stashes.
-const dropTries = 3
-
-// drop removes an entry. It has no name but its place in the list, which changes when somebody stashes meanwhile: sort
-// puts back what was hit instead.
-func (g *stashGuard) drop(ctx context.Context, e stashed) error {
-	for range dropTries {
-		now, err := g.read()
-		if err != nil {
-			return err
-		}
-		at := slices.Index(now, e)
-		if at < 0 {
-			return nil
-		}
-		if err := g.git(ctx, "stash", "drop", "--quiet", fmt.Sprintf("stash@{%d}", len(now)-1-at)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// on reports whether an entry was made on a branch.
-func (e stashed) on(branch string) bool {
-	return strings.HasPrefix(e.message, "WIP on "+branch+": ") || strings.HasPrefix(e.message, "On "+branch+": ")
+func (g *stashGuard) ref(e trees.Stashed) string {
+	return "refs/relay/" + g.epic + "/stash/" + e.Commit
 }
 
 // detached reports whether an entry made on no branch was made in the attempt's worktree: its commit has been HEAD there,
 // and the user's own checkout has not left a branch for it. When others are under way, which may have begun from the same
 // commit, the attempt must have left its branch for it.
-func (g *stashGuard) detached(ctx context.Context, e stashed, by stasher) bool {
+func (g *stashGuard) detached(ctx context.Context, e trees.Stashed, by stasher) bool {
 	if by.repo.GitDir() == g.repo.GitDir() {
 		return false
 	}
-	out, err := g.repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", "--verify", "--end-of-options", e.commit + "^1"}})
+	out, err := g.repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", "--verify", "--end-of-options", e.Commit + "^1"}})
 	parent := strings.TrimSpace(string(out))
 	return err == nil && !leftFor(g.repo, parent, false) && leftFor(by.repo, parent, by.alone)
 }
@@ -185,38 +156,6 @@ func leftFor(repo *reanchor.Git, commit string, anyhow bool) bool {
 		}
 	}
 	return false
-}
-
-// onTask reports whether an entry was made on the branch of any task: an agent that runs now may want it back.
-func (e stashed) onTask() bool {
-	return strings.HasPrefix(e.message, "WIP on relay-tasks/") || strings.HasPrefix(e.message, "On relay-tasks/")
-}
-
-// maxStash bounds what is read of the stash: an entry takes some two hundred bytes.
-const maxStash = 4 << 20
-
-// read lists the stash from its log, oldest first: after most attempts it is what it was, and no git is needed.
-func (g *stashGuard) read() ([]stashed, error) {
-	f, err := os.Open(filepath.Join(g.repo.CommonDir(), "logs", "refs", "stash"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxStash))
-	var list []stashed
-	for line := range strings.Lines(string(data)) {
-		head, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if fields := strings.Fields(head); len(fields) > 1 {
-			list = append(list, stashed{commit: fields[1], message: message})
-		}
-	}
-	return list, err
 }
 
 func (g *stashGuard) git(ctx context.Context, args ...string) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/orchestrator/trees"
 )
 
 // The stash is one for all worktrees: whatever agents do with it, the user's is the same in the morning, and what they
@@ -26,6 +27,7 @@ func TestStashIsTheUsers(t *testing.T) {
 		"looks":                  {"git stash list", []string{"second", "first"}, "", ""},
 		"stashes and pops":       {"echo 1 > seed.txt; git stash -q; git stash pop -q", []string{"second", "first"}, "", ""},
 		"pops the user's":        {"git stash pop -q", []string{"second", "first"}, "", second},
+		"has it cleared away":    {"git repack -adq; git stash pop -q; git repack -adq; git prune --expire=now", []string{"second", "first"}, "", second},
 		"clears":                 {"git stash clear", []string{"second", "first"}, "", first},
 		"drops the older one":    {"git stash drop -q stash@{1}", []string{"first", "second"}, "", first},
 		"leaves one":             {"echo mine > seed.txt; git stash -q", []string{"second", "first"}, "mine", left},
@@ -37,7 +39,7 @@ func TestStashIsTheUsers(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			y.Sh("echo 1 > seed.txt; git stash push -q -m first; echo 2 > seed.txt; git stash push -q -m second")
-			if err := y.l.stash.begin(); err != nil {
+			if err := y.l.stash.begin(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			r := y.does("T1", c.script+"; echo x > x")
@@ -55,6 +57,12 @@ func TestStashIsTheUsers(t *testing.T) {
 			if c.kept == "" && refs != "" || c.kept != "" && y.Git("show", refs+":seed.txt") != c.kept {
 				t.Errorf("kept %q", refs)
 			}
+			if err := y.l.forget(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if left := y.Git("for-each-ref", "refs/relay-stash"); left != "" {
+				t.Errorf("kept longer than the run: %s", left)
+			}
 			var notes []string
 			for _, n := range r.Finding.Notes {
 				notes = append(notes, n.Text)
@@ -63,6 +71,22 @@ func TestStashIsTheUsers(t *testing.T) {
 				t.Errorf("notes %q, want %q", all, c.noted)
 			}
 		})
+	}
+}
+
+// A stash with an entry whose commit is gone keeps no run from beginning, and the others are as safe as ever.
+func TestStashWithAHole(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	y.Sh("echo 1 > seed.txt; git stash push -q -m first; echo 2 > seed.txt; git stash push -q -m second; h=$(git rev-parse stash@{1}); rm -f .git/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-)")
+	if err := y.l.stash.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.Git("for-each-ref", "--format=%(refname)", "refs/relay-stash"), "refs/relay-stash/20260101-lab/"+y.Git("rev-parse", "stash@{0}"); got != want {
+		t.Errorf("pinned %q, want %q", got, want)
+	}
+	if err := y.l.forget(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -76,10 +100,10 @@ func TestStashMeanwhile(t *testing.T) {
 		t.Errorf("the stash holds %q", got)
 	}
 	y.Sh("echo 9 > seed.txt")
-	other := stashed{commit: y.Git("stash", "create"), message: "WIP on relay-tasks/20260101-lab/T9: 1 x"}
-	y.Git("stash", "store", "--message", other.message, other.commit)
+	other := trees.Stashed{Commit: y.Git("stash", "create"), Message: "WIP on relay-tasks/20260101-lab/T9: 1 x"}
+	y.Git("stash", "store", "--message", other.Message, other.Commit)
 	y.does("T3", "echo z > z")
-	if got := y.Git("stash", "list", "--format=%gs"); got != other.message+"\nOn main: meanwhile" {
+	if got := y.Git("stash", "list", "--format=%gs"); got != other.Message+"\nOn main: meanwhile" {
 		t.Errorf("the stash holds %q", got)
 	}
 }
@@ -89,7 +113,7 @@ func TestStashDroppedTwice(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.Sh("echo 1 > seed.txt; git stash push -q -m first; echo 2 > seed.txt; git stash push -q -m second")
-	if err := y.l.stash.begin(); err != nil {
+	if err := y.l.stash.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first := y.Git("rev-parse", "stash@{1}")
@@ -99,7 +123,7 @@ func TestStashDroppedTwice(t *testing.T) {
 		{"true", "", "On main: first\nOn main: second"},
 		{"git stash drop -q", `"On main: first" had gone from your stash again; relay leaves it so, and keeps it as ` + kept, "On main: second"},
 		{"true", "", "On main: second"},
-		{"git stash drop -q; git reflog expire --expire=now --all; git update-ref -d " + kept + "; git prune --expire=now", "", ""},
+		{"git stash drop -q; git reflog expire --expire=now --all; git update-ref -d " + kept + "; git for-each-ref --format='delete %(refname)' refs/relay-stash | git update-ref --stdin; git prune --expire=now", "", ""},
 	} {
 		note := ""
 		for _, n := range y.does(fmt.Sprintf("T%d", i+1), c.does+"; echo x > x").Finding.Notes {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -48,8 +49,8 @@ case $kind in
 *stashes*) if first; then git add -A; git stash -q; ok; exit 0; fi;;
 *pops*) git stash pop -q;;
 *removes*) if [ -n "$landed" ] && git rm -q "own/$landed"; then echo "$landed" >> "$HOME/removed"; fi;;
-*clears*) touch "$HOME/cleared"; git gc -q --prune=now; git worktree prune;;
-*repacks*) touch "$HOME/cleared"; git repack -adq; git prune --expire=now;;
+*clears*) git gc -q --prune=now; git worktree prune;;
+*repacks*) git repack -adq; git pack-refs --all; git maintenance run --quiet --task=gc;;
 esac >> "$HOME/said" 2>&1
 echo "$t" > "own/$t"
 case $kind in
@@ -77,6 +78,7 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
 	fmt.Fprintf(&plan, "version: 2\nid: 20260101-lab\ntitle: lab\nchecks: [%q]\ntasks:\n", whole)
 	kinds := []string{"plain", "line", "use", "rename", "line", "use"}
 	made := make(map[string]string)
+	stashing := "" // a git stash pop beside a git stash can drop what it has not popped: so git is, and only one is in a night
 	for i := range 3 + dice.IntN(5) {
 		id := fmt.Sprintf("T%d", i+1)
 		if dice.IntN(8) == 0 {
@@ -84,7 +86,12 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
 			fmt.Fprintf(&plan, "  %s: {title: idle, allow_no_change: true}\n", id)
 			continue
 		}
-		made[id] = kinds[dice.IntN(len(kinds))] + " " + moods[dice.IntN(len(moods))] + " " + []string{"", "commit", "commits"}[dice.IntN(3)]
+		kind, mood := kinds[dice.IntN(len(kinds))], moods[dice.IntN(len(moods))]
+		if mood == "stashes" || mood == "pops" {
+			stashing = cmp.Or(stashing, mood)
+			mood = stashing
+		}
+		made[id] = kind + " " + mood + " " + []string{"", "commit", "commits"}[dice.IntN(3)]
 		fmt.Fprintf(&plan, "  %s:\n    title: %s\n    max_attempts: 3\n    checks: ['test -e own/%s']\n", id, made[id], id)
 		if i > 0 && dice.IntN(3) == 0 {
 			fmt.Fprintf(&plan, "    depends_on: [T%d]\n", 1+dice.IntN(i))
