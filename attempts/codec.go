@@ -94,6 +94,11 @@ func bound(e *Event) {
 		gate.Detail = Clean(gate.Detail, bigText)
 		e.Gate = &gate
 	}
+	if e.RunStopped != nil {
+		stopped := *e.RunStopped
+		stopped.Why, stopped.Relapsed = Clean(stopped.Why, bigText), boundedList(stopped.Relapsed)
+		e.RunStopped = &stopped
+	}
 	if e.Cooling != nil {
 		cooling := *e.Cooling
 		cooling.Why = Clean(cooling.Why, bigText)

@@ -103,6 +103,9 @@ func (f *fold) apply(e *Event) {
 		l.Run, l.Sealed = e.Run, e.RunStarted.Sealed
 	case e.RunStopped != nil:
 		l.Waiting, l.Why = nil, e.RunStopped.Why
+		if e.RunStopped.Tip != "" {
+			l.Tip, l.Relapsed = e.RunStopped.Tip, e.RunStopped.Relapsed
+		}
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
 	case e.Finished != nil:

@@ -25,6 +25,9 @@ type Ledger struct {
 	Chosen  []string           // tasks that the newest run is about, and what they depend on; empty: all
 	Why     string             // the newest run ended, in words
 	Run     string             // the newest run
+	Tip     string             // as in RunStopped of the newest run that has one
+	// Relapsed are the checks of completed tasks, and of the epic, that fail on Tip.
+	Relapsed []string
 	Sealed  string             // what its tasks are measured by, as in RunStarted
 }
 

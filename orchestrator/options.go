@@ -201,6 +201,8 @@ type Summary struct {
 	Ended   int            // attempts that ended in this run
 	Left    int            // tasks of this run's selection that are not completed
 	Naps    []Nap          // in which the machine slept meanwhile
+	// Tip is the commit on which that was looked for; "" : nothing has landed, or the run was cut short.
+	Tip string
 	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
 	Relapsed []string
 }

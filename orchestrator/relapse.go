@@ -45,6 +45,7 @@ func (n *night) relapses(ctx context.Context, c local) error {
 		}
 		return err
 	}
+	n.tally.Tip = tip
 	notes := slices.Concat(found...)
 	for _, note := range notes {
 		n.tally.Relapsed = append(n.tally.Relapsed, note.Text)

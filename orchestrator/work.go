@@ -210,7 +210,7 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 	}
 	if n.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why}})
+		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}})
 		if err == nil {
 			err = stop
 		}

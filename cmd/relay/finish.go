@@ -68,6 +68,7 @@ type finished struct {
 	Open     []taskState  `json:"open"`            // the others
 	Again    []string     `json:"again,omitempty"` // those of Open that had landed before relay retry
 	Judged   *epicState   `json:"epic_review,omitempty"`
+	Relapsed []string     `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
 	Request  *pullRequest `json:"pull_request,omitempty"`
 	ExitCode int          `json:"exit_code"`
 }
@@ -143,7 +144,7 @@ func (f *finishing) look(ctx context.Context) (err error) {
 		f.answer.Undo = s.Undo()
 	}
 	standing := stand(f.plan, f.view, f.place.config.Relay.MaxAttemptsPerTask, false)
-	f.answer.Judged = standing.Judged
+	f.answer.Judged, f.answer.Relapsed = standing.Judged, standing.Relapsed
 	for _, t := range standing.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
@@ -228,6 +229,7 @@ func (f *finishing) text() {
 	l.open(w, "in it as it was, to be done again:", in)
 	l.open(w, "not in it:", out)
 	l.judged(w, a.Judged)
+	tellRelapses(w, a.Relapsed)
 	if a.Untested && a.Request == nil {
 		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
 	}

@@ -123,7 +123,7 @@ ok`)
 		l.git("switch", "-q", "-c", "topic"+name)
 		switch turn % 4 {
 		case 0:
-			l.git("gc", "-q")
+			l.git("gc", "-q", "--force")
 		case 1:
 			l.git("pack-refs", "--all")
 		case 2:

@@ -62,6 +62,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	fmt.Fprintln(w)
 	l.tasks(w, s)
 	l.needs(w, s)
+	tellRelapses(w, s.Relapsed)
 }
 
 // note tells what a person should know.
