@@ -109,7 +109,7 @@ func (f *fold) apply(e *Event) {
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
 	case e.Finished != nil:
-		l.Integration.Finished = e.Finished.Into
+		l.Integration.Finished, l.Landed = e.Finished.Into, e.Finished.To
 	case e.Accepted != nil:
 		f.accept(e)
 	case e.Cooling != nil:

@@ -25,10 +25,11 @@ type Ledger struct {
 	Chosen  []string           // tasks that the newest run is about, and what they depend on; empty: all
 	Why     string             // the newest run ended, in words
 	Run     string             // the newest run
+	Landed  string             // the commit that Integration.Finished was put at
 	Tip     string             // as in RunStopped of the newest run that has one
 	// Relapsed are the checks of completed tasks, and of the epic, that fail on Tip.
 	Relapsed []string
-	Sealed  string             // what its tasks are measured by, as in RunStarted
+	Sealed   string // what its tasks are measured by, as in RunStarted
 }
 
 // Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of

@@ -64,7 +64,7 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 		}
 		_ = n.o.app.printJSON(answer)
 	} else if reading == nil && !(s.Ended == 0 && errors.As(err, new(*words.RefusedError))) { // else the error says what to do first
-		l := listing{now: n.o.app.now(), width: columns(out.w), branch: now.Branch}
+		l := listing{now: n.o.app.now(), width: columns(out.w), branch: now.Branch, from: now.From}
 		l.night(out, s, now)
 	}
 	switch {
@@ -168,5 +168,9 @@ func (l listing) whereabouts() string {
 	if l.branch == "" {
 		return "the work is on your branch, one or more commits for each task: git log"
 	}
-	return "the work is on the branch " + l.branch + ": git log " + l.branch + "\nrelay finish lands it on the branch it began from"
+	where := "the work is on the branch " + l.branch + ": git log " + l.branch + "\n"
+	if l.from == "" {
+		return where + "relay finish --into BRANCH lands it on a branch of yours: it began on none, but where HEAD was detached"
+	}
+	return where + "relay finish lands it on the branch it began from"
 }

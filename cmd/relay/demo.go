@@ -168,7 +168,7 @@ func asScripted(ctx context.Context, a *app, code int) (branch string, err error
 	if err != nil {
 		return "", err
 	}
-	s, err := p.standing(true)
+	s, err := p.standing(ctx, true)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -64,7 +65,7 @@ func (f *finishing) request(ctx context.Context) error {
 		return err
 	}
 	r := &pullRequest{
-		Remote: remote.Name, Base: remote.Branch, Head: f.step.Branch, Title: line(f.plan.epic.Title, 200), BodyFile: f.place.shown(f.place.file("pull-request.md")),
+		Remote: remote.Name, Base: remote.Branch, Head: f.step.Branch, Title: line(f.plan.epic.Title, 200), BodyFile: f.bodyFile(),
 		Body: f.app.secrets.Text(report.PullRequest(f.plan.epic, f.plan.graph, f.view.Ledger)),
 	}
 	f.answer.Request = r
@@ -113,6 +114,16 @@ func (f *finishing) open(ctx context.Context, tool *hostTool, r *pullRequest) er
 	return &hinted{err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), hint: tool.typed(r)}
 }
 
+// bodyFile is where the text of the request is, as a person types it where they are.
+func (f *finishing) bodyFile() string {
+	path := f.place.file("pull-request.md")
+	here, err := os.Stat(".")
+	if root, rootErr := os.Stat(f.place.root); err == nil && rootErr == nil && os.SameFile(here, root) {
+		return f.place.shown(path)
+	}
+	return path
+}
+
 // toolError is what a host's program said when it failed.
 type toolError struct {
 	err  error
@@ -125,7 +136,7 @@ func (e *toolError) Error() string { return e.err.Error() + ": " + line(e.said, 
 // Unwrap returns how it ended.
 func (e *toolError) Unwrap() error { return e.err }
 
-// typed is the command as a person types it at the root of the repository.
+// typed is the command as a person types it.
 func (t *hostTool) typed(r *pullRequest) string {
 	typed := []string{t.name}
 	for _, word := range t.create(r) {

@@ -64,7 +64,7 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if err != nil {
 		return err
 	}
-	pl, view, warning, err := p.read()
+	pl, view, warning, err := p.read(ctx)
 	if err != nil {
 		return err
 	}

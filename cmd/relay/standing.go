@@ -15,6 +15,7 @@ type standing struct {
 	Epic     epicName            `json:"epic"`
 	Run      runState            `json:"run"`
 	Branch   string              `json:"branch,omitempty"`   // the epic's integration branch
+	From     string              `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
 	Finished string              `json:"finished,omitempty"` // the branch that relay finish put all of that on
 	Waiting  *pause              `json:"waiting,omitempty"`  // the run starts nothing for a while
 	Cooling  []cooling           `json:"cooling,omitempty"`  // runners that are not to be asked yet
@@ -25,7 +26,7 @@ type standing struct {
 	Judged   *epicState          `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Forecast *forecast           `json:"forecast,omitempty"`
 	Relapsed []string            `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on what has landed
-	Edited   bool                `json:"edited"` // somebody else changed attempt-ledger.yml
+	Edited   bool                `json:"edited"`             // somebody else changed attempt-ledger.yml
 
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
@@ -86,7 +87,7 @@ type taskState struct {
 func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	s := &standing{
 		Version: 1, Epic: epicName{p.epic.ID, p.epic.Title, p.epic.Source}, Run: runOf(v),
-		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, Finished: v.Ledger.Integration.Finished, Relapsed: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
+		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From, Finished: v.Ledger.Integration.Finished, Relapsed: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
 		outlook: orchestrator.Outlook{Epic: p.epic, Graph: p.graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/orchestrator/landing"
 )
 
 type statusOptions struct {
@@ -55,7 +56,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
 		return watch(ctx, opts, p)
 	}
-	s, err := p.standing(opts.verbose)
+	s, err := p.standing(ctx, opts.verbose)
 	if err != nil {
 		return err
 	}
@@ -69,8 +70,8 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 }
 
 // standing reads how the epic of this place stands, and writes nothing.
-func (p *place) standing(verbose bool) (*standing, error) {
-	now, view, warning, err := p.read()
+func (p *place) standing(ctx context.Context, verbose bool) (*standing, error) {
+	now, view, warning, err := p.read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (p *place) standing(verbose bool) (*standing, error) {
 
 // read reads plan and ledger side by side: of an epic of ten thousand tasks each takes its time. While a run is on, its own
 // plan counts; when that and epic.yml differ, the warning says so.
-func (p *place) read() (now *plan, view *attempts.View, warning string, err error) {
+func (p *place) read(ctx context.Context) (now *plan, view *attempts.View, warning string, err error) {
 	var reading error
 	done := make(chan struct{})
 	go func() {
@@ -108,7 +109,22 @@ func (p *place) read() (now *plan, view *attempts.View, warning string, err erro
 	if have := view.Ledger.EpicID; have != "" && have != now.epic.ID {
 		return nil, nil, "", &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: now.epic.ID}
 	}
-	return now, view, warning, nil
+	return now, view, warning, p.undone(ctx, view.Ledger)
+}
+
+// undone forgets that relay finish has landed the work when the branch no longer has it, as after git reset --keep.
+func (p *place) undone(ctx context.Context, l *attempts.Ledger) error {
+	if l.Integration.Finished == "" || l.Landed == "" {
+		return nil
+	}
+	there, err := landing.NewTrunk(p.git, l.EpicID, landing.Merge).Contains(ctx, "refs/heads/"+l.Integration.Finished, l.Landed)
+	if err == nil && !there {
+		l.Integration.Finished = ""
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil // a branch that is gone has been merged elsewhere, perhaps
 }
 
 // standingBy is the standing of a plan whose run is over, whatever has become of epic.yml by now.
@@ -149,7 +165,7 @@ func watch(ctx context.Context, opts statusOptions, p *place) error {
 	defer tick.Stop()
 	live := isTerminal(opts.app.out.w)
 	for {
-		s, err := p.standing(opts.verbose)
+		s, err := p.standing(ctx, opts.verbose)
 		if err != nil {
 			return err
 		}

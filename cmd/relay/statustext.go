@@ -20,6 +20,7 @@ type listing struct {
 	verbose bool
 	dead    bool   // no run is on: what is in progress was interrupted
 	branch  string // that has the work; "" : the one that is checked out
+	from    string // the branch the epic began from; "" : none
 }
 
 // interrupted is what was in progress when no run is on any more.
@@ -43,7 +44,7 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	case s.Finished != "":
 		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", line(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
-		fmt.Fprintf(w, "work   on %s; relay finish lands it\n", s.Branch)
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type)
 	}
 	l.judged(w, s.Judged)
 	l.held(w, s)

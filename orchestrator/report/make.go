@@ -41,7 +41,7 @@ func Make(in Input) *Report {
 	integration := in.Ledger.Integration
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
-		Branch: m.line(integration.Branch), Finished: m.line(integration.Finished),
+		Branch: m.line(integration.Branch), From: m.line(integration.From), Finished: m.line(integration.Finished),
 		Runs: []Run{}, Needs: []Need{}, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
 		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
 		Tasks: make([]Task, len(in.Epic.Tasks)),

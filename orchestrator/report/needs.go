@@ -47,8 +47,16 @@ func (m *making) next() {
 		add("relay init --append", "adds what the reviewers of the whole epic found as tasks; then relay work")
 	}
 	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {
-		add("relay finish", "lands the completed tasks on the branch the epic began from")
+		r.Next = append(r.Next, Finish(r.From))
 	}
+}
+
+// Finish says how the work gets onto the branch that the epic began from, given by its name; "" : HEAD was detached.
+func Finish(from string) Command {
+	if from == "" {
+		return Command{"relay finish --into BRANCH", "lands the completed tasks on a branch of yours: HEAD was detached when the epic began"}
+	}
+	return Command{"relay finish", "lands the completed tasks on the branch the epic began from"}
 }
 
 // remedy is what to type for a gated task.

@@ -19,6 +19,7 @@ type Report struct {
 	// Runs are those of the night, oldest first: after a relay reload another one goes on. None: there was no run yet.
 	Runs      []Run               `json:"runs"`
 	Branch    string              `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
+	From      string              `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
 	Finished  string              `json:"finished,omitempty"` // branch that relay finish put all of it on
 	Counts    orchestrator.Counts `json:"counts"`             // of all tasks, as they are when the report is made
 	Tries     Tries               `json:"attempts"`           // of these runs
