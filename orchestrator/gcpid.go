@@ -34,16 +34,10 @@ func holdGC(repo *reanchor.Git) gcHold { return gcHold{filepath.Join(repo.Common
 // keep takes git gc's lock, unless it is another's turn. What else is in the way is let be: that git gc is kept away is
 // one care among others, see lane.judge.
 func (g gcHold) keep() {
-	if g.path == "" {
-		return
-	}
 	said, at := g.read()
-	mine := g.mine()
-	age := time.Since(at)
-	switch {
-	case bytes.Equal(said, mine) && age < gcPidRenew:
-		return
-	case !bytes.Equal(said, mine) && said != nil && age < gcPidLasts && ofAnother(said):
+	mine, age := g.mine(), time.Since(at)
+	switch own := bytes.Equal(said, mine); {
+	case own && age < gcPidRenew, !own && age < gcPidLasts && ofAnother(said):
 		return
 	case said != nil:
 		_ = os.Remove(g.path)
@@ -58,7 +52,7 @@ func (g gcHold) keep() {
 
 // leave lets git gc in again.
 func (g gcHold) leave() {
-	if said, _ := g.read(); g.path != "" && bytes.Equal(said, g.mine()) {
+	if said, _ := g.read(); bytes.Equal(said, g.mine()) {
 		_ = os.Remove(g.path)
 	}
 }
@@ -84,7 +78,7 @@ func (g gcHold) read() ([]byte, time.Time) {
 	if errors.Join(err, reading) != nil {
 		return nil, time.Time{}
 	}
-	return append([]byte{}, said...), info.ModTime()
+	return said, info.ModTime()
 }
 
 // ofAnother reports whether git would take who is named for somebody that is at it.
