@@ -229,7 +229,6 @@ func (f *finishing) text() {
 	l.open(w, "in it as it was, to be done again:", in)
 	l.open(w, "not in it:", out)
 	l.judged(w, a.Judged)
-	tellRelapses(w, a.Relapsed)
 	if a.Untested && a.Request == nil {
 		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
 	}
@@ -239,6 +238,7 @@ func (f *finishing) text() {
 	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != landing.NothingToLand {
 		fmt.Fprintf(w, "look:  git switch %s\n", words.ShellWord(a.Into))
 	}
+	tellRelapses(w, a.Relapsed)
 }
 
 func (f *finishing) headline() string {
