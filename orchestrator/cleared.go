@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"relay/attempts"
+	"relay/orchestrator/landing"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -64,7 +65,11 @@ func (w *lane) judgeOnce(ctx context.Context, f *Finding) error {
 // cleared away what is unreachable in that moment, they are made again.
 func (w *lane) stamp(ctx context.Context, f *Finding) error {
 	for try := 1; ; try++ {
-		stamped, err := w.trunk.Stamp(ctx, w.a.Base, f.Head, w.p.begun(), w.trailers(w.a))
+		stamped, err := w.trunk.Stamp(ctx, landing.Work{
+			Base: w.a.Base, Head: f.Head, Began: w.p.begun(), Trailers: w.trailers(w.a),
+			Other: func(commit string) string { return w.makers.other(commit, w.a.Task.ID) },
+			Made:  func(commit string) { w.makers.add(commit, w.a.Task.ID) },
+		})
 		if err != nil {
 			return err
 		}

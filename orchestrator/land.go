@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -286,6 +287,7 @@ func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 		if err := l.dropBranch(settled, name, head); err != nil {
 			return false, err
 		}
+		l.makers.landed(path.Base(name))
 	}
 	if j.To == j.From && len(j.replayed) == 0 {
 		return true, nil

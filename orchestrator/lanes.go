@@ -29,6 +29,8 @@ type lanes struct {
 	refs  *landing.RefGuard
 	said  *verdicts
 
+	makers *makers
+
 	busy atomic.Int32 // attempts, and checkouts in which checks run
 	lost atomic.Int32 // steps in a row that were gone before the branch was there
 
@@ -67,7 +69,8 @@ func newLanes(g *ground) *lanes {
 	tips := &landing.TipGuard{Trunk: t, Dir: g.o.Worktree.Dir, Weigh: g.graveIn}
 	return &lanes{
 		ground: g, yard: y, trunk: t, tips: tips, refs: &landing.RefGuard{Tips: tips, File: filepath.Join(g.o.Dir, refsName)},
-		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
+		makers: &makers{logs: make(map[string]string), made: make(map[string]string)},
+		said:   &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }
 
@@ -154,6 +157,8 @@ func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
+	l.makers.enter(a.Task.ID, w.c.repo)
+	defer l.makers.leave(a.Task.ID)
 	f, err := w.carry(ctx)
 	if err != nil {
 		return f, err
@@ -164,6 +169,7 @@ func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err := w.wrapUp(ctx, &f); err != nil {
 		return f, err
 	}
+	l.makers.leave(a.Task.ID)
 	if err := w.vacate(ctx, &f); err != nil { // last: from now on it is another task's
 		return f, err
 	}

@@ -167,7 +167,7 @@ func BenchmarkStamp(b *testing.B) {
 	var ours, theirs time.Duration
 	for i := 0; b.Loop(); i++ {
 		start := time.Now()
-		if _, err := r.trunk.Stamp(b.Context(), r.base, head, time.Time{}, []string{fmt.Sprint("Relay-Attempt: ", i)}); err != nil {
+		if _, err := r.trunk.Stamp(b.Context(), Work{Base: r.base, Head: head, Trailers: []string{fmt.Sprint("Relay-Attempt: ", i)}}); err != nil {
 			b.Fatal(err)
 		}
 		ours += time.Since(start)

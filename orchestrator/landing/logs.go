@@ -85,6 +85,21 @@ func logLength(path string) int64 {
 	return info.Size()
 }
 
+// Committed lists the commits that were made where git keeps a log of HEAD, whatever else HEAD was at: to merge, to switch
+// or to reset makes none, or none that is not another's as well.
+func Committed(path string) (commits []string) {
+	for line := range bytes.Lines(readLog(path, -mostLog)) {
+		head, how, _ := strings.Cut(string(line), "\t") // OLD NEW NAME <MAIL> SECONDS ZONE
+		fields := strings.Fields(head)
+		kind, what, _ := strings.Cut(how, ": ")
+		made := strings.HasPrefix(kind, "commit") || kind == "revert" || kind == "am" || kind == "cherry-pick" && what != "fast-forward\n"
+		if made && len(fields) > 1 {
+			commits = append(commits, fields[1])
+		}
+	}
+	return commits
+}
+
 // has reports whether a log says that a commit was reached since; made leaves out that somebody has switched to it.
 func has(log []byte, commit string, since time.Time, made bool) bool {
 	for line := range bytes.Lines(log) {

@@ -24,16 +24,33 @@ type UnfitError struct{ reason string }
 // Error says what is wrong.
 func (e *UnfitError) Error() string { return e.reason }
 
-// Stamp returns head with trailers ("Name: value") in the message of every commit of base..head; author, dates and
+// Work is what an attempt has made.
+type Work struct {
+	Base, Head string
+	Began      time.Time                  // tells what it has pushed from what it has fetched; zero: not known
+	Trailers   []string                   // "Name: value"
+	Other      func(commit string) string // the task whose unfinished work a commit is; "" : nobody's; nil: nobody asks
+	Made       func(commit string)        // is told of every commit that takes the place of one of the work's; nil: nobody is
+}
+
+// Stamp returns head with trailers in the message of every commit of base..head; author, dates and
 // trees stay, signatures do not. The same commits get the same hashes, and a head that has all trailers is returned as
 // it is. What somebody else made and the attempt only took in (what has landed, the user's branch, remotes) is left
-// alone; began is when the attempt did, and tells what it has pushed from what it has fetched. An [*UnfitError] is the
-// agent's.
-func (t *Trunk) Stamp(ctx context.Context, base, head string, began time.Time, trailers []string) (string, error) {
-	commits, err := t.own(ctx, base, head, began)
+// alone. An [*UnfitError] is the agent's.
+func (t *Trunk) Stamp(ctx context.Context, w Work) (string, error) {
+	commits, err := t.own(ctx, w.Base, w.Head, w.Began)
 	if err != nil {
 		return "", err
 	}
+	for _, c := range commits {
+		if w.Other == nil {
+			break
+		}
+		if task := w.Other(c.name); task != "" {
+			return "", &UnfitError{fmt.Sprintf("the agent built on commit %.12s of %s, which has not landed", c.name, task)}
+		}
+	}
+	head := w.Head
 	made := objects{wide: trees.Wide(head)}
 	renamed := make(map[string]string)
 	for _, c := range commits {
@@ -43,13 +60,16 @@ func (t *Trunk) Stamp(ctx context.Context, base, head string, began time.Time, t
 				parents[i] = now
 			}
 		}
-		message := withTrailers(c.message, trailers)
+		message := withTrailers(c.message, w.Trailers)
 		if message == c.message && slices.Equal(parents, c.parents()) {
 			continue
 		}
 		next := c.on(c.tree(), parents...)
 		next.message = message
 		renamed[c.name] = made.add(next)
+		if w.Made != nil {
+			w.Made(renamed[c.name])
+		}
 	}
 	if now, ok := renamed[head]; ok {
 		head = now

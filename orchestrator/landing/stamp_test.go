@@ -27,7 +27,7 @@ func TestStampKeepsWhatItDoesNotAdd(t *testing.T) {
 				git reset -q --soft $(git hash-object -t commit -w ../raw)`)
 			head := l.Git("rev-parse", "HEAD")
 			trunk := NewTrunk(l.Open(), "lab", Merge)
-			stamped := repotest.Want[string](t)(trunk.Stamp(t.Context(), base, head, time.Time{}, stamps))
+			stamped := repotest.Want[string](t)(trunk.Stamp(t.Context(), Work{Base: base, Head: head, Trailers: stamps}))
 			for _, what := range []string{"%an %ae %ad %cn %ce %cd %T %e", "%s"} {
 				show := func(head string) string {
 					return l.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "--topo-order", "--date=raw", "--format="+what, base+".."+head)
@@ -52,13 +52,13 @@ func TestStampKeepsWhatItDoesNotAdd(t *testing.T) {
 				t.Errorf("the last commit is\n%s", raw)
 			}
 			l.Git("fsck", "--strict", "--no-dangling", stamped)
-			if again := repotest.Want[string](t)(trunk.Stamp(t.Context(), base, stamped, time.Time{}, stamps)); again != stamped {
+			if again := repotest.Want[string](t)(trunk.Stamp(t.Context(), Work{Base: base, Head: stamped, Trailers: stamps})); again != stamped {
 				t.Error("a stamped head is stamped again")
 			}
-			if again := repotest.Want[string](t)(trunk.Stamp(t.Context(), base, head, time.Time{}, stamps)); again != stamped {
+			if again := repotest.Want[string](t)(trunk.Stamp(t.Context(), Work{Base: base, Head: head, Trailers: stamps})); again != stamped {
 				t.Error("the same commits get other names")
 			}
-			if nothing := repotest.Want[string](t)(trunk.Stamp(t.Context(), base, base, time.Time{}, stamps)); nothing != base {
+			if nothing := repotest.Want[string](t)(trunk.Stamp(t.Context(), Work{Base: base, Head: base, Trailers: stamps})); nothing != base {
 				t.Error("a head that is its base is stamped")
 			}
 		})
@@ -80,7 +80,7 @@ func TestStampLeavesTheWorkOfOthers(t *testing.T) {
 			l.Sh(`git checkout -q --detach; GIT_COMMITTER_DATE='1234567890 +0000' git commit -q --allow-empty -m Theirs; git tag theirs
 				git checkout -q -b relay-tasks/lab/T1 main; git commit -q --allow-empty -m Mine; git merge -q -m 'Take in' theirs
 				git commit -q --allow-empty -m More; git checkout -q main; ` + theirs)
-			head := repotest.Want[string](t)(NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), base, l.Git("rev-parse", "relay-tasks/lab/T1"), time.Unix(1234567891, 0), stamps))
+			head := repotest.Want[string](t)(NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), Work{Base: base, Head: l.Git("rev-parse", "relay-tasks/lab/T1"), Began: time.Unix(1234567891, 0), Trailers: stamps}))
 			if got := l.Git("log", "--topo-order", "--format=%s %(trailers:key=Relay-Task,valueonly,separator=%x2C)", base+".."+head); got != "More T1\nTake in T1\nTheirs \nMine T1" &&
 				got != "More T1\nTake in T1\nMine T1\nTheirs" {
 				t.Errorf("history is\n%s", got)
@@ -102,7 +102,7 @@ func TestStampMarksWhatWasPushed(t *testing.T) {
 				GIT_COMMITTER_DATE='1234567890 +0000' git commit -q --allow-empty -m Theirs; git tag theirs; git push -q origin HEAD:refs/heads/lib
 				git checkout -q -b relay-tasks/lab/T1 main; git commit -q --allow-empty -m Mine; git merge -q -m 'Take in' theirs
 				git commit -q --allow-empty -m More; git push -q origin ` + push + `:refs/heads/mine; git checkout -q main`)
-			head := repotest.Want[string](t)(NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), base, l.Git("rev-parse", "relay-tasks/lab/T1"), time.Unix(1234567891, 0), stamps))
+			head := repotest.Want[string](t)(NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), Work{Base: base, Head: l.Git("rev-parse", "relay-tasks/lab/T1"), Began: time.Unix(1234567891, 0), Trailers: stamps}))
 			if got := l.Git("log", "--topo-order", "--format=%s %(trailers:key=Relay-Task,valueonly,separator=%x2C)", base+".."+head); got != "More T1\nTake in T1\nTheirs \nMine T1" &&
 				got != "More T1\nTake in T1\nMine T1\nTheirs" {
 				t.Errorf("history is\n%s", got)
@@ -118,7 +118,7 @@ func TestStampWhileTheUserLooks(t *testing.T) {
 	l := newLand(t)
 	base := l.Git("rev-parse", "HEAD")
 	l.Sh(`git checkout -q -b relay-tasks/lab/T1; git commit -q --allow-empty -m Mine`)
-	if head := l.Git("rev-parse", "HEAD"); repotest.Want[string](t)(NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), base, head, time.Time{}, stamps)) == head {
+	if head := l.Git("rev-parse", "HEAD"); repotest.Want[string](t)(NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), Work{Base: base, Head: head, Trailers: stamps})) == head {
 		t.Error("not stamped")
 	}
 }
@@ -137,10 +137,10 @@ func TestStampHasABound(t *testing.T) {
 	l.Write(".git/many", many.String())
 	l.Sh(`git fast-import --quiet < .git/many`)
 	trunk := NewTrunk(l.Open(), "lab", Merge)
-	if _, err := trunk.Stamp(t.Context(), base, l.Git("rev-parse", "many"), time.Time{}, stamps); !errors.As(err, new(*UnfitError)) || err.Error() != "the work has more than 2000 commits" {
+	if _, err := trunk.Stamp(t.Context(), Work{Base: base, Head: l.Git("rev-parse", "many"), Trailers: stamps}); !errors.As(err, new(*UnfitError)) || err.Error() != "the work has more than 2000 commits" {
 		t.Errorf("%d commits are stamped: %v", mostCommits+1, err)
 	}
-	head := repotest.Want[string](t)(trunk.Stamp(t.Context(), base, l.Git("rev-parse", "many~1"), time.Time{}, stamps))
+	head := repotest.Want[string](t)(trunk.Stamp(t.Context(), Work{Base: base, Head: l.Git("rev-parse", "many~1"), Trailers: stamps}))
 	if n := l.Git("rev-list", "--count", "--grep=^Relay-Attempt: 2$", base+".."+head); n != fmt.Sprint(mostCommits) {
 		t.Errorf("%s commits are stamped", n)
 	}
@@ -151,7 +151,7 @@ func TestStampReadsNoEndlessMessages(t *testing.T) {
 	l := newLand(t)
 	base := l.Git("rev-parse", "HEAD")
 	head := l.Sh(`head -c 70000000 /dev/zero | tr '\0' x | git commit-tree -p HEAD HEAD^{tree}`)
-	_, err := NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), base, head, time.Time{}, stamps)
+	_, err := NewTrunk(l.Open(), "lab", Merge).Stamp(t.Context(), Work{Base: base, Head: head, Trailers: stamps})
 	if !errors.As(err, new(*UnfitError)) || err.Error() != "the messages of the work's commits are too long to be read" {
 		t.Errorf("got %v", err)
 	}
