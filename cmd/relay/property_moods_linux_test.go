@@ -49,6 +49,8 @@ case $kind in
 *stashes*) if first; then git add -A; git stash -q; ok; exit 0; fi;;
 *pops*) git stash pop -q;;
 *removes*) if [ -n "$landed" ] && git rm -q "own/$landed"; then echo "$landed" >> "$HOME/removed"; fi;;
+*merges*) for b in $(git for-each-ref --format='%(refname:short)' refs/heads/relay-tasks); do
+	if [ "$b" != "relay-tasks/20260101-lab/$t" ]; then git merge -q --no-edit "$b" || git merge --abort; break; fi; done;;
 *clears*) git gc -q --prune=now; git worktree prune;;
 *repacks*) git repack -adq; git pack-refs --all; git maintenance run --quiet --task=gc;;
 esac >> "$HOME/said" 2>&1
@@ -69,7 +71,7 @@ ok "$t did $kind"
 var moods = []string{
 	"", "", "", "", "flaky", "crash", "broken", "liar", "halfway", "hides",
 	"resets", "amends", "detaches", "returns", "leaves", "nests", "adopts", "names",
-	"moves", "lands", "deletes", "stashes", "pops", "removes", "clears", "repacks",
+	"moves", "lands", "deletes", "stashes", "pops", "removes", "merges", "clears", "repacks",
 }
 
 // landingLab is a repository in which somebody has work of their own lying about, and a random epic.
