@@ -17,9 +17,10 @@ tasks:
   T2: {title: Two}
 `
 
-// An agent that hangs as long as there is a file that says so, and leaves something half done.
+// An agent that hangs as long as there is a file that says so, and leaves something half done. What it prints after that
+// is the last sign of its life, when nobody is left to tell how it ended.
 const hangingAgent = `
-if [ -e "$HOME/hold" ]; then echo half > half.txt; git add half.txt; git commit -q -m "half of $RELAY_TASK"; echo more > more.txt; hang; fi
+if [ -e "$HOME/hold" ]; then echo half > half.txt; git add half.txt; git commit -q -m "half of $RELAY_TASK"; echo more > more.txt; echo half done; hang; fi
 echo "$RELAY_TASK" > "$RELAY_TASK.txt"
 ok
 `
