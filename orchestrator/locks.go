@@ -42,8 +42,8 @@ func (e *InUseError) Error() string {
 // Unwrap returns who has it, and since when.
 func (e *InUseError) Unwrap() error { return e.Held }
 
-// occupancy is a run's hold on its epic, on git gc, and on the checkout it works in. One with isolation none wants that for itself;
-// any number with isolation shared go together.
+// occupancy is a run's hold on its epic, on git gc, and on the checkout it works in. One with isolation none wants that
+// for itself; any number with isolation shared go together.
 type occupancy struct {
 	epic epicHold
 	gc   gcHold
@@ -171,7 +171,7 @@ func (c *occupancy) keep(ctx context.Context) error {
 	return err
 }
 
-// leave gives the checkout and the epic back.
+// leave gives the checkout and the epic back, and lets git gc in.
 func (c *occupancy) leave() error {
 	c.gc.leave()
 	return errors.Join(c.vacate(), c.epic.leave())

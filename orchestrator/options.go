@@ -201,10 +201,10 @@ type Summary struct {
 	Ended   int            // attempts that ended in this run
 	Left    int            // tasks of this run's selection that are not completed
 	Naps    []Nap          // in which the machine slept meanwhile
-	// Tip is the commit on which that was looked for; "" : nothing has landed, or the run was cut short.
-	Tip string
 	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
 	Relapsed []string
+	// Tip is the commit on which they were run; "" : nothing has landed, or the run was cut short.
+	Tip string
 }
 
 // Reason is why a run ended, in the words of the ledger's last_exit_reason.

@@ -47,10 +47,11 @@ func (n *night) relapses(ctx context.Context, c local) error {
 	}
 	n.tally.Tip = tip
 	notes := slices.Concat(found...)
+	err := n.noted(notes) // without secrets from now on
 	for _, note := range notes {
 		n.tally.Relapsed = append(n.tally.Relapsed, note.Text)
 	}
-	return n.noted(notes)
+	return err
 }
 
 // cutShort reports whether the run ends early.
