@@ -14,7 +14,7 @@ type Opinion struct {
 }
 
 // Scope is what a finding may be held against. A finding that names none of the changed files and no criterion is not
-// about this change: it is noted, and does not count.
+// about this change: it is noted, and does not count, unless its reviewer refuses the change for nothing else.
 type Scope struct {
 	Files    []string // changed paths; of a renamed file both
 	Criteria []string
@@ -55,10 +55,11 @@ func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 		v := o.Verdict
 		var noted []Finding
 		v.Findings, noted = scope.split(slices.Concat(v.Findings, unmet(v.Criteria, scope.Criteria)))
-		if len(v.Findings) == 0 && len(noted) > 0 && v.Decision != Blocked {
-			v.Decision = Approved // all it has against the change is about something else
-		}
 		d, counted, deferred := Decide(v, s)
+		if v.Decision != Approved && !anyCounts(v.Findings, s) {
+			v.Findings, noted = append(v.Findings, weighed(noted, v.Decision)...), nil
+			d, counted, deferred = Decide(v, s)
+		}
 		j.Said = append(j.Said, Said{o.Reviewer, d})
 		all, j.Noted = merge(all, slices.Concat(counted, deferred), o.Reviewer), merge(j.Noted, noted, o.Reviewer)
 		j.Split = j.Split || j.Decision != "" && (j.Decision == Approved) != (d == Approved)
@@ -81,6 +82,23 @@ func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 		}
 	}
 	return j
+}
+
+// anyCounts reports whether a finding is at or above the bar.
+func anyCounts(findings []Finding, s Strictness) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity.rank() <= s.bar() })
+}
+
+// weighed returns the findings of a refusal that point at nothing in the scope, to be counted all the same: they are
+// what the reviewer refuses for. They do not block a change that the reviewer has not blocked.
+func weighed(outside []Finding, said Decision) []Finding {
+	outside = slices.Clone(outside)
+	for i := range outside {
+		if outside[i].Severity == Critical && said != Blocked {
+			outside[i].Severity = High
+		}
+	}
+	return outside
 }
 
 // itself is who raised what relay has found.

@@ -120,14 +120,33 @@ func TestJudgeOwnFindings(t *testing.T) {
 	}
 }
 
-// A refusal for nothing that belongs to this change is none; one that blocks stands.
+// What a reviewer finds outside the change does not hold an approval up. If it refuses the change for nothing else, the
+// refusal stands, with these findings for the agent to read.
 func TestJudgeOutside(t *testing.T) {
 	t.Parallel()
-	old := []Finding{{Severity: Critical, File: "old.go", Issue: "an old bug"}}
-	for said, want := range map[Decision]Decision{Approved: Approved, NeedsChanges: Approved, Blocked: Blocked} {
-		got := Judge([]Opinion{{"ann", Verdict{Decision: said, Summary: "s", Findings: old}}}, Scope{Files: []string{"a.go"}}, Standard)
-		if got.Decision != want || len(got.Noted) != 1 {
-			t.Errorf("%s: got %s, %d noted", said, got.Decision, len(got.Noted))
+	outside := func(s Severity) Finding { return Finding{Severity: s, File: "old.go", Issue: "not implemented at all"} }
+	inside := func(s Severity) Finding { return Finding{Severity: s, File: "a.go", Issue: "a typo"} }
+	for _, c := range []struct {
+		name     string
+		said     Decision
+		findings []Finding
+		want     string
+	}{
+		{"approves", Approved, []Finding{outside(Critical)}, "APPROVED [] noted 1"},
+		{"refuses", NeedsChanges, []Finding{outside(Critical)}, "NEEDS CHANGES [high not implemented at all] noted 0"},
+		{"refuses for trifles", NeedsChanges, []Finding{outside(Low)}, "APPROVED [] noted 0"},
+		{"refuses, with a trifle inside", NeedsChanges, []Finding{inside(Low), outside(High)}, "NEEDS CHANGES [high not implemented at all] noted 0"},
+		{"refuses for something inside", NeedsChanges, []Finding{inside(High), outside(Critical)}, "NEEDS CHANGES [high a typo] noted 1"},
+		{"refuses without a finding", NeedsChanges, nil, "NEEDS CHANGES [high s] noted 0"},
+		{"blocks", Blocked, []Finding{outside(Critical)}, "BLOCKED [critical not implemented at all] noted 0"},
+	} {
+		got := Judge([]Opinion{{"ann", Verdict{Decision: c.said, Summary: "s", Findings: c.findings}}}, Scope{Files: []string{"a.go"}}, Standard)
+		var counted []string
+		for _, r := range got.Counted {
+			counted = append(counted, string(r.Severity)+" "+r.Issue)
+		}
+		if text := fmt.Sprintf("%s %v noted %d", got.Decision, counted, len(got.Noted)); text != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, text, c.want)
 		}
 	}
 }

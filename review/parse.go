@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,8 @@ import (
 
 // Parse reads a reviewer's answer: a JSON object as Schema describes it (the whole answer, or within its text), or
 // findings in markdown with a "Verdict:" line. Anything else is an error that wraps ErrNoVerdict: nothing, a message
-// about a limit, an apology, an unfinished answer, an unknown word for the decision, or two decisions that differ.
+// about a limit, an apology, an unfinished answer, an unknown word for the decision, or an approval that something else
+// in the answer contradicts. An answer that costs too much to read holds no verdict either.
 func Parse(answer string) (Verdict, error) {
 	answer = strings.TrimSpace(answer)
 	switch {
@@ -21,16 +23,40 @@ func Parse(answer string) (Verdict, error) {
 		return Verdict{}, noVerdict("the answer is longer than %d bytes", maxAnswer)
 	}
 	if answer[0] == '{' {
-		if object, end := objectAt(answer, 0); object != nil && end == len(answer) {
-			return fromObject(object)
+		if fields, length, _ := leadingObject(answer); fields != nil && length == len(answer) {
+			return fromObject(fields)
 		}
 	}
-	objects, rest := embedded(answer)
+	objects, rest, err := embedded(answer)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if v, refuses := refusalAtEnd(objects, answer); refuses {
+		return v, nil
+	}
+	var decoded []map[string]json.RawMessage
+	for _, o := range objects {
+		decoded = append(decoded, o.fields)
+	}
 	stated, err := markdown(rest)
 	if err != nil {
 		return Verdict{}, err
 	}
-	return agree(objects, stated)
+	return agree(decoded, stated)
+}
+
+// refusalAtEnd reads the object that the answer ends with, as reviewers are asked to end. If it refuses the change, it
+// is the verdict whatever stands before it: reviewers quote what they read, verdicts as well.
+func refusalAtEnd(objects []object, answer string) (Verdict, bool) {
+	if len(objects) == 0 {
+		return Verdict{}, false
+	}
+	last := objects[len(objects)-1]
+	if strings.Trim(answer[last.end:], "`~ \t\r\n") != "" { // more than the end of a code block
+		return Verdict{}, false
+	}
+	v, err := fromObject(last.fields)
+	return v, err == nil && v.Decision != Approved
 }
 
 // agree takes the last object, or what the markdown states, once nothing in the answer contradicts it.
@@ -62,43 +88,79 @@ func noVerdict(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrNoVerdict, fmt.Sprintf(format, args...))
 }
 
-// maxObjects bounds how many braces of an answer are tried as the beginning of an object.
-const maxObjects = 64
+// maxDecoded bounds how many bytes of an answer are decoded, counting again what is read again: within nested braces
+// that are no JSON, each brace can cost as much as the whole answer.
+const maxDecoded = 16 * maxAnswer
+
+// object is a JSON object within an answer; end is the place behind it.
+type object struct {
+	fields map[string]json.RawMessage
+	end    int
+}
 
 // embedded finds the verdict objects within an answer, and returns the text around them. Within text, an object counts
-// only with its findings: a reviewer quotes code, and code can hold anything.
-func embedded(answer string) (objects []map[string]json.RawMessage, rest string) {
+// only with its findings: a reviewer quotes code, and code can hold anything. The whole answer is read or none of it: an
+// answer with more than maxDecoded bytes to decode has no verdict.
+func embedded(answer string) (objects []object, rest string, err error) {
 	var text strings.Builder
-	done := 0
-	for pos, tried := 0, 0; tried < maxObjects; tried++ {
+	done, left := 0, maxDecoded
+	for pos := 0; ; {
 		i := strings.IndexByte(answer[pos:], '{')
 		if i < 0 {
 			break
 		}
 		pos += i
-		object, end := objectAt(answer, pos)
-		if object == nil {
+		if !opensObject(answer[pos+1:]) {
 			pos++
 			continue
 		}
-		if object["verdict"] != nil && object["findings"] != nil {
-			objects = append(objects, object)
+		fields, length, read := leadingObject(answer[pos:])
+		if left -= read; left < 0 {
+			return nil, "", noVerdict("the answer has too many braces to be read")
+		}
+		if fields == nil {
+			pos++
+			continue
+		}
+		end := pos + length
+		if fields["verdict"] != nil && fields["findings"] != nil {
+			objects = append(objects, object{fields, end})
 			text.WriteString(answer[done:pos])
 			done = end
 		}
 		pos = end
 	}
 	text.WriteString(answer[done:])
-	return objects, text.String()
+	return objects, text.String(), nil
 }
 
-// objectAt decodes the JSON object that begins at pos; end is the place behind it.
-func objectAt(s string, pos int) (object map[string]json.RawMessage, end int) {
-	dec := json.NewDecoder(strings.NewReader(s[pos:]))
-	if dec.Decode(&object) != nil {
-		return nil, 0
+// opensObject reports whether a JSON object can go on like that after its brace.
+func opensObject(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	return rest != "" && (rest[0] == '"' || rest[0] == '}')
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	from io.Reader
+	read int
+}
+
+// Read reads on, and counts.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.read += n
+	return n, err
+}
+
+// leadingObject decodes the JSON object that a text begins with, and counts what it had to read for that.
+func leadingObject(text string) (fields map[string]json.RawMessage, length, read int) {
+	source := &counted{from: strings.NewReader(text)}
+	dec := json.NewDecoder(source)
+	if dec.Decode(&fields) != nil {
+		return nil, 0, source.read
 	}
-	return object, pos + int(dec.InputOffset())
+	return fields, int(dec.InputOffset()), source.read
 }
 
 // answerFinding is a finding as reviewers write it: some number their lines with text, some call the issue otherwise.

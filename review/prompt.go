@@ -109,8 +109,8 @@ End with one JSON object, and nothing after it:
 - "verdict": one of APPROVED, NEEDS CHANGES, BLOCKED (BLOCKED: more attempts would not help, a person must decide)
 - "summary": two or three sentences
 - "findings": a list, empty when there are none, of objects with "severity" (critical, high, medium, low or info),
-  "file", "line", "issue", "fix" and, where one is not met, "criterion" (its number). A finding counts only when "file"
-  is one of the changed files or "criterion" is one of the list: %s
+  "file", "line", "issue", "fix" and, where one is not met, "criterion" (its number). Beside an approval, a finding
+  counts only when "file" is one of the changed files or "criterion" is one of the list: %s
 - "criteria": for each acceptance criterion an object with "criterion" (its number), "met" (true or false) and
   "evidence" (where that can be seen)
 `
