@@ -52,6 +52,7 @@ type Relay struct {
 	BriefKiB           int              `mapstructure:"brief_kib"`
 	TranscriptMiB      int              `mapstructure:"transcript_mib"`
 	Env                []string         `mapstructure:"env"` // NAME, NAME* or NAME=value
+	Push               bool             `mapstructure:"push"`
 	InhibitSleep       bool             `mapstructure:"inhibit_sleep"`
 	Review             Review           `mapstructure:"review"`
 	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file

@@ -114,6 +114,7 @@ var fields = []field{
 	{key: "relay.brief_kib", kind: integer, min: 4, max: 1024},
 	{key: "relay.transcript_mib", kind: integer, min: 1, max: 4096},
 	{key: "relay.env", kind: list, form: &passForm, hidden: true},
+	{key: "relay.push", kind: boolean},
 	{key: "relay.inhibit_sleep", kind: boolean},
 	{key: "relay.review.enabled", kind: boolean},
 	{key: "relay.review.provider", kind: text, form: &nameForm},

@@ -31,7 +31,8 @@ type ground struct {
 	ledger ledger
 	ignore []byte // relay's own .gitignore
 
-	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
+	excludes string   // file of patterns that agents' git ignores; "" : what it ignores anyway
+	noPush   []string // settings of git, see refusePush
 
 	planSeen atomic.Pointer[planState]
 	keptSeen atomic.Pointer[planState]
@@ -224,17 +225,20 @@ func (g *ground) env(a Assignment, result string) []string {
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}
-	return env
+	return append(env, runners.GitSettings(env, g.noPush...)...)
 }
 
 // agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
-// relay's an agent that loses its .git must not find the user's.
+// relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
 func (c *checkout) agentEnv(a Assignment, result string) []string {
 	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
 	}
 	settings := []string{"commit.gpgSign=false"}
+	if !c.o.Push {
+		settings = append(settings, "credential.helper=") // an empty one takes back those that are configured
+	}
 	if c.excludes != "" {
 		settings = append(settings, "core.excludesFile="+c.excludes)
 	}

@@ -73,7 +73,7 @@ func (c *checkout) trial(a Assignment, p place) trial { return trial{c.ground, a
 // commandEnv is what a command is told. One that is about the whole epic is not told for which task it is run: what it says
 // holds for others as well.
 func (g *ground) commandEnv(a Assignment, ofEpic bool) []string {
-	env := g.env(a, "")
+	env := append(g.env(a, ""), g.o.CommandEnv...)
 	if ofEpic {
 		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
 	}

@@ -16,6 +16,12 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 	repo := o.Repo.Within(o.Env)
 	g := &ground{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, rules: &trees.Rules{Repo: repo, Env: o.Env}, heard: heard, now: time.Now}
 	g.settings.begin(o.Files)
+	if !o.Push {
+		var err error
+		if g.noPush, err = refusePush(ctx, repo); err != nil {
+			return nil, err
+		}
+	}
 	c := &checkout{ground: g, repo: repo}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}

@@ -65,6 +65,8 @@ type Options struct {
 	Supervisor process.Supervisor
 	Model      string   // for tasks that name none
 	Env        []string // complete environment for agents and checks; relay adds its own variables
+	CommandEnv []string // more of it for set-up commands and checks
+	Push       bool     // agents may push
 
 	Secrets *secrets.Redactor // of what is recorded and told; nil: one for Env
 

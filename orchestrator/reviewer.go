@@ -165,7 +165,7 @@ func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: r.a.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
-		Schema: review.Schema(), Model: r.who.Model, Env: r.c.env(r.a, ""),
+		Schema: review.Schema(), Model: r.who.Model, Env: r.c.agentEnv(r.a, ""),
 		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
 		Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {

@@ -12,7 +12,7 @@ import (
 // passed are the variables agents and acceptance commands get without being asked for: what programs need to find
 // their files and talk to the network. A star stands for any ending.
 var passed = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "XDG_*", "SSH_AUTH_SOCK",
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "XDG_*",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 	"SSL_CERT_*", "NODE_*", "NPM_CONFIG_*", "npm_config_*", "NVM_*", "VOLTA_*", "FNM_*", "PNPM_HOME", "BUN_INSTALL", "DENO_*",
 	"GO*", "CGO_*", "CARGO_*", "RUSTUP_*", "JAVA_HOME", "MAVEN_*", "GRADLE_*", "PYTHON*", "VIRTUAL_ENV", "PYENV_*", "CONDA_*",
@@ -47,6 +47,16 @@ func commonEnvironment(environ, extra []string) []string {
 	}
 	return append(selected(environ, patterns, extra), "TERM=dumb")
 }
+
+// loginEnvironment is what only set-up commands and checks get besides, and agents that may push: the user's own ssh agent.
+func loginEnvironment(environ, common []string) []string {
+	if slices.ContainsFunc(common, sets(sshAgent)) {
+		return nil
+	}
+	return selected(environ, []string{sshAgent}, nil)
+}
+
+const sshAgent = "SSH_AUTH_SOCK"
 
 // ownEnvironment is what an agent gets besides the common environment: what its provider needs, and what the
 // configuration adds for it alone. A value that relay.env gives goes before the user's environment.
