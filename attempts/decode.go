@@ -252,6 +252,10 @@ func (d *decoder) checks(r *Receipt) {
 				c.Tail = s.String()
 			case "phase":
 				c.Phase = s.Word()
+			case "failed_tests":
+				c.FailedTests = int(s.Int())
+			case "ran_tests":
+				c.RanTests = int(s.Int())
 			case "attribution":
 				c.Attribution = Attribution(s.Word())
 			default:

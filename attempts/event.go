@@ -220,6 +220,9 @@ type CheckRun struct {
 	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"`
 	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
+	// FailedTests and RanTests are what it printed of its tests, see [CountTests]; 0 when it did not say.
+	FailedTests int `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"`
+	RanTests    int `json:"ran_tests,omitempty" yaml:"ran_tests,omitempty"`
 	// Attribution says what the check did before the work and after it; empty: it did not run before.
 	Attribution Attribution `json:"attribution,omitempty" yaml:"attribution,omitempty"`
 }

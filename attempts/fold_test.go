@@ -114,7 +114,7 @@ func anyTexts(rng *rand.Rand, ev *Event) {
 		}
 		e.Receipt.Summary, e.Receipt.Findings = anyText(rng), anyText(rng)
 		e.Receipt.FilesChanged = []string{anyText(rng), anyText(rng)}
-		e.Receipt.Checks = append(e.Receipt.Checks, CheckRun{Name: anyText(rng), Tail: anyText(rng) + "\n" + anyText(rng), Seconds: rng.Float64() * 1e-7, Attribution: Attribution(anyText(rng))})
+		e.Receipt.Checks = append(e.Receipt.Checks, CheckRun{Name: anyText(rng), Tail: anyText(rng) + "\n" + anyText(rng), Seconds: rng.Float64() * 1e-7, FailedTests: rng.IntN(3), RanTests: rng.IntN(3), Attribution: Attribution(anyText(rng))})
 		if rng.IntN(2) == 0 {
 			e.Receipt.Review = anyReview(rng)
 		}

@@ -2,7 +2,6 @@ package attempts
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"relay/attempts/internal/yamltext"
@@ -120,34 +119,6 @@ func declared(files []string) string {
 	return "files: [" + strings.Join(shown, ", ") + "]"
 }
 
-// repeated compares with the last charged attempt; uncharged ones in between prove nothing.
-func repeated(rec TaskRecord, now Receipt) bool {
-	counted := rec.counted()
-	for i := len(counted) - 1; i >= 0; i-- {
-		if counted[i].Charged {
-			key := ErrorKey(now)
-			return key != "" && key == ErrorKey(counted[i].Receipt)
-		}
-	}
-	return false
-}
-
-// ErrorKey is what makes two failures the same, "" when nothing is known of it. The output of failed checks and the
-// findings belong to it: "exit status 1" twice is progress if other tests fail the second time.
-func ErrorKey(r Receipt) string {
-	parts := []string{r.ErrorSummary, r.Findings}
-	for _, c := range r.Checks {
-		if c.ExitCode != 0 && c.Phase != "baseline" {
-			parts = append(parts, c.Name, c.Tail)
-		}
-	}
-	text := Normalise(strings.Join(parts, "\n"))
-	if text == "" {
-		return ""
-	}
-	return string(r.ErrorCategory) + " " + text
-}
-
 func summary(r Receipt) string {
 	for _, s := range []string{r.ErrorSummary, string(r.ErrorCategory), r.Summary} {
 		if s != "" {
@@ -155,24 +126,4 @@ func summary(r Receipt) string {
 		}
 	}
 	return "no reason given"
-}
-
-var (
-	foldTime  = regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|m|min|minutes?|h|hours?)\b`)
-	foldPath  = regexp.MustCompile(`(?:[a-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@~+-]*`)
-	foldHex   = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*(?:-[0-9a-f]+)*\b`)
-	foldDigit = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	foldSpace = regexp.MustCompile(`\s+`)
-)
-
-const maxNormalised = 16 << 10
-
-// Normalise folds away what differs between two occurrences of one error: case, times, paths, hex and numbers.
-func Normalise(text string) string {
-	s := strings.ToLower(Clean(text, maxNormalised))
-	s = foldTime.ReplaceAllString(s, "<time>")
-	s = foldPath.ReplaceAllString(s, "<path>")
-	s = foldHex.ReplaceAllString(s, "<hex>")
-	s = foldDigit.ReplaceAllString(s, "<n>")
-	return strings.TrimSpace(foldSpace.ReplaceAllString(s, " "))
 }

@@ -198,6 +198,12 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 		y.Text(indent+4, "log_sha256", c.SHA256)
 		y.Text(indent+4, "tail", c.Tail)
 		y.Text(indent+4, "phase", c.Phase)
+		if c.FailedTests > 0 {
+			y.Line(indent+4, "failed_tests: ", strconv.Itoa(c.FailedTests))
+		}
+		if c.RanTests > 0 {
+			y.Line(indent+4, "ran_tests: ", strconv.Itoa(c.RanTests))
+		}
 		y.Text(indent+4, "attribution", string(c.Attribution))
 	}
 	y.Text(indent, "claimed", r.Claimed)

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -142,13 +141,15 @@ func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before
 	return before, err
 }
 
-// failures matches how many tests of how many have failed, as common runners say it.
-var failures = regexp.MustCompile(`(?i)\b\d+( (of|/) \d+)?( \w+)? (failed|failures?|failing|errors?)\b|\b(failed|failures?|failing|errors?)\b\s*[:=]\s*\d+`)
-
-// otherwise says that a check which failed before the work fails in another way now.
+// otherwise says that a check which failed before the work fails in another way now, unless fewer of its tests fail.
 func otherwise(before, after said) string {
-	if before.run.ExitCode == after.run.ExitCode && attempts.Normalise(before.run.Tail) == attempts.Normalise(after.run.Tail) &&
-		slices.Equal(failures.FindAllString(before.run.Tail, -1), failures.FindAllString(after.run.Tail, -1)) {
+	was, now := before.run.Tests(), after.run.Tests()
+	switch {
+	case now.MoreFailed(was):
+		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
+	case now.FewerFailed(was):
+		return ""
+	case before.run.ExitCode == after.run.ExitCode && attempts.Normalise(before.run.Tail) == attempts.Normalise(after.run.Tail):
 		return ""
 	}
 	return ", but in another way: it may be worse than before"

@@ -253,6 +253,8 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
 	}
+	tests := attempts.CountTests(report.Output)
+	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
 	return run, report, err
 }
 

@@ -86,7 +86,7 @@ func (s *streak) take(task string, e attempts.Ended) {
 	if !slices.Contains(s.failed, task) {
 		s.failed = append(s.failed, task)
 	}
-	if key := attempts.ErrorKey(e.Receipt); key != s.key || key == "" {
+	if key := attempts.Cause(e.Receipt); key != s.key || key == "" {
 		s.key, s.same = key, nil
 	}
 	if s.key != "" && !slices.Contains(s.same, task) {

@@ -22,12 +22,16 @@ type ShellRequest struct {
 	Cap       int64 // bytes kept of the log; 0: 32 MiB
 }
 
+// maxShellOutput is how much of a command's output is read when it has ended.
+const maxShellOutput = 256 << 10
+
 // ShellReport is how an acceptance command ended. Only exit status 0 without TimedOut proves anything.
 type ShellReport struct {
 	Exit     process.Exit
 	TimedOut bool   // Wall passed, or Flooded
 	Flooded  bool   // it was stopped for flooding its log
 	Tail     string // end of its output, clean, at most 4 KiB
+	Output   string // the same as it came, at most 256 KiB
 }
 
 // Shell runs one acceptance command under the supervisor. Its error is for faults of relay's own machine and, as the
@@ -53,7 +57,7 @@ func Shell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Shell
 	if e.over {
 		return ShellReport{Exit: e.exit}, e.cause
 	}
-	out, err := lastBytes(req.Log, maxString)
+	out, err := lastBytes(req.Log, maxShellOutput)
 	if err != nil {
 		return ShellReport{Exit: e.exit}, err
 	}
@@ -61,7 +65,8 @@ func Shell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Shell
 		Exit:     e.exit,
 		TimedOut: errors.Is(e.cause, errWall) || errors.Is(e.cause, errFlood),
 		Flooded:  errors.Is(e.cause, errFlood),
-		Tail:     lastText(out, maxString),
+		Tail:     lastText(lastPart(out, maxString), maxString),
+		Output:   string(out),
 	}
 	return report, w.compact()
 }

@@ -108,6 +108,15 @@ func lastBytes(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
+// lastPart returns at most limit bytes of the end of a text, and no half of a word.
+func lastPart(text []byte, limit int) []byte {
+	if len(text) <= limit {
+		return text
+	}
+	end := text[len(text)-limit:]
+	return end[halfWord(end):]
+}
+
 // halfWord is where in the end of a text its first whole word begins: half a secret is not known for one.
 func halfWord(end []byte) int {
 	return max(0, bytes.IndexAny(end[:min(len(end), longWord)], " \n\t"))

@@ -1,0 +1,115 @@
+package attempts
+
+import (
+	"regexp"
+	"strings"
+)
+
+// repeated compares with the last charged attempt; uncharged ones in between prove nothing. Fewer failing tests than then
+// are progress, whatever else was printed.
+func repeated(rec TaskRecord, now Receipt) bool {
+	counted := rec.counted()
+	for i := len(counted) - 1; i >= 0; i-- {
+		if counted[i].Charged {
+			before := counted[i].Receipt
+			cause := Cause(now)
+			return cause != "" && cause == Cause(before) && !fewerFailed(before, now)
+		}
+	}
+	return false
+}
+
+// fewerFailed reports whether a check that failed before fails with fewer tests now.
+func fewerFailed(before, now Receipt) bool {
+	for _, c := range now.Checks {
+		for _, b := range before.Checks {
+			if c.failed() && b.failed() && c.Name == b.Name && c.Tests().FewerFailed(b.Tests()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// failed reports whether a check has failed on the work.
+func (c CheckRun) failed() bool { return c.ExitCode != 0 && c.Phase != "baseline" }
+
+// Tests is what the check said of how many tests it ran.
+func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
+
+// Cause is by what two failures are compared: the output of the checks that failed and the reviewers' findings, else what
+// the agent or its CLI said, normalised. It is "" when nothing of that was printed: "exit status 1" or "nothing has changed"
+// do not say why, so that two of them are not the same.
+func Cause(r Receipt) string {
+	parts, red := []string{string(r.ErrorCategory)}, false
+	for _, c := range r.Checks {
+		if red = red || c.failed(); c.failed() && strings.TrimSpace(c.Tail) != "" {
+			parts = append(parts, Normalise(c.Name), Normalise(c.Tail))
+		}
+	}
+	if r.Findings != "" {
+		parts = append(parts, Normalise(r.Findings))
+	}
+	if said := summaryOf(r); said != "" && !red {
+		parts = append(parts, said)
+	}
+	if len(parts) == 1 {
+		return ""
+	}
+	return strings.Join(parts, "\n")
+}
+
+// summaryOf is the error summary, unless it is nothing but relay's own words for how a process or an attempt ended.
+func summaryOf(r Receipt) string {
+	switch r.ErrorCategory {
+	case NoChange, TimedOut, Interrupted:
+		return ""
+	}
+	text := Normalise(r.ErrorSummary)
+	if rest := howEnded.ReplaceAllString(text, ""); strings.Trim(rest, " ;:,.") == "" || ownWords.MatchString(text) {
+		return ""
+	}
+	return text
+}
+
+var (
+	howEnded = regexp.MustCompile(`(?:exit(?:ed with)? (?:status|code) \d+|(?:killed|ended) by (?:a )?signal\w*(?: [a-z]+)?|it left (?:a|\d+) process(?:es)? running)(?:[:,] (?:something in it|as the system does)[^;]*)?`)
+	ownWords = regexp.MustCompile(`^the (?:agent|model|task|provider|run|process)\b[a-z', ]*$`)
+
+	foldTime    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
+	foldClock   = regexp.MustCompile(`(^|[^\w:.])\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b`)
+	foldAddress = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b|\[::1?\]:\d+\b|\bport \d+\b`)
+	foldNumber  = regexp.MustCompile(`\b(goroutine|pid|process|thread) #?\d+\b`)
+	foldPath    = regexp.MustCompile(`(^|[^\w.@~+/\\-])(?:[a-z]:|~)?(?:[/\\][\w.@~+-]+)*[/\\]([\w.@~+-]+)`)
+	foldHex     = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b`)
+	foldSpace   = regexp.MustCompile(`\s+`)
+
+	// keptName matches names of files and programs; other last parts of a path are numbered or made up.
+	keptName = regexp.MustCompile(`^[a-z_+-]+\d?$|\.[a-z][a-z0-9]{0,5}$`)
+)
+
+const maxNormalised = 16 << 10
+
+// Normalise folds away what differs between two occurrences of one error: case, times, hex, addresses, numbers of processes
+// and the folders of absolute paths. What tells errors apart stays: names, and all other numbers.
+func Normalise(text string) string {
+	s := strings.ToLower(Clean(text, maxNormalised))
+	s = foldPath.ReplaceAllStringFunc(s, func(path string) string {
+		m := foldPath.FindStringSubmatch(path)
+		if keptName.MatchString(m[2]) {
+			return m[1] + "<path>/" + m[2]
+		}
+		return m[1] + "<path>"
+	})
+	s = foldTime.ReplaceAllString(s, "<time>")
+	s = foldClock.ReplaceAllString(s, "$1<time>")
+	s = foldAddress.ReplaceAllString(s, "<address>")
+	s = foldNumber.ReplaceAllString(s, "$1 <n>")
+	s = foldHex.ReplaceAllStringFunc(s, func(word string) string {
+		if strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "abcdefx") {
+			return "<hex>"
+		}
+		return word
+	})
+	return strings.TrimSpace(foldSpace.ReplaceAllString(s, " "))
+}

@@ -1,0 +1,164 @@
+package attempts
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TestCount is how many tests a test command says it ran and how many of those failed. The zero value means that it does
+// not say so: a count of failed tests is only known when it is above 0 or Ran is.
+type TestCount struct {
+	Failed int
+	Ran    int // passed and failed, without skipped ones; 0: not known
+}
+
+// FewerFailed reports whether fewer tests fail than before. It is false when either count is unknown, and when fewer tests
+// were run: those that did not run may fail as well.
+func (c TestCount) FewerFailed(before TestCount) bool {
+	return c.Failed > 0 && c.Failed < before.Failed && (c.Ran == 0 || before.Ran == 0 || c.Ran >= before.Ran)
+}
+
+// MoreFailed reports whether more tests fail than before; false when either count is unknown.
+func (c TestCount) MoreFailed(before TestCount) bool {
+	return before.Failed > 0 && c.Failed > before.Failed
+}
+
+// testSummary is one form in which test programs say how a run came out, in one line.
+type testSummary struct {
+	// form has groups with names: of numbers, failed, more (failed too), passed, total (of both), and alone (failed, when
+	// another line has the total); of words that stand for one test, afail and apass.
+	form *regexp.Regexp
+	sum  bool // there is a line for each part of the run; else the last line counts for all
+	weak bool // only counts when no other form was found
+}
+
+// testSummaries are the forms known, the first that matches a line takes it.
+var testSummaries = []testSummary{
+	// cargo test, for each test binary
+	{form: regexp.MustCompile(`^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;`), sum: true},
+	// go test: one line for each failed test, and with -v for each passed one
+	{form: regexp.MustCompile(`^\s*--- (?:(?P<afail>FAIL)|(?P<apass>PASS)): `), sum: true},
+	// jest: "Tests:       2 failed, 1 skipped, 7 passed, 10 total"
+	{form: regexp.MustCompile(`^Tests:\s+(?:(?P<failed>\d+) failed, )?(?:\d+ (?:skipped|todo|pending), )*(?:(?P<passed>\d+) passed, )?\d+ total`)},
+	// vitest: "      Tests  2 failed | 7 passed (9)"
+	{form: regexp.MustCompile(`^\s*Tests\s+(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?(?: \| .*)?\s*\(\d+\)`)},
+	// pytest: "== 2 failed, 7 passed in 0.10s =="; with -q without the signs
+	{form: regexp.MustCompile(`^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:(?:, )?\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed))*(?:(?:, )?(?P<more>\d+) errors?)? in \d[\d.]*s`)},
+	// maven, for each class and then for all: "Tests run: 9, Failures: 1, Errors: 0, Skipped: 0"
+	{form: regexp.MustCompile(`Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)(?:, +Errors: (?P<more>\d+))?`)},
+	// gradle: "45 tests completed, 12 failed"
+	{form: regexp.MustCompile(`^\s*(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
+	// PHPUnit: "Tests: 5, Assertions: 9, Failures: 1."
+	{form: regexp.MustCompile(`^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<more>\d+))?(?:, Failures: (?P<failed>\d+))?`)},
+	// rspec, ExUnit, bats: "9 examples, 1 failure"
+	{form: regexp.MustCompile(`^(?P<total>\d+) (?:examples?|tests?), (?P<failed>\d+) failures?\b`)},
+	// minitest: "9 runs, 12 assertions, 1 failures, 0 errors, 0 skips"
+	{form: regexp.MustCompile(`^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<more>\d+) errors`)},
+	// dotnet test, for each assembly: "Failed!  - Failed:     1, Passed:     8, Skipped:     0, Total:     9"
+	{form: regexp.MustCompile(`^\w+!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+),`), sum: true},
+	// ctest: "89% tests passed, 1 tests failed out of 9"
+	{form: regexp.MustCompile(`^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)`)},
+	// Python's unittest: "Ran 9 tests in 0.001s" and "FAILED (failures=1, errors=1)"
+	{form: regexp.MustCompile(`^Ran (?P<total>\d+) tests? in [\d.]+s`)},
+	{form: regexp.MustCompile(`^FAILED \((?:failures=(?P<alone>\d+))?(?:, )?(?:errors=(?P<alone>\d+))?[^)]*\)`)},
+	// mocha: "  7 passing (10ms)" and "  2 failing"
+	{form: regexp.MustCompile(`^\s+(?P<passed>\d+) passing\b`)},
+	{form: regexp.MustCompile(`^\s+(?P<failed>\d+) failing$`)},
+	// TAP, the summary of node --test: "# pass 7", "# fail 2"
+	{form: regexp.MustCompile(`^(?:#|ℹ) pass (?P<passed>\d+)$`)},
+	{form: regexp.MustCompile(`^(?:#|ℹ) fail (?P<failed>\d+)$`)},
+	// TAP, a line for each test
+	{form: regexp.MustCompile(`^(?:(?P<apass>ok)|(?P<afail>not ok)) \d+\b`), sum: true, weak: true},
+	// "3 of 12 tests failed", "3/12 failed"
+	{form: regexp.MustCompile(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: of |/)(?P<total>\d+)(?: \w+)? (?:failed|failures|failing)\b`), weak: true},
+	// "2 failed, 7 passed", "2 tests failed", "2 failures"
+	{form: regexp.MustCompile(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: tests?)? (?:failed|failures?|failing)\b(?:, (?P<passed>\d+) passed\b)?`), weak: true},
+}
+
+// hints are the words of which one is in each line that says something of tests.
+var hints = []string{"fail", "FAIL", "Fail", "pass", "PASS", "ok ", "ests", "ERROR", "error", "panic: "}
+
+var (
+	escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	// untold matches what keeps tests from being counted: a part of them was not built, or the program ended in the middle.
+	untold = regexp.MustCompile(`^FAIL\t\S+ \[(build|setup) failed\]|^panic: |^error: could not compile|Interrupted: \d+ errors? during collection|Test suite failed to run`)
+	todo   = regexp.MustCompile(`(?i)# (todo|skip)\b`)
+)
+
+// CountTests reads from the output of a test command how many tests ran and failed: the forms of go test, pytest, jest,
+// vitest, mocha, cargo, TAP, maven, gradle, PHPUnit, rspec, minitest, dotnet, ctest and unittest, and "N failed". The
+// count is zero when there is none, and when a part of the tests was not counted.
+func CountTests(output string) TestCount {
+	counts := make([]TestCount, len(testSummaries))
+	strong := false
+	for line := range strings.SplitSeq(escapes.ReplaceAllString(output, ""), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if len(line) > 1000 || !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(line, hint) }) {
+			continue
+		}
+		if untold.MatchString(line) {
+			return TestCount{}
+		}
+		for i, s := range testSummaries {
+			m := s.form.FindStringSubmatch(line)
+			if m == nil || s.weak && todo.MatchString(line) {
+				continue
+			}
+			c := s.read(m)
+			if c == (TestCount{}) {
+				break
+			}
+			if s.sum {
+				c.Failed, c.Ran = c.Failed+counts[i].Failed, c.Ran+counts[i].Ran
+			}
+			counts[i] = c
+			strong = strong || !s.weak
+			break
+		}
+	}
+	return added(counts, strong)
+}
+
+// read takes the numbers out of a line that has matched.
+func (s testSummary) read(m []string) (c TestCount) {
+	for k, name := range s.form.SubexpNames() {
+		if k == 0 || m[k] == "" {
+			continue
+		}
+		n, err := strconv.Atoi(m[k])
+		switch {
+		case name == "afail":
+			c.Failed++
+			c.Ran++
+		case name == "apass":
+			c.Ran++
+		case err != nil || n > 1<<30:
+		case name == "total":
+			c.Ran = n
+		case name == "passed":
+			c.Ran += n
+		case name == "alone", s.form.SubexpIndex("total") >= 0:
+			c.Failed += n
+		default:
+			c.Failed, c.Ran = c.Failed+n, c.Ran+n
+		}
+	}
+	return c
+}
+
+// added sums up what the forms found. A form that tells of failed tests alone makes the total unknown, unless another one
+// told of those that passed.
+func added(counts []TestCount, strong bool) (all TestCount) {
+	for i, c := range counts {
+		if testSummaries[i].weak == strong {
+			continue
+		}
+		all.Failed, all.Ran = all.Failed+c.Failed, all.Ran+c.Ran
+	}
+	if all.Ran <= all.Failed { // nobody has said how many passed
+		all.Ran = 0
+	}
+	return all
+}
