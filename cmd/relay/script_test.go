@@ -20,8 +20,9 @@ var update = flag.Bool("update", false, "write what relay prints into the script
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"relay":  main,
-		"claude": fakeClaude,
+		"relay":        main,
+		"claude":       fakeClaude,
+		"scored-agent": scoredAgent,
 	})
 }
 
