@@ -31,8 +31,8 @@ type ground struct {
 	ledger ledger
 	ignore []byte // relay's own .gitignore
 
-	excludes string   // file of patterns that agents' git ignores; "" : what it ignores anyway
-	noPush   []string // settings of git, see refusePush
+	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
+	noPush   noPush // its zero value: agents may push
 
 	planSeen atomic.Pointer[planState]
 	keptSeen atomic.Pointer[planState]
@@ -55,6 +55,7 @@ type checkout struct {
 	refs  *landing.RefGuard // nil: the user's branches are what is worked on
 	tree  *trees.Tree       // nil with IsolationShared: changes then belong to no task
 
+	traces  string      // folder in which git writes down what the agent has it do; "" : it does not
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
 
@@ -225,7 +226,7 @@ func (g *ground) env(a Assignment, result string) []string {
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}
-	return append(env, runners.GitSettings(env, g.noPush...)...)
+	return append(env, runners.GitSettings(env, g.noPush.settings...)...)
 }
 
 // agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
@@ -247,13 +248,13 @@ func (c *checkout) agentEnv(a Assignment, result string) []string {
 
 // place names the files of one attempt.
 type place struct {
-	folder, brief, result, transcript, stderr, end, patch, checks, review string
+	folder, brief, result, transcript, stderr, end, patch, checks, review, traces string
 }
 
 func placeOf(dir string, a Assignment) place {
 	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Attempt))
 	in := func(name string) string { return filepath.Join(folder, name) }
-	return place{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review")}
+	return place{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git")}
 }
 
 // used reports whether an agent was given this turn. The agent may have removed any of its files.

@@ -16,6 +16,7 @@ import (
 // guard puts back what an attempt did to relay's own files and to .git, and fails the attempt for it. It is asked
 // whenever code that an agent had a hand in has run: after the agent itself, after the checks, after the review.
 func (c *checkout) guard(ctx context.Context, f *Finding) error {
+	did := c.gitCommands()
 	touched, err := c.restoreOwn()
 	if err != nil {
 		return err
@@ -55,6 +56,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 			return err
 		}
 	}
+	c.tellPushes(ctx, did, f)
 	return c.lock.keep(ctx)
 }
 

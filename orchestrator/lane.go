@@ -159,6 +159,7 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 // adopt takes over what is known of a place whose repository had to be opened again.
 func (w *lane) adopt(c *checkout) *checkout {
 	w.c.tree.Inherit(c.tree)
+	w.c.traces = c.traces
 	return w.c
 }
 

@@ -3,49 +3,60 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"relay/attempts"
+	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
 // refusal is where git is sent instead of a remote: no repository has that path, and git's error says why.
 const refusal = "/relay does not let agents push (setting relay.push: false), so this is not pushed to "
 
-// refusePush returns the settings of git (NAME=VALUE) that make a push fail with [refusal]: to any other machine, and to
-// the remotes of this repository wherever they are. A push to a repository that a test has made for itself goes on
-// working, and so does every fetch.
-func refusePush(ctx context.Context, repo *reanchor.Git) ([]string, error) {
+// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
+// are. A push to a repository that a test has made for itself goes on working, and so does every fetch.
+type noPush struct {
+	settings []string // of git, NAME=VALUE: a push fails with [refusal]
+	remotes  []string // names
+	prefixes []string // beginnings of addresses
+}
+
+// refusePush looks at the remotes of a repository.
+func refusePush(ctx context.Context, repo *reanchor.Git) (n noPush, err error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
 	var none *reanchor.GitError
 	if err != nil && (!errors.As(err, &none) || none.Code != 1) {
-		return nil, err
+		return n, err
 	}
-	prefixes := []string{"https://", "http://", "ssh://", "git://", "git+ssh://", "ssh+git://", "git@"}
+	n.prefixes = []string{"https://", "http://", "ssh://", "git://", "git+ssh://", "ssh+git://", "git@"}
 	var only []string // addresses that are pushed to and not fetched from
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		key, url, _ := strings.Cut(entry, "\n")
+		name, isPush := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".pushurl")
 		switch {
 		case url == "":
-		case strings.HasSuffix(key, ".pushurl"):
+		case isPush:
 			only = append(only, url)
 		default:
-			prefixes = append(prefixes, url)
+			n.prefixes = append(n.prefixes, url)
+			n.remotes = append(n.remotes, strings.TrimSuffix(name, ".url"))
 		}
 	}
-	var settings []string
-	for _, p := range prefixes {
-		settings = append(settings, "url."+refusedAddress(p)+".pushInsteadOf="+p)
+	for _, p := range n.prefixes {
+		n.settings = append(n.settings, "url."+refusedAddress(p)+".pushInsteadOf="+p)
 	}
 	for _, p := range []string{"http://127.0.0.1:", "http://localhost:"} { // of tests; the longest match counts
-		settings = append(settings, "url."+p+".pushInsteadOf="+p)
+		n.settings = append(n.settings, "url."+p+".pushInsteadOf="+p)
 	}
 	for _, p := range only { // git does not apply pushInsteadOf to these
-		if !slices.ContainsFunc(prefixes, func(url string) bool { return strings.HasPrefix(url, p) }) {
-			settings = append(settings, "url."+refusedAddress(p)+".insteadOf="+p)
+		if !slices.ContainsFunc(n.prefixes, func(url string) bool { return strings.HasPrefix(url, p) }) {
+			n.settings = append(n.settings, "url."+refusedAddress(p)+".insteadOf="+p)
 		}
 	}
-	return settings, nil
+	n.prefixes = append(n.prefixes, only...)
+	return n, nil
 }
 
 // refusedAddress is where git is sent instead of an address that begins with p.
@@ -57,4 +68,54 @@ func refusedAddress(p string) string {
 		p = rest
 	}
 	return refusal + p
+}
+
+// covers reports whether a command has pushed where agents may not. Without a name git takes a remote.
+func (n *noPush) covers(c gitCommand) bool {
+	if c.name != "push" || c.code != 0 || c.has("-n", "--dry-run", "-h", "--help") {
+		return false
+	}
+	to := c.operands()
+	return len(to) == 0 || slices.Contains(n.remotes, to[0]) ||
+		slices.ContainsFunc(n.prefixes, func(p string) bool { return strings.HasPrefix(to[0], p) })
+}
+
+// tellPushes tells of pushes that went through all the same. An agent's gates its task; where it cannot be told whose one
+// was, it is only told.
+func (c *checkout) tellPushes(ctx context.Context, did []gitCommand, f *Finding) {
+	if c.o.Push {
+		return
+	}
+	for _, cmd := range did {
+		if c.noPush.covers(cmd) && c.within(cmd.worktree) {
+			c.convict(f, "the agent has pushed, which relay.push does not let it: "+cmd.String())
+		}
+	}
+	if c.refs == nil {
+		return
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	for _, p := range c.refs.Pushes(ctx) {
+		if text := p.Text(c.noPush.remotes); p.ByAgent {
+			c.told(f, trees.Meddling{Text: "an agent has pushed, which relay.push does not let it: " + text, Grave: f.Gate == ""})
+		} else {
+			f.note("push", text+"; whose push that was, relay cannot tell")
+		}
+	}
+}
+
+// within reports whether a folder is a checkout of the run's.
+func (c *checkout) within(worktree string) bool {
+	return worktree != "" && (worktree == c.home.Root() || worktree == c.repo.Root() ||
+		strings.HasPrefix(worktree, c.o.Worktree.Dir+string(filepath.Separator)))
+}
+
+// convict fails and gates an attempt for what its own agent is known to have done.
+func (c *checkout) convict(f *Finding, why string) {
+	f.note("tamper", why)
+	if f.Outcome != attempts.Stopped && f.Gate != attempts.TamperedWith {
+		f.Gate = attempts.TamperedWith
+		f.fail(attempts.Tamper, attempts.Tampered, why)
+	}
 }

@@ -27,6 +27,7 @@ func TestRealAgents(t *testing.T) {
 			t.Parallel()
 			for name, test := range map[string]func(*testing.T, cli){
 				"works":             agentWorks,
+				"pushes":            agentPushes,
 				"leaves a process":  agentLeavesProcess,
 				"usage limit":       agentUsedUp,
 				"limit that passes": agentUsedUpBriefly,
@@ -68,6 +69,26 @@ func agentWorks(t *testing.T, c cli) {
 	}
 	if a.Receipt.Summary != "Wrote it." || !slices.Equal(a.Receipt.Files, []string{"hello.txt"}) {
 		t.Errorf("the receipt is %+v", a.Receipt)
+	}
+}
+
+// A push from an agent's shell fails there, and says why.
+func agentPushes(t *testing.T, c cli) {
+	c.open = true // codex shows its commands no repository
+	l := newAgentLab(t, patient, c)
+	remote := l.inHome("remote.git")
+	l.git("init", "-q", "--bare", remote)
+	l.git("remote", "add", "origin", remote)
+	l.env = append(l.env, "RELAY_ISOLATION=worktree")
+	l.model.Play(c.name, append([]modelserver.Step{{Shell: "git push origin HEAD:refs/heads/side > said.txt 2>&1; git fetch origin && echo fetched >> said.txt"}}, helloTask...)...)
+	l.work(exitOK)
+	l.done("")
+	said := l.git("show", "relay/20260101-agents:said.txt")
+	if !strings.Contains(said, "relay does not let agents push") || !strings.HasSuffix(said, "fetched") {
+		t.Errorf("git says %q", said)
+	}
+	if refs := l.git("-C", remote, "for-each-ref"); refs != "" {
+		t.Errorf("the remote has %s", refs)
 	}
 }
 

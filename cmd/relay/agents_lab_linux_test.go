@@ -32,6 +32,7 @@ type cli struct {
 	blurred  bool   // half an answer looks like a tool at work, and the silence after it is the agent's own
 	priced   bool   // it says what it has cost
 	tidy     bool   // it ends itself what its tools have started
+	open     bool   // its commands run without its sandbox
 	form     bool   // another form of an API, which need only work
 }
 
@@ -141,7 +142,7 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...cli) *agentLab {
 		if c.model != "" {
 			agent["model"] = c.model
 		}
-		if program == "codex" && !namespaces() {
+		if program == "codex" && (c.open || !namespaces()) {
 			agent["permission"] = "danger-full-access"
 		}
 		agents[c.name] = agent

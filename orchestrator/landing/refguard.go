@@ -35,6 +35,7 @@ type RefGuard struct {
 	went   map[string]string // since the run began, and told: not for sure before the attempt's end is on disk
 	log    int64             // how long the log of HEAD in the user's checkout was then
 	began  time.Time
+	pushed map[string]int64 // see Pushes
 }
 
 // Begin takes what is there for the user's.
@@ -44,6 +45,7 @@ func (g *RefGuard) Begin() (err error) {
 	g.began, g.refs.dir = time.Now(), g.trunk().repo.CommonDir()
 	g.went, g.agents = make(map[string]string), make(map[string]bool)
 	g.log = logLength(g.homeLog())
+	g.pushed = g.pushLogs()
 	if g.was, err = g.refs.read(); err != nil {
 		return err
 	}
