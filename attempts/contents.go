@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,13 +17,12 @@ import (
 // contents is everything the relay folder says about the epic's attempts, read without changing anything.
 type contents struct {
 	*history
-	edit       *EditedError          // somebody else changed the ledger
-	unreadable error                 // the edit is no ledger
-	taken      map[string]TaskRecord // what accepting the edit would change
-	base       []Event               // what the next log has to begin with, because earlier logs are missing
-	sum        string                // of attempt-ledger.yml
-	stamp      durable.Stamp         // of attempt-ledger.yml
-	saved      uint64                // events in attempt-ledger.yml, if it is ours
+	edit  *EditedError          // somebody else changed the ledger
+	taken map[string]TaskRecord // what accepting the edit would change
+	base  []Event               // what the next log has to begin with, because earlier logs are missing
+	sum   string                // of attempt-ledger.yml
+	stamp durable.Stamp         // of attempt-ledger.yml
+	saved uint64                // events in attempt-ledger.yml, if it is ours
 }
 
 // load reads the logs and checks the ledger against them.
@@ -30,9 +30,9 @@ type contents struct {
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
 func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []byte)) (*contents, error) {
-	file, err := openLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
-	if err != nil {
-		return nil, err
+	file, odd := openLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
+	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
+		return nil, odd
 	}
 	defer file.close()
 	h, err := newHistory(fsys, g)
@@ -40,7 +40,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []by
 		return nil, err
 	}
 	if len(h.logs) == 0 && file == nil {
-		return nil, ErrNoLedger
+		return nil, cmp.Or(odd, ErrNoLedger)
 	}
 	h.each = each
 	c := &contents{history: h}
@@ -48,13 +48,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []by
 		c.stamp = file.stamp
 		defer func() { c.sum = file.sum() }()
 	}
-	whole, err := c.readWhole(g)
-	if err == nil && !whole {
-		err = c.readOnto(file, g)
-	} else if err == nil {
-		err = c.check(file, e, g)
-	}
-	if err != nil {
+	if err := c.fill(file, odd != nil, e, g); err != nil {
 		return nil, err
 	}
 	if have := c.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
@@ -64,6 +58,21 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []by
 		c.fold.ledger.EpicID = e.ID
 	}
 	return c, nil
+}
+
+// fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.
+func (c *contents) fill(file *ledgerFile, irregular bool, e *epic.Epic, g *epic.Graph) error {
+	whole, err := c.readWhole(g)
+	switch {
+	case err != nil:
+		return err
+	case !whole:
+		return c.readOnto(file, g)
+	case irregular:
+		c.edit = &EditedError{Path: LedgerFile, Unreadable: durable.ErrNotRegular}
+		return nil
+	}
+	return c.check(file, e, g)
 }
 
 // readWhole reads the logs if they need no ledger beside them.
@@ -163,10 +172,7 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 		}
 	}
 	diff := ours.diff(text)
-	if c.unreadable = err; err != nil {
-		diff = "(it cannot be read: " + err.Error() + ")\n" + diff
-	}
-	c.edit = &EditedError{Path: LedgerFile, Diff: diff}
+	c.edit = &EditedError{Path: LedgerFile, Diff: diff, Unreadable: err}
 	return nil
 }
 

@@ -151,7 +151,7 @@ func TestLedgerThatIsNoLedger(t *testing.T) {
 		if !errors.As(err, new(*EditedError)) {
 			t.Errorf("%.20q: got %v", text, err)
 		}
-		if v := b.read(t); v.Counts[Completed] != 1 || v.Edit == "" {
+		if v := b.read(t); v.Counts[Completed] != 1 || v.Broken == nil {
 			t.Errorf("%.20q: got %+v", text, v)
 		}
 		if err := Accept(b.dir, b.e, b.g, clock()()); err == nil {

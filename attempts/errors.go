@@ -22,11 +22,17 @@ var ErrNoLedger = errors.New("no attempt ledger")
 
 // EditedError means that attempt-ledger.yml was changed by somebody else.
 type EditedError struct {
-	Path string
-	Diff string // unified; from what relay wrote to what is there
+	Path       string
+	Diff       string // unified; from what relay wrote to what is there
+	Unreadable error  // why it is no ledger any more; nil: it is one
 }
 
-func (e *EditedError) Error() string { return e.Path + " was changed by somebody else" }
+func (e *EditedError) Error() string {
+	if e.Unreadable != nil {
+		return e.Path + " cannot be read: " + e.Unreadable.Error()
+	}
+	return e.Path + " was changed by somebody else"
+}
 
 // VersionError means that a file was written by a newer relay.
 type VersionError struct {

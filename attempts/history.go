@@ -41,6 +41,7 @@ type logFile struct {
 	run   string
 	first uint64 // number of its first event; 0 when it has none
 	based bool   // it begins with a base
+	odd   bool   // it is no file, but a pipe or a link or the like: nothing is read of it
 	tail  eventlog.Tail
 }
 
@@ -60,7 +61,7 @@ func findLogs(fsys durable.FS) ([]*logFile, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
+		if l.odd = errors.Is(err, durable.ErrNotRegular); err != nil && !l.odd {
 			return nil, err
 		}
 		logs = append(logs, l)
@@ -133,6 +134,10 @@ func (h *history) read() error {
 }
 
 func (h *history) readLog(l *logFile) error {
+	if l.odd {
+		h.fault(l, 0, "it is "+durable.ErrNotRegular.Error(), "relay ledger repair takes it out of the way")
+		return nil
+	}
 	f, err := durable.Regular(h.fsys, l.name(), os.O_RDONLY)
 	if err != nil {
 		return err

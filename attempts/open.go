@@ -26,8 +26,8 @@ func takeEdit(_ *Store, c *contents) error {
 	if len(c.faults) > 0 {
 		return &DamageError{Faults: c.faults}
 	}
-	if c.edit != nil && c.unreadable != nil {
-		return fmt.Errorf("%s: %w", LedgerFile, c.unreadable)
+	if c.edit != nil && c.edit.Unreadable != nil {
+		return c.edit
 	}
 	return nil
 }

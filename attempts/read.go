@@ -17,6 +17,7 @@ type View struct {
 	Counts   map[Status]int
 	Warnings []string
 	Faults   []Fault // damage that keeps a run from starting; the Ledger is what could be read. They are among the Warnings
+	Broken   error   // why attempt-ledger.yml is no ledger any more; the Ledger is what the event logs say. It is among the Warnings
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
 	Holder   *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
 	Running  bool    // the holder lives
@@ -53,7 +54,11 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	if lockErr != nil {
 		v.Warnings = append(v.Warnings, lockErr.Error())
 	}
-	if c.edit != nil {
+	switch {
+	case c.edit != nil && c.edit.Unreadable != nil:
+		v.Broken = c.edit
+		v.Warnings = append(v.Warnings, c.edit.Error()+"; the event logs stand in for it, and relay ledger repair writes it anew")
+	case c.edit != nil:
 		v.Edit = c.edit.Diff
 	}
 	return v, nil
@@ -72,6 +77,9 @@ func Replay(dir string, f func(Event) error) error {
 		return err
 	}
 	for _, l := range logs {
+		if l.odd {
+			continue
+		}
 		if err := l.replay(disk, f); err != nil {
 			return err
 		}

@@ -75,7 +75,10 @@ func (c *contents) everyFault() []Fault {
 		faults = append(faults, Fault{File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes),
 			Hint: "nothing is lost: they were never acknowledged, and the next relay work cuts them off"})
 	}
-	if c.edit != nil {
+	if c.edit != nil && c.edit.Unreadable != nil {
+		faults = append(faults, Fault{File: LedgerFile, Message: "it cannot be read: " + c.edit.Unreadable.Error() + "\n" + c.edit.Diff,
+			Hint: "relay ledger repair writes it anew from the event logs"})
+	} else if c.edit != nil {
 		faults = append(faults, Fault{File: LedgerFile, Message: "it was changed by somebody else\n" + c.edit.Diff,
 			Hint: "relay ledger accept takes the change in; relay ledger repair undoes it"})
 	}
@@ -93,6 +96,12 @@ func (c *contents) keepCopy(dir string) error {
 	}
 	for from, to := range names {
 		f, err := durable.Regular(c.fsys, from, os.O_RDONLY)
+		if errors.Is(err, durable.ErrNotRegular) { // it is in the way, too
+			if err := c.fsys.Rename(from, to); err != nil {
+				return err
+			}
+			continue
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -43,17 +43,21 @@ func TestWordsForDamage(t *testing.T) {
 		harm func(dir string, lines []string) ([]string, error) // of the log
 		want string
 	}{
-		"no event":           {second("garbage\n"), log + ":2: not an event" + hint},
-		"no checksum":        {second(`{"crc":"xxxxxxxx","seq":2,"at":"2026-01-11T22:00:02Z"}` + "\n"), log + ":2: its checksum cannot be read" + hint},
-		"another checksum":   {second(`{"crc":"00000000","seq":2,"at":"2026-01-11T22:00:02Z"}` + "\n"), log + ":2: its checksum does not match" + hint},
-		"no JSON":            {second(framed(`{"seq":2;`)), log + ":2: not JSON" + hint},
-		"no number":          {second(framed(`{"seq":0,"at":"2026-01-11T22:00:02Z"}`)), log + ":2: 0 is no event's number" + hint},
-		"another event":      {second(framed(`{"seq":2,"at":"2026-01-11T22:00:02Z","type":[]}`)), log + ":2: not an event: "},
-		"twice":              {func(_ string, l []string) ([]string, error) { return slices.Insert(l, 2, l[1]), nil }, log + ":3: event 2 is there twice"},
-		"out of order":       {func(_ string, l []string) ([]string, error) { return slices.Insert(l, 4, l[1]), nil }, log + ":5: event 2 comes after event 4 (two relays have written at once, or a log was copied)"},
-		"a gap":              {func(_ string, l []string) ([]string, error) { return slices.Delete(l, 1, 3), nil }, log + ":2: events 2 to 3 are missing"},
-		"no ledger":          {func(dir string, l []string) ([]string, error) { return l, os.Remove(filepath.Join(dir, LedgerFile)) }, "attempt-ledger.yml is missing; it is made again from the event logs"},
-		"no logs":            {withoutRuns(""), "there is no event log of what attempt-ledger.yml says up to event 8; it is taken as it stands"},
+		"no event":         {second("garbage\n"), log + ":2: not an event" + hint},
+		"no checksum":      {second(`{"crc":"xxxxxxxx","seq":2,"at":"2026-01-11T22:00:02Z"}` + "\n"), log + ":2: its checksum cannot be read" + hint},
+		"another checksum": {second(`{"crc":"00000000","seq":2,"at":"2026-01-11T22:00:02Z"}` + "\n"), log + ":2: its checksum does not match" + hint},
+		"no JSON":          {second(framed(`{"seq":2;`)), log + ":2: not JSON" + hint},
+		"no number":        {second(framed(`{"seq":0,"at":"2026-01-11T22:00:02Z"}`)), log + ":2: 0 is no event's number" + hint},
+		"another event":    {second(framed(`{"seq":2,"at":"2026-01-11T22:00:02Z","type":[]}`)), log + ":2: not an event: "},
+		"twice":            {func(_ string, l []string) ([]string, error) { return slices.Insert(l, 2, l[1]), nil }, log + ":3: event 2 is there twice"},
+		"out of order":     {func(_ string, l []string) ([]string, error) { return slices.Insert(l, 4, l[1]), nil }, log + ":5: event 2 comes after event 4 (two relays have written at once, or a log was copied)"},
+		"a gap":            {func(_ string, l []string) ([]string, error) { return slices.Delete(l, 1, 3), nil }, log + ":2: events 2 to 3 are missing"},
+		"no ledger":        {func(dir string, l []string) ([]string, error) { return l, os.Remove(filepath.Join(dir, LedgerFile)) }, "attempt-ledger.yml is missing; it is made again from the event logs"},
+		"no logs":          {withoutRuns(""), "there is no event log of what attempt-ledger.yml says up to event 8; it is taken as it stands"},
+		"a log that is none": {func(dir string, _ []string) ([]string, error) {
+			path := filepath.Join(dir, filepath.FromSlash(EventsPath(run1)))
+			return nil, errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
+		}, EventsPath(run1) + ": it is not a regular file (relay ledger repair takes it out of the way)"},
 		"no logs, odd value": {withoutRuns("pid: many"), "attempt-ledger.yml: left out: line "},
 		"a log without its begin": {func(dir string, l []string) ([]string, error) {
 			return l[3:], os.Remove(filepath.Join(dir, LedgerFile))
@@ -68,7 +72,7 @@ func TestWordsForDamage(t *testing.T) {
 		}, "(the event logs that would show the change are missing)"},
 		"a ledger that is none": {func(dir string, l []string) ([]string, error) {
 			return l, os.WriteFile(filepath.Join(dir, LedgerFile), nil, 0o644)
-		}, "(it cannot be read: it is empty)"},
+		}, "attempt-ledger.yml: it cannot be read: it is empty\n"},
 		"a newer ledger": {func(dir string, l []string) ([]string, error) {
 			return l, os.WriteFile(filepath.Join(dir, LedgerFile), []byte("version: 9\n"), 0o644)
 		}, "attempt-ledger.yml has version 9, and this relay reads up to version 2"},

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"gopkg.in/yaml.v3"
 )
@@ -21,30 +22,36 @@ const maxFile = 1 << 20
 // readFile takes in one file. A missing file is an empty layer.
 func (l *loader) readFile(path string) error {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
-	}
-	if !info.Mode().IsRegular() {
+	case err == nil && !info.Mode().IsRegular():
 		l.problem(place{file: path}, "is not a regular file", "")
 		return nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+	var src []byte
+	if err == nil {
+		src, err = readSome(path, maxFile+1)
 	}
-	defer func() { _ = f.Close() }() // only read
-	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		l.problem(place{file: path}, "cannot be read: "+err.Error(), "")
+		return nil
 	}
 	if len(src) > maxFile {
 		l.problem(place{file: path}, fmt.Sprintf("is larger than %d bytes", maxFile), "")
 		return nil
 	}
 	return l.read(src, path)
+}
+
+// readSome reads at most limit bytes of a file, and waits for nobody.
+func readSome(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // read takes in one YAML document.

@@ -38,7 +38,7 @@ func (s Sources) Files() (files []string) {
 }
 
 // Load reads, merges and checks all layers. Its error is [Problems] when the content is at fault, and then holds
-// every mistake of every layer.
+// every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
 	l := &loader{agents: map[string]place{}, broken: map[string]bool{}}
 	if err := l.read(Defaults(), "default"); err != nil {
@@ -61,11 +61,11 @@ func Load(s Sources) (*Config, error) {
 		return nil, err
 	}
 	l.check(c)
-	if len(l.problems) > 0 {
-		return nil, l.sorted(files)
-	}
 	c.Warnings = l.warnings
 	c.values = l.explain()
+	if len(l.problems) > 0 {
+		return c, l.sorted(files)
+	}
 	return c, nil
 }
 

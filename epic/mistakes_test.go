@@ -130,6 +130,8 @@ var mistakes = []struct{ name, src, want string }{
 	{"anchor in itself", head + "  T1: {title: a, files: &f [*f]}\n", "5:29: the anchor f contains itself (write the values out)"},
 	{"alias bomb", "version: 2\nid: 20260111-x\ntitle: X\na: &a [x,x,x,x,x,x,x,x,x,x]\n" + bomb() + "tasks: {T1: {title: a}}\n",
 		"9:29: the aliases stand for too many values (write the values out)"},
+	{"alias of much text", "version: 2\nid: 20260111-x\ntitle: X\ndescription: &a " + strings.Repeat("x", 2<<20) + "\ntasks:\n  T1: {title: a, files: [" + strings.Repeat("*a,", 9000) + "]}\n",
+		"6:50: the aliases stand for more than 16 MiB of text (write the values out)"},
 	{"NUL", head + "  T1: {title: \"a\x00b\"}\n", "5:17: the file contains a NUL byte (take it out; in double quotes it can be written as an escape)"},
 	{"control character", head + "  T1: {title: \"a\x01b\"}\n", "5:17: the file contains the control character U+0001 (take it out; in double quotes it can be written as an escape)"},
 	{"byte order mark", head + "  T1: {title: \"a\ufeffb\"}\n", "5:17: the file contains the character U+FEFF (take it out; in double quotes it can be written as an escape)"},

@@ -13,11 +13,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxNodes bounds the values in a file, and maxAliased those that aliases add to them: what a small file can
-// make the reader do and remember.
+// maxNodes bounds the values in a file, maxAliased those that aliases add to them, and maxAliasedText the bytes of these: what
+// a small file can make the reader do and remember.
 const (
-	maxNodes   = 3_000_000
-	maxAliased = 1_000_000
+	maxNodes       = 3_000_000
+	maxAliased     = 1_000_000
+	maxAliasedText = MaxSize
 )
 
 // parseYAML parses the first document in src into nodes. The parser reports some faults by panicking.
@@ -56,7 +57,7 @@ func (r *reader) document(src []byte) {
 	}
 	root := doc.Content[0]
 	doc.Content = nil
-	w := aliasWalk{size: map[*yaml.Node]int{}}
+	w := aliasWalk{size: map[*yaml.Node]expanse{}}
 	w.walk(root)
 	if w.fault != "" {
 		r.fail(r.placeOf(w.at), "write the values out", "%s", w.fault)
@@ -152,33 +153,43 @@ func hasAlias(n *yaml.Node) bool {
 
 // aliasWalk counts what a tree would hold with its aliases written out. The depth is the parser's, at most 10,000.
 type aliasWalk struct {
-	size  map[*yaml.Node]int // of nodes with an anchor; -1 while one is being walked
-	added int
+	size  map[*yaml.Node]expanse // of nodes with an anchor; -1 values while one is being walked
+	added expanse
 	fault string
 	at    *yaml.Node
 }
 
-func (w *aliasWalk) walk(n *yaml.Node) int {
+// expanse is how much a part of a tree holds.
+type expanse struct{ values, bytes int }
+
+func (e *expanse) add(other expanse) {
+	e.values = min(e.values+other.values, maxAliased)
+	e.bytes = min(e.bytes+other.bytes, maxAliasedText)
+}
+
+func (w *aliasWalk) walk(n *yaml.Node) expanse {
 	if w.fault != "" {
-		return 0
+		return expanse{}
 	}
 	if n.Kind == yaml.AliasNode {
 		size, done := w.size[n.Alias]
 		switch {
-		case !done || size < 0:
+		case !done || size.values < 0:
 			w.fault, w.at = fmt.Sprintf("the anchor %s contains itself", plain(n.Value)), n
-		case w.added+size > maxAliased:
+		case w.added.values+size.values > maxAliased:
 			w.fault, w.at = "the aliases stand for too many values", n
+		case w.added.bytes+size.bytes > maxAliasedText:
+			w.fault, w.at = fmt.Sprintf("the aliases stand for more than %d MiB of text", maxAliasedText>>20), n
 		}
-		w.added += size
+		w.added.add(size)
 		return size
 	}
 	if n.Anchor != "" {
-		w.size[n] = -1
+		w.size[n] = expanse{values: -1}
 	}
-	size := 1
+	size := expanse{1, len(n.Value)}
 	for _, c := range n.Content {
-		size = min(size+w.walk(c), maxAliased)
+		size.add(w.walk(c))
 	}
 	if n.Anchor != "" {
 		w.size[n] = size

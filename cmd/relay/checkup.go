@@ -125,6 +125,9 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(stateWarn, "ledger", w, "relay ledger validate")
 	}
 	switch {
+	case view.Broken != nil:
+		c.fail("ledger", view.Broken)
+		return
 	case view.Edit != "":
 		c.add(stateFail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
 		return

@@ -192,6 +192,8 @@ func ledgerTrouble(err error) (diagnosis, bool) {
 	switch {
 	case errors.As(err, &held):
 		return diagnosis{exitRunning, []string{holderWords(err, held)}, holderHint(err, held)}, true
+	case errors.As(err, &edited) && edited.Unreadable != nil:
+		return diagnosis{exitFailure, []string{message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
 	case errors.As(err, &edited):
 		return diagnosis{exitFailure, append([]string{message(edited)}, differences(edited.Diff)...),
 			"relay ledger accept takes the edit in; relay ledger repair drops it"}, true

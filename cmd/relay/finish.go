@@ -84,7 +84,7 @@ type finishing struct {
 }
 
 func runFinish(ctx context.Context, opts finishOptions) (err error) {
-	p, pl, err := opts.app.planned(ctx, nil)
+	p, pl, err := opts.app.known(ctx)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ type gateAnswer struct {
 }
 
 func runGate(ctx context.Context, opts gateOptions, decide decision) (err error) {
-	p, pl, err := opts.app.planned(ctx, nil)
+	p, pl, err := opts.app.known(ctx)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 	if err != nil {
 		return err
 	}
-	if view.Edit == "" {
+	if view.Edit == "" && view.Broken == nil {
 		fmt.Fprintln(opts.app.out, "attempt-ledger.yml is as relay wrote it: there is nothing to take in")
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,24 +34,28 @@ type place struct {
 	git    *reanchor.Git
 	config *configs.Config
 
+	damage  []string // what is wrong with the configuration, for those who go by the rest of it
 	environ []string // the user's
 	own     sync.Map // by name of an agent: the []string that it gets of that
 }
 
 // locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
-// command line, by dotted key.
+// command line, by dotted key. Of a configuration with mistakes the place has what is left of it, beside the error.
 func (a *app) locate(ctx context.Context, flags map[string]any) (*place, error) {
 	p, err := a.repository(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.config, err = configs.Load(configs.Sources{UserFile: a.userFile(), Dir: p.root, Environ: a.environ, Flags: flags})
-	if err != nil {
-		return nil, nearer(p.root, err)
+	var mistakes error
+	p.config, mistakes = configs.Load(configs.Sources{UserFile: a.userFile(), Dir: p.root, Environ: a.environ, Flags: flags})
+	if p.config == nil {
+		return nil, nearer(p.root, mistakes)
 	}
 	origin, _ := p.config.Lookup("relay.dir")
-	p.dir, err = relayFolder(p.root, p.config.Relay.Dir, origin.Origin == "default")
-	return p, err
+	if p.dir, err = relayFolder(p.root, p.config.Relay.Dir, origin.Origin == "default"); err != nil {
+		return nil, err
+	}
+	return p, nearer(p.root, mistakes)
 }
 
 // planned finds the place and reads its plan.
@@ -189,10 +192,14 @@ type plan struct {
 func (p *place) plan() (*plan, error) {
 	path := p.file("epic.yml")
 	src, err := readFile(path, maxPlan)
-	if errors.Is(err, fs.ErrNotExist) {
+	var odd *irregularError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, errNoEpic(p.shown(path))
-	}
-	if err != nil {
+	case errors.As(err, &odd):
+		return nil, &hinted{err: &irregularError{p.shown(path), odd.kind}, code: exitInvalid,
+			hint: "take it away, and put the plan back; that of each run is in " + p.shown(p.file(attempts.RunsDir))}
+	case err != nil:
 		return nil, err
 	}
 	return parsePlan(p.shown(path), src)
@@ -250,24 +257,4 @@ func (p *plan) task(id string) (*epic.Task, error) {
 		}
 	}
 	return nil, &usageError{message: fmt.Sprintf("there is no task %s in this epic", quote(id)), hint: "relay status --verbose lists the tasks"}
-}
-
-// readFile reads a regular file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s has %.1f MiB, more than the %d relay reads", path, float64(info.Size())/(1<<20), limit>>20)
-	}
-	return io.ReadAll(io.LimitReader(f, limit))
 }

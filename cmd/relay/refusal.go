@@ -24,6 +24,8 @@ func (o *workOptions) refusal(ctx context.Context, p *place, pl *plan, view *att
 		return &attempts.HeldError{Holder: *view.Holder}
 	case len(view.Faults) > 0:
 		return &attempts.DamageError{Faults: view.Faults}
+	case view.Broken != nil:
+		return view.Broken
 	case view.Edit != "":
 		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
 	}

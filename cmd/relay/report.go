@@ -60,7 +60,7 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if !slices.Contains(reportFormats, opts.format) {
 		return &usageError{message: "there is no format " + quote(opts.format), hint: "use " + strings.Join(reportFormats, ", ")}
 	}
-	p, err := a.locate(ctx, nil)
+	p, err := a.locateAnyhow(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func noRun(run string, known []string) error {
 
 // report makes the report of a night.
 func (p *place) report(a *app, pl *plan, view *attempts.View, journal *report.Journal) *report.Report {
-	warnings := slices.Clone(view.Warnings)
+	warnings := slices.Concat(p.damage, view.Warnings)
 	if view.Edit != "" {
 		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
 	}

@@ -85,7 +85,7 @@ type tried struct {
 
 // find looks up the task the user named.
 func (opts showOptions) find(ctx context.Context) (*tried, error) {
-	p, pl, err := opts.app.planned(ctx, nil)
+	p, pl, err := opts.app.known(ctx)
 	if err != nil {
 		return nil, err
 	}

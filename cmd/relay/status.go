@@ -49,7 +49,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {
 		return opts.app.printJSON(json.RawMessage(statusSchema))
 	}
-	p, err := opts.app.locate(ctx, nil)
+	p, err := opts.app.locateAnyhow(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,6 +76,7 @@ func (p *place) standing(ctx context.Context, verbose bool) (*standing, error) {
 		return nil, err
 	}
 	s := stand(now, view, p.config.Relay.MaxAttemptsPerTask, verbose)
+	s.Warnings = append(s.Warnings, p.damage...)
 	if warning != "" {
 		s.PlanChanged = true
 		s.Warnings = append(s.Warnings, warning)
@@ -97,10 +98,10 @@ func (p *place) read(ctx context.Context) (now *plan, view *attempts.View, warni
 	if errors.Is(reading, attempts.ErrNoLedger) {
 		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
 	}
-	if err != nil && (reading != nil || !view.Running) {
+	switch {
+	case err != nil && reading != nil:
 		return nil, nil, "", err
-	}
-	if reading != nil {
+	case reading != nil:
 		return nil, nil, "", reading
 	}
 	if now, warning, err = p.inForce(view, pl, err); err != nil {
@@ -138,12 +139,15 @@ func (p *place) standingBy(pl *plan, view *attempts.View) *standing {
 // inForce decides between epic.yml as it is, which may have mistakes, and the plan that the newest run began with. When
 // they differ a person should know, whoever has changed it.
 func (p *place) inForce(view *attempts.View, pl *plan, mistakes error) (now *plan, warning string, err error) {
+	if mistakes != nil && !isUnderWay(view) {
+		return p.lastPlan(view, mistakes)
+	}
 	run := view.Ledger.Folded.Run
 	kept := p.keptSource(run)
 	if kept == nil || pl != nil && bytes.Equal(kept, pl.source) {
 		return pl, "", mistakes
 	}
-	if !isUnderWay(view) && mistakes == nil {
+	if !isUnderWay(view) {
 		return pl, "epic.yml has changed since the last run, which went by " + p.shown(p.keptFile(run)), nil
 	}
 	if now, err = parsePlan(p.shown(p.keptFile(run)), kept); err != nil {
