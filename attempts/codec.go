@@ -47,6 +47,11 @@ func canonical(e *Event) {
 		e.RunStarted = &rs
 	}
 	e.Reviewed = e.Reviewed.bounded()
+	if e.Undone != nil {
+		undone := *e.Undone
+		undone.Check.Seconds = finite(undone.Check.Seconds)
+		e.Undone = &undone
+	}
 	e.Landing, e.Ended = e.Landing.canonical(), e.Ended.canonical()
 	if r := e.EpicReviewed; r != nil && r.Usage != nil {
 		judged, usage := *r, *r.Usage
@@ -109,6 +114,11 @@ func bound(e *Event) {
 		waiting.Why = Clean(waiting.Why, bigText)
 		e.Waiting = &waiting
 	}
+	if e.Undone != nil {
+		undone := *e.Undone
+		undone.Since, undone.Check = boundedList(undone.Since), undone.Check.bounded()
+		e.Undone = &undone
+	}
 	e.Landing, e.Ended, e.EpicReviewed = e.Landing.bounded(), e.Ended.bounded(), e.EpicReviewed.bounded()
 }
 
@@ -126,6 +136,12 @@ func (e *Ended) bounded() *Ended {
 	return &ended
 }
 
+func (c CheckRun) bounded() CheckRun {
+	c.Name, c.Log, c.Tail, c.Phase = Clean(c.Name, 200), Clean(c.Log, 500), Clean(c.Tail, 4<<10), Clean(c.Phase, 100)
+	c.Attribution = Attribution(Clean(string(c.Attribution), 100))
+	return c
+}
+
 func (r Receipt) bounded() Receipt {
 	for _, s := range []*string{&r.Summary, &r.ErrorSummary, &r.Findings, &r.Suggestion, &r.Learning, &r.Claimed, &r.DiffStat, &r.Salvage} {
 		*s = Clean(*s, bigText)
@@ -134,9 +150,7 @@ func (r Receipt) bounded() Receipt {
 	r.Kept = boundedList(r.Kept)
 	checks := make([]CheckRun, 0, min(len(r.Checks), bigList))
 	for _, c := range r.Checks[:min(len(r.Checks), bigList)] {
-		c.Name, c.Log, c.Tail, c.Phase = Clean(c.Name, 200), Clean(c.Log, 500), Clean(c.Tail, 4<<10), Clean(c.Phase, 100)
-		c.Attribution = Attribution(Clean(string(c.Attribution), 100))
-		checks = append(checks, c)
+		checks = append(checks, c.bounded())
 	}
 	r.Checks = checks
 	r.Review = r.Review.bounded()

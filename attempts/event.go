@@ -30,6 +30,7 @@ type Event struct {
 	Cooling    *Cooling    `json:"cooling,omitempty"`
 	Waiting    *Waiting    `json:"waiting,omitempty"`
 	Reviewed   *Heard      `json:"reviewed,omitempty"`
+	Undone     *Undone     `json:"undone,omitempty"`
 
 	EpicReviewed *EpicReview `json:"epic_reviewed,omitempty"`
 	TasksAdded   *TasksAdded `json:"tasks_added,omitempty"`
@@ -48,6 +49,7 @@ const (
 	TypeGated          Type = "gated"    // a person gated the task, or its budget or its attempts were used up before one began
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
+	TypeUndone         Type = "undone"   // work that landed later broke a completed task: pending again, earlier charges no longer count
 	TypeNote           Type = "note"     // something a person should know: an incident, a wait, a repair
 	TypeFinished       Type = "finished" // a person put what has landed on the branch it belongs to
 	TypeWritten        Type = "written"  // the snapshot about to be put in place
@@ -106,6 +108,14 @@ type Ended struct {
 	Usage   *Usage  `json:"usage,omitempty"`
 	Receipt Receipt `json:"receipt"`
 	Gate    *Gate   `json:"gate,omitempty"`
+}
+
+// Undone says that a check of a completed task fails on the integration branch since other work has landed.
+type Undone struct {
+	At    time.Time `json:"at" yaml:"at"`                           // when the check was run
+	Tip   string    `json:"tip" yaml:"tip"`                         // the commit it fails on
+	Since []string  `json:"since,omitempty" yaml:"since,omitempty"` // tasks that have landed after this one, the last first
+	Check CheckRun  `json:"check" yaml:"check"`
 }
 
 // Note tells a person something that changes no state.

@@ -168,6 +168,8 @@ func (f *fold) task(e *Event) {
 		}
 	case TypeUngated:
 		rec.ungate()
+	case TypeUndone:
+		rec.undo(e)
 	case TypeReset:
 		rec.Gate, rec.CountFrom, rec.Completed = nil, len(rec.Attempts), false
 	default:

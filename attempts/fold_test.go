@@ -38,6 +38,8 @@ func anyEvent(rng *rand.Rand, e *epic.Epic) Event {
 	case 9:
 		integration := fmt.Sprintf("relay/%s%d", e.ID, rng.IntN(2))
 		return Event{Type: TypeRunStarted, RunStarted: &RunStarted{EpicID: e.ID, Integration: integration, Branch: anyText(rng), Base: anyText(rng), Sealed: anyText(rng)}}
+	case 10:
+		return Event{Type: TypeUndone, Task: task, Attempt: n, Undone: &Undone{At: clock()(), Tip: anyText(rng), Since: []string{anyText(rng)}, Check: CheckRun{Name: anyText(rng), ExitCode: 1, Tail: anyText(rng)}}}
 	}
 	return succeeded(task, n)
 }
@@ -309,4 +311,24 @@ func TestEndedAt(t *testing.T) {
 		t.Error("still ended")
 	}
 	must(t, s.Close())
+}
+
+// Work that has been undone is pending again, with what it failed for, and earlier charges no longer count.
+func TestUndone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	s := b.open(t, run1)
+	undone := &Undone{At: clock()(), Tip: "0ff", Since: []string{"T2"}, Check: CheckRun{Name: "go test ./a", ExitCode: 1, Tail: "--- FAIL: TestA"}}
+	must(t, s.Append(failed("T1", 1, "no"), succeeded("T1", 2), Event{Type: TypeUndone, Task: "T1", Attempt: 2, Undone: undone},
+		Event{Type: TypeUndone, Task: "T2", Attempt: 1, Undone: undone})) // T2 has never been completed
+	must(t, s.Close())
+	v, err := Read(b.dir, b.e, b.g)
+	must(t, err)
+	rec := v.Ledger.Tasks["T1"]
+	if rec.Completed || rec.Charges() != 0 || rec.TimesUndone() != 1 || rec.Attempts[1].Undone.Check.Tail != undone.Check.Tail {
+		t.Errorf("got completed %v, %d charges, undone %d times, %+v", rec.Completed, rec.Charges(), rec.TimesUndone(), rec.Attempts[1].Undone)
+	}
+	if got := v.Ledger.Tasks["T2"].TimesUndone(); got != 0 {
+		t.Errorf("T2 was undone %d times, without having been completed", got)
+	}
 }

@@ -72,6 +72,8 @@ type Attempt struct {
 	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
 	// until the attempt has ended.
 	Landing *Ended `json:"landing,omitempty"`
+	// Undone is set when work that landed later broke what this attempt had completed.
+	Undone *Undone `json:"undone,omitempty"`
 	// Heard is what reviewers have said of an attempt under way. It is in the log only.
 	Heard *Heard `json:"-"`
 }

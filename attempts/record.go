@@ -72,6 +72,27 @@ func (rec *TaskRecord) ungate() {
 	}
 }
 
+// undo makes a completed task pending again. The attempt that completed it keeps what has become of its work.
+func (rec *TaskRecord) undo(e *Event) {
+	a := rec.attempt(e.Attempt)
+	if a == nil || e.Undone == nil || !rec.Completed {
+		return
+	}
+	undone := *e.Undone
+	a.Undone, rec.Completed, rec.CountFrom = &undone, false, len(rec.Attempts)
+}
+
+// TimesUndone is how often work that landed later has broken the task after it was completed.
+func (rec TaskRecord) TimesUndone() int {
+	n := 0
+	for i := range rec.Attempts {
+		if rec.Attempts[i].Undone != nil {
+			n++
+		}
+	}
+	return n
+}
+
 func gateOf(g *Gate, at time.Time) *Gate {
 	if g == nil {
 		return &Gate{Reason: UserBlocked, At: at}

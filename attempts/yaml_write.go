@@ -140,6 +140,21 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.usage(6, a.Usage)
 	y.receipt(6, &a.Receipt)
 	y.landing(a.Landing)
+	y.undone(a.Undone)
+}
+
+// undone is what has become of work that was completed.
+func (y ledgerWriter) undone(u *Undone) {
+	if u == nil {
+		return
+	}
+	y.Line(6, "undone:")
+	y.Time(8, "at", u.At)
+	y.Text(8, "tip", u.Tip)
+	y.List(8, "since", u.Since)
+	y.Line(8, "check:")
+	y.Line(10, "name: ", yamltext.Scalar(u.Check.Name))
+	y.check(10, u.Check)
 }
 
 // landing is how an attempt that still runs is about to end.
@@ -192,19 +207,7 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	}
 	for _, c := range r.Checks {
 		y.Line(indent+2, "- name: ", yamltext.Scalar(c.Name))
-		y.Line(indent+4, "exit_code: ", strconv.Itoa(c.ExitCode))
-		y.Number(indent+4, "seconds", c.Seconds)
-		y.Text(indent+4, "log", c.Log)
-		y.Text(indent+4, "log_sha256", c.SHA256)
-		y.Text(indent+4, "tail", c.Tail)
-		y.Text(indent+4, "phase", c.Phase)
-		if c.FailedTests > 0 {
-			y.Line(indent+4, "failed_tests: ", strconv.Itoa(c.FailedTests))
-		}
-		if c.RanTests > 0 {
-			y.Line(indent+4, "ran_tests: ", strconv.Itoa(c.RanTests))
-		}
-		y.Text(indent+4, "attribution", string(c.Attribution))
+		y.check(indent+4, c)
 	}
 	y.Text(indent, "claimed", r.Claimed)
 	y.Text(indent, "diff_stat", r.DiffStat)
@@ -212,6 +215,23 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.List(indent, "also_kept", r.Kept)
 	y.List(indent, "contested", r.Contested)
 	y.reviewed(indent, r.Review)
+}
+
+// check is how a check ended, without its name.
+func (y ledgerWriter) check(indent int, c CheckRun) {
+	y.Line(indent, "exit_code: ", strconv.Itoa(c.ExitCode))
+	y.Number(indent, "seconds", c.Seconds)
+	y.Text(indent, "log", c.Log)
+	y.Text(indent, "log_sha256", c.SHA256)
+	y.Text(indent, "tail", c.Tail)
+	y.Text(indent, "phase", c.Phase)
+	if c.FailedTests > 0 {
+		y.Line(indent, "failed_tests: ", strconv.Itoa(c.FailedTests))
+	}
+	if c.RanTests > 0 {
+		y.Line(indent, "ran_tests: ", strconv.Itoa(c.RanTests))
+	}
+	y.Text(indent, "attribution", string(c.Attribution))
 }
 
 func (r *Receipt) empty() bool {

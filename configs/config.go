@@ -41,6 +41,8 @@ type Relay struct {
 	MaxUnchargedRun    int              `mapstructure:"max_uncharged_run"`
 	MaxFailedInARow    int              `mapstructure:"max_failed_in_a_row"`
 	MaxSameError       int              `mapstructure:"max_same_error"`
+	MaxUndone          int              `mapstructure:"max_undone"`
+	RecheckPercent     int              `mapstructure:"recheck_percent"`
 	Until              string           `mapstructure:"until"` // "": no deadline; HH:MM of the local day, or a duration
 	DiskFloorMiB       int              `mapstructure:"disk_floor_mib"`
 	MemoryFloorMiB     int              `mapstructure:"memory_floor_mib"`

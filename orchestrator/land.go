@@ -128,6 +128,7 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
 		}
 		l.noteBoth(ctx, batch[i], step, &findings[i])
+		l.noteScope(batch[i], &findings[i])
 	}
 	step.Findings = findings
 	return true, nil

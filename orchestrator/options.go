@@ -106,7 +106,9 @@ type Limits struct {
 	Backoff      time.Duration // first wait after a provider's fault; doubles up to BackoffMax
 	BackoffMax   time.Duration
 	BriefBytes   int
-	OutputCap    int64 // bytes kept of each output file
+	OutputCap    int64   // bytes kept of each output file
+	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
+	RecheckShare float64 // of the run's time so far: how long checks of completed tasks are run once more at the end
 
 	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
 	MaxUnchargedRun int           // attempts that ended uncharged
@@ -205,6 +207,10 @@ type Summary struct {
 	Naps    []Nap          // in which the machine slept meanwhile
 	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
 	Relapsed []string
+	// Undone are the completed tasks among them whose own checks fail.
+	Undone []string
+	// Unchecked are completed tasks whose checks were not run once more, for want of time.
+	Unchecked []string
 	// Tip is the commit on which they were run; "" : nothing has landed, or the run was cut short.
 	Tip string
 }
@@ -224,6 +230,8 @@ const (
 	// Every task is completed, and the review of the whole epic wants more, or has not been made since.
 	EpicRefused  Reason = "epic_refused"
 	EpicUnjudged Reason = "epic_not_reviewed"
+	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
+	EpicUndone Reason = "epic_undone"
 
 	// Limits of the run.
 	Deadline         Reason = "deadline"

@@ -69,6 +69,35 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, step *Joint, f *Finding) 
 	}
 }
 
+// outOfScope returns the changed files that another task of the epic declares and this one does not, and those tasks. A task
+// that declares no files, and those that build on each other directly, may change anything of each other's.
+func outOfScope(o *Options, task *epic.Task, files []string) (found shared) {
+	if len(task.Files) == 0 {
+		return found
+	}
+	at, _ := o.Graph.Index(task.ID)
+	for i := range o.Epic.Tasks {
+		other := &o.Epic.Tasks[i]
+		k, _ := o.Graph.Index(other.ID)
+		if k == at || slices.Contains(o.Graph.Deps(at), k) || slices.Contains(o.Graph.Deps(k), at) {
+			continue
+		}
+		for _, file := range files {
+			if declared(other, file) && !declared(task, file) {
+				found.add(file, other.ID)
+			}
+		}
+	}
+	return found
+}
+
+// noteScope tells of changed files that belong to other tasks.
+func (l *lanes) noteScope(r Ready, f *Finding) {
+	if found := outOfScope(l.o, &r.Assignment.Task, f.Receipt.FilesChanged); len(found.files) > 0 {
+		f.note("scope", "changed "+words.Listed(found.files)+", which "+words.Listed(found.tasks)+" declares and it does not: look whether that belongs to it")
+	}
+}
+
 // arrivedSince lists what has landed in this run since the branch was at a commit.
 func (l *lanes) arrivedSince(base, tip string) []arrival {
 	if base == tip {

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/words"
 	"relay/runners/process"
 )
 
@@ -118,22 +119,32 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	n.store.View(func(l *attempts.Ledger) {
-		n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted).leased(n.o.Isolation == IsolationWorktree)
-	})
+	n.schedule(wanted)
 	if n.train != nil {
 		for _, c := range n.train.waiting { // of a killed run
 			n.plan.begun(c.job.index)
 			n.plan.proved(c.job.index, c.Finding.Receipt.FilesChanged)
 		}
 	}
-	if err := n.work(ctx); err != nil {
-		return err
-	}
-	if err := n.relapses(ctx, c); err != nil {
-		return err
+	for again := true; again; {
+		if err := n.work(ctx); err != nil {
+			return err
+		}
+		var err error
+		if again, err = n.recheck(ctx, c, wanted); err != nil {
+			return err
+		}
 	}
 	return n.appraise(ctx, c)
+}
+
+// schedule plans the tasks that are to be done, by what the ledger says of them now.
+func (n *night) schedule(wanted []bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.store.View(func(l *attempts.Ledger) {
+		n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted).leased(n.o.Isolation == IsolationWorktree)
+	})
 }
 
 // open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
@@ -240,7 +251,9 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 	case n.drained():
 		s.Reason = Reload
 	case s.Counts.Completed == s.Counts.Total:
-		s.Reason, s.Why = n.whole()
+		if s.Reason, s.Why = n.whole(); s.Reason == EpicComplete && len(s.Undone) > 0 {
+			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+words.Listed(s.Undone)
+		}
 	case n.halted.reason != "" && s.Left > 0:
 		s.Reason, s.Why = n.halted.reason, n.halted.why
 	case n.over != nil && n.plan.ready.Len() > 0:

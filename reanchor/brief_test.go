@@ -183,7 +183,7 @@ func TestErrorsAreToldOnlyAfterAFailure(t *testing.T) {
 	}
 	in := second()
 	in.Record.CountFrom = 1
-	if got := string(Brief(in)); !strings.Contains(got, "set the count of failed attempts back to 0") {
+	if got := string(Brief(in)); !strings.Contains(got, "The count of failed attempts has been set back to 0") {
 		t.Errorf("charges before the count was set back still count:\n%s", got)
 	}
 }

@@ -152,7 +152,7 @@ func TestWordsForRareStates(t *testing.T) {
 		{in, "\n- Branch: none, HEAD is detached\n"},
 		{in, fmt.Sprintf("\n- HEAD: %s\n", in.Facts.Head)},
 		{in, "\n- Gated: not tried again until a person says so: T9 Sell it; and 11 more\n"},
-		{in, "\nA person has set the count of failed attempts back to 0. Find out why it failed and address those errors; do not try the same thing again.\n"},
+		{in, "\nThe count of failed attempts has been set back to 0. Find out why it failed and address those errors; do not try the same thing again.\n"},
 		{in, "\nThe first ones in short (output of earlier attempts):\n"},
 		{in, " attempts before these\n"},
 		{in, "\nAttempt 30: it failed. TestUsers fails: got 500, want 200\n"},

@@ -271,6 +271,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
 			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
 			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
+			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
 			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
 		Free:     p.gauge(time.Now),

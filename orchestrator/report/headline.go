@@ -31,6 +31,8 @@ func Headline(reason orchestrator.Reason, left int) string {
 		return "done: every task is completed"
 	case orchestrator.EpicRefused, orchestrator.EpicUnjudged:
 		return "every task is completed, but the epic as a whole has not passed its review"
+	case orchestrator.EpicUndone:
+		return "every task was completed, but work that landed later has broken some of it: that needs you"
 	case orchestrator.Interrupted:
 		return "stopped before the end; nothing is lost, relay work continues"
 	case orchestrator.Deadline:
@@ -63,6 +65,8 @@ func Next(reason orchestrator.Reason) string {
 		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
 	case orchestrator.EpicRefused:
 		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
+	case orchestrator.EpicUndone:
+		return "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml"
 	case orchestrator.EpicUnjudged:
 		return "relay work asks the reviewers again"
 	case orchestrator.BudgetExhausted:

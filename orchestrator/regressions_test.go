@@ -1,0 +1,137 @@
+package orchestrator
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+const manyLanded = `version: 2
+id: 20260101-many
+title: Many
+tasks:
+  T1: {title: t, checks: [go test ./one]}
+  T2: {title: t, files: ["two/**"], checks: [go test ./two]}
+  T3: {title: t, checks: [sh three.sh]}
+  T4: {title: t, checks: [go test ./four]}
+  T5: {title: t, checks: [go test ./four]}
+  T6: {title: t, checks: [make all]}
+  T7: {title: t}
+`
+
+// landedNight is a run in which the tasks of manyLanded have landed, T6 last.
+func landedNight(t *testing.T, o Options) *night {
+	t.Helper()
+	e, err := epic.Read("epic.yml", []byte(manyLanded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Epic, o.Graph, o.Dir, o.Run, o.Jobs = e, g, t.TempDir(), "20260101T220000Z-0000", 1
+	store, err := openedLedger(t, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	for i, files := range [][]string{{"one/a.go"}, {"README.md"}, {"x/three"}, {"four/a.go"}, {"five/b.go"}, {"one/b.go", "two/deep/c.go", "three.sh"}, {"doc.md"}} {
+		id := g.ID(i)
+		commit := "c" + id
+		ended := &attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success, Head: commit, Landed: commit, Receipt: attempts.Receipt{FilesChanged: files}}
+		err := store.Append(attempts.Event{Type: attempts.TypeAttemptStarted, Task: id, Attempt: 1, Started: &attempts.Started{Runner: "x"}},
+			attempts.Event{Type: attempts.TypeAttemptEnded, Task: id, Attempt: 1, Ended: ended})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return newNight(&o, store, &simulated{})
+}
+
+// Checks of tasks whose files were touched since they landed are run again first, each list once.
+func TestTouchedTasksAreCheckedAgainFirst(t *testing.T) {
+	t.Parallel()
+	n := landedNight(t, Options{})
+	var got []string
+	for _, task := range n.landedBefore("cT6") {
+		name := task.a.Task.ID
+		if task.touched {
+			name += " touched"
+		}
+		got = append(got, name)
+	}
+	if want := []string{"T1 touched", "T2 touched", "T3 touched", "T4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What cannot be run again in a share of the run's time, or two minutes, is named.
+func TestRecheckIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		share  float64
+		began  time.Duration
+		passes time.Duration
+	}{
+		"two minutes at least": {0.1, time.Minute, leastRecheck},
+		"a tenth of an hour":   {0.1, time.Hour, 6 * time.Minute},
+		"no share":             {0, 9 * time.Hour, leastRecheck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := landedNight(t, Options{Limits: Limits{RecheckShare: c.share}})
+			asked := 0
+			n.ran = func() time.Duration {
+				if asked++; asked == 1 {
+					return c.began
+				}
+				return c.began + c.passes
+			}
+			r, err := n.regressions(t.Context(), &lanes{}, "nowhere")
+			if want := []string{"T1", "T2", "T3", "T4", "T6"}; err != nil || !slices.Equal(r.skipped, want) {
+				t.Errorf("got %q, %v; want %q", r.skipped, err, want)
+			}
+		})
+	}
+}
+
+// A change of a file that another task declares is told, unless the tasks build on each other.
+func TestOutOfScope(t *testing.T) {
+	t.Parallel()
+	e, err := epic.Read("epic.yml", []byte(`version: 2
+id: 20260101-scope
+title: Scope
+tasks:
+  T1: {title: t, files: ["api/**"]}
+  T2: {title: t, files: [ui.go], depends_on: [T1]}
+  T3: {title: t, files: [doc.md]}
+  T4: {title: t}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Epic: e, Graph: g}
+	for _, c := range []struct {
+		task        string
+		files       []string
+		want, tasks []string
+	}{
+		{"T3", []string{"doc.md", "api/x.go", "ui.go", "new.go"}, []string{"api/x.go", "ui.go"}, []string{"T1", "T2"}},
+		{"T2", []string{"ui.go", "api/x.go"}, nil, nil},
+		{"T1", []string{"ui.go", "doc.md"}, []string{"doc.md"}, []string{"T3"}},
+		{"T4", []string{"doc.md"}, nil, nil},
+	} {
+		task, _ := e.Task(c.task)
+		if got := outOfScope(o, task, c.files); !slices.Equal(got.files, c.want) || !slices.Equal(got.tasks, c.tasks) {
+			t.Errorf("%s: got %q of %q, want %q of %q", c.task, got.files, got.tasks, c.want, c.tasks)
+		}
+	}
+}
