@@ -94,8 +94,13 @@ func outOfScope(o *Options, task *epic.Task, files []string) (found shared) {
 // noteScope tells of changed files that belong to other tasks.
 func (l *lanes) noteScope(r Ready, f *Finding) {
 	if found := outOfScope(l.o, &r.Assignment.Task, f.Receipt.FilesChanged); len(found.files) > 0 {
-		f.note("scope", "changed "+words.Listed(found.files)+", which "+words.Listed(found.tasks)+" declares and it does not: look whether that belongs to it")
+		f.note("scope", r.Assignment.Task.ID+found.foreign())
 	}
+}
+
+// foreign says of files that they belong to other tasks.
+func (s shared) foreign() string {
+	return " changed " + words.Listed(s.files) + " without declaring it, and it belongs to " + words.Listed(s.tasks) + ": look whether the change does too"
 }
 
 // arrivedSince lists what has landed in this run since the branch was at a commit.

@@ -63,7 +63,7 @@ func (n *night) regressions(ctx context.Context, l *lanes, tip string) (regressi
 	until := began + max(time.Duration(n.o.Limits.RecheckShare*float64(began)), leastRecheck)
 	if len(done) > 0 {
 		n.locked(func() {
-			n.tell(Update{Kind: UpdateNote, Text: "running the checks of " + words.Count(len(done), "completed task") + " again on all that has landed"})
+			n.tell(Update{Kind: UpdateNote, Text: "running the checks of " + words.Count(len(done), "task") + " again on all that has landed"})
 		})
 	}
 	var r regressions
@@ -100,6 +100,9 @@ func (n *night) regressions(ctx context.Context, l *lanes, tip string) (regressi
 // leastRecheck is how long the checks of completed tasks may be run again after a run, however short it was.
 const leastRecheck = 2 * time.Minute
 
+// mostSkipped is how many tasks are named whose checks were not run again.
+const mostSkipped = 50
+
 // giveBack records what fails, and makes tasks pending again that may be done once more in this run.
 func (n *night) giveBack(r regressions, wanted []bool) (again bool, err error) {
 	var notes []attempts.Note
@@ -124,7 +127,7 @@ func (n *night) giveBack(r regressions, wanted []bool) (again bool, err error) {
 	}
 	notes = append(notes, r.epic...)
 	if len(r.skipped) > 0 {
-		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time: the checks of " + words.Listed(r.skipped) + " (relay.recheck_percent)"})
+		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time: the checks of " + words.Some(r.skipped, mostSkipped) + " (relay.recheck_percent)"})
 	}
 	if err := n.noted(notes); err != nil || len(events) == 0 {
 		return false, err
@@ -223,6 +226,11 @@ func commands(checks []epic.Check) (runs []string) {
 	return runs
 }
 
+// fails says that a check of the task fails, and what has landed since the task did.
+func (r landedTask) fails(why string, since []string) string {
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + firstOf(words.Listed(since), "a person's commits") + ")"
+}
+
 // regressed runs a task's checks on tip. It returns nil unless one fails, and fails again when it is asked once more.
 func (l *lanes) regressed(ctx context.Context, r landedTask, tip string) (found *regression, err error) {
 	q := question{a: r.a, p: placeOf(l.o.Dir, r.a), commit: tip, checks: acceptance(r.a.Task.Checks, nil)}
@@ -239,7 +247,7 @@ func (l *lanes) regressed(ctx context.Context, r landedTask, tip string) (found 
 			since, err := l.landed(ctx, r.landed, tip)
 			found = &regression{
 				landedTask: r, undone: attempts.Undone{At: time.Now().UTC(), Tip: tip, Since: since, Check: s.run},
-				text: "a check of " + r.a.Task.ID + " fails by now: " + l.why(check, s) + " (landed since: " + firstOf(words.Listed(since), "a person's commits") + ")",
+				text: r.fails(l.why(check, s), since),
 			}
 			return false, err
 		})

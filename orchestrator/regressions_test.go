@@ -1,7 +1,10 @@
 package orchestrator
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +98,17 @@ func TestRecheckIsBounded(t *testing.T) {
 			if want := []string{"T1", "T2", "T3", "T4", "T6"}; err != nil || !slices.Equal(r.skipped, want) {
 				t.Errorf("got %q, %v; want %q", r.skipped, err, want)
 			}
+			if again, err := n.giveBack(r, nil); err != nil || again {
+				t.Errorf("got again %v, %v", again, err)
+			}
+			if err := n.store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			log, err := os.ReadFile(filepath.Join(n.o.Dir, attempts.EventsPath(n.o.Run)))
+			want := "not run again on what has landed, for want of time: the checks of T1, T2, T3, T4, T6 (relay.recheck_percent)"
+			if err != nil || !strings.Contains(string(log), want) {
+				t.Errorf("got %s, %v; want %q in it", log, err, want)
+			}
 		})
 	}
 }
@@ -130,8 +144,27 @@ tasks:
 		{"T4", []string{"doc.md"}, nil, nil},
 	} {
 		task, _ := e.Task(c.task)
-		if got := outOfScope(o, task, c.files); !slices.Equal(got.files, c.want) || !slices.Equal(got.tasks, c.tasks) {
+		got := outOfScope(o, task, c.files)
+		if !slices.Equal(got.files, c.want) || !slices.Equal(got.tasks, c.tasks) {
 			t.Errorf("%s: got %q of %q, want %q of %q", c.task, got.files, got.tasks, c.want, c.tasks)
+		}
+	}
+	got := outOfScope(o, &e.Tasks[2], []string{"api/x.go", "ui.go"}).foreign()
+	if want := " changed api/x.go, ui.go without declaring it, and it belongs to T1, T2: look whether the change does too"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What fails is told with what has landed since.
+func TestRegressionText(t *testing.T) {
+	t.Parallel()
+	task := landedTask{a: Assignment{Task: epic.Task{ID: "T1"}}}
+	for want, since := range map[string][]string{
+		"a check of T1 fails by now: make: exit status 1 (landed since: T3, T2)":             {"T3", "T2"},
+		"a check of T1 fails by now: make: exit status 1 (landed since: a person's commits)": nil,
+	} {
+		if got := task.fails("make: exit status 1", since); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -128,6 +128,28 @@ func TestWordsForOutcomes(t *testing.T) {
 	}
 }
 
+// Work that landed and was broken since is told with what fails, and not as a failure.
+func TestWordsForUndoneWork(t *testing.T) {
+	t.Parallel()
+	in := second()
+	a := &in.Record.Attempts[0]
+	a.Outcome, a.Result, a.Charged, a.Receipt = attempts.Success, attempts.ResultSuccess, false, attempts.Receipt{}
+	a.Undone = &attempts.Undone{Since: []string{"T9", "T7"}, Check: attempts.CheckRun{Name: "go test ./a", ExitCode: 1, Tail: "--- FAIL: TestA"}}
+	got := string(Brief(in))
+	for _, want := range []string{
+		"### Attempt 1: it succeeded, and work that landed later broke it (by claude)\n",
+		"Its work landed and is in your checkout, but since then `go test ./a` fails; landed since: T9, T7. Make it pass again, and leave what landed since working: change no more than that takes.",
+		"--- FAIL: TestA",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant %q in it", got, want)
+		}
+	}
+	if strings.Contains(got, "None of them failed") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // What a brief says of a checkout without a branch or a commit, of gated tasks, and of many attempts.
 func TestWordsForRareStates(t *testing.T) {
 	t.Parallel()
