@@ -127,7 +127,7 @@ func (n *night) giveBack(r regressions, wanted []bool) (again bool, err error) {
 	}
 	notes = append(notes, r.epic...)
 	if len(r.skipped) > 0 {
-		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time: the checks of " + words.Some(r.skipped, mostSkipped) + " (relay.recheck_percent)"})
+		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time, are the checks of " + words.Some(r.skipped, mostSkipped)})
 	}
 	if err := n.noted(notes); err != nil || len(events) == 0 {
 		return false, err
@@ -208,7 +208,7 @@ func (n *night) landedBefore(tip string) (list []landedTask) {
 // touchedBy reports whether later work has changed a file that r changed or declares, one beside such a file, or one that a
 // check of r names.
 func (r landedTask) touchedBy(later landedTask) bool {
-	if !later.when.After(r.when) {
+	if later.at == r.at || later.when.Before(r.when) {
 		return false
 	}
 	return slices.ContainsFunc(later.files, func(file string) bool {
