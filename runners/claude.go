@@ -3,6 +3,7 @@ package runners
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,7 +19,7 @@ type ClaudeOptions struct {
 	// Permission is the CLI's permission mode. "" : dontAsk, with the tools that any task needs; what the CLI would ask
 	// about beyond them is denied. bypassPermissions: everything, unasked. Another mode comes without any tools of ours.
 	Permission string
-	Args       []string // further flags, such as --max-turns or --allowedTools
+	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher such as npx, or flags
 	Model      string   // for requests that name none
 	Env        []string // added to the request's environment, and stronger than the adapter's own settings
 	// MaxRetries is how often the CLI itself asks again after a provider's fault, about 2^n seconds in all; 0: 6.
@@ -71,7 +72,7 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 const maxSchemaArg = 100 << 10
 
 func (c *Claude) argv(req Request) []string {
-	argv := []string{c.Program, "-p", "--output-format", "stream-json", "--verbose"}
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"-p", "--output-format", "stream-json", "--verbose"})
 	argv = append(argv, c.permissions()...)
 	if req.Model != "" {
 		argv = append(argv, "--model", req.Model)
@@ -84,7 +85,7 @@ func (c *Claude) argv(req Request) []string {
 	} else {
 		argv = append(argv, "--session-id", uuid.NewString())
 	}
-	return append(argv, c.Args...)
+	return argv
 }
 
 // claudeTools need no permission in the default mode. The CLI still refuses to remove what is not the task's, to change

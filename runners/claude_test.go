@@ -86,7 +86,7 @@ func TestClaudeArguments(t *testing.T) {
 		{
 			"everything", runners.ClaudeOptions{Model: "m0", Permission: "acceptEdits", Args: []string{"--max-turns", "9"}},
 			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), id },
-			[]string{"--permission-mode", "acceptEdits", "--model", "m0", "--json-schema", "{}", "--resume", id, "--max-turns", "9"},
+			[]string{"--permission-mode", "acceptEdits", "--model", "m0", "--json-schema", "{}", "--resume", id},
 		},
 		{
 			"a request's model wins", runners.ClaudeOptions{Model: "m0", Permission: "bypassPermissions"},
@@ -106,7 +106,7 @@ func TestClaudeArguments(t *testing.T) {
 		if i := slices.Index(got, "--session-id"); i >= 0 && len(got[i+1]) == len(id) {
 			got[i+1] = "UUID"
 		}
-		want := append([]string{"-p", "--output-format", "stream-json", "--verbose"}, c.want...)
+		want := slices.Concat(c.o.Args, []string{"-p", "--output-format", "stream-json", "--verbose"}, c.want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}

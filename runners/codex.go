@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"relay/runners/process"
@@ -18,7 +19,7 @@ type CodexOptions struct {
 	// Permission is the sandbox of the commands the agent runs: read-only, workspace-write or danger-full-access (none);
 	// "" : workspace-write, and read-only for a question.
 	Permission string
-	Args       []string         // further flags of codex exec, such as -c sandbox_workspace_write.network_access=true
+	Args       []string         // between Program and exec: the CLI behind a launcher, or flags such as -c sandbox_workspace_write.network_access=true
 	Model      string           // for requests that name none
 	Env        []string         // added to the request's environment
 	Now        func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
@@ -101,15 +102,14 @@ func (c *Codex) Run(ctx context.Context, req Request) (Report, error) {
 
 // argv names all options before resume: behind it codex takes no sandbox.
 func (c *Codex) argv(req Request, schema string) []string {
-	argv := []string{c.Program, "exec", "--json", "--skip-git-repo-check", "--sandbox", c.sandbox(req.Question),
-		"-c", "analytics.enabled=false"} // with it, each good run ends 5 s late
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", c.sandbox(req.Question),
+		"-c", "analytics.enabled=false"}) // with it, each good run ends 5 s late
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}
 	if schema != "" {
 		argv = append(argv, "--output-schema", schema)
 	}
-	argv = append(argv, c.Args...)
 	if req.Session != "" {
 		argv = append(argv, "resume", req.Session)
 	}

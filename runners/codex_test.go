@@ -53,7 +53,7 @@ func TestCodexArguments(t *testing.T) {
 		{
 			"everything", runners.CodexOptions{Model: "m0", Permission: "danger-full-access", Args: []string{"-c", "x=1"}},
 			func(r *runners.Request) { r.Schema, r.Session = runners.ResultSchema(), codexSession },
-			"--sandbox danger-full-access -c analytics.enabled=false -m m0 --output-schema SCHEMA -c x=1 resume " + codexSession + " -",
+			"--sandbox danger-full-access -c analytics.enabled=false -m m0 --output-schema SCHEMA resume " + codexSession + " -",
 		},
 		{
 			"a question changes nothing", runners.CodexOptions{Model: "m0"}, func(r *runners.Request) { r.Question, r.Model = true, "m1" },
@@ -77,7 +77,7 @@ func TestCodexArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.ReplaceAll(string(data), filepath.Join(filepath.Dir(req.Transcript), "schema.json"), "SCHEMA")
-		if want := "exec --json --skip-git-repo-check " + c.want; strings.ReplaceAll(got, "\n", " ") != want {
+		if want := strings.Join(append(c.o.Args, "exec --json --skip-git-repo-check "+c.want), " "); strings.ReplaceAll(got, "\n", " ") != want {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package runners
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,7 +18,7 @@ type GeminiOptions struct {
 	// Permission is the approval mode: default, auto_edit, yolo or plan; "": yolo. Without a person to ask, the CLI
 	// offers the model no tool that the mode would ask about: only yolo has a shell, to run tests and to commit with.
 	Permission string
-	Args       []string // further flags
+	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher, or flags
 	Model      string   // for requests that name none
 	Env        []string // added to the request's environment, and stronger than the adapter's own settings
 	// Git are settings (user.name=Ada) for the git of the agent's shell, from which the CLI hides the user's global
@@ -89,7 +90,7 @@ func (g *Gemini) Run(ctx context.Context, req Request) (Report, error) {
 }
 
 func (g *Gemini) argv(req Request) []string {
-	argv := []string{g.Program, "-o", "stream-json", "--approval-mode", g.Permission, "--skip-trust"}
+	argv := slices.Concat([]string{g.Program}, g.Args, []string{"-o", "stream-json", "--approval-mode", g.Permission, "--skip-trust"})
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}
@@ -98,7 +99,7 @@ func (g *Gemini) argv(req Request) []string {
 	} else {
 		argv = append(argv, "--session-id", uuid.NewString())
 	}
-	return append(argv, g.Args...)
+	return argv
 }
 
 // geminiSettings keep the CLI one process that asks nobody: it would start itself again with another memory limit, and

@@ -107,7 +107,7 @@ func TestGeminiArguments(t *testing.T) {
 		{
 			"everything", runners.GeminiOptions{Model: "m0", Permission: "auto_edit", Args: []string{"--sandbox"}},
 			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), geminiSession },
-			[]string{"--approval-mode", "auto_edit", "--skip-trust", "-m", "m0", "--resume", geminiSession, "--sandbox"},
+			[]string{"--approval-mode", "auto_edit", "--skip-trust", "-m", "m0", "--resume", geminiSession},
 		},
 		{
 			"a session that would mean another one", runners.GeminiOptions{Model: "m0"},
@@ -126,7 +126,7 @@ func TestGeminiArguments(t *testing.T) {
 		if i := slices.Index(got, "--session-id"); i >= 0 && len(got[i+1]) == len(geminiSession) {
 			got[i+1] = "UUID"
 		}
-		if want := append([]string{"-o", "stream-json"}, c.want...); !slices.Equal(got, want) {
+		if want := slices.Concat(c.o.Args, []string{"-o", "stream-json"}, c.want); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}
 	}

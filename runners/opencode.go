@@ -20,7 +20,7 @@ type OpencodeOptions struct {
 	Program string // "" : "opencode", looked up in PATH
 	// Permission says what the agent may do: "workspace" (default), "auto", "readonly" or "config"; see [Opencode.Mode].
 	Permission string
-	Args       []string         // further flags, such as --agent or --variant
+	Args       []string         // between Program and run: the CLI behind a launcher, or flags such as --agent
 	Model      string           // provider/model, for requests that name none
 	Env        []string         // added to the request's environment, and stronger than the adapter's own settings
 	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
@@ -99,7 +99,7 @@ func (c *Opencode) Run(ctx context.Context, req Request) (Report, error) {
 }
 
 func (c *Opencode) argv(req Request) []string {
-	argv := []string{c.Program, "run", "--format", "json", "--print-logs", "--log-level", "ERROR"}
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"})
 	if c.mode.auto {
 		argv = append(argv, "--auto")
 	}
@@ -111,7 +111,7 @@ func (c *Opencode) argv(req Request) []string {
 	} else {
 		argv = append(argv, "--title", "relay "+req.Mark) // or it asks a model for one
 	}
-	return append(argv, c.Args...)
+	return argv
 }
 
 // opencodeQuiet keeps it from changing itself in the middle of a night. Its plugins and its list of models stay: logins

@@ -173,7 +173,7 @@ func TestOpencodeArguments(t *testing.T) {
 		{
 			"everything", runners.OpencodeOptions{Model: "p/m0", Permission: "config", Args: []string{"--agent", "build"}},
 			func(r *runners.Request) { r.Session = opencodeSession },
-			[]string{"-m", "p/m0", "-s", opencodeSession, "--agent", "build"},
+			[]string{"-m", "p/m0", "-s", opencodeSession},
 		},
 		{
 			"a request's model wins", runners.OpencodeOptions{Model: "p/m0", Permission: "auto"},
@@ -189,7 +189,7 @@ func TestOpencodeArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.Split(string(data), "\n")
-		if want := append([]string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, c.want...); !slices.Equal(got, want) {
+		if want := slices.Concat(c.o.Args, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}, c.want); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}
 	}

@@ -72,6 +72,14 @@ type priced struct {
 	model  string
 }
 
+// Unwrap returns r itself, or the runner that r is a decorator of.
+func Unwrap(r Runner) Runner {
+	if p, ok := r.(*priced); ok {
+		return Unwrap(p.Runner)
+	}
+	return r
+}
+
 // Run runs the agent.
 func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	asked := req.Model

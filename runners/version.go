@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,10 +54,10 @@ var versionPattern = regexp.MustCompile(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-[0-9
 
 // VersionRequest is the question for a program's version.
 type VersionRequest struct {
-	Program string
-	Dir     string   // an empty folder: it works there, and what it prints is kept there
-	Env     []string // of two values of a name the later one counts
-	Wall    time.Duration
+	Argv []string // the program and its first arguments
+	Dir  string   // an empty folder: it works there, and what it prints is kept there
+	Env  []string // of two values of a name the later one counts
+	Wall time.Duration
 }
 
 // Limits of a program that is only asked for its version.
@@ -72,7 +73,7 @@ func ProgramVersion(ctx context.Context, sup process.Supervisor, req VersionRequ
 	w := watch{
 		sup: sup,
 		cmd: process.Command{
-			Argv: []string{req.Program, "--version"}, Env: mergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
+			Argv: append(slices.Clone(req.Argv), "--version"), Env: mergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
 			Mark: "check/version", StopGrace: versionGrace,
 		},
 		read:   func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk

@@ -69,7 +69,7 @@ func TestProgramVersion(t *testing.T) {
 				wall = time.Second
 			}
 			got, err := runners.ProgramVersion(t.Context(), process.NewLocal(), runners.VersionRequest{
-				Program: program, Dir: t.TempDir(), Wall: wall,
+				Argv: []string{"env", program}, Dir: t.TempDir(), Wall: wall,
 				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/6", "MINE=0", "MINE=4.5"},
 			})
 			var fault string

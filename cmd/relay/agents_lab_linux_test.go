@@ -138,7 +138,7 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...cli) *agentLab {
 	for _, c := range used {
 		names = append(names, c.name)
 		program, _, _ := strings.Cut(c.name, "-")
-		agent := map[string]any{"type": program, "argv": []string{installed(t, program)}, "env": c.env(l.model.URL(c.name))}
+		agent := map[string]any{"type": program, "argv": []string{"env", installed(t, program)}, "env": c.env(l.model.URL(c.name))}
 		if c.model != "" {
 			agent["model"] = c.model
 		}

@@ -29,21 +29,23 @@ type programAnswer struct {
 	err     error
 }
 
-// version asks a program, which a guardian starts: one that never ends does not outlive relay check.
-func (p *programs) version(ctx context.Context, a *app, program string, env []string) (string, error) {
-	if known, ok := p.answers[program]; ok {
+// version asks a program, which a guardian starts: one that never ends does not outlive relay check. Argv is the program
+// and its first arguments.
+func (p *programs) version(ctx context.Context, a *app, argv, env []string) (string, error) {
+	key := strings.Join(argv, "\x00")
+	if known, ok := p.answers[key]; ok {
 		return known.version, known.err
 	}
 	var answer programAnswer
-	answer.version, answer.err = p.ask(ctx, a, program, env)
+	answer.version, answer.err = p.ask(ctx, a, argv, env)
 	if p.answers == nil {
 		p.answers = map[string]programAnswer{}
 	}
-	p.answers[program] = answer
+	p.answers[key] = answer
 	return answer.version, answer.err
 }
 
-func (p *programs) ask(ctx context.Context, a *app, program string, env []string) (string, error) {
+func (p *programs) ask(ctx context.Context, a *app, argv, env []string) (string, error) {
 	if p.guardian == nil {
 		var err error
 		if p.guardian, err = a.guarded(func() error { return nil }); err != nil {
@@ -57,7 +59,7 @@ func (p *programs) ask(ctx context.Context, a *app, program string, env []string
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	return runners.ProgramVersion(ctx, p.guardian, runners.VersionRequest{Program: program, Dir: dir, Env: env, Wall: versionPatience})
+	return runners.ProgramVersion(ctx, p.guardian, runners.VersionRequest{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
 }
 
 func (p *programs) close() {
@@ -69,14 +71,14 @@ func (p *programs) close() {
 	}
 }
 
-// find looks for the program of a runner, and makes the runner without starting anything.
+// find looks for the program of a runner, and makes the runner, without what decorates it, and without starting anything.
 func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner, error) {
 	program, err := c.place.program(name)
 	if err != nil {
 		return "", nil, err
 	}
 	runner, err := c.place.newRunner(ctx, name, nil)
-	return program, runner, err
+	return program, runners.Unwrap(runner), err
 }
 
 // runner says of a runner which program it is, in which version, and what it will do unasked.
@@ -116,7 +118,12 @@ func modeOf(runner runners.Runner, asked bool) string {
 func (c *checkup) versioned(ctx context.Context, program, name string, tested runners.Versions) (state, what, fix string) {
 	agent, _ := c.place.agent(name) // its program was found
 	env := append(commonEnvironment(c.app.environ, c.place.config.Relay.Env), agent.Env...)
-	version, err := c.programs.version(ctx, c.app, program, env)
+	argv := []string{program}
+	if len(agent.Argv) > 1 {
+		argv = append(argv, agent.Argv[1:]...)
+		program = strings.Join(argv, " ")
+	}
+	version, err := c.programs.version(ctx, c.app, argv, env)
 	switch {
 	case err != nil:
 		return stateWarn, fmt.Sprintf("%s %s", program, err), "try " + program + " --version yourself; relay was tested with " + tested.String()
