@@ -214,12 +214,25 @@ type Receipt struct {
 	PatternTags   []string        `json:"pattern_tags,omitempty" yaml:"pattern_tags,omitempty"`
 	Checks        []CheckRun      `json:"checks,omitempty" yaml:"checks,omitempty"`
 	Claimed       string          `json:"claimed,omitempty" yaml:"claimed,omitempty"` // what the agent said of itself: success or failure
+	ResultFrom    ResultSource    `json:"result_from,omitempty" yaml:"result_from,omitempty"`
+	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
 	Review        *Reviewed       `json:"review,omitempty" yaml:"review,omitempty"`
 	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"`     // ref that keeps the work of an attempt that did not land
 	Kept          []string        `json:"also_kept,omitempty" yaml:"also_kept,omitempty"` // further refs: what its agent left elsewhere
 	Contested     []string        `json:"contested,omitempty" yaml:"contested,omitempty"` // files over which it could not land
 }
+
+// ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.
+type ResultSource string
+
+// Sources of a result; "" is the agent itself, as it was told to.
+const (
+	ResultLoose     ResultSource = "block"     // a block of its last message without relay's mark
+	ResultChecks    ResultSource = "checks"    // the task's own checks
+	ResultReviewers ResultSource = "reviewers" // who looked at what it has mended
+	ResultAsked     ResultSource = "asked"     // the agent, when it was asked once more
+)
 
 // CheckRun is one acceptance command as relay ran it.
 type CheckRun struct {

@@ -139,6 +139,9 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.
 	switch {
 	case ended.Result == attempts.ResultSuccess:
 		u.Kind, u.Text = UpdateCompleted, ended.Receipt.Summary
+		if ended.Receipt.AlreadyDone {
+			u.Text = "it was done already: " + u.Text
+		}
 	case ended.Gate != nil:
 		u.Kind, u.Text = UpdateGated, string(ended.Gate.Reason)+": "+firstOf(ended.Gate.Detail, u.Text)
 	case ended.Charged:

@@ -139,16 +139,13 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		return f, err
 	}
 	if c.tree == nil {
-		if f.Outcome == attempts.Success && len(a.Task.Checks) > 0 {
-			err = errors.Join(c.prove(ctx, a, p, &f), c.guard(ctx, &f))
-		}
-		return f, err
+		return f, c.proveShared(ctx, a, p, &f)
 	}
 	for more := true; more; {
 		if err := c.examine(ctx, a, &f); err != nil {
 			return f, err
 		}
-		if more, err = c.rework(ctx, a, p, &f); err != nil {
+		if more, err = c.again(ctx, a, p, &f); err != nil {
 			return f, err
 		}
 		if more {
@@ -160,6 +157,23 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	f.pardon()
 	err = c.settle(ctx, a, p, &f)
 	return f, err
+}
+
+// proveShared holds a claimed success against the task's checks where changes belong to no task.
+func (c *checkout) proveShared(ctx context.Context, a Assignment, p place, f *Finding) error {
+	if asked, err := c.askResult(ctx, a, p, f); err != nil {
+		return err
+	} else if asked {
+		if err := c.guard(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.Outcome != attempts.Success || len(a.Task.Checks) == 0 {
+		return nil
+	}
+	err := errors.Join(c.prove(ctx, a, p, f), c.guard(ctx, f))
+	f.excuse()
+	return err
 }
 
 // examine collects what the agent made and holds a claimed success against the evidence. Whatever that came to, code an
@@ -181,6 +195,7 @@ func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error 
 	if err := c.prove(ctx, a, p, f); err != nil {
 		return err
 	}
+	c.refute(f)
 	if f.Outcome == attempts.Success {
 		if err := c.review(ctx, &desk{c: c, a: a, folder: f.folder(p.review)}, f); err != nil {
 			return err

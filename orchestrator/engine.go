@@ -104,6 +104,7 @@ type Finding struct {
 	earlier   string           // the same as markdown
 	answered  string           // what the agent said it has done about them
 
+	unsaid       *unsaid  // nil: the agent gave a result
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 	charged      bool     // though the outcome alone does not say so
 }

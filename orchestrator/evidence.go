@@ -27,12 +27,7 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 		f.fail(attempts.Tamper, attempts.Tampered, "the agent changed "+hit+", which is protected")
 		return nil
 	}
-	if len(names) == 0 && !a.Task.AllowNoChange && a.Task.Kind != epic.KindReview {
-		why := "the agent claims success, but nothing has changed"
-		if outside := c.tree.Outside(); len(outside) > 0 {
-			why += " but " + words.Listed(outside) + ", which git does not take into a commit"
-		}
-		f.fail(attempts.Agent, attempts.NoChange, why)
+	if len(names) == 0 && !c.nothing(a, f) {
 		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {

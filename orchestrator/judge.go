@@ -23,8 +23,11 @@ func judge(r runners.Report) Finding {
 	if row.outcome != attempts.Success {
 		f.Receipt.ErrorSummary = firstOf(r.Detail, row.words)
 	}
-	if r.Result != nil {
+	switch {
+	case r.Result != nil:
 		f.claim(r.Result)
+	case formless[r.Outcome]:
+		f.withoutResult(r)
 	}
 	if r.Exit.Strays > 0 {
 		f.note("stray", "ended "+processes(r.Exit.Strays)+" the agent had left behind")
@@ -57,6 +60,7 @@ var outcomeRows = map[runners.Outcome]outcomeRow{
 	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed", false},
 	runners.Truncated:        {attempts.Provider, attempts.ProviderError, "the provider failed", false},
 	runners.Provider:         {attempts.Provider, attempts.ProviderError, "the provider failed", false},
+	runners.NoSession:        {attempts.Provider, attempts.ProviderError, "the agent's session is gone", false},
 	runners.Auth:             {attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used", true},
 	runners.PermissionDenied: {attempts.Environment, attempts.CLIError, "the agent's mode denies it a tool it needs", false},
 	runners.CannotStart:      {attempts.Environment, attempts.CLIError, "the agent's program cannot be started", true},
@@ -74,6 +78,9 @@ func outcomeOf(o runners.Outcome) outcomeRow {
 // claim takes in what the agent said of itself.
 func (f *Finding) claim(r *runners.Result) {
 	f.Receipt.Claimed = r.Status
+	if r.Loose {
+		f.Receipt.ResultFrom = attempts.ResultLoose
+	}
 	f.Receipt.Summary = r.Summary
 	f.Receipt.Suggestion = r.Suggestion
 	f.Receipt.Learning = r.Learning

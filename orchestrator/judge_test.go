@@ -70,6 +70,7 @@ func TestJudgeInWords(t *testing.T) {
 		runners.Quota:            "the provider's usage limit is reached",
 		runners.RateLimited:      "the provider limits the rate of requests",
 		runners.Provider:         "the provider failed",
+		runners.NoSession:        "the agent's session is gone",
 		runners.Auth:             "the agent is not logged in, or may not be used",
 		runners.CannotStart:      "the agent's program cannot be started",
 		runners.Stopped:          "the run was stopped",

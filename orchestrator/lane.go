@@ -65,7 +65,7 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		if err := w.look(ctx, &f); err != nil {
 			return f, err
 		}
-		if more, err = w.c.rework(ctx, a, p, &f); err != nil {
+		if more, err = w.c.again(ctx, a, p, &f); err != nil {
 			return f, err
 		}
 	}
@@ -222,6 +222,7 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 	if err := w.prove(ctx, f); err != nil {
 		return err
 	}
+	c.refute(f)
 	if f.Outcome == attempts.Success {
 		if err := c.review(ctx, w.desk(f), f); err != nil {
 			return err

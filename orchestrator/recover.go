@@ -231,7 +231,8 @@ func (c *checkout) theirs(ctx context.Context, a Assignment, head string) (bool,
 // lastSeen is the last moment at which the attempt's processes can have been alive.
 func lastSeen(p place) time.Time {
 	var last time.Time
-	paths := []string{p.end, p.transcript, p.stderr, p.brief}
+	q := p.question()
+	paths := []string{p.end, p.transcript, p.stderr, p.brief, q.end, q.transcript, q.stderr, q.brief}
 	for n := 1; p.round(n).used(); n++ {
 		paths = append(paths, p.round(n).end, p.round(n).transcript, p.round(n).stderr, p.round(n).brief)
 	}

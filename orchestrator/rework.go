@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -48,6 +49,10 @@ func (g *ground) keepHeard(a Assignment, h attempts.Heard) error {
 
 // follow makes f what it is after the agent's next turn, of so many.
 func (f *Finding) follow(next Finding, most int) {
+	if next.unsaid != nil && next.Outcome == attempts.Agent {
+		next.presume(attempts.ResultReviewers) // who look at it again
+	}
+	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
 	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
 	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
 	next.Usage.Add(f.Usage)
@@ -78,28 +83,42 @@ func repeated(before, now []review.Raised) string {
 	return ""
 }
 
-// goOn runs the agent once more: in its session when there is one, else a fresh one with the brief.
+// goOn runs the agent once more: in its session when there is one that can go on, else a fresh one with the brief.
 func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) (Finding, error) {
+	report, err := c.mend(ctx, a, p, f)
+	if err != nil {
+		return Finding{}, err
+	}
+	next := f.turned(report)
+	if f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
+		return next, nil
+	}
+	f.Session, f.used = "", runners.Usage{}
+	f.Usage.Add(next.Usage)
+	if report, err = c.mend(ctx, a, p, f); err != nil {
+		return Finding{}, err
+	}
+	return f.turned(report), nil
+}
+
+// mend gives the agent the findings of the last review.
+func (c *checkout) mend(ctx context.Context, a Assignment, p place, f *Finding) (runners.Report, error) {
 	again := p.round(f.rounds + 1)
 	facts, err := c.state(ctx)
 	if err != nil {
-		return Finding{}, err
+		return runners.Report{}, err
 	}
 	known := a.Known
 	known.Facts, known.Base = facts, a.Base
 	told := c.o.told(reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
 	if err := c.makeRoom(again.brief, again.result, again.transcript, again.stderr, again.end); err != nil {
-		return Finding{}, err
+		return runners.Report{}, err
 	}
 	if err := os.WriteFile(again.brief, c.o.told(told), 0o600); err != nil {
-		return Finding{}, err
+		return runners.Report{}, err
 	}
 	c.tell(Heard{Task: a.Task.ID, Kind: UpdateMending, Event: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
-	report, err := c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
-	if err != nil {
-		return Finding{}, err
-	}
-	return f.turned(report), nil
+	return c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
 }
 
 // turned is what a further turn of the agent came to, by what it reports.

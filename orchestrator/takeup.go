@@ -64,7 +64,13 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 	}
 	f := judge(report)
 	f.Notes = append(notes, f.Notes...)
+	if len(a.Task.Checks) > 0 {
+		f.presume(attempts.ResultChecks)
+	}
 	if a.Ended {
+		if err := c.resultLeft(ctx, *a, p, &f); err != nil {
+			return f, err
+		}
 		err = c.followUp(ctx, *a, p, &f)
 	}
 	return f, err

@@ -132,24 +132,36 @@ func TestBriefGolden(t *testing.T) {
 			t.Parallel()
 			got := Brief(in)
 			checkBrief(t, got, in.MaxBytes)
-			path := filepath.Join("testdata", "brief", name+".md")
-			if *update {
-				if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("the brief differs from %s (%v; run with -update), first in line %d", path, err, firstDifference(got, want))
-			}
+			golden(t, name, got)
 			if again := Brief(in); !bytes.Equal(got, again) {
 				t.Error("the same input gave other bytes")
 			}
 		})
 	}
+}
+
+// golden compares a prompt with a file, or writes that.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "brief", name+".md")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the prompt differs from %s (%v; run with -update), first in line %d", path, err, firstDifference(got, want))
+	}
+}
+
+func TestResultQuestionGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "question", ResultQuestion{Why: "it ended without a result", Changed: true}.Brief(first()))
+	golden(t, "question-unchanged", ResultQuestion{Why: "result has status \"done\", not success or failure"}.Brief(first()))
 }
 
 // firstDifference is the number of the first line in which two texts differ.

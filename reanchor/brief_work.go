@@ -81,6 +81,11 @@ func workSection(s *sheet, in Input, id, title string) {
 	}
 	s.section("How to work", "")
 	s.say("- " + strings.Join(rules, "\n- "))
+	sayForm(s)
+}
+
+// sayForm says how a result is reported.
+func sayForm(s *sheet) {
 	s.say("When you are done, write your result as one JSON object to the file whose path is in the environment variable\n" +
 		"`RELAY_RESULT`, in this form:\n\n```json\n" + resultForm + "\n```")
 	s.say("`status` is `success` or `failure`; `status` and `summary` are required. The three fields about an error belong to a\n" +

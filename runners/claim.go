@@ -67,9 +67,48 @@ func firstWord(s string) string {
 	return ""
 }
 
+// looseResult reads a result that stands in a final message without relay's mark: in its last closed block, when that is
+// one of json or of nothing in particular, or as all there is of the message.
+func looseResult(finalText string) (Result, bool) {
+	body := strings.TrimSpace(finalText)
+	if !strings.HasPrefix(body, "{") {
+		body = lastJSON(finalText)
+	}
+	if body == "" {
+		return Result{}, false
+	}
+	r, err := ParseResult([]byte(body))
+	r.Loose = true
+	return r, err == nil
+}
+
+// lastJSON is the body of the last closed block of a text, unless that is marked as something else than json.
+func lastJSON(text string) string {
+	var fence, info, body string // fence is that of the open block; "" outside
+	var start int
+	for pos := 0; pos < len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[pos:], '\n'); i >= 0 {
+			end = pos + i + 1
+		}
+		line := strings.TrimSpace(text[pos:end])
+		switch marks := leadingMarks(line); {
+		case fence == "" && marks != "":
+			fence, info, start = marks, strings.ToLower(firstWord(line[len(marks):])), end
+		case fence != "" && marks == line && strings.HasPrefix(marks, fence):
+			body, fence = text[start:pos], ""
+			if info != "" && info != "json" {
+				body = ""
+			}
+		}
+		pos = end
+	}
+	return body
+}
+
 // claim finds what the agent says of its work: the structured output of its CLI, else the result file, else the last
-// fenced block of its final message. The first that can be read counts; when none can, the error of the first that
-// is there. No result at all is (nil, nil).
+// fenced block of its final message, else a block that is a result but for its mark. The first that can be read counts;
+// when none can, the error of the first that is there. No result at all is (nil, nil).
 func claim(structured []byte, file, finalText string) (*Result, error) {
 	var first error
 	note := func(err error) {
@@ -102,6 +141,9 @@ func claim(structured []byte, file, finalText string) (*Result, error) {
 		return &r, nil
 	case found:
 		note(err)
+	}
+	if r, ok := looseResult(finalText); ok {
+		return &r, nil
 	}
 	return nil, first
 }

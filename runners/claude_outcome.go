@@ -100,8 +100,8 @@ func (s *claudeStream) ownFailure(detail string) (Outcome, string) {
 	switch {
 	case s.begun:
 		return Failed, detail
-	case s.req.Session != "": // the session is gone: nobody's fault, and a fresh one will do
-		return Provider, "cannot resume: " + detail
+	case s.req.Session != "": // the session is gone
+		return NoSession, "cannot resume: " + detail
 	}
 	return CannotStart, detail
 }

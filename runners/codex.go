@@ -86,7 +86,7 @@ func (c *Codex) Tested() Versions { return Versions{Oldest: "0.169.0", Newest: "
 func (c *Codex) Run(ctx context.Context, req Request) (Report, error) {
 	req.Model = cmp.Or(req.Model, c.Model)
 	if req.Session != "" && sessionID(req.Session, "") == "" { // it would be read as a flag, or as the prompt
-		return Report{Outcome: Provider, Detail: errNoSession.Error()}, nil
+		return Report{Outcome: NoSession, Detail: errNoSession.Error()}, nil
 	}
 	if err := req.clearResult(); err != nil {
 		return Report{}, err

@@ -128,7 +128,8 @@ func TestCodexStream(t *testing.T) {
 		{"words of a limit in its own text, and no end", "1", []string{codexSaying("You've hit your usage limit.")}, runners.Failed},
 		{"ended in a retry", "1", []string{codexSaying("a"), again("stream disconnected before completion: Transport error: x")}, runners.Truncated},
 		{"ended in a retry for no known reason", "1", []string{codexSaying("a"), again("new words")}, runners.Provider},
-		{"an object that nobody asked for", "0", []string{codexSaying(`{\"status\":\"success\",\"summary\":\"s\"}`), codexDone}, runners.NoResult},
+		{"an object that nobody asked for", "0", []string{codexSaying(`{\"status\":\"success\",\"summary\":\"s\"}`), codexDone}, runners.Claimed},
+		{"another object that nobody asked for", "0", []string{codexSaying(`{\"status\":\"success\"}`), codexDone}, runners.NoResult},
 		{"an error and no end", "1", []string{codexTrouble("Missing environment variable: `X`.")}, runners.Auth},
 		{"an unknown fault of its own", "1", []string{codexSaying("a"), codexFails("Fatal error: x")}, runners.Failed},
 		{"an unknown fault before any answer", "1", []string{codexFails("Fatal error: x")}, runners.Provider},
@@ -302,7 +303,7 @@ func TestCodexSession(t *testing.T) {
 	}
 	req.Session = "--last"
 	r := run(t, runners.NewCodex(process.NewLocal(), runners.CodexOptions{Program: self(t)}), req)
-	if want := "cannot resume: the session's id is none of codex"; r.Outcome != runners.Provider || r.Detail != want {
+	if want := "cannot resume: the session's id is none of codex"; r.Outcome != runners.NoSession || r.Detail != want {
 		t.Errorf("got %q (%s), want %s", r.Outcome, r.Detail, want)
 	}
 }

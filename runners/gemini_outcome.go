@@ -82,8 +82,8 @@ func (s *geminiStream) withoutResult(exit process.Exit) (Outcome, string) {
 		return NoResult, "it ended without a final message"
 	case s.begun:
 		return Failed, "it ended without a final message: " + s.exited(exit)
-	case s.req.Session != "" && exit.Code == geminiNoInput: // the session is gone: nobody's fault, and a fresh one will do
-		return Provider, "cannot resume: " + s.exited(exit)
+	case s.req.Session != "" && exit.Code == geminiNoInput: // the session is gone
+		return NoSession, "cannot resume: " + s.exited(exit)
 	}
 	return cmp.Or(geminiExits[exit.Code], CannotStart), s.exited(exit)
 }

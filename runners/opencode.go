@@ -89,7 +89,7 @@ func (c *Opencode) Run(ctx context.Context, req Request) (Report, error) {
 		return startFault(fmt.Errorf("opencode wants its model as provider/model, not %s", req.Model)), nil
 	}
 	if req.Session != "" && sessionID(req.Session, "") == "" {
-		return Report{Outcome: Provider, Detail: "cannot resume: that is no session of opencode"}, nil
+		return Report{Outcome: NoSession, Detail: "cannot resume: that is no session of opencode"}, nil
 	}
 	if err := req.clearResult(); err != nil {
 		return Report{}, err

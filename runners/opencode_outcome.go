@@ -85,8 +85,8 @@ func (s *opencodeStream) unheard(code int, signal, detail string) (Outcome, stri
 		return Provider, "it died before the model answered: " + detail
 	case opencodeBusy(detail):
 		return Provider, "its database was in use: " + detail
-	case s.req.Session != "": // the session is gone: nobody's fault, and a fresh one will do
-		return Provider, "cannot resume: " + detail
+	case s.req.Session != "": // the session is gone
+		return NoSession, "cannot resume: " + detail
 	case strings.Contains(detail, "--auto "): // the end of its help, which is all it says
 		return CannotStart, "it refuses its arguments: relay gives those of opencode 1.18"
 	}

@@ -27,6 +27,9 @@ type Result struct {
 	// Extra holds the fields relay does not know, and known optional ones of a wrong type, cleaned like the rest and
 	// at most 64 KiB together.
 	Extra map[string]json.RawMessage `json:"-"`
+
+	// Loose means that it stood in the final message without relay's mark.
+	Loose bool `json:"-"`
 }
 
 // Discovery is work the agent found and did not do.

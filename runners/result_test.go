@@ -122,6 +122,31 @@ func TestFencedResult(t *testing.T) {
 	}
 }
 
+// What is plainly a result counts without relay's mark; what is none, or is not the last block, does not.
+func TestLooseResult(t *testing.T) {
+	t.Parallel()
+	const good, other = `{"status":"success","summary":"s"}`, `{"status":"failure","summary":"t"}`
+	for name, c := range map[string]struct{ text, want string }{
+		"json":                 {"Done.\n```json\n" + good + "\n```\nBye.", "s"},
+		"JSON, indented":       {"  ~~~ JSON\n" + good + "\n  ~~~", "s"},
+		"no language":          {"```\n" + good + "\n```", "s"},
+		"the whole message":    {" \n" + good + "\n", "s"},
+		"the last block":       {"```json\n" + other + "\n```\n```json\n" + good + "\n```", "s"},
+		"another block last":   {"```json\n" + good + "\n```\n```go\nfunc main() {}\n```", ""},
+		"another object":       {"```json\n{\"status\":\"ok\",\"summary\":\"s\"}\n```", ""},
+		"no summary":           {"```json\n{\"status\":\"success\"}\n```", ""},
+		"no end":               {"```json\n" + good, ""},
+		"in a block of others": {"````markdown\n```json\n" + good + "\n```\n````", ""},
+		"in a sentence":        {"It says " + good + ".", ""},
+		"empty":                {"", ""},
+	} {
+		r, ok := looseResult(c.text)
+		if ok != (c.want != "") || ok && (r.Summary != c.want || !r.Loose) {
+			t.Errorf("%s: got %+v, %v; want %q", name, r, ok, c.want)
+		}
+	}
+}
+
 func TestClaimOrder(t *testing.T) {
 	t.Parallel()
 	say := func(s string) string { return `{"status":"success","summary":"` + s + `"}` }
@@ -131,6 +156,8 @@ func TestClaimOrder(t *testing.T) {
 		{"file second", "", say("b"), fence(say("c")), "b", ""},
 		{"fence last", "", "", fence(say("c")), "c", ""},
 		{"a bad one is passed over", `{"status":"done"}`, say("b"), "", "b", ""},
+		{"a loose one", "", "junk", "```json\n" + say("d") + "\n```", "d", ""},
+		{"a loose one is the last", "", "", "```json\n" + say("d") + "\n```\n" + fence(say("c")), "c", ""},
 		{"first error is told", `{"status":"done"}`, "junk", "", "", "structured output"},
 		{"error of the file", "", "junk", "no block", "", "result file"},
 		{"nothing", "", "", "no block", "", ""},

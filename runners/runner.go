@@ -76,6 +76,7 @@ const (
 	Auth        Outcome = "auth"         // not logged in, forbidden, no credit, no such model
 
 	Stopped          Outcome = "stopped"           // ctx was cancelled
+	NoSession        Outcome = "no_session"        // the session to be resumed is gone: a fresh one will do
 	Lost             Outcome = "lost"              // the supervisor died; how the agent ended is unknown
 	CannotStart      Outcome = "cannot_start"      // the program is missing, not executable, or refuses its arguments
 	PermissionDenied Outcome = "permission_denied" // it failed, or did nothing, for want of a tool that its mode denies

@@ -16,8 +16,8 @@ func (req Request) unfinished(exit process.Exit, begun, torn bool) (Outcome, str
 		return NoResult, "it ended without a final message"
 	case signalled(exit): // the agent cannot have been the cause
 		return Provider, "it died before it began: " + exitDetail(exit, req.Stderr)
-	case req.Session != "": // the session is gone: nobody's fault, and a fresh one will do
-		return Provider, "cannot resume: " + exitDetail(exit, req.Stderr)
+	case req.Session != "": // the session is gone
+		return NoSession, "cannot resume: " + exitDetail(exit, req.Stderr)
 	}
 	return CannotStart, exitDetail(exit, req.Stderr)
 }

@@ -20,7 +20,8 @@ import (
 // fakeClaude is a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does
 // what a file in $HOME/claude says. The file is the first of TASK.N, TASK, all.N and all, with ".review" behind TASK or
 // all for what is asked about an attempt, or ".review-again" when that is there and the agent has mended something, and
-// ".fix" when the session goes on, with the round for N. Its lines:
+// ".fix" when the session goes on with what reviewers found, with the round for N, and ".asked" when it is asked for its
+// result. Its lines:
 //
 //	write PATH TEXT    delete PATH     commit MESSAGE
 //	say TEXT           a message of the agent
@@ -68,8 +69,10 @@ func scenario(prompt string) string {
 	case strings.HasPrefix(prompt, "# Review of"):
 		role = ".review"
 	case slices.Contains(os.Args, "--resume"):
-		_, round, _ := strings.Cut(prompt, "Review of your work, round ")
-		role, number = ".fix", round[:1]
+		role = ".asked"
+		if _, round, mends := strings.Cut(prompt, "Review of your work, round "); mends {
+			role, number = ".fix", round[:1]
+		}
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
 	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && exists(again) {

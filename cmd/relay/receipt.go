@@ -35,6 +35,14 @@ func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
 	}
 }
 
+// resultSources say what stood in for a result in relay's form.
+var resultSources = map[attempts.ResultSource]string{
+	attempts.ResultLoose:     "result: from a block of the agent's last message without relay's mark",
+	attempts.ResultChecks:    "result: the agent gave none; the task's checks decided",
+	attempts.ResultReviewers: "result: the agent gave none when it had mended what reviewers found; the reviewers decided",
+	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
+}
+
 func charge(charged bool) string {
 	if charged {
 		return "charged"
@@ -51,6 +59,10 @@ func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 	say("", r.Summary)
 	if r.ErrorSummary != r.Summary {
 		say(string(r.ErrorCategory)+": ", r.ErrorSummary)
+	}
+	say("", resultSources[r.ResultFrom])
+	if r.AlreadyDone {
+		say("", "already done: nothing had to change, and its checks pass on the commit that the attempt began from")
 	}
 	say("changed: ", some(r.FilesChanged, 8))
 	for _, c := range r.Checks {

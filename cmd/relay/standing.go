@@ -76,11 +76,12 @@ type taskState struct {
 	Reason      attempts.Reason    `json:"reason,omitempty"`     // why it is gated
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
-	WaitsFor    []string           `json:"waits_for,omitempty"`   // dependencies that are not completed
-	RootCauses  []string           `json:"root_causes,omitempty"` // gated tasks that keep it from running, at most 3
-	Unverified  bool               `json:"unverified,omitempty"`  // completed, but neither check nor reviewer proved it
-	Usage       *attempts.Usage    `json:"usage,omitempty"`       // of all its attempts
-	Attempts    []attempts.Attempt `json:"attempts,omitempty"`    // with --verbose
+	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
+	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
+	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
+	Unverified  bool               `json:"unverified,omitempty"`   // completed, but neither check nor reviewer proved it
+	Usage       *attempts.Usage    `json:"usage,omitempty"`        // of all its attempts
+	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
 }
 
 // stand puts an epic and its ledger together.
@@ -142,6 +143,7 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) taskState {
 		if last.Result != attempts.ResultSuccess {
 			state.LastError = last.Receipt.ErrorSummary
 		} else if rec.Completed {
+			state.Already = last.Receipt.AlreadyDone
 			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""
 		}
 	}

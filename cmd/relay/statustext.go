@@ -123,6 +123,8 @@ func (l listing) task(w io.Writer, t *taskState, widest int) {
 	case cut:
 	case t.StartedAt != nil:
 		tail = fmt.Sprintf("  (%s, %s)", line(t.Runner, 20), span(l.now.Sub(*t.StartedAt)))
+	case t.Already:
+		tail = "  (already done)"
 	case t.Unverified:
 		tail = "  (unverified)"
 	}

@@ -189,6 +189,8 @@ func (p *page) state(t *Task) string {
 	switch {
 	case t.Status == attempts.InProgress && p.over:
 		return "interrupted"
+	case t.Already:
+		return "completed, already done"
 	case t.Unverified:
 		return "completed, unverified"
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:

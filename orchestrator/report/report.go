@@ -173,6 +173,7 @@ type Task struct {
 	Head       string          `json:"head,omitempty"`
 	Landed     string          `json:"landed,omitempty"` // commit of the branch that holds it
 	Unverified bool            `json:"unverified,omitempty"`
+	Already    bool            `json:"already_done,omitempty"` // before any attempt, as its checks and its agent say
 	Gate       *attempts.Gate  `json:"gate,omitempty"`
 	RootCauses []string        `json:"root_causes,omitempty"` // gated tasks that keep it from running
 	WaitsFor   []string        `json:"waits_for,omitempty"`
@@ -182,31 +183,32 @@ type Task struct {
 
 // Attempt is what one attempt came to.
 type Attempt struct {
-	ID         int                 `json:"id"`
-	Run        string              `json:"run,omitempty"`
-	Elsewhere  bool                `json:"other_run,omitempty"` // of another night than this one
-	StartedAt  time.Time           `json:"started_at"`
-	EndedAt    *time.Time          `json:"ended_at,omitempty"`
-	Seconds    float64             `json:"seconds"`
-	Agent      string              `json:"agent,omitempty"`
-	Model      string              `json:"model,omitempty"`
-	Result     attempts.Result     `json:"result"`
-	Outcome    attempts.Outcome    `json:"outcome,omitempty"`
-	Charged    bool                `json:"charged"`
-	Category   attempts.Category   `json:"error_category,omitempty"`
-	Error      string              `json:"error,omitempty"`
-	Summary    string              `json:"summary,omitempty"` // in the agent's words
-	Suggestion string              `json:"suggestion,omitempty"`
-	Learning   string              `json:"learning,omitempty"`
-	Files      []string            `json:"files_changed,omitempty"`
-	Base       string              `json:"base,omitempty"`
-	Head       string              `json:"head,omitempty"`
-	Landed     string              `json:"landed,omitempty"`
-	Kept       string              `json:"kept,omitempty"` // ref with the work of an attempt that did not land
-	Usage      *attempts.Usage     `json:"usage,omitempty"`
-	Checks     []attempts.CheckRun `json:"checks,omitempty"`
-	Review     *Review             `json:"review,omitempty"`
-	Proofs     []review.Proof      `json:"proofs,omitempty"`
+	ID         int                   `json:"id"`
+	Run        string                `json:"run,omitempty"`
+	Elsewhere  bool                  `json:"other_run,omitempty"` // of another night than this one
+	StartedAt  time.Time             `json:"started_at"`
+	EndedAt    *time.Time            `json:"ended_at,omitempty"`
+	Seconds    float64               `json:"seconds"`
+	Agent      string                `json:"agent,omitempty"`
+	Model      string                `json:"model,omitempty"`
+	Result     attempts.Result       `json:"result"`
+	Outcome    attempts.Outcome      `json:"outcome,omitempty"`
+	Charged    bool                  `json:"charged"`
+	Category   attempts.Category     `json:"error_category,omitempty"`
+	Error      string                `json:"error,omitempty"`
+	Summary    string                `json:"summary,omitempty"` // in the agent's words
+	Suggestion string                `json:"suggestion,omitempty"`
+	Learning   string                `json:"learning,omitempty"`
+	ResultFrom attempts.ResultSource `json:"result_from,omitempty"` // what stood in for the agent's result
+	Files      []string              `json:"files_changed,omitempty"`
+	Base       string                `json:"base,omitempty"`
+	Head       string                `json:"head,omitempty"`
+	Landed     string                `json:"landed,omitempty"`
+	Kept       string                `json:"kept,omitempty"` // ref with the work of an attempt that did not land
+	Usage      *attempts.Usage       `json:"usage,omitempty"`
+	Checks     []attempts.CheckRun   `json:"checks,omitempty"`
+	Review     *Review               `json:"review,omitempty"`
+	Proofs     []review.Proof        `json:"proofs,omitempty"`
 }
 
 // Review is what the panel said of an attempt.

@@ -47,6 +47,7 @@ func (m *making) tries(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
 		a := &rec.Attempts[k]
 		if a.Result == attempts.ResultSuccess && rec.Completed {
 			one.Base, one.Head, one.Landed = m.line(a.Base), m.line(a.Head), m.line(a.Landed)
+			one.Already = a.Receipt.AlreadyDone
 			one.Unverified = len(a.Receipt.Checks) == 0 && a.Receipt.Verdict == ""
 		}
 		if m.ours(a) {
@@ -137,7 +138,7 @@ func (m *making) attempt(a *attempts.Attempt) Attempt {
 	out := Attempt{
 		ID: a.ID, Run: a.Run, Elsewhere: !m.ours(a), StartedAt: a.StartedAt, Seconds: m.length(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
 		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory, Error: m.text(in.ErrorSummary), Summary: m.text(in.Summary),
-		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning), Files: m.lines(slices.Clone(in.FilesChanged)),
+		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning), ResultFrom: in.ResultFrom, Files: m.lines(slices.Clone(in.FilesChanged)),
 		Base: m.line(a.Base), Head: m.line(a.Head), Landed: m.line(a.Landed), Kept: m.line(in.Salvage), Usage: a.Usage,
 		Checks: slices.Clone(in.Checks), Review: m.reviewed(in.Verdict, in.Review),
 	}

@@ -1,0 +1,20 @@
+package reanchor
+
+// ResultQuestion is what an agent is asked, in the session that did the work, that ended without a result.
+type ResultQuestion struct {
+	Why     string // it counts as none, in a line
+	Changed bool   // it has changed something
+}
+
+// Brief writes what the agent is told. in is the attempt's own.
+func (q ResultQuestion) Brief(in Input) []byte {
+	var s sheet
+	s.add(block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"})
+	s.say("You ended without a result that relay can read (" + oneLine(q.Why, titleBytes) + "). Change nothing and run nothing: give the result of\n" +
+		"what you have done so far, and nothing else. If the task is not done, that is a `failure`.")
+	if !q.Changed {
+		s.say("No file has changed. If the task was done already before you began, the result is a `success` that says so.")
+	}
+	sayForm(&s)
+	return s.bytes()
+}
