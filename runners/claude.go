@@ -65,14 +65,17 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 		return Report{}, err
 	}
 	cmd := req.command(c.argv(req), c.settings(), c.Env)
-	return drive(ctx, c.sup, req, cmd, &claudeStream{req: req, now: c.Now})
+	s := &claudeStream{req: req, now: c.Now}
+	s.counted.base = claudeBase
+	s.counted.prompt(req.Prompt)
+	return drive(ctx, c.sup, req, cmd, s)
 }
 
 // maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).
 const maxSchemaArg = 100 << 10
 
 func (c *Claude) argv(req Request) []string {
-	argv := slices.Concat([]string{c.Program}, c.Args, []string{"-p", "--output-format", "stream-json", "--verbose"})
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"})
 	argv = append(argv, c.permissions()...)
 	if req.Model != "" {
 		argv = append(argv, "--model", req.Model)

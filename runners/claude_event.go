@@ -10,8 +10,11 @@ type claudeEvent struct {
 	Model     string          `json:"model"`          // system/init
 	Fallback  string          `json:"fallback_model"` // system/model_fallback
 	Tool      string          `json:"tool_name"`      // system/permission_denied
+	Status    string          `json:"status"`         // system/status: requesting
 	Parent    *string         `json:"parent_tool_use_id"`
 	Message   json.RawMessage `json:"message"`
+	Part      claudePart      `json:"event"`          // stream_event
+	PartOf    jsonString      `json:"api_message_id"` // the id of the message that it is a part of
 
 	IsAPIError bool            `json:"is_api_error_message"`
 	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …
@@ -72,10 +75,9 @@ type claudeModelCost struct {
 type claudeMessage struct {
 	ID      jsonString      `json:"id"`
 	Content json.RawMessage `json:"content"` // claudeBlocks, or the text of somebody else than the agent
-	Usage   *claudeUsage    `json:"usage"`
+	Usage   json.RawMessage `json:"usage"`   // claudeUsage
 
-	blocks []claudeBlock   // of Content
-	usage  json.RawMessage // not decoded yet
+	blocks []claudeBlock // of Content
 }
 
 type claudeBlock struct {
@@ -86,6 +88,29 @@ type claudeBlock struct {
 	Name  jsonString      `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
+
+// claudePart is a piece of a message that is still being written.
+type claudePart struct {
+	Type    jsonString      `json:"type"` // message_start, content_block_delta, message_delta, …
+	Message claudeStart     `json:"message"`
+	Delta   claudeDelta     `json:"delta"`
+	Usage   json.RawMessage `json:"usage"` // message_delta: claudeUsage, what the message has come to
+}
+
+// claudeStart is a message that begins. Of its output tokens it has the first few.
+type claudeStart struct {
+	ID    jsonString      `json:"id"`
+	Usage json.RawMessage `json:"usage"` // claudeUsage
+}
+
+// claudeDelta is a piece of what the model writes: one of the three.
+type claudeDelta struct {
+	Text     jsonString `json:"text"`
+	JSON     jsonString `json:"partial_json"`
+	Thinking jsonString `json:"thinking"`
+}
+
+func (d *claudeDelta) chars() int { return len(d.Text) + len(d.JSON) + len(d.Thinking) }
 
 // total counts everything the model read, from the cache or not.
 func (u *claudeUsage) total() int64 { return u.Input + u.CacheRead + u.CacheCreate }

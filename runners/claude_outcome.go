@@ -12,7 +12,7 @@ import (
 // report says what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *claudeStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: clean(s.said.words(2*maxFinal), maxFinal), Usage: s.usage()}
+	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: clean(s.said.words(2*maxFinal), maxFinal), Usage: s.used(e)}
 	var structured []byte
 	if s.final() {
 		r.FinalText, structured = clean(s.result.Result, maxFinal), s.result.Structured
@@ -159,14 +159,37 @@ func providerFault(status int, name string) string {
 // after a stop for budget it lacks the last message.
 func (s *claudeStream) usage() Usage {
 	if s.result == nil {
-		return s.spent
+		return s.counted.told
 	}
-	res := s.result
+	told := s.result.told()
+	if s.final() && s.subtype == "success" && !s.result.IsError {
+		return told
+	}
+	u := told.atLeast(s.counted.told) // after an error, or a stop for budget, it lacks a message or all of them
+	u.Priced = u == told && told.Priced
+	return u
+}
+
+// used is usage with what a run that was cut off has used besides.
+func (s *claudeStream) used(e end) Usage {
+	if s.result == nil && s.retry == nil && e.cutOff() {
+		u := s.counted.all(true)
+		u.Estimated = u.Estimated || s.counted.open != ""
+		return u
+	}
+	return s.usage()
+}
+
+func (s *claudeStream) counts() *requests { return &s.counted.requests }
+
+// told is what a result says of this run's usage.
+func (res *claudeResult) told() Usage {
 	if res.ThisRun != nil {
 		u := Usage{Priced: true}
 		for _, m := range res.ThisRun {
 			u.InputTokens += m.Input + m.CacheRead + m.CacheCreate
 			u.CachedTokens += m.CacheRead
+			u.CacheWrites += m.CacheCreate
 			u.OutputTokens += m.Output
 			u.CostUSD += max(0, m.CostUSD)
 		}
@@ -174,7 +197,7 @@ func (s *claudeStream) usage() Usage {
 	}
 	var u Usage
 	if res.Usage != nil {
-		u.InputTokens, u.CachedTokens, u.OutputTokens = res.Usage.total(), res.Usage.CacheRead, res.Usage.Output
+		u = res.Usage.usage()
 	}
 	if res.CostUSD != nil {
 		u.CostUSD, u.Priced = max(0, *res.CostUSD), true

@@ -4,8 +4,11 @@ import "encoding/json"
 
 // The fields that matter of the events that come often.
 var (
-	claudeEventFields   = []string{"type", "message", "parent_tool_use_id", "is_api_error_message"}
+	claudeEventFields   = []string{"type", "message", "parent_tool_use_id", "is_api_error_message", "event", "api_message_id"}
 	claudeMessageFields = []string{"id", "content", "usage"}
+	claudePartFields    = []string{"type", "message", "delta", "usage"}
+	claudeStartFields   = []string{"id", "usage"}
+	claudeDeltaFields   = []string{"text", "partial_json", "thinking"}
 	claudeBlockFields   = []string{"type", "id", "tool_use_id", "text", "name", "input"}
 )
 
@@ -13,6 +16,8 @@ var (
 type claudeTurn struct {
 	kind     []byte
 	message  claudeMessage
+	part     claudePart
+	partOf   jsonString
 	subagent bool
 }
 
@@ -32,6 +37,10 @@ func (t *claudeTurn) read(line []byte, blocks []claudeBlock) (ok bool) {
 			if s.bool() {
 				s.giveUp()
 			}
+		case "event":
+			t.readPart(&s)
+		case "api_message_id":
+			t.partOf = s.string()
 		}
 	}
 	switch string(t.kind) {
@@ -52,6 +61,56 @@ func (t *claudeTurn) readMessage(s *scan, blocks []claudeBlock) {
 	}
 }
 
+func (t *claudeTurn) readPart(s *scan) {
+	switch string(t.kind) {
+	case claudeStreams:
+		t.part.read(s)
+	case "": // it is yet to come
+		s.giveUp()
+	default:
+		s.value()
+	}
+}
+
+func (p *claudePart) read(s *scan) {
+	for f := (fields{names: claudePartFields}); f.next(s); {
+		switch f.name {
+		case "type":
+			p.Type = s.string()
+		case "message":
+			p.Message.read(s)
+		case "delta":
+			p.Delta.read(s)
+		case "usage":
+			p.Usage = s.raw()
+		}
+	}
+}
+
+func (m *claudeStart) read(s *scan) {
+	for f := (fields{names: claudeStartFields}); f.next(s); {
+		switch f.name {
+		case "id":
+			m.ID = s.string()
+		case "usage":
+			m.Usage = s.raw()
+		}
+	}
+}
+
+func (d *claudeDelta) read(s *scan) {
+	for f := (fields{names: claudeDeltaFields}); f.next(s); {
+		switch f.name {
+		case "text":
+			d.Text = s.string()
+		case "partial_json":
+			d.JSON = s.string()
+		case "thinking":
+			d.Thinking = s.string()
+		}
+	}
+}
+
 func (m *claudeMessage) read(s *scan, blocks []claudeBlock) {
 	for f := (fields{names: claudeMessageFields}); f.next(s); {
 		switch f.name {
@@ -60,7 +119,7 @@ func (m *claudeMessage) read(s *scan, blocks []claudeBlock) {
 		case "content":
 			m.readBlocks(s, blocks)
 		case "usage":
-			m.usage = s.raw()
+			m.Usage = s.raw()
 		}
 	}
 }

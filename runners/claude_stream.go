@@ -25,15 +25,12 @@ type claudeStream struct {
 	apiError string           // the CLI's word for the fault it gave up on
 	limit    *claudeRateLimit // the usage limit that was hit
 	running  steps
-	called   map[string]int      // calls by tool
-	denied   map[string]int      // and those that were not allowed
-	messages map[string]struct{} // ids whose usage is counted
-	spent    Usage               // counted from messages, for a run that ends without a result
+	called   map[string]int // calls by tool
+	denied   map[string]int // and those that were not allowed
+	counted  claudeCount
 	news     news
 	blocks   []claudeBlock // room for those of the next message
 }
-
-const maxMessages = 20_000 // ids remembered; what comes after is not counted
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *claudeStream) line(line []byte) {
@@ -49,6 +46,8 @@ func (s *claudeStream) line(line []byte) {
 	}
 	s.torn = false
 	switch string(t.kind) {
+	case claudeStreams:
+		s.part(&t.part, t.partOf)
 	case "assistant":
 		s.assistant(&t.message, t.subagent)
 	case "user":
@@ -77,6 +76,8 @@ func (s *claudeStream) event(line []byte) {
 	switch ev.Type.string() {
 	case "system":
 		s.system(ev)
+	case claudeStreams:
+		s.part(&ev.Part, ev.PartOf)
 	case "assistant":
 		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
 			s.apiError = word(ev.Error)
@@ -103,8 +104,12 @@ func (s *claudeStream) system(ev *claudeEvent) {
 		s.session = sessionID(ev.SessionID, s.session)
 		s.model = oneLine(ev.Model, maxKey)
 		s.news.say(&s.req, EventSession, s.session)
+	case "status":
+		if ev.Status == "requesting" {
+			s.counted.asks()
+		}
 	case "api_retry":
-		s.retry = ev
+		s.retry, s.counted.pending = ev, false
 		s.news.say(&s.req, EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
 			providerFault(ev.ErrorStatus, word(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
@@ -121,7 +126,7 @@ func (s *claudeStream) assistant(m *claudeMessage, subagent bool) {
 	s.heard = true
 	s.retry, s.apiError, s.limit = nil, "", nil
 	s.resumed = s.result != nil
-	s.count(m)
+	s.counted.message(m, subagent)
 	for i := range m.blocks {
 		b := &m.blocks[i]
 		switch string(b.Type.word()) {
@@ -153,27 +158,17 @@ func (s *claudeStream) user(m *claudeMessage) {
 	}
 }
 
-// count adds a message's usage once: each of its content blocks is an event that repeats it.
-func (s *claudeStream) count(m *claudeMessage) {
-	if m.Usage == nil && m.usage == nil || len(s.messages) >= maxMessages {
-		return
+// part takes in a piece of a message that is being written.
+func (s *claudeStream) part(p *claudePart, of jsonString) {
+	switch string(p.Type.word()) {
+	case "message_start":
+		s.heard, s.retry, s.apiError = true, nil, ""
+		s.counted.begins(&p.Message)
+	case "content_block_delta":
+		s.counted.writes(p.Delta.chars())
+	case "message_delta":
+		s.counted.ends(of, p.Usage)
 	}
-	id := m.ID.bytes()
-	if _, seen := s.messages[string(id)]; seen || len(id) > 200 {
-		return
-	}
-	if s.messages == nil {
-		s.messages = map[string]struct{}{}
-	}
-	s.messages[string(id)] = struct{}{}
-	u := m.Usage
-	if u == nil {
-		u = new(claudeUsage)
-		_ = json.Unmarshal(m.usage, u) // as far as it goes: see decode
-	}
-	s.spent.InputTokens += u.total()
-	s.spent.CachedTokens += u.CacheRead
-	s.spent.OutputTokens += u.Output
 }
 
 func (s *claudeStream) rateLimit(info *claudeRateLimit) {

@@ -106,7 +106,7 @@ func TestClaudeArguments(t *testing.T) {
 		if i := slices.Index(got, "--session-id"); i >= 0 && len(got[i+1]) == len(id) {
 			got[i+1] = "UUID"
 		}
-		want := slices.Concat(c.o.Args, []string{"-p", "--output-format", "stream-json", "--verbose"}, c.want)
+		want := slices.Concat(c.o.Args, []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"}, c.want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}

@@ -97,7 +97,10 @@ func (c *Codex) Run(ctx context.Context, req Request) (Report, error) {
 	}
 	cmd := req.command(c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
-	return drive(ctx, c.sup, req, cmd, &codexStream{req: req, now: c.Now})
+	s := &codexStream{req: req, now: c.Now, asked: requests{base: codexBase}}
+	s.asked.prompt(req.Prompt)
+	s.file = sessionLog{find: func() string { return codexLog(cmd.Env, s.session) }, line: s.record}
+	return drive(ctx, c.sup, req, cmd, s)
 }
 
 // argv names all options before resume: behind it codex takes no sandbox.

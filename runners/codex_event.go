@@ -42,6 +42,24 @@ type codexUsage struct {
 	Output int64 `json:"output_tokens"`
 }
 
+// codexRecord is one line of the file in which codex keeps a session.
+type codexRecord struct {
+	Type    string `json:"type"`
+	Payload struct {
+		Type  string      `json:"type"`
+		Role  string      `json:"role"`
+		Model string      `json:"model"` // turn_context
+		Usage *codexUsage `json:"usage"` // token_usage_record: of one answer
+		Info  struct {
+			Total *codexUsage `json:"total_token_usage"` // token_count: of the session so far
+		} `json:"info"`
+	} `json:"payload"`
+}
+
+func (u *codexUsage) usage() Usage {
+	return Usage{InputTokens: max(0, u.Input), CachedTokens: max(0, u.Cached), OutputTokens: max(0, u.Output)}
+}
+
 // note is what a person wants to see of a step.
 func (i *codexItem) note() note {
 	n := note{kind: EventTool, name: i.Type}

@@ -12,7 +12,7 @@ import (
 
 // report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
 func (s *codexStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: clean(s.words(), maxFinal), Usage: s.usage()}
+	r := Report{Exit: e.exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: clean(s.words(), maxFinal), Usage: s.used(e)}
 	var claimErr error
 	if !s.req.Question {
 		r.Result, claimErr = claim(s.structured(), s.req.Result, s.words())

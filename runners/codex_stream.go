@@ -2,6 +2,7 @@ package runners
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -28,8 +29,13 @@ type codexStream struct {
 	waits   int         // how often in a row it has waited for the network: it does so for ever
 	refused int         // how often in a row the provider refused its login
 	total   *codexUsage // of the session
+	file    sessionLog
+	model   string // by that file
+	asked   requests
 	news    news
 }
+
+const codexBase = 9_000 // tokens of its own instructions and tools, about
 
 // A network that is gone for so many waits, some five minutes, is better waited for by relay, which can ask another
 // provider.
@@ -78,12 +84,23 @@ func (s *codexStream) event(line []byte) {
 		s.news.say(&s.req, EventResult, s.words())
 	case "turn.failed":
 		s.failed = cleanFault(ev.Error.Message)
+		s.breaks(s.failed)
 		s.news.say(&s.req, EventResult, s.failed)
 	}
 }
 
 // begins takes in that a turn begins.
-func (s *codexStream) begins() { s.done, s.failed = false, "" }
+func (s *codexStream) begins() {
+	s.done, s.failed = false, ""
+	s.asks()
+}
+
+// asks notes that the model is asked, for who keeps no file of its session. It is asked again when all its tools have ended.
+func (s *codexStream) asks() {
+	if !s.file.found() {
+		s.asked.asks()
+	}
+}
 
 // item takes in a step. One of type error is the CLI's own, and comes before the model has said anything.
 func (s *codexStream) item(completed bool, item *codexItem) {
@@ -91,17 +108,19 @@ func (s *codexStream) item(completed bool, item *codexItem) {
 	case "", "error":
 		return
 	case "agent_message":
-		s.answered()
+		s.writes(len(item.Text))
 		if completed && !item.Text.empty() {
 			s.said.set(item.Text, maxResult)
 			s.news.tell(&s.req, &note{kind: EventText, text: item.Text})
 		}
 	case "reasoning", "todo_list":
-		s.answered()
+		s.writes(0)
 	default:
-		s.answered()
+		s.writes(len(item.Command))
 		if completed {
-			s.running.end(item.ID)
+			if s.running.end(item.ID); len(s.running) == 0 {
+				s.asks()
+			}
 		} else {
 			s.running.begin(item.ID)
 		}
@@ -125,6 +144,14 @@ func (s *codexStream) answered() {
 	s.fault, s.retry, s.waits, s.refused = "", "", 0, 0
 }
 
+// writes notes that the model has written so many characters.
+func (s *codexStream) writes(chars int) {
+	s.answered()
+	if !s.file.found() {
+		s.asked.answers(chars)
+	}
+}
+
 // trouble takes in an error that the CLI tells. "Reconnecting... 2/5 (why)" and "Reconnecting... waiting for network
 // (why)" mean that it asks again.
 func (s *codexStream) trouble(message string) {
@@ -136,6 +163,7 @@ func (s *codexStream) trouble(message string) {
 	}
 	how, why, _ := strings.Cut(again, "(")
 	s.retry = strings.TrimSuffix(why, ")")
+	s.breaks(s.retry)
 	if strings.TrimSpace(how) == "waiting for network" {
 		s.waits++
 	}
@@ -145,6 +173,13 @@ func (s *codexStream) trouble(message string) {
 		s.refused = 0
 	}
 	s.news.say(&s.req, EventRetry, message)
+}
+
+// breaks counts an answer that broke off: its tokens are told nowhere.
+func (s *codexStream) breaks(fault string) {
+	if o, _ := codexFault(fault); o == Truncated {
+		s.asked.broken++
+	}
 }
 
 // mood tells the watcher when the agent is done, and when waiting for it is in vain. One refused login may be an
@@ -164,19 +199,68 @@ func (s *codexStream) mood() mood {
 
 func (s *codexStream) final() bool { return s.done || s.failed != "" }
 
-// usage is this run's part: codex counts a session as a whole, and tells it only at the end of a good run. What a
-// failed run has used is so counted to the next of its session. A count below the earlier one has begun anew.
+// usage is this run's part: codex counts a session as a whole. A count below the earlier one has begun anew.
 func (s *codexStream) usage() Usage {
-	if s.total == nil {
-		return Usage{}
+	var u Usage
+	switch {
+	case s.total != nil:
+		u = s.total.usage().atLeast(s.asked.told)
+	case !s.asked.any:
+		return s.asked.sofar(s.file.found())
+	default:
+		u = s.asked.told
 	}
-	u := Usage{InputTokens: s.total.Input, CachedTokens: s.total.Cached, OutputTokens: s.total.Output}
-	if before := s.req.Spent; before.InputTokens <= u.InputTokens && before.OutputTokens <= u.OutputTokens {
+	return u.since(s.req.Spent)
+}
+
+// used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
+func (s *codexStream) used(e end) Usage {
+	u := s.usage()
+	if s.done {
+		return u
+	}
+	s.asked.pending = s.asked.pending && s.failed == "" && s.retry == "" && e.cutOff()
+	if more := s.asked.all(s.file.found()); more.Estimated && s.asked.any {
+		return more.since(s.req.Spent)
+	} else if more.Estimated {
+		return more
+	}
+	return u
+}
+
+// since is what a session has used beyond what it had before.
+func (u Usage) since(before Usage) Usage {
+	if before.InputTokens <= u.InputTokens && before.OutputTokens <= u.OutputTokens {
 		u.InputTokens -= before.InputTokens
 		u.CachedTokens = max(0, u.CachedTokens-before.CachedTokens)
 		u.OutputTokens -= before.OutputTokens
 	}
-	return Usage{InputTokens: max(0, u.InputTokens), CachedTokens: max(0, u.CachedTokens), OutputTokens: max(0, u.OutputTokens)}
+	return u
+}
+
+func (s *codexStream) log() *sessionLog { return &s.file }
+
+func (s *codexStream) counts() *requests { return &s.asked }
+
+func (s *codexStream) modelName() string { return s.model }
+
+// record takes in a line of the session's file, which tells of each answer what it has used.
+func (s *codexStream) record(line []byte) {
+	var r codexRecord
+	if json.Unmarshal(line, &r) != nil {
+		return
+	}
+	switch kind := r.Payload.Type; {
+	case r.Type == "turn_context":
+		s.model = oneLine(r.Payload.Model, maxKey)
+	case r.Type == "token_usage_record" && r.Payload.Usage != nil:
+		s.asked.tells(r.Payload.Usage.usage())
+	case kind == "token_count" && r.Payload.Info.Total != nil:
+		s.asked.told = s.asked.told.atLeast(r.Payload.Info.Total.usage())
+		s.asked.any = true
+	case strings.HasSuffix(kind, "_call_output"), kind == "message" && r.Payload.Role == "user":
+		s.asked.asks()
+	}
 }
 
 // words are the last message of the agent.

@@ -19,6 +19,14 @@ type stream interface {
 func drive(ctx context.Context, sup process.Supervisor, req Request, cmd process.Command, s stream) (Report, error) {
 	m := meter{stream: s, req: req}
 	w := watch{sup: sup, cmd: cmd, limits: req.Limits, read: s.line, mood: m.mood}
+	if c, ok := s.(counter); ok {
+		q := c.counts()
+		w.read = func(line []byte) {
+			q.grows(len(line))
+			s.line(line)
+		}
+		w.ending = func() { q.over = true }
+	}
 	e, err := w.run(ctx)
 	if err != nil {
 		if w.cannotStart(err) {
@@ -26,7 +34,23 @@ func drive(ctx context.Context, sup process.Supervisor, req Request, cmd process
 		}
 		return Report{}, err
 	}
+	if l := m.log(); l != nil {
+		l.finish()
+	}
 	return s.report(e), w.compact()
+}
+
+// counter is a stream that counts requests.
+type counter interface{ counts() *requests }
+
+// logged is a stream whose CLI tells what it uses in a file of its own.
+type logged interface{ log() *sessionLog }
+
+func (m *meter) log() *sessionLog {
+	if s, ok := m.stream.(logged); ok {
+		return s.log()
+	}
+	return nil
 }
 
 // meter tells the observer of a stream what it has cost, each time that has grown, until the final result is there:
@@ -38,6 +62,9 @@ type meter struct {
 }
 
 func (m *meter) mood() mood {
+	if l := m.log(); l != nil {
+		l.read()
+	}
 	mood := m.stream.mood()
 	if u := m.usage(); u != m.told && m.req.Observe != nil && mood != finished {
 		m.told = u
@@ -69,6 +96,11 @@ func (s *steps) begin(id jsonString) {
 }
 
 func (s steps) end(id jsonString) { delete(s, id.head(maxKey)) }
+
+// cutOff says whether an agent ended in the middle of what it did.
+func (e end) cutOff() bool {
+	return e.exit.Stopped || e.exit.Lost || e.exit.Signal != "" || e.exit.Code < 0
+}
 
 // unanswered says whether the limit that ended an agent passed while it waited for its model.
 func (e end) unanswered(heard bool, running steps) bool {

@@ -83,8 +83,10 @@ func (g *Gemini) Run(ctx context.Context, req Request) (Report, error) {
 		return Report{}, err
 	}
 	env := mergeEnv(geminiSettings, GitSettings(req.Env, g.Git...), g.Env)
-	s := &geminiStream{req: req, now: g.Now, mode: g.Permission}
+	s := &geminiStream{req: req, now: g.Now, mode: g.Permission, asked: requests{base: geminiBase}}
+	s.asked.prompt(req.Prompt)
 	cmd := req.command(g.argv(req), env)
+	s.file = sessionLog{find: func() string { return geminiLog(cmd.Env, s.session) }, line: s.record}
 	cmd.Stdin = stdin
 	return drive(ctx, g.sup, req, cmd, s)
 }

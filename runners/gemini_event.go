@@ -41,6 +41,28 @@ func (s *geminiStats) usage() Usage {
 	return Usage{InputTokens: in, CachedTokens: min(max(0, s.Cached), in), OutputTokens: max(0, s.Output, s.Total-in)}
 }
 
+// geminiRecord is one line of the file in which Gemini CLI keeps a session. An answer stands there again when its tools have ended.
+type geminiRecord struct {
+	ID     string        `json:"id"`
+	Time   string        `json:"timestamp"`
+	Type   string        `json:"type"` // user (a tool's answer, too), gemini
+	Model  string        `json:"model"`
+	Tokens *geminiCounts `json:"tokens"`
+}
+
+// geminiCounts are those of one answer. Total has what the model thought, too.
+type geminiCounts struct {
+	Input  int64 `json:"input"`
+	Cached int64 `json:"cached"`
+	Output int64 `json:"output"`
+	Total  int64 `json:"total"`
+}
+
+func (t *geminiCounts) usage() Usage {
+	s := geminiStats{Total: t.Total, Input: t.Input, Output: t.Output, Cached: t.Cached}
+	return s.usage()
+}
+
 // geminiRefusal is what Google's API says when it refuses a request.
 type geminiRefusal struct {
 	Error struct {

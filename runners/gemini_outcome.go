@@ -11,7 +11,7 @@ import (
 // report says what the stream and the process's end mean together. Success needs both a result that says so and exit
 // status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
 func (s *geminiStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.worked(), Usage: s.usage()}
+	r := Report{Exit: e.exit, Session: s.session, Model: s.worked(), Usage: s.used(e)}
 	r.FinalText = lastText(s.said[max(0, len(s.said)-maxFinal):], maxFinal)
 	var claimErr error
 	if !s.req.Question {

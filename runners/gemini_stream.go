@@ -24,8 +24,14 @@ type geminiStream struct {
 	resumed bool              // it went on working after the result
 	calls   map[string]string // tools at work, by the id of the call
 	denied  string            // the last tool a policy refused
+	began   time.Time         // when, by its own clock
+	file    sessionLog
+	answers map[string]struct{} // ids of those in that file that are counted
+	asked   requests
 	news    news
 }
+
+const geminiBase = 12_000 // tokens of its own instructions and tools, about
 
 const maxCalls = 1000 // tools at work that are remembered by name
 
@@ -59,6 +65,7 @@ func (s *geminiStream) event(ev *geminiEvent) {
 		s.begun = true
 		s.session = geminiSession(ev.SessionID, s.session)
 		s.model = oneLine(ev.Model, maxKey)
+		s.began, _ = time.Parse(time.RFC3339, ev.Time)
 		s.news.say(&s.req, EventSession, s.session)
 	case "message":
 		s.message(ev.Role, ev.Content)
@@ -83,10 +90,10 @@ func (s *geminiStream) event(ev *geminiEvent) {
 
 func (s *geminiStream) message(role, content jsonString) {
 	if string(role.word()) != "assistant" {
-		s.asking = true
+		s.asks()
 		return
 	}
-	s.goesOn()
+	s.goesOn(len(content))
 	s.said = content.ending(8*maxFinal + 1).append(s.said)
 	if len(s.said) > 8*maxFinal { // a result stands at the end
 		s.said = append(s.said[:0], s.said[len(s.said)-2*maxFinal:]...)
@@ -95,7 +102,7 @@ func (s *geminiStream) message(role, content jsonString) {
 }
 
 func (s *geminiStream) tool(tool, id jsonString, input json.RawMessage) {
-	s.goesOn()
+	s.goesOn(len(input))
 	name := tool.string()
 	switch name {
 	case "write_file", "replace", "run_shell_command":
@@ -117,13 +124,26 @@ func (s *geminiStream) answer(call jsonString, fault string) {
 		s.denied = s.calls[id]
 	}
 	delete(s.calls, id)
-	s.asking = len(s.calls) == 0
+	if s.asking = len(s.calls) == 0; s.asking {
+		s.asks()
+	}
 	s.said = s.said[:0]
 }
 
-// goesOn notes that the model has answered.
-func (s *geminiStream) goesOn() {
+// asks notes that the model is asked.
+func (s *geminiStream) asks() {
+	s.asking = true
+	if !s.file.found() {
+		s.asked.asks()
+	}
+}
+
+// goesOn notes that the model has written so many characters.
+func (s *geminiStream) goesOn(chars int) {
 	s.heard, s.asking, s.resumed = true, false, s.result != nil
+	if !s.file.found() {
+		s.asked.answers(chars)
+	}
 }
 
 // mood tells the watcher when the agent is done. That waiting is in vain it cannot know: of the requests that it
@@ -141,12 +161,55 @@ func (s *geminiStream) mood() mood {
 
 func (s *geminiStream) final() bool { return s.result != nil && !s.resumed }
 
-// usage is told by the result alone.
+// usage is told by the result, and before it by the file of the session.
 func (s *geminiStream) usage() Usage {
 	if s.result == nil || s.result.Stats == nil {
-		return Usage{}
+		return s.asked.sofar(s.file.found())
 	}
-	return s.result.Stats.usage()
+	told := s.result.Stats.usage()
+	if s.result.Error == nil && s.result.Status == "success" {
+		return told
+	}
+	return told.atLeast(s.asked.told)
+}
+
+// used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
+func (s *geminiStream) used(e end) Usage {
+	if s.result != nil || !e.cutOff() {
+		return s.usage()
+	}
+	if _, refused := s.retried(); refused {
+		s.asked.pending = false
+	}
+	return s.asked.all(s.file.found())
+}
+
+func (s *geminiStream) log() *sessionLog { return &s.file }
+
+func (s *geminiStream) counts() *requests { return &s.asked }
+
+func (s *geminiStream) modelName() string { return s.model }
+
+// record takes in a line of the session's file. What was in it before this run is not counted.
+func (s *geminiStream) record(line []byte) {
+	var r geminiRecord
+	if json.Unmarshal(line, &r) != nil {
+		return
+	}
+	if at, err := time.Parse(time.RFC3339, r.Time); err != nil || at.Before(s.began) {
+		return
+	}
+	_, counted := s.answers[r.ID]
+	switch {
+	case r.Type == "user":
+		s.asked.asks()
+	case r.Type == "gemini" && r.Tokens != nil && !counted && len(s.answers) < maxMessages:
+		if s.answers == nil {
+			s.answers = map[string]struct{}{}
+		}
+		s.answers[r.ID] = struct{}{}
+		s.asked.tells(r.Tokens.usage())
+	}
 }
 
 // worked is the model that did most of the work: the one asked for may be a name for several ("auto").

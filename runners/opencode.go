@@ -95,7 +95,9 @@ func (c *Opencode) Run(ctx context.Context, req Request) (Report, error) {
 		return Report{}, err
 	}
 	cmd := req.command(c.argv(req), opencodeQuiet(), c.Env, c.permission(req))
-	return drive(ctx, c.sup, req, cmd, &opencodeStream{req: req, now: c.Now})
+	s := &opencodeStream{req: req, now: c.Now, asked: requests{base: opencodeBase}}
+	s.asked.prompt(req.Prompt)
+	return drive(ctx, c.sup, req, cmd, s)
 }
 
 func (c *Opencode) argv(req Request) []string {

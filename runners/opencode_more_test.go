@@ -111,7 +111,7 @@ func TestOpencodeReport(t *testing.T) {
 	if r.Session != opencodeSession || r.Model != "p/m" || !strings.HasPrefix(r.FinalText, "All done.") {
 		t.Errorf("session %q, model %q, text %q", r.Session, r.Model, r.FinalText)
 	}
-	if want := (runners.Usage{InputTokens: 17, CachedTokens: 3, OutputTokens: 5, CostUSD: 0.5, Priced: true}); r.Usage != want {
+	if want := (runners.Usage{InputTokens: 17, CachedTokens: 3, CacheWrites: 4, OutputTokens: 5, CostUSD: 0.5, Priced: true}); r.Usage != want {
 		t.Errorf("usage %+v, want %+v", r.Usage, want)
 	}
 	if r.Outcome != runners.Claimed || r.Detail != "not allowed to use write" {

@@ -17,7 +17,7 @@ import (
 // report says what the stream and the process's end mean together. There is no terminal event: success is status 0
 // after a last step that ended with "stop".
 func (s *opencodeStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: lastText(s.ending(), 2*maxFinal), Usage: s.usage()}
+	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: lastText(s.ending(), 2*maxFinal), Usage: s.used(e)}
 	if over := len(r.FinalText) - maxFinal; over > 0 {
 		r.FinalText = clean(strings.ToValidUTF8(r.FinalText[over:], ""), maxFinal)
 	}

@@ -22,10 +22,13 @@ type opencodeStream struct {
 	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
 	rejected  bool                // a tool was rejected in the last step, which ends the session
 	denied    map[string]struct{} // tools it was not allowed to use
-	spent     Usage
+	asked     requests
+	stepping  bool // a step has begun, and its tokens are not told
 	unpriced  bool // a step had no price
 	news      news
 }
+
+const opencodeBase = 8_000 // tokens of its own instructions and tools, about
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *opencodeStream) line(line []byte) {
@@ -71,6 +74,10 @@ func (s *opencodeStream) step(kind string, p *opencodePart) {
 	switch kind {
 	case "step_start":
 		s.reason, s.saying, s.rejected = "", false, false
+		if s.stepping { // the answer before it broke off, and was asked for again
+			s.asked.broken++
+		}
+		s.asked.pending, s.stepping = true, true
 	case "text":
 		s.reason = ""
 		s.text(p)
@@ -80,6 +87,7 @@ func (s *opencodeStream) step(kind string, p *opencodePart) {
 	case "step_finish":
 		s.reason = oneLine(p.Reason.string(), maxKey)
 		s.count(p)
+		s.asked.pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == opencodeStop {
 			text := s.ending()
 			s.news.say(&s.req, EventResult, string(text[:min(len(text), eventHead)]))
@@ -136,24 +144,34 @@ func (s *opencodeStream) count(p *opencodePart) {
 	t := p.Tokens
 	in := max(0, t.Input) + max(0, t.Cache.Read) + max(0, t.Cache.Write)
 	out := max(0, t.Output) + max(0, t.Reasoning)
-	s.spent.InputTokens += in
-	s.spent.CachedTokens += max(0, t.Cache.Read)
-	s.spent.OutputTokens += out
-	if p.Cost > 0 {
-		s.spent.CostUSD += p.Cost
-	} else if in+out > 0 {
-		s.unpriced = true
-	}
+	u := Usage{InputTokens: in, CachedTokens: max(0, t.Cache.Read), CacheWrites: max(0, t.Cache.Write), OutputTokens: out, CostUSD: max(0, p.Cost)}
+	s.asked.tells(u)
+	s.unpriced = s.unpriced || p.Cost <= 0 && in+out > 0
 }
 
 // usage is this run's. opencode prices a model that it has no price for at nothing: a sum with such a step in it is no
 // price, and would make a budget hold that does not.
-func (s *opencodeStream) usage() Usage {
-	u := s.spent
+func (s *opencodeStream) usage() Usage { return s.priced(s.asked.told) }
+
+func (s *opencodeStream) priced(u Usage) Usage {
 	if u.Priced = u.CostUSD > 0 && !s.unpriced; !u.Priced {
 		u.CostUSD = 0
 	}
 	return u
+}
+
+func (s *opencodeStream) counts() *requests { return &s.asked }
+
+// used is usage with what a run that was cut off has used besides: a step is told when its tools have ended, too. A
+// request that was refused costs nothing, but of most of those nothing is told.
+func (s *opencodeStream) used(e end) Usage {
+	if s.fault != nil || s.final() || !e.cutOff() {
+		return s.usage()
+	}
+	if !s.heard {
+		s.asked.pending = s.logged() == ""
+	}
+	return s.priced(s.asked.all(s.asked.any))
 }
 
 // mood is finished when the session is over by what is known: nothing in the stream says so. The step after one that

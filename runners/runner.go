@@ -96,14 +96,38 @@ type Report struct {
 }
 
 // Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written
-// to the provider's cache; CachedTokens are those of them that were read from it. CostUSD is 0 when the CLI does not
-// price itself (Priced is false then).
+// to the provider's cache; CachedTokens are those of them that were read from it, CacheWrites those that were written.
+// CostUSD is 0 when the CLI does not price itself (Priced is false then). Estimated says that nobody told all of it.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`
 	CachedTokens int64   `json:"cached_tokens,omitempty"`
+	CacheWrites  int64   `json:"cache_writes,omitempty"`
 	OutputTokens int64   `json:"output_tokens"`
 	CostUSD      float64 `json:"cost_usd"`
 	Priced       bool    `json:"priced"`
+	Estimated    bool    `json:"estimated,omitempty"`
+}
+
+// Plus returns the sum of both.
+func (u Usage) Plus(more Usage) Usage {
+	u.add(more)
+	return u
+}
+
+func (u *Usage) add(more Usage) {
+	u.InputTokens += more.InputTokens
+	u.CachedTokens += more.CachedTokens
+	u.CacheWrites += more.CacheWrites
+	u.OutputTokens += more.OutputTokens
+	u.CostUSD += more.CostUSD
+	u.Priced, u.Estimated = u.Priced || more.Priced, u.Estimated || more.Estimated
+}
+
+// atLeast is the greater of each number of tokens.
+func (u Usage) atLeast(than Usage) Usage {
+	u.InputTokens, u.OutputTokens = max(u.InputTokens, than.InputTokens), max(u.OutputTokens, than.OutputTokens)
+	u.CachedTokens, u.CacheWrites = max(u.CachedTokens, than.CachedTokens), max(u.CacheWrites, than.CacheWrites)
+	return u
 }
 
 // Event is one thing an agent did, for people who watch. Text is clean and at most 200 characters.

@@ -22,7 +22,7 @@ const (
 type tail struct {
 	path string
 	long int          // a longer line is skipped; 0: maxLine
-	kept int64        // bytes of the file to keep
+	kept int64        // bytes of the file to keep; 0: all
 	line func([]byte) // gets each whole line, without its end; must not keep it
 
 	lines *process.Lines

@@ -48,6 +48,7 @@ type watch struct {
 	long   int               // bytes of the longest line that read wants; 0: maxLine
 	mood   func() mood       // asked after each look and at the end; nil: always working
 	now    func() time.Time  // nil: time.Now
+	ending func()            // called once when the process is told to stop, before anything it writes after that is read
 }
 
 // end is how a watched process ended.
@@ -68,7 +69,7 @@ func (w *watch) run(parent context.Context) (end, error) {
 	}
 	done := make(chan process.Exit, 1)
 	go func() { done <- p.Wait() }()
-	e := end{exit: w.wait(done, stop)}
+	e := end{exit: w.wait(ctx, done, stop)}
 	if e.exit.Stopped {
 		if e.cause = context.Cause(ctx); e.cause == nil {
 			e.cause = errOrphaned
@@ -79,11 +80,11 @@ func (w *watch) run(parent context.Context) (end, error) {
 }
 
 // wait looks at the output until the process is gone, often while it is young and busy, rarely when it is quiet.
-func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
+func (w *watch) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
 	if w.now == nil {
 		w.now = time.Now
 	}
-	l := look{watch: w, stop: stop, seen: w.now(), pause: firstLook}
+	l := look{watch: w, stop: stop, seen: w.now(), pause: firstLook, told: ctx.Done()}
 	if w.read != nil {
 		l.tail = &tail{path: w.cmd.Stdout, long: w.long, kept: w.limits.kept(), line: w.read}
 		defer l.tail.close()
@@ -93,9 +94,11 @@ func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) pro
 	for {
 		select {
 		case exit := <-done:
+			l.isTold()
 			l.last()
 			return exit
 		case <-timer.C:
+			l.isTold()
 			timer.Reset(l.again())
 		}
 	}
@@ -106,6 +109,7 @@ func (w *watch) wait(done <-chan process.Exit, stop context.CancelCauseFunc) pro
 type look struct {
 	*watch
 	stop     context.CancelCauseFunc
+	told     <-chan struct{} // closed when the process is told to stop; nil: that is known
 	tail     *tail
 	sizes    [2]int64 // of stdout and stderr
 	seen     time.Time
@@ -114,6 +118,17 @@ type look struct {
 	finished bool
 	ended    time.Duration // when the final result was seen
 	pause    time.Duration
+}
+
+// isTold notes that the process has been told to stop.
+func (l *look) isTold() {
+	select {
+	case <-l.told:
+		if l.told = nil; l.ending != nil {
+			l.ending()
+		}
+	default:
+	}
 }
 
 // pass counts the time since the last look.

@@ -274,9 +274,10 @@ type ledgerAttempt struct {
 	Runner                     string
 	Charged                    bool
 	Usage                      struct {
-		In  int     `yaml:"input_tokens"`
-		Out int     `yaml:"output_tokens"`
-		USD float64 `yaml:"cost_usd"`
+		In        int     `yaml:"input_tokens"`
+		Out       int     `yaml:"output_tokens"`
+		USD       float64 `yaml:"cost_usd"`
+		Estimated bool
 	}
 	Receipt struct {
 		Summary       string

@@ -55,6 +55,9 @@ const (
 	tokensOut    = 50
 )
 
+// Usage is what a provider charges for. In counts the tokens that came from its cache, too.
+type Usage struct{ In, Cached, Out int }
+
 // exchange is one request and its answer.
 type exchange struct {
 	w    http.ResponseWriter
@@ -65,6 +68,12 @@ type exchange struct {
 
 // give answers with a step.
 func (x *exchange) give(s Step) {
+	if s.Takes > 0 {
+		select {
+		case <-time.After(s.Takes):
+		case <-x.gone:
+		}
+	}
 	switch s.Fault {
 	case "":
 		x.tell(s.answer(x.ask))

@@ -80,8 +80,9 @@ func messageEvents(a ask, said answer) []event {
 		data["type"] = kind
 		events = append(events, event{kind, data})
 	}
-	whole := plainMessage(a, said)
-	add("message_start", object{"message": message(a)})
+	whole, begun := plainMessage(a, said), message(a)
+	begun["usage"].(object)["output_tokens"] = 1 // what the whole answer has is told at its end
+	add("message_start", object{"message": begun})
 	for i, block := range whole["content"].([]object) {
 		start := object{"type": "text", "text": ""}
 		parts, kind, key := halves(said.text), "text_delta", "text"

@@ -15,6 +15,8 @@ type Step struct {
 
 	Answer json.RawMessage // final answer: this object, in the form the client has asked for
 
+	Takes time.Duration // until the answer begins
+
 	Fault Fault
 	Times int           // requests that meet the fault before the next step is played; 0: all
 	Reset time.Duration // from now on, when the provider says that it will answer again
@@ -34,6 +36,23 @@ const (
 	Stalled      Fault = "stalled"      // half an answer, then nothing
 	Silent       Fault = "silent"       // no answer at all
 )
+
+// charge is what the step costs who asked for it: a refused request nothing, one that got no whole answer what was read
+// for it, and half of what is written for a whole one.
+func (s Step) charge() Usage {
+	u := Usage{tokensIn, tokensCached, tokensOut}
+	switch s.Fault {
+	case "":
+		return u
+	case Cut, Stalled:
+		u.Out /= 2
+	case Silent:
+		u.Out = 0
+	default:
+		return Usage{}
+	}
+	return u
+}
 
 func (s Step) name() string {
 	switch {

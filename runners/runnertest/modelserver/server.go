@@ -31,6 +31,7 @@ type client struct {
 	script []Step
 	met    []int // times each step's fault was met
 	asked  []string
+	served Usage
 	failed []string
 }
 
@@ -63,6 +64,13 @@ func (s *Server) Asked(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.client(name).asked)
+}
+
+// Served is what a provider would charge a client for by now.
+func (s *Server) Served(name string) Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client(name).served
 }
 
 // Unknown are requests of a client that this server does not know, as METHOD path.
@@ -122,6 +130,15 @@ func (s *Server) next(name string, a ask) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.client(name)
+	step := c.step(a)
+	charge := step.charge()
+	c.served.In += charge.In
+	c.served.Cached += charge.Cached
+	c.served.Out += charge.Out
+	return step
+}
+
+func (c *client) step(a ask) Step {
 	at := c.at(a.turn)
 	if len(a.tools) == 0 {
 		if first := c.at(0); first >= 0 && c.script[first].Fault != "" {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"relay/runners/runnertest/modelserver"
+)
+
+// moneyRow is a row of the table of what was served and booked.
+const moneyRow = "money: %-9s %-22s served %6d in (%d cached) %5d out, booked %6d in %5d out, %.5f USD%s"
+
+// TestRealAgentsCount ends attempts of the real CLIs in every way that is no good end: what the model has served is in the
+// ledger all the same, within a tenth.
+func TestRealAgentsCount(t *testing.T) {
+	t.Parallel()
+	for _, c := range clis {
+		if c.form {
+			continue
+		}
+		for name, test := range map[string]func(*agentLab, cli){
+			"works":                countsWork,
+			"stopped at its tool":  countsStop(modelserver.Step{Shell: "tail -f /dev/null"}),
+			"stopped as it waits":  countsStop(modelserver.Step{Fault: modelserver.Silent}),
+			"stopped in an answer": countsStop(modelserver.Step{Fault: modelserver.Stalled}),
+			"out of time":          countsTimeout,
+			"limited":              countsLimit,
+			"agent killed":         countsKilledAgent,
+			"relay killed":         countsKilledRelay,
+			"fails":                countsFailure,
+		} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				l := newAgentLab(t, patient, c)
+				test(l, c)
+				l.counted(c, name)
+			})
+		}
+	}
+}
+
+// twice is work that is done before what ends the attempt.
+func twice(last ...modelserver.Step) []modelserver.Step {
+	return append([]modelserver.Step{{Write: "a.txt", Text: "a\n"}, {Write: "b.txt", Text: "b\n"}}, last...)
+}
+
+// counted wants that the attempts have what was served, and logs a row of the table.
+func (l *agentLab) counted(c cli, what string) {
+	l.t.Helper()
+	served := l.model.Served(c.name)
+	var a ledgerAttempt
+	for _, one := range l.ledger().Attempts["T1"] {
+		a.Usage.In += one.Usage.In
+		a.Usage.Out += one.Usage.Out
+		a.Usage.USD += one.Usage.USD
+		a.Usage.Estimated = a.Usage.Estimated || one.Usage.Estimated
+	}
+	estimated := ""
+	if a.Usage.Estimated {
+		estimated = ", estimated"
+	}
+	l.t.Logf(moneyRow, c.name, what, served.In, served.Cached, served.Out, a.Usage.In, a.Usage.Out, a.Usage.USD, estimated)
+	near := func(got, want int) bool { return math.Abs(float64(got-want)) <= float64(want)/10 }
+	if !near(a.Usage.In+a.Usage.Out, served.In+served.Out) {
+		l.t.Errorf("%s: booked %d tokens in and %d out, served %d and %d", what, a.Usage.In, a.Usage.Out, served.In, served.Out)
+	}
+}
+
+func countsWork(l *agentLab, c cli) {
+	l.model.Play(c.name, helloTask...)
+	l.work(exitOK)
+}
+
+// countsStop interrupts a run while the model, or a tool that it has called, is at a step.
+func countsStop(at modelserver.Step) func(*agentLab, cli) {
+	return func(l *agentLab, c cli) {
+		l.model.Play(c.name, twice(at)...)
+		r := l.start("work")
+		l.reached(c, at)
+		r.signal(l.t, syscall.SIGINT)
+		l.end(r)
+		r.wants(l.t, exitInterrupted)
+	}
+}
+
+// reached waits until the third step is under way: its tool runs, or the model has been asked.
+func (l *agentLab) reached(c cli, at modelserver.Step) {
+	l.t.Helper()
+	l.await("the third step", func() bool { return len(l.model.Asked(c.name)) == 3 })
+	if at.Shell == "" {
+		return
+	}
+	l.await("the tool to be at work", func() bool {
+		return len(l.alive(func(_ int, environ, args string) bool {
+			return strings.HasPrefix(args, "tail\x00") && strings.Contains(environ, "\x00HOME="+l.home+"\x00")
+		})) > 0
+	})
+}
+
+// short is a time limit within which the CLI has begun to work.
+func (l *agentLab) short(c cli) string {
+	return fmt.Sprintf("RELAY_TIMEOUT_MINUTES=%.2f", float64(cmp.Or(c.starting, 15)+10)/60)
+}
+
+func countsTimeout(l *agentLab, c cli) {
+	l.model.Play(c.name, twice(modelserver.Step{Shell: "tail -f /dev/null"})...)
+	l.env = append(l.env, l.short(c), "RELAY_MAX_ATTEMPTS_PER_TASK=1")
+	l.end(l.start("work"))
+}
+
+func countsLimit(l *agentLab, c cli) {
+	l.model.Play(c.name, twice(modelserver.Step{Fault: modelserver.UsedUp, Reset: 3 * time.Hour})...)
+	l.env = append(l.env, l.short(c), "RELAY_MAX_ATTEMPTS_PER_TASK=1", "RELAY_UNTIL=60s")
+	l.end(l.start("work"))
+}
+
+func countsFailure(l *agentLab, c cli) {
+	l.model.Play(c.name, twice(modelserver.Step{Say: "I could not do it."})...)
+	l.env = append(l.env, "RELAY_MAX_ATTEMPTS_PER_TASK=1")
+	l.end(l.start("work"))
+}
+
+// countsKilledAgent kills the CLI itself, and all it has started, while its tool is at work.
+func countsKilledAgent(l *agentLab, c cli) {
+	at := modelserver.Step{Shell: "tail -f /dev/null"}
+	l.model.Play(c.name, twice(at)...)
+	l.env = append(l.env, "RELAY_MAX_ATTEMPTS_PER_TASK=1")
+	r := l.start("work")
+	l.reached(c, at)
+	for _, pid := range l.agents() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	l.end(r)
+}
+
+func countsKilledRelay(l *agentLab, c cli) {
+	at := modelserver.Step{Shell: "tail -f /dev/null"}
+	l.model.Play(c.name, twice(at)...)
+	r := l.start("work")
+	l.reached(c, at)
+	r.signal(l.t, syscall.SIGKILL)
+	l.end(r)
+	l.model.Play(c.name, helloTask...)
+	l.end(l.start("work"))
+}
