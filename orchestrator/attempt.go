@@ -114,12 +114,13 @@ func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding
 	n.consequences(j, a, f, ended)
 	n.report(a, f, ended, n.ran()-began)
 	n.announce()
-	return n.weigh(a.Task.ID, f, ended)
+	return n.weigh(j.index, a, f, ended)
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
 func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (attempts.Ended, error) {
 	ended := n.ended(a, f)
+	ended.Charged = ended.Charged && !n.excused(a, ended)
 	ended.Gate = n.gate(a, record, f, ended)
 	events := make([]attempts.Event, 0, 1+len(f.Notes))
 	for i := range f.Notes {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,51 +72,17 @@ func (n *night) pointless(at opening, now moment) bool {
 	return n.deadline != nil && at.rest(now) >= n.deadline.rest(now)
 }
 
-// streak is what has gone wrong since a task was last completed.
-type streak struct {
-	failed []string // tasks, each once
-	key    string   // of the last error
-	same   []string // tasks, each once, that failed with it one after the other
-}
-
-// take adds how an attempt ended that is not a provider's fault.
-func (s *streak) take(task string, e attempts.Ended) {
-	if !slices.Contains(s.failed, task) {
-		s.failed = append(s.failed, task)
-	}
-	if key := attempts.Cause(e.Receipt); key != s.key || key == "" {
-		s.key, s.same = key, nil
-	}
-	if s.key != "" && !slices.Contains(s.same, task) {
-		s.same = append(s.same, task)
-	}
-}
-
-// broken says why nothing more should be started, "" when something may.
-func (s *streak) broken(lim Limits, e attempts.Ended) string {
-	switch {
-	case lim.SameError > 0 && len(s.same) >= lim.SameError:
-		return fmt.Sprintf("%s failed one after the other with the same error, so it is hardly theirs: %s", strings.Join(s.same, ", "), e.Receipt.ErrorSummary)
-	case lim.FailedInARow > 0 && len(s.failed) >= lim.FailedInARow:
-		return fmt.Sprintf("%s failed, and none was completed in between: something they share may be wrong; the last error: %s", strings.Join(s.failed, ", "), e.Receipt.ErrorSummary)
-	}
-	return ""
-}
-
 // weigh holds how an attempt ended against the limits of the whole run. The caller holds mu.
-func (n *night) weigh(task string, f Finding, e attempts.Ended) error {
-	switch {
-	case e.Result == attempts.ResultSuccess:
-		n.streak = streak{}
-		return nil
-	case e.Outcome == attempts.Conflict: // another has landed
-	case e.Charged || e.Gate != nil:
-		n.streak.take(task, e)
-		if why := n.streak.broken(n.o.Limits, e); why != "" {
-			return n.halt(CircuitBreaker, why)
+func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) error {
+	if e.Result == attempts.ResultSuccess {
+		return n.goOn(a)
+	}
+	if failsTask(f, e) {
+		if err := n.judgeFailure(index, a, e); err != nil {
+			return err
 		}
 	}
-	if e.Charged || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget {
+	if e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget {
 		return nil
 	}
 	n.uncharged++
@@ -126,6 +90,14 @@ func (n *night) weigh(task string, f Finding, e attempts.Ended) error {
 		return n.halt(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", n.uncharged, e.Receipt.ErrorSummary))
 	}
 	return nil
+}
+
+// failsTask reports whether the task has failed: not its runner, its reviewers, or its landing among others.
+func failsTask(f Finding, e attempts.Ended) bool {
+	if e.Outcome == attempts.Conflict || f.RunnerOut || e.Receipt.AwaitsReview() {
+		return false
+	}
+	return e.Charged || e.Outcome.Charged() || e.Gate != nil || e.Outcome == attempts.Environment
 }
 
 // Free is what a machine has left, in bytes; less than 0 is not known.

@@ -18,7 +18,7 @@ import (
 //	uncharged retries of a task      TestUnchargedRetriesEnd, TestFaultsThatWaitingDoesNotMendEndSoon
 //	uncharged retries of a run       TestUnchargedRetriesOfARun
 //	questions to a reviewer          review: TestAsk
-//	failures across tasks            TestCircuitBreaker
+//	failures across tasks            TestBreaker, TestNightsWithFailures
 //	deadline                         TestDeadline, TestNobodyWaitsBeyondTheDeadline
 //	room on disk, memory             TestFloors
 //	back-off, usage limits           TestPool, TestWaitsAreSpread, TestEarlierCoolingIsRecalled
@@ -35,11 +35,6 @@ func sideBySide(n int) string {
 
 func failing(why string) step {
 	return step{takes: time.Minute, outcome: attempts.Agent, why: why}
-}
-
-func late(s step, seconds int) step {
-	s.takes += time.Duration(seconds) * time.Second
-	return s
 }
 
 var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when fake time begins
@@ -99,63 +94,6 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 			why := "claude is not asked before " + clockText(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + clockText(midnight.Add(until))
 			if early := until == 3*time.Hour; early != (s.halted == halt{Deadline, why}) {
 				t.Errorf("until %s: got %+v", until, s.halted)
-			}
-		})
-	}
-}
-
-// Failures across tasks, without a success between them, end the run: what is wrong is hardly each task's own.
-func TestCircuitBreaker(t *testing.T) {
-	t.Parallel()
-	words := []string{"the table", "an index", "a comma", "no network", "the moon", "a key", "a lock"}
-	for name, c := range map[string]struct {
-		lim    Limits
-		script map[string][]step
-		jobs   int
-		tried  int // attempts
-		why    string
-	}{
-		"five tasks":        {lim: Limits{FailedInARow: 5}, tried: 13, why: "T1, T2, T3, T4, T5 failed, and none was completed in between: something they share may be wrong; the last error: the moon"},
-		"no limit":          {tried: 21},
-		"a success between": {lim: Limits{FailedInARow: 5}, tried: 19, script: map[string][]step{"T4": {{takes: time.Minute, outcome: attempts.Success}}}},
-		"one error": {lim: Limits{FailedInARow: 5, SameError: 3}, jobs: 3, tried: 5, why: "T1, T2, T3 failed one after the other with the same error, so it is hardly theirs: no such file",
-			script: map[string][]step{"T1": {failing("no such file")}, "T2": {late(failing("No such file"), 1)}, "T3": {late(failing("no such file"), 2)}}},
-		"not one after the other": {lim: Limits{SameError: 3}, tried: 21,
-			script: map[string][]step{"T1": {failing("no such file")}, "T2": {failing("no such file")}, "T4": {failing("no such file")}}},
-		"could not land": {lim: Limits{FailedInARow: 5, SameError: 3}, tried: 21, script: func() map[string][]step {
-			s := map[string][]step{}
-			for i := range 7 {
-				collided := step{outcome: attempts.Conflict, why: "conflict with T9 in CHANGELOG"}
-				s[fmt.Sprintf("T%d", i+1)] = []step{collided, collided, collided}
-			}
-			return s
-		}()},
-		"a provider's faults": {lim: Limits{FailedInARow: 5, SameError: 3}, tried: 14, script: func() map[string][]step {
-			s := map[string][]step{}
-			for i := range 7 {
-				s[fmt.Sprintf("T%d", i+1)] = []step{{outcome: attempts.Provider, why: "overloaded"}, {outcome: attempts.Success}}
-			}
-			return s
-		}()},
-	} {
-		script := c.script
-		if script == nil {
-			script = map[string][]step{}
-		}
-		for i, word := range words {
-			id := fmt.Sprintf("T%d", i+1)
-			for k := len(script[id]); k < 3; k++ {
-				script[id] = append(script[id], failing(word+strings.Repeat(" again", k)))
-			}
-		}
-		o := Options{Jobs: c.jobs, Limits: c.lim}
-		simulate(t, sideBySide(7), o, script, func(s *simulated, _ *attempts.Store, err error) {
-			want := halt{}
-			if c.why != "" {
-				want = halt{CircuitBreaker, c.why}
-			}
-			if err != nil || s.halted != want || len(s.log) != c.tried {
-				t.Errorf("%s: after %d attempts (%v) got\n%+v, want after %d\n%+v", name, len(s.log), err, s.halted, c.tried, want)
 			}
 		})
 	}

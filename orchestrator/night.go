@@ -40,7 +40,7 @@ type night struct {
 	deadline  *opening // nil: none
 	halted    halt     // its zero value: the run may go on
 	unjudged  string   // why the reviewers were not asked about the whole epic
-	streak    streak
+	breaker   breaker
 	uncharged int      // attempts that ended so in this run
 	tight     *opening // how long a machine that lacks room is still waited for; nil: it has room
 
@@ -51,7 +51,8 @@ func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 	n := &night{
 		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redactor{o.Secrets},
 		pool: newPool(o.Runners, o.judges(), o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
-		stops: make(map[string]context.CancelCauseFunc),
+		stops:   make(map[string]context.CancelCauseFunc),
+		breaker: breaker{sameError: o.Limits.SameError, failedInARow: o.Limits.FailedInARow, pause: o.Limits.BackoffMax},
 	}
 	n.pool.jitter = o.Jitter
 	if !o.AskNow {
@@ -200,10 +201,13 @@ func (w *waiting) park(ctx context.Context, drain <-chan struct{}) {
 func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if ctx.Err() != nil || n.broken != nil || n.drained() || n.halted.reason != "" || n.spent() {
+	now := n.moment()
+	if ctx.Err() != nil || n.finished() {
 		return nil, nil, nil
 	}
-	now := n.moment()
+	if wait, err := n.tripped(now); wait != nil || err != nil || n.halted.reason != "" {
+		return nil, wait, err
+	}
 	i, runner := n.choose(now)
 	if i >= 0 {
 		if rest := n.landsSoon(i, now.run); rest > 0 {
@@ -217,6 +221,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 			turn = n.turn(i, runner, now)
 		}
 		n.plan.begun(i)
+		n.breaker.begin(i)
 		return &job{i, runner, turn}, nil, nil
 	}
 	if n.plan.ready.Len() == 0 {
@@ -226,6 +231,11 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		return nil, &waiting{changed: n.changed}, nil
 	}
 	return n.idle(now)
+}
+
+// finished reports whether nothing more is to start, whatever is ready. The caller holds mu.
+func (n *night) finished() bool {
+	return n.broken != nil || n.drained() || n.halted.reason != "" || n.spent()
 }
 
 // announce wakes the waiting workers. The caller holds mu.

@@ -112,8 +112,8 @@ type Limits struct {
 
 	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
 	MaxUnchargedRun int           // attempts that ended uncharged
-	FailedInARow    int           // tasks that failed, or were gated, while none was completed
-	SameError       int           // tasks that failed with the same error one after the other
+	FailedInARow    int           // tasks that failed twice, or were gated, while none was completed
+	SameError       int           // the same with one error
 	DiskFloor       int64         // free bytes below which no attempt is started
 	MemoryFloor     int64         // the same
 	FloorWait       time.Duration // how long a run waits below a floor before it ends
@@ -163,6 +163,7 @@ const (
 	UpdateGated     UpdateKind = "gated"
 	UpdateWaiting   UpdateKind = "waiting"  // nothing can start before Until
 	UpdateCramped   UpdateKind = "cramped"  // the machine has no room for another attempt; Runner is what it lacks
+	UpdatePaused    UpdateKind = "paused"   // the circuit breaker is open until Until; Runner says what for
 	UpdateNote      UpdateKind = "note"     // something a person should know
 	UpdateStopping  UpdateKind = "stopping" // nothing more is started
 )

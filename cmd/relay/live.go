@@ -93,7 +93,7 @@ func (p *panel) take(u orchestrator.Update) {
 		if at >= 0 {
 			p.running = slices.Delete(p.running, at, at+1)
 		}
-	case orchestrator.UpdateWaiting, orchestrator.UpdateCramped:
+	case orchestrator.UpdateWaiting, orchestrator.UpdateCramped, orchestrator.UpdatePaused:
 		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
 	}
 }

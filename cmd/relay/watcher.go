@@ -183,7 +183,7 @@ func updateText(u orchestrator.Update) string {
 		text = fmt.Sprintf("%s gated%s", u.Task, after(u.Text))
 	case orchestrator.UpdateWaiting:
 		text = fmt.Sprintf("waiting until %s for %s%s (relay work --ask-now does not wait)", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
-	case orchestrator.UpdateCramped:
+	case orchestrator.UpdateCramped, orchestrator.UpdatePaused:
 		text = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
 	case orchestrator.UpdateNote:
 		text = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
