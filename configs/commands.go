@@ -38,6 +38,13 @@ var commands = []command{
 	{"status", "Show how the relay epic stands", "[--verbose]"},
 }
 
+// codexSandbox tells codex what its sandbox keeps relay from.
+const codexSandbox = `
+In your sandbox nothing can write .git or reach a network: there relay cannot take its lock, and its agents cannot reach
+their models. Ask for approval to run ` + "`relay check` and `relay work`" + ` outside the sandbox. When that is refused, or you
+may not ask, give the user the line to type in a terminal of its own.
+`
+
 // argumentsMark stands in a body where the agent's own placeholder for the user's words goes.
 const argumentsMark = "ARGUMENTS"
 
@@ -91,6 +98,9 @@ func (c command) files(agent string, scope Scope, body string) []CommandFile {
 	default: // codex
 		dir := ".agents/skills/relay-" + c.name
 		head := fmt.Sprintf("---\nname: relay-%s\ndescription: %s. Only when the user asks for relay by name.\n---\n\n", c.name, c.description)
+		if c.name == "work" {
+			body += codexSandbox
+		}
 		// Without this codex may take the skill up unasked, and relay work costs money.
 		policy := "policy:\n  allow_implicit_invocation: false\n"
 		return []CommandFile{

@@ -75,6 +75,9 @@ func TestCommandsParse(t *testing.T) {
 			if agent == "gemini" && strings.Count(body, "{{args}}") != 1 {
 				t.Errorf("%s does not pass the arguments", f.Path)
 			}
+			if strings.Contains(body, "outside the sandbox") != (f.Invoke == "$relay-work") {
+				t.Errorf("%s: only codex has a sandbox that relay work must leave: %s", f.Path, body)
+			}
 			if agent == "codex" && "$"+head["name"].(string) != f.Invoke {
 				t.Errorf("%s is named %v, want %s", f.Path, head["name"], f.Invoke)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -71,25 +72,29 @@ func (c *checkup) unread(err error) {
 	}
 }
 
-// folder tries to write where the ledger goes. Permission bits prove nothing: a disk may be read-only, the user root.
+// folder tries to write where the ledger goes, and where git keeps commits and relay its locks.
 func (c *checkup) folder() {
 	dir := c.place.dir
 	for !exists(dir) && dir != c.place.root {
 		dir = filepath.Dir(dir)
 	}
-	f, err := os.CreateTemp(dir, ".relay-check-*")
-	if err == nil {
-		_, err = f.Write([]byte("relay"))
-		if closing := f.Close(); err == nil {
-			err = closing
+	for _, each := range slices.Compact([]string{dir, c.place.git.GitDir(), c.place.git.CommonDir()}) {
+		if err := writable(each); err != nil {
+			c.fail("folder", fmt.Errorf("%s %w: %w", c.place.shown(each), errNotWritable, err))
+			return
 		}
-		_ = os.Remove(f.Name())
-	}
-	if err != nil {
-		c.fail("folder", fmt.Errorf("%s %w: %w", c.place.shown(dir), errNotWritable, err))
-		return
 	}
 	c.add(stateOK, "folder", c.place.shown(c.place.dir)+" can be written to", "")
+}
+
+// writable writes a file in a folder and removes it. Permission bits prove nothing: a disk may be read-only, the user root.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".relay-check-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte("relay"))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 func (c *checkup) space() {

@@ -115,7 +115,7 @@ func diagnose(err error) diagnosis {
 	case process.NoRoom(err), errors.Is(err, syscall.EMFILE):
 		d.hint = "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		d.hint = "relay must be able to write there; relay check looks at everything"
+		d.hint = "relay must be able to write there; the sandbox of an agent's CLI forbids it: run relay outside; relay check looks at everything"
 	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):
 		d = diagnosis{code: exitInterrupted, messages: []string{"interrupted"}}
 	case errors.As(err, new(syscall.Errno)):

@@ -63,7 +63,7 @@ func TestDiagnose(t *testing.T) {
 		"no repository": {reanchor.ErrNoRepository, 1, "this folder is in no git repository", "type git init first, or name another folder with -C"},
 		"bare":          {reanchor.ErrBare, 1, "this is a bare repository, without files to work on", "clone it, and run relay in the clone"},
 		"full disk":     {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "write x", "make room on that disk, then type the command again: nothing recorded is lost"},
-		"read-only":     {&fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}, 1, "open x", "relay must be able to write there; relay check looks at everything"},
+		"read-only":     {&fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}, 1, "open x", "relay must be able to write there; the sandbox of an agent's CLI forbids it: run relay outside; relay check looks at everything"},
 		"other trouble": {&fs.PathError{Op: "read", Path: "x", Err: syscall.EIO}, 1, "read x", "relay check looks at the repository, the disk and the programs"},
 		"by TERM":       {errTerminated, 130, "interrupted", ""},
 		"no processes":  {fmt.Errorf("T1: start sh: %w", syscall.EAGAIN), 1, "start sh", "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"},

@@ -132,6 +132,26 @@ func TestFaultReadOnlyFolder(t *testing.T) {
 	}
 }
 
+// So is a .git that cannot be written to, as in the sandbox of an agent's CLI; relay check has said so.
+func TestFaultReadOnlyGit(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, crashPlan, `ok`)
+	dir := l.path(".git")
+	mount(t, dir, mounting{source: dir, flags: syscall.MS_BIND})
+	if err := syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"check"}, {"work"}} {
+		r := l.run(args...)
+		r.wants(t, exitFailure)
+		r.says(t, "read-only file system")
+		r.says(t, "the sandbox of an agent's CLI forbids it: run relay outside")
+	}
+	if len(l.starts()) > 0 {
+		t.Error("an agent was started")
+	}
+}
+
 // Nobody needs to read what relay prints: the night goes on, and the exit code is that of the run.
 func TestFaultOutputFails(t *testing.T) {
 	t.Parallel()
