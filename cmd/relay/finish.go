@@ -30,8 +30,8 @@ func newFinishCommand(a *app) *cobra.Command {
 		Short: "Land the night's branch on the one it began from",
 		Long: `Land relay/EPIC, where the completed tasks of the epic are, on the branch the
 epic began from: by fast-forward, or as relay.landing says when that branch has
-changed since. Nothing is touched while it has uncommitted changes, or when the
-two do not go together; relay says what to type then. Nothing is pushed, unless
+changed since. Nothing is touched when uncommitted changes would be overwritten,
+or when the two do not go together; relay says what to type then. Nothing is pushed, unless
 --pr is given: then relay/EPIC is pushed and a pull request opened instead, with
 gh or glab when they are there.
 

@@ -36,7 +36,8 @@ type Finish struct {
 	Here    bool   // Into is checked out in the user's checkout
 	Head    string // branch that is; "" : HEAD is detached
 
-	trunk *Trunk
+	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
+	trunk       *Trunk
 }
 
 // How says in which way a branch takes another in.
@@ -148,7 +149,8 @@ func (f *Finish) unobstructed(ctx context.Context) error {
 		return &words.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
 	if f.Here {
-		return clean(facts)
+		f.uncommitted = facts.Changes
+		return nil
 	}
 	where, gone, err := f.elsewhere(ctx)
 	switch {
@@ -163,20 +165,6 @@ func (f *Finish) unobstructed(ctx context.Context) error {
 		return &words.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
 	}
 	return nil
-}
-
-// clean refuses a checkout with changes that are in no commit.
-func clean(facts reanchor.Facts) error {
-	var changed []string
-	for _, c := range facts.Changes {
-		if c.Code != "??" {
-			changed = append(changed, c.Path)
-		}
-	}
-	if len(changed) == 0 {
-		return nil
-	}
-	return &words.RefusedError{Reason: "this checkout has uncommitted changes: " + words.Listed(changed), Hint: "git commit or git stash them, then relay finish"}
 }
 
 // elsewhere is the worktree that has Into checked out, "" when none has; gone when git would forget it.

@@ -11,7 +11,8 @@ import (
 	"relay/reanchor"
 )
 
-// clear refuses to overwrite files of the user's that git does not know. git itself takes ignored ones for worthless.
+// clear refuses to overwrite what the user has not committed: changes of files that the step changes too, and files that
+// git does not know. git itself takes ignored ones for worthless.
 func (f *Finish) clear(ctx context.Context) error {
 	if !f.Here {
 		return nil
@@ -30,6 +31,9 @@ func (f *Finish) clear(ctx context.Context) error {
 		tops[top] = true
 		return nil
 	})
+	if err == nil {
+		err = f.spared(changed, added, folders)
+	}
 	if err == nil {
 		err = f.seen(ctx, changed)
 	}
@@ -56,6 +60,23 @@ func (f *Finish) clear(ctx context.Context) error {
 		return nil
 	}
 	return &words.RefusedError{Reason: "untracked files of yours would be overwritten: " + words.Listed(blocking), Hint: "move them away, then relay finish"}
+}
+
+// spared refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.
+func (f *Finish) spared(changed, added, folders map[string]bool) error {
+	var blocking []string
+	for _, c := range f.uncommitted {
+		if c.Code == "??" {
+			continue
+		}
+		if changed[c.Path] || inTheWay(c.Path, added, folders) || c.From != "" && changed[c.From] {
+			blocking = append(blocking, c.Path)
+		}
+	}
+	if len(blocking) == 0 {
+		return nil
+	}
+	return &words.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + words.Listed(blocking), Hint: "git commit or git stash them, then relay finish"}
 }
 
 // seen refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.

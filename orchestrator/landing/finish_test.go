@@ -120,6 +120,30 @@ func TestFinishMergesWhatHasDiverged(t *testing.T) {
 	}
 }
 
+// What is uncommitted in files that the epic has not changed stays as it is, in the checkout and in the index.
+func TestFinishBesideUncommittedChanges(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{"straight": "true", "diverged": "echo mine > mine.txt; git add mine.txt; git commit -q -m Mine"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &lab{repotest.NewNight(t)}
+			l.Sh(before + "; echo x >> tests/a.txt; echo y > y; git add y; echo z >> y")
+			status, base := l.Sh("git status --porcelain=v2; cat tests/a.txt y"), l.Git("rev-parse", "main")
+			f := l.finish("main", Merge)
+			if got := l.Sh("git status --porcelain=v2; cat tests/a.txt y"); got != status {
+				t.Errorf("the checkout is now\n%s\nwant\n%s", got, status)
+			}
+			if got := l.Git("show", "main:new.txt"); got == "" || l.Sh("cat new.txt") != got {
+				t.Errorf("new.txt is %q", got)
+			}
+			l.Sh(f.Undo())
+			if got := l.Sh("cat tests/a.txt y"); !strings.HasSuffix(status, got) || l.Git("rev-parse", "main") != base {
+				t.Errorf("%s leaves\n%s\nwant\n%s", f.Undo(), got, status)
+			}
+		})
+	}
+}
+
 // Whatever is refused, nothing has changed, and what is said names the files and something to type.
 func TestFinishRefuses(t *testing.T) {
 	t.Parallel()
@@ -132,8 +156,10 @@ func TestFinishRefuses(t *testing.T) {
 		clash  = "main has changed since, and does not go together with " + repotest.Landed + " in seed.txt"
 	)
 	for name, c := range map[string]struct{ before, into, reason, hint string }{
-		"uncommitted change":     {"echo x >> tests/a.txt", "main", "this checkout has uncommitted changes: tests/a.txt", stash},
-		"staged change":          {"echo x > y; git add y", "main", "this checkout has uncommitted changes: y", stash},
+		"uncommitted change":     {"echo x >> seed.txt", "main", "uncommitted changes of yours would be overwritten: seed.txt", stash},
+		"staged change":          {"echo x > new.txt; git add new.txt", "main", "uncommitted changes of yours would be overwritten: new.txt", stash},
+		"staged for a folder":    {"echo x > deep; git add deep", "main", "uncommitted changes of yours would be overwritten: deep", stash},
+		"renamed":                {"git mv seed.txt other.txt", "main", "uncommitted changes of yours would be overwritten: other.txt", stash},
 		"assumed unchanged":      {"git update-index --assume-unchanged seed.txt; echo x >> seed.txt", "main", hidden, show},
 		"skipped":                {"git update-index --skip-worktree seed.txt; echo x >> seed.txt", "main", hidden, show},
 		"untracked in the way":   {"echo x > new.txt", "main", "untracked files of yours would be overwritten: new.txt", away},
