@@ -54,7 +54,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	}
 	n := rec.Charges() + 1
 	switch {
-	case ended.Outcome == Tamper:
+	case ended.Outcome == Tamper && (n >= most || rec.endedAs(Tamper) > 0): // it is told once
 		return &Gate{Reason: TamperedWith, Detail: summary(ended.Receipt)}
 	case ended.Receipt.Verdict == review.Blocked:
 		return &Gate{Reason: QualityGateBlocked, Detail: summary(ended.Receipt)}

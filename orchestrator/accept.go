@@ -15,6 +15,13 @@ import (
 // baseline is what the checks said of the commit an attempt began from, by their keys.
 type baseline map[string]said
 
+// noteWritten takes note of the protected files that the checks change without the work.
+func (b baseline) noteWritten(f *Finding) {
+	for _, s := range b {
+		f.written = append(f.written, s.changed...)
+	}
+}
+
 // baseline asks the checks of the task and of the epic what they say before the work. One that must fail then and
 // passes proves nothing about this task.
 func (w *lane) baseline(ctx context.Context, f *Finding) error {
@@ -53,8 +60,10 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 			return err
 		}
 	}
+	w.before.noteWritten(f)
 	q := question{a: w.a, p: w.p, commit: f.Head, from: w.a.Base, checks: acceptance(w.a.Task.Checks, w.o.Epic.Checks)}
 	return w.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
+		f.written = append(f.written, after.changed...)
 		base, known := w.before[check.key()]
 		if known && check.ofEpic && !after.passed() {
 			var err error
@@ -92,16 +101,19 @@ func (w *lane) proves(check numbered, base, after said, f *Finding) bool {
 	return false
 }
 
-// meddled fails a finding when a protected file was changed while a check ran that leaves it alone on the base. Side by
-// side nobody can say whose doing it was: then the check has proved nothing, and that is all.
+// meddled fails a finding when a protected file by which checks decide (a test, a script they run) was changed while a
+// check ran that leaves it alone on the base: the check may have passed by it. Other protected files, such as logs, prove
+// nothing, and relay has put them back. Side by side nobody can say whose doing it was: then the check has proved nothing,
+// and that is all.
 func (w *lane) meddled(check numbered, base, after said, f *Finding) bool {
-	at := slices.IndexFunc(after.changed, func(path string) bool { return !slices.Contains(base.changed, path) })
+	at := slices.IndexFunc(after.changed, func(path string) bool {
+		return !slices.Contains(base.changed, path) && w.decides(&w.a.Task, path)
+	})
 	if at < 0 {
 		return false
 	}
 	why := attempts.Clean(after.changed[at], 200) + ", which is protected, was changed while " + check.Name + " ran"
 	if w.busy.Load() <= 2 { // this attempt, and this checkout
-		f.Gate = attempts.TamperedWith
 		f.fail(attempts.Tamper, attempts.Tampered, why)
 		return true
 	}

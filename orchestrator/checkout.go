@@ -195,6 +195,7 @@ func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error 
 	if err := c.prove(ctx, a, p, f); err != nil {
 		return err
 	}
+	f.judgeLeftovers()
 	c.refute(f)
 	if f.Outcome == attempts.Success {
 		if err := c.review(ctx, &desk{c: c, a: a, folder: f.folder(p.review)}, f); err != nil {

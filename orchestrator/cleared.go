@@ -55,6 +55,7 @@ func (w *lane) judgeOnce(ctx context.Context, f *Finding) error {
 		return err
 	}
 	w.refuseFurnished(names, f)
+	w.before.noteWritten(f)
 	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	if err := c.found(ctx, a, f); err != nil {
 		return nil, err
 	}
-	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
+	head, err := c.commitWork(ctx, a, f)
 	if err != nil {
 		return nil, err
 	}

@@ -120,6 +120,15 @@ func (c *checkout) checksKept(ctx context.Context, a Assignment, names []reancho
 	return nil
 }
 
+// decides reports whether a file decides what the checks of a task and of the epic say: a test, a script that one of them
+// runs, or a file that its programs go by.
+func (g *ground) decides(t *epic.Task, p string) bool {
+	return isTest(p) || slices.ContainsFunc(slices.Concat(t.Checks, g.o.Epic.Checks), func(check epic.Check) bool {
+		c := readCommand(check.Run)
+		return c.runs(p) || c.goesBy(path.Base(p)) || slices.Contains(c.words, p)
+	})
+}
+
 // named reports whether a task names a path itself among its files.
 func named(t *epic.Task, p string) bool {
 	return slices.ContainsFunc(t.Files, func(file string) bool { return epic.CleanPath(file) == p })

@@ -104,7 +104,10 @@ type Finding struct {
 	earlier   string           // the same as markdown
 	answered  string           // what the agent said it has done about them
 
-	unsaid       *unsaid  // nil: the agent gave a result
+	unsaid  *unsaid // nil: the agent gave a result
+	left    leftovers
+	written []string // protected files that checks have changed, on the base or on the work
+
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 	charged      bool     // though the outcome alone does not say so
 }

@@ -22,12 +22,13 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 	if f.Outcome != attempts.Success {
 		return nil
 	}
-	if hit := protectedHit(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names); hit != "" {
-		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, "the agent changed "+hit+", which is protected")
-		return nil
+	if err := c.withdraw(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
+		return err
 	}
-	if len(names) == 0 && !c.nothing(a, f) {
+	if len(names) == 0 && len(a.Task.Checks) == 0 {
+		f.judgeLeftovers()
+	}
+	if f.Outcome != attempts.Success || len(names) == 0 && !c.nothing(a, f) {
 		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
@@ -38,18 +39,17 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 	return errors.Join(c.testsKept(ctx, a, names, f), c.checksKept(ctx, a, names, f))
 }
 
-// protectedHit returns the first changed path that a protected glob covers, or "".
-func protectedHit(globs []string, names []reanchor.Change) string {
+// protectedHits returns the changed paths that a protected glob covers.
+func protectedHits(globs []string, names []reanchor.Change) []string {
+	var hits []string
 	for _, n := range names {
-		for _, g := range globs {
-			for _, p := range []string{n.Path, n.From} {
-				if p != "" && covers(g, p) {
-					return p
-				}
+		for _, p := range []string{n.Path, n.From} {
+			if p != "" && slices.ContainsFunc(globs, func(g string) bool { return covers(g, p) }) {
+				hits = append(hits, p)
 			}
 		}
 	}
-	return ""
+	return hits
 }
 
 // covers is epic.Covers.
@@ -107,6 +107,7 @@ func (c *checkout) putBackProtected(ctx context.Context, a Assignment, check num
 	changed, err := c.tree.PutBack(ctx, f.Head, func(path string) bool {
 		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, path) })
 	})
+	f.written = append(f.written, changed...)
 	if len(changed) > 0 {
 		f.note("tamper", words.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
@@ -264,13 +265,14 @@ func (g *ground) checkWall(check epic.Check) time.Duration {
 func unchanged(claimed []string, names []reanchor.Change) []string {
 	var missing []string
 	for _, p := range claimed {
-		clean := path.Clean(filepath.ToSlash(p))
-		// An agent may give whole paths: what it says is compared, not trusted.
+		clean := cleanClaim(p) // an agent may give whole paths: what it says is compared, not trusted
 		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == clean || strings.HasSuffix(clean, "/"+n.Path) }) {
 			missing = append(missing, p)
 		}
 	}
 	return missing
 }
+
+func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }

@@ -40,7 +40,7 @@ func TestProtected(t *testing.T) {
 		{"sub", "sub", "", "sub"}, // a submodule
 		{"", "a", "", ""},
 	} {
-		if got := protectedHit([]string{"no/such", c.glob}, change(c.path, c.from)); got != c.want {
+		if got := strings.Join(protectedHits([]string{"no/such", c.glob}, change(c.path, c.from)), " "); got != c.want {
 			t.Errorf("%q and %q (from %q): got %q, want %q", c.glob, c.path, c.from, got, c.want)
 		}
 	}
@@ -62,9 +62,9 @@ func TestEvidence(t *testing.T) {
 		"nothing":                {"true", epic.Task{}, attempts.Agent, "nothing has changed", false, ""},
 		"nothing, which is fine": {"true", epic.Task{AllowNoChange: true}, attempts.Success, "", false, ""},
 		"a review":               {"true", epic.Task{Kind: epic.KindReview}, attempts.Success, "", false, ""},
-		"protected":              {"echo x > tests/a.txt", epic.Task{Protected: []string{"tests"}}, attempts.Tamper, "tests/a.txt, which is protected", false, attempts.TamperedWith},
-		"protected, moved":       {"git mv tests/a.txt b.txt", epic.Task{Protected: []string{"tests/**"}}, attempts.Tamper, "tests/a.txt, which is protected", false, attempts.TamperedWith},
-		"protected, deleted":     {"rm -r tests", epic.Task{Protected: []string{"tests/"}}, attempts.Tamper, "protected", false, attempts.TamperedWith},
+		"protected":              {"echo x > tests/a.txt", epic.Task{Protected: []string{"tests"}}, attempts.Tamper, "tests/a.txt, which is protected", false, ""},
+		"protected, moved":       {"git mv tests/a.txt b.txt", epic.Task{Protected: []string{"tests/**"}}, attempts.Tamper, "tests/a.txt, which is protected", false, ""},
+		"protected, deleted":     {"rm -r tests", epic.Task{Protected: []string{"tests/"}}, attempts.Tamper, "protected", false, ""},
 		"failing check":          {"echo x > work.txt", epic.Task{Checks: []epic.Check{{Name: "check", Run: "exit 7"}}}, attempts.Check, "exit status 7", false, ""},
 		"slow check":             {"echo x > work.txt", epic.Task{Checks: []epic.Check{{Name: "check", Run: "sleep 60", Timeout: 50e6}}}, attempts.Check, "longer than", false, ""},
 		"red, then green":        {"echo x > work.txt", epic.Task{Checks: []epic.Check{red}}, attempts.Success, "", true, ""},

@@ -33,6 +33,9 @@ func (w *lane) wrapUp(ctx context.Context, f *Finding) error {
 			return err
 		}
 	}
+	if err := w.c.tree.Discard(f.left.untracked); err != nil {
+		return err
+	}
 	// From here on HEAD says nothing of the agent: a run after a kill goes by the branch.
 	if err := os.Remove(filepath.Join(w.p.folder, laneFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

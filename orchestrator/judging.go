@@ -89,7 +89,7 @@ func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
 
 // putAway keeps what a panel has changed under a ref, and puts the checkout back.
 func (c *checkout) putAway(ctx context.Context, a Assignment) (notes []attempts.Note, err error) {
-	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a))
+	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -222,6 +222,7 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 	if err := w.prove(ctx, f); err != nil {
 		return err
 	}
+	f.judgeLeftovers()
 	c.refute(f)
 	if f.Outcome == attempts.Success {
 		if err := c.review(ctx, w.desk(f), f); err != nil {

@@ -26,7 +26,9 @@ func (c *checkout) nothing(a Assignment, f *Finding) (goesOn bool) {
 // idle fails an attempt that claims success and has changed nothing.
 func (c *checkout) idle(f *Finding, more string) {
 	why := "the agent claims success, but nothing has changed"
-	if outside := c.tree.Outside(); len(outside) > 0 {
+	if len(f.left.untracked) > 0 {
+		why += " but " + words.Listed(f.left.untracked) + ", which is no part of the work"
+	} else if outside := c.tree.Outside(); len(outside) > 0 {
 		why += " but " + words.Listed(outside) + ", which git does not take into a commit"
 	}
 	f.Receipt.AlreadyDone = false

@@ -17,7 +17,7 @@ func TestRecovery(t *testing.T) {
 	failing := epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: "exit 1"}}}
 	plain := epic.Task{ID: "T1", Title: "One"}
 	commit := func(l *lab) { // relay's own commit of what the agent left
-		if _, err := l.c.tree.CommitLeftovers(l.Context(), commitMessage("20260101-lab", Assignment{Task: plain, Attempt: 1})); err != nil {
+		if _, err := l.c.tree.CommitLeftovers(l.Context(), commitMessage("20260101-lab", Assignment{Task: plain, Attempt: 1}), nil); err != nil {
 			l.Fatal(err)
 		}
 	}

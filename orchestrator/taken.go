@@ -32,7 +32,7 @@ func (g *ground) graveIn(ctx context.Context, from, to string) string {
 	var protected, tests []string
 	for _, n := range names {
 		switch was := firstOf(n.From, n.Path); {
-		case protectedHit(globs, []reanchor.Change{n}) != "":
+		case len(protectedHits(globs, []reanchor.Change{n})) > 0:
 			protected = append(protected, was)
 		case isTest(was) && n.Code != "A":
 			tests = append(tests, was)

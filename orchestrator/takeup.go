@@ -8,12 +8,15 @@ import (
 )
 
 // unfinished is the last attempt at a task that was stopped through no doing of its agent, if it has left work; later
-// ones that were stopped before they did anything do not count. A task that a person has set back begins anew.
+// ones that were stopped before they did anything do not count. So is one that changed protected files: its work is kept
+// without these changes. A task that a person has set back begins anew.
 func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
 		a := record.Attempts[i]
 		switch {
 		case a.AwaitsReview():
+			return a, true
+		case a.Outcome == attempts.Tamper && a.Receipt.Salvage != "" && a.Head != "":
 			return a, true
 		case a.Charged, !taken[a.Outcome]:
 			return a, false
@@ -97,7 +100,10 @@ func (c *checkout) takeUp(ctx context.Context, a *Assignment) (notes []attempts.
 	}
 	a.Known.TakenUp = a.Unfinished.ID
 	text := fmt.Sprintf("goes on from what attempt %d had done when it was stopped", a.Unfinished.ID)
-	if a.Unfinished.AwaitsReview() {
+	switch {
+	case a.Unfinished.Outcome == attempts.Tamper:
+		text = fmt.Sprintf("goes on from what attempt %d had done, without its changes of protected files", a.Unfinished.ID)
+	case a.Unfinished.AwaitsReview():
 		text = fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", a.Unfinished.ID)
 	}
 	return []attempts.Note{{Kind: "salvage", Text: text}}, nil

@@ -288,7 +288,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 		why     string
 	}{
 		"changed":           {[]string{"sh unit.sh", verify}, attempts.Tamper, "verify.sh, which is protected, was changed while sh unit.sh ran"},
-		"by the last":       {[]string{"sh unit.sh"}, attempts.Tamper, "verify.sh, which is protected, was changed while sh unit.sh ran"},
+		"a log":             {[]string{"sh unit.sh"}, attempts.Success, ""},
 		"removed":           {[]string{"test ! -e x || rm verify.sh"}, attempts.Tamper, "verify.sh, which is protected, was changed while test ! -e x || rm verify.sh ran"},
 		"looked away from":  {[]string{"test ! -e x || { git update-index --assume-unchanged verify.sh; echo bad > verify.sh; }"}, attempts.Tamper, "verify.sh, which is protected, was changed while test ! -e x || { git update-index --assume-unchanged verify.sh; echo bad > verify.sh; } ran"},
 		"on the base too":   {[]string{"echo bad > verify.sh", verify}, attempts.Success, ""},
@@ -305,7 +305,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 			}
 			y.l.o.Epic.Protected = []string{"verify.sh"}
 			f := y.does("T1", "echo 'echo bad > verify.sh' > unit.sh; echo x > x", c.checks...).Finding
-			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why || (f.Gate == attempts.TamperedWith) != (c.outcome == attempts.Tamper) {
+			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why || f.Gate != "" {
 				t.Errorf("got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 			}
 		})
@@ -314,8 +314,8 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	w := y.l.lane("", y.l.home, Assignment{})
 	y.l.busy.Add(3)
 	f := Finding{Outcome: attempts.Success}
-	if !w.meddled(numbered{Check: epic.Check{Name: "unit"}}, said{}, said{changed: []string{"verify.sh"}}, &f) || f.Gate != "" ||
-		f.Receipt.ErrorSummary != "verify.sh, which is protected, was changed while unit ran; it proves nothing" {
+	if !w.meddled(numbered{Check: epic.Check{Name: "unit"}}, said{}, said{changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
+		f.Receipt.ErrorSummary != "tests/verify.sh, which is protected, was changed while unit ran; it proves nothing" {
 		t.Errorf("beside others: got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 	}
 }

@@ -48,7 +48,7 @@ func (l *lab) begin() *lab {
 // leftovers commits what is there and returns the commit.
 func (l *lab) leftovers() string {
 	l.Helper()
-	head, err := l.tree.CommitLeftovers(l.Context(), "T1: One\n")
+	head, err := l.tree.CommitLeftovers(l.Context(), "T1: One\n", nil)
 	if err != nil {
 		l.Fatal(err)
 	}

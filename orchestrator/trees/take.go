@@ -37,10 +37,17 @@ func (w *Tree) addChanged(ctx context.Context) error {
 	return err
 }
 
-// addFresh stages new files. What git does not take (a file that cannot be read, a name that it refuses) is left where
-// it is, and so is a repository: of that a commit would have the name only.
-func (w *Tree) addFresh(ctx context.Context) error {
-	fresh, err := w.untracked(ctx)
+// addFresh stages the new files that takes reports, or all. What git does not take (a file that cannot be read, a name
+// that it refuses) is left where it is, and so is a repository: of that a commit would have the name only.
+func (w *Tree) addFresh(ctx context.Context, takes func(path string) bool) error {
+	list := func() ([]string, error) {
+		fresh, err := w.untracked(ctx)
+		if takes != nil {
+			fresh = slices.DeleteFunc(fresh, func(p string) bool { return !strings.HasSuffix(p, "/") && !takes(p) })
+		}
+		return fresh, err
+	}
+	fresh, err := list()
 	if err != nil {
 		return err
 	}
@@ -57,7 +64,7 @@ func (w *Tree) addFresh(ctx context.Context) error {
 	if refused == nil {
 		return nil
 	}
-	still, err := w.addAllBut(ctx, refused, func() ([]string, error) { return w.untracked(ctx) }, func(paths []string) error { return w.add(ctx, paths, "--ignore-errors") })
+	still, err := w.addAllBut(ctx, refused, list, func(paths []string) error { return w.add(ctx, paths, "--ignore-errors") })
 	if err == nil {
 		w.Leave(still...)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/reanchor"
@@ -66,15 +67,22 @@ func (w *Tree) untracked(ctx context.Context) ([]string, error) {
 	return paths, nil
 }
 
-// CommitLeftovers commits whatever an attempt left uncommitted, so that the tree is exactly the head it returns.
-func (w *Tree) CommitLeftovers(ctx context.Context, message string) (head string, err error) {
+// Untracked lists the untracked files, neither ignored nor the user's own, that wanted reports. Repositories are none.
+func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) ([]string, error) {
+	paths, err := w.untracked(ctx)
+	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") || !wanted(p) }), err
+}
+
+// CommitLeftovers commits what an attempt left uncommitted, and returns the head that has it: every change of a tracked
+// file, and the untracked files that takes reports. A nil takes means all of them: the tree is exactly that head then.
+func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
 	if err := errors.Join(w.permit(ctx), w.unhide(ctx)); err != nil {
 		return "", err
 	}
 	if err := w.addChanged(ctx); err != nil {
 		return "", err
 	}
-	if err := w.addFresh(ctx); err != nil {
+	if err := w.addFresh(ctx, takes); err != nil {
 		return "", err
 	}
 	if err := errors.Join(w.stageRefused(ctx), w.unstageMine(ctx)); err != nil {
@@ -268,14 +276,21 @@ func (w *Tree) removeFresh(ctx context.Context, seen []string) error {
 		known[p] = true
 	}
 	for _, p := range fresh {
-		if !known[p] || strings.HasSuffix(p, "/") || root.RemoveAll(filepath.FromSlash(p)) != nil {
+		if !known[p] || strings.HasSuffix(p, "/") || removeIn(root, p) != nil {
 			w.Leave(p) // a repository of its own is in no commit of this one
-			continue
 		}
-		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-			if root.Remove(filepath.FromSlash(dir)) != nil {
-				break // not empty
-			}
+	}
+	return nil
+}
+
+// removeIn removes a file below a root, and the folders that are empty then.
+func removeIn(root *os.Root, p string) error {
+	if err := root.RemoveAll(filepath.FromSlash(p)); err != nil {
+		return err
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if root.Remove(filepath.FromSlash(dir)) != nil {
+			break // not empty
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func TestLeftoversHaveTheirEncoding(t *testing.T) {
 	l := newTreeLab(t).begin()
 	l.Git("config", "i18n.commitEncoding", "ISO-8859-1")
 	l.Write("new.txt", "x")
-	head := repotest.Want[string](t)(l.tree.CommitLeftovers(t.Context(), "T1: Fünf\n"))
+	head := repotest.Want[string](t)(l.tree.CommitLeftovers(t.Context(), "T1: Fünf\n", nil))
 	if got := l.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%s [%e]", head); got != "T1: Fünf []" {
 		t.Errorf("the commit is %s", got)
 	}
@@ -220,7 +220,7 @@ func TestRepositoryThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	l := newTreeLab(t).begin()
 	l.Sh(`echo one > a; echo two > b; git repack -adq; rm -rf .git/objects/??; for d in $(seq 0 255); do echo > .git/objects/$(printf %02x $d); done`)
-	if _, err := l.tree.CommitLeftovers(t.Context(), "T1: One\n"); err == nil || len(l.tree.Outside()) > 0 {
+	if _, err := l.tree.CommitLeftovers(t.Context(), "T1: One\n", nil); err == nil || len(l.tree.Outside()) > 0 {
 		t.Errorf("got %v, left %q", err, l.tree.Outside())
 	}
 }

@@ -58,18 +58,43 @@ func (s *site) changed(ctx context.Context, repo *reanchor.Git, env []string, ar
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
 
-// PutBack has the tracked files that protected covers be again what a commit has, and returns those that were not.
+// PutBack has the files of a commit that protected covers be again what the commit has, and returns those that were not.
 func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
-	call := Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "-z", commit, "--")
-	call.Limit = MaxPrinted
-	out, err := w.Repo.Run(ctx, call)
-	if err != nil {
+	changed, err := w.Differing(ctx, commit, protected)
+	if err != nil || len(changed) == 0 {
 		return nil, err
 	}
-	changed := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
-	if len(changed) == 0 {
-		return nil, nil
+	return changed, w.checkout(ctx, commit, changed)
+}
+
+// Differing lists the files of a commit that protected covers and that are not what the commit has.
+func (w *Tree) Differing(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
+	return w.differing(ctx, commit, "a", protected) // all but added
+}
+
+func (w *Tree) differing(ctx context.Context, commit, filter string, protected func(path string) bool) ([]string, error) {
+	call := Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
+	call.Limit = MaxPrinted
+	out, err := w.Repo.Run(ctx, call)
+	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) }), err
+}
+
+func (w *Tree) checkout(ctx context.Context, commit string, paths []string) error {
+	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")), "checkout", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", commit)
+	return err
+}
+
+// Withdraw takes every change since a commit back of what protected covers, new files as well, and commits that.
+func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
+	added, err := w.differing(ctx, commit, "A", protected)
+	if err == nil && len(added) > 0 {
+		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")), "rm", "--quiet", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
 	}
-	_, err = w.Repo.Run(ctx, Writing(append([]string{"checkout", "--quiet", "--force", commit, "--"}, changed...)...))
-	return changed, err
+	if err == nil {
+		_, err = w.PutBack(ctx, commit, protected)
+	}
+	if err != nil {
+		return "", err
+	}
+	return w.CommitLeftovers(ctx, message, func(string) bool { return false })
 }

@@ -246,7 +246,7 @@ func TestSiteIsPinned(t *testing.T) {
 			}
 			l.Sh("cd '" + repo.Root() + "'; echo work > work; " + agent)
 			w := &Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
-			head := repotest.Want[string](t)(w.CommitLeftovers(t.Context(), "work\n"))
+			head := repotest.Want[string](t)(w.CommitLeftovers(t.Context(), "work\n", nil))
 			if got := l.Git("show", head+":work"); got != "work" || l.Git("rev-parse", "relay-tasks/lab/T1") != head {
 				t.Errorf("the work is at %s: %q", head, got)
 			}

@@ -1,0 +1,149 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// leftovers are the uncommitted changes of a claimed success that are no part of its work.
+type leftovers struct {
+	untracked []string // not committed by an agent that committed, and not named by anybody; or protected
+	protected []string // tracked files that relay has put back
+}
+
+// commitWork commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of
+// tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
+// anything, else those that its result or the task's files name. An attempt that has not succeeded keeps everything.
+func (c *checkout) commitWork(ctx context.Context, a Assignment, f *Finding) (head string, err error) {
+	message := commitMessage(c.o.Epic.ID, a)
+	f.left = leftovers{}
+	if f.Outcome != attempts.Success {
+		return c.tree.CommitLeftovers(ctx, message, nil)
+	}
+	committed := false
+	if f.agentHead != a.Base && !f.theirs {
+		times, err := c.tree.CommitTimes(ctx, a.Base, f.agentHead)
+		if err != nil {
+			return "", err
+		}
+		committed = len(times) > 0
+	}
+	protected := c.protects(a)
+	takes := func(p string) bool {
+		return claims(f.claimedFiles, p) || !protected(p) && (!committed || declared(&a.Task, p))
+	}
+	if c.hasProtected(a) {
+		if f.left.protected, err = c.tree.Differing(ctx, f.agentHead, protected); err != nil {
+			return "", err
+		}
+	}
+	if committed || c.hasProtected(a) {
+		if f.left.untracked, err = c.tree.Untracked(ctx, func(p string) bool { return !takes(p) }); err != nil {
+			return "", err
+		}
+	}
+	if err := c.keepLeftovers(ctx, a, f); err != nil {
+		return "", err
+	}
+	if len(f.left.protected) > 0 {
+		if _, err := c.tree.PutBack(ctx, f.agentHead, protected); err != nil {
+			return "", err
+		}
+	}
+	return c.tree.CommitLeftovers(ctx, message, takes)
+}
+
+// keepLeftovers keeps what is no part of the work under a ref of its own.
+func (c *checkout) keepLeftovers(ctx context.Context, a Assignment, f *Finding) error {
+	all := slices.Concat(f.left.untracked, f.left.protected)
+	if len(all) == 0 {
+		return nil
+	}
+	commit, err := c.tree.SetAside(ctx, all, commitMessage(c.o.Epic.ID, a))
+	if err != nil {
+		return err
+	}
+	ref := salvageRef(c.o.Epic.ID, a) + "-left/files"
+	if f.rounds > 0 {
+		ref += fmt.Sprintf("-%d", f.rounds+1)
+	}
+	if err := c.salvage(ctx, ref, commit, f); err != nil {
+		return err
+	}
+	f.Receipt.Kept = append(f.Receipt.Kept, ref)
+	if len(f.left.untracked) > 0 {
+		f.note("left", words.Listed(f.left.untracked)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+	}
+	return nil
+}
+
+// protects tells which paths an attempt must not change.
+func (c *checkout) protects(a Assignment) func(path string) bool {
+	globs := slices.Concat(c.o.Epic.Protected, a.Task.Protected)
+	return func(p string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, p) })
+	}
+}
+
+func (c *checkout) hasProtected(a Assignment) bool {
+	return len(c.o.Epic.Protected)+len(a.Task.Protected) > 0
+}
+
+// withdraw fails a claimed success whose commits change protected files, and takes these changes back: the next attempt
+// can go on from the rest.
+func (c *checkout) withdraw(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+	hits := protectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
+	if len(hits) == 0 {
+		return nil
+	}
+	f.tampered(append(hits, f.left.protected...))
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	head, err := c.tree.Withdraw(ctx, a.Base, commitMessage(c.o.Epic.ID, a), c.protects(a))
+	if err == nil {
+		f.Head = head
+	}
+	return err
+}
+
+// tampered fails a finding for protected files that the agent has changed.
+func (f *Finding) tampered(paths []string) {
+	why := "the agent changed " + words.Listed(paths) + ", which is protected; relay put it back"
+	if f.Outcome == attempts.Check {
+		why += ", and then " + f.Receipt.ErrorSummary
+	}
+	f.Receipt.AlreadyDone = false
+	f.fail(attempts.Tamper, attempts.Tampered, why)
+}
+
+// judgeLeftovers decides, after the checks, on uncommitted changes of protected files. Those that a check makes as well
+// are the check's: an agent that has run it, as it is asked to, has left them. All others are the agent's.
+func (f *Finding) judgeLeftovers() {
+	if f.Outcome != attempts.Success && f.Outcome != attempts.Check {
+		return
+	}
+	own := slices.DeleteFunc(slices.Clone(f.left.protected), func(p string) bool { return slices.Contains(f.written, p) })
+	switch {
+	case len(own) > 0:
+		f.tampered(own)
+	case len(f.left.protected) > 0:
+		f.note("tamper", words.Listed(f.left.protected)+", which is protected, was left changed, as by the checks; relay put it back")
+	}
+	if f.Outcome == attempts.Check && len(f.left.untracked) > 0 {
+		f.Receipt.ErrorSummary += "; " + words.Listed(f.left.untracked) + " was left uncommitted, and is no part of what was checked"
+	}
+}
+
+// claims reports whether an agent lists a path among the files it has changed. It may give whole paths.
+func claims(claimed []string, p string) bool {
+	return slices.ContainsFunc(claimed, func(said string) bool {
+		said = cleanClaim(said)
+		return said == p || strings.HasSuffix(said, "/"+p)
+	})
+}
