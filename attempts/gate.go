@@ -38,23 +38,13 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	if ended.Result == ResultSuccess {
 		return nil
 	}
-	most, mostUncharged := lim.attempts(), lim.MaxUncharged
-	if mostUncharged <= 0 {
-		mostUncharged = defaultMaxUncharged
-	}
+	most := lim.attempts()
 	if !ended.Charged {
-		if spared(ended.Outcome) || ended.Result == ResultInterrupted {
-			return nil
-		}
-		n := rec.Uncharged() + 1
-		if n >= mostUncharged || costly(ended.Outcome) && rec.endedAs(ended.Outcome)+1 >= maxCostly {
-			return &Gate{Reason: Infrastructure, Detail: faultless(n, ended.Receipt)}
-		}
-		return nil
+		return rec.gateUncharged(ended, lim)
 	}
 	n := rec.Charges() + 1
 	switch {
-	case ended.Outcome == Tamper && (n >= most || rec.endedAs(Tamper) > 0): // it is told once
+	case ended.Outcome == Tamper && (n >= most || rec.told()):
 		return &Gate{Reason: TamperedWith, Detail: summary(ended.Receipt)}
 	case ended.Receipt.Verdict == review.Blocked:
 		return &Gate{Reason: QualityGateBlocked, Detail: summary(ended.Receipt)}
@@ -65,6 +55,25 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	}
 	return nil
 }
+
+// gateUncharged is GateAfter for an attempt that failed through no fault of its agent.
+func (rec TaskRecord) gateUncharged(ended Ended, lim Limits) *Gate {
+	if spared(ended.Outcome) || ended.Result == ResultInterrupted {
+		return nil
+	}
+	most := lim.MaxUncharged
+	if most <= 0 {
+		most = defaultMaxUncharged
+	}
+	n := rec.Uncharged() + 1
+	if n >= most || costly(ended.Outcome) && rec.endedAs(ended.Outcome)+1 >= maxCostly {
+		return &Gate{Reason: Infrastructure, Detail: faultless(n, ended.Receipt)}
+	}
+	return nil
+}
+
+// told reports whether an agent has been told already to leave alone what it has changed.
+func (rec TaskRecord) told() bool { return rec.endedAs(Tamper) > 0 }
 
 // GateBefore gates a task that has had all its attempts before the next one begins: the limit may be lower than it was. Work
 // that only waits for its review needs none.

@@ -26,29 +26,24 @@ func (c *checkout) commitWork(ctx context.Context, a Assignment, f *Finding) (he
 	if f.Outcome != attempts.Success {
 		return c.tree.CommitLeftovers(ctx, message, nil)
 	}
-	committed := false
-	if f.agentHead != a.Base && !f.theirs {
-		times, err := c.tree.CommitTimes(ctx, a.Base, f.agentHead)
-		if err != nil {
-			return "", err
-		}
-		committed = len(times) > 0
+	committed, err := c.committed(ctx, a, f)
+	if err != nil {
+		return "", err
 	}
 	protected := c.protects(a)
 	takes := func(p string) bool {
 		return claims(f.claimedFiles, p) || !protected(p) && (!committed || declared(&a.Task, p))
 	}
 	if c.hasProtected(a) {
-		if f.left.protected, err = c.tree.Differing(ctx, f.agentHead, protected); err != nil {
-			return "", err
-		}
+		f.left.protected, err = c.tree.Differing(ctx, f.agentHead, protected)
 	}
-	if committed || c.hasProtected(a) {
-		if f.left.untracked, err = c.tree.Untracked(ctx, func(p string) bool { return !takes(p) }); err != nil {
-			return "", err
-		}
+	if err == nil && (committed || c.hasProtected(a)) {
+		f.left.untracked, err = c.tree.Untracked(ctx, func(p string) bool { return !takes(p) })
 	}
-	if err := c.keepLeftovers(ctx, a, f); err != nil {
+	if err == nil {
+		err = c.keepLeftovers(ctx, a, f)
+	}
+	if err != nil {
 		return "", err
 	}
 	if len(f.left.protected) > 0 {
@@ -57,6 +52,15 @@ func (c *checkout) commitWork(ctx context.Context, a Assignment, f *Finding) (he
 		}
 	}
 	return c.tree.CommitLeftovers(ctx, message, takes)
+}
+
+// committed reports whether the agent has made a commit of its own in this turn.
+func (c *checkout) committed(ctx context.Context, a Assignment, f *Finding) (bool, error) {
+	if f.agentHead == a.Base || f.theirs {
+		return false, nil
+	}
+	times, err := c.tree.CommitTimes(ctx, a.Base, f.agentHead)
+	return len(times) > 0, err
 }
 
 // keepLeftovers keeps what is no part of the work under a ref of its own.
@@ -80,7 +84,10 @@ func (c *checkout) keepLeftovers(ctx context.Context, a Assignment, f *Finding) 
 	if len(f.left.untracked) > 0 {
 		f.note("left", words.Listed(f.left.untracked)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
 	}
-	return nil
+	if c.ceiling != "" { // checks run elsewhere, and a further turn of the agent may need what it has made
+		return nil
+	}
+	return c.tree.Discard(f.left.untracked)
 }
 
 // protects tells which paths an attempt must not change.
