@@ -1,0 +1,20 @@
+package reanchor
+
+import (
+	"strconv"
+	"time"
+
+	"relay/attempts"
+)
+
+// goOn says what to do with the work of an attempt that is in the checkout.
+func goOn(a attempts.Attempt) string {
+	if a.Outcome == attempts.Tamper {
+		return "The protected files are as they were before it. The rest of its work is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
+	}
+	text := "It was stopped"
+	if took := a.EndedAt.Sub(a.StartedAt).Round(time.Minute); took >= time.Minute {
+		text += " after " + strconv.Itoa(int(took.Minutes())) + " minutes"
+	}
+	return text + ". What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
+}
