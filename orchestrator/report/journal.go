@@ -13,7 +13,7 @@ import (
 const mostTold = 500
 
 // Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
-// what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next.
+// what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next or crashed.
 type Journal struct {
 	wanted string // the last run of the night; "": the newest
 	known  []string
@@ -94,7 +94,7 @@ func (j *Journal) begin(e attempts.Event) {
 			j.over = true
 			return
 		}
-		if last.pid != rs.PID || !last.goesOn(e.At) {
+		if !last.goesOn(rs.PID, e.At) {
 			*j = Journal{wanted: j.wanted, known: j.known}
 		}
 	}
@@ -106,11 +106,14 @@ func (j *Journal) begin(e attempts.Event) {
 	j.night = append(j.night, run)
 }
 
-// goesOn reports whether a relay work goes on with another run, which begins now: with a new plan, or with tasks that the
-// review of the whole epic wants.
-func (l *logged) goesOn(now time.Time) bool {
+// goesOn reports whether the run that begins now, in the process pid, goes on with the same night: after a crash, or when a relay
+// work begins another run itself, with a new plan or with tasks that the review of the whole epic wants.
+func (l *logged) goesOn(pid int, now time.Time) bool {
+	if l.StoppedAt == nil {
+		return true
+	}
 	reason := orchestrator.Reason(l.Reason)
-	return (reason == orchestrator.Reload || reason == orchestrator.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
+	return l.pid == pid && (reason == orchestrator.Reload || reason == orchestrator.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
 }
 
 func (j *Journal) wait(w Wait) {

@@ -62,10 +62,8 @@ func (m *making) night() {
 	if j == nil {
 		j = NewJournal("")
 	}
-	seen := m.Now
 	for i := range j.night {
 		r.Runs = append(r.Runs, j.night[i].Run)
-		seen = j.night[i].seen
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
@@ -79,23 +77,31 @@ func (m *making) night() {
 		r.Runs = append(r.Runs, run)
 	}
 	for i := range r.Runs {
-		run := &r.Runs[i]
-		m.runs = append(m.runs, run.ID)
-		end := seen
-		switch {
-		case run.StoppedAt != nil:
-			end = *run.StoppedAt
-		case m.Running:
-			end = m.Now
-		}
-		run.Seconds = between(run.StartedAt, end)
-		run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
+		m.ending(i)
 	}
 	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.told(j.turns), m.told(j.notes), j.left
 	for i := range r.Waits {
 		r.Waits[i].For, r.Waits[i].Why = m.line(r.Waits[i].For), m.text(r.Waits[i].Why)
 	}
 	m.headline(len(j.known) > 0 && len(j.night) > 0 && j.known[len(j.known)-1] != j.night[len(j.night)-1].ID)
+}
+
+// ending says how long a run took, and how it ended: one without a last event, which another followed, has crashed.
+func (m *making) ending(i int) {
+	run, last := &m.r.Runs[i], i == len(m.r.Runs)-1
+	m.runs = append(m.runs, run.ID)
+	end := m.Now
+	switch {
+	case run.StoppedAt != nil:
+		end = *run.StoppedAt
+	case m.Journal != nil && i < len(m.Journal.night) && !(last && m.Running):
+		end = m.Journal.night[i].seen
+	}
+	if run.StoppedAt == nil && !last {
+		run.Reason = string(Crashed)
+	}
+	run.Seconds = between(run.StartedAt, end)
+	run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
 }
 
 func (m *making) told(notes []Note) []Note {

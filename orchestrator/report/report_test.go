@@ -260,8 +260,14 @@ func TestRunsOfOneNight(t *testing.T) {
 	crashed := NewJournal("")
 	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})
-	if got := nightOf(crashed); got != "b" {
+	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(orchestrator.NoRunnableTasks)}})
+	if got := nightOf(crashed); got != "a b" {
 		t.Errorf("after a crash: got %s", got)
+	}
+	in := night(t, "x")
+	in.Journal = crashed
+	if r := Make(in); len(r.Runs) != 2 || r.Runs[0].Reason != "crashed" || r.Runs[0].StoppedAt != nil || r.Runs[1].Reason == "crashed" {
+		t.Errorf("got %+v", r.Runs)
 	}
 }
 
