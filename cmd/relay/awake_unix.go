@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"relay/orchestrator/secrets"
 )
 
 // No machine falls asleep in the first second, and a run that is over by then asks nobody: asking costs as much as
@@ -67,7 +69,7 @@ func (a *app) hold(ctx context.Context, argv []string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Stdin, cmd.SysProcAttr = a.environ, end, &syscall.SysProcAttr{Setsid: true}
+	cmd.Env, cmd.Stdin, cmd.SysProcAttr = secrets.Without(a.environ), end, &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel, cmd.WaitDelay = mine.Close, letGo
 	err = cmd.Start()
 	if closing := end.Close(); err == nil {
@@ -89,7 +91,7 @@ func (a *app) canStayAwake(ctx context.Context) (name string, err error) {
 	defer cancel()
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "true")...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = a.environ, &said, &said, letGo
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = secrets.Without(a.environ), &said, &said, letGo
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	switch err := cmd.Run(); {
 	case ctx.Err() != nil:

@@ -26,9 +26,10 @@ const maxScript = 1 << 20
 
 func newGuardianCommand(*app) *cobra.Command {
 	return &cobra.Command{
-		Use:    guardianCommand,
+		Use:    guardianCommand + " FOLDER",
 		Short:  "Watch over the processes of a run",
 		Hidden: true,
+		Args:   cobra.MaximumNArgs(1),
 		RunE: func(*cobra.Command, []string) error {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(steadyGrowth)

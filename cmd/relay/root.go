@@ -53,12 +53,13 @@ Everywhere:
 func newRootCommand(a *app) *cobra.Command {
 	cobra.EnableCommandSorting = false // the order of the night, not of the alphabet
 	root := &cobra.Command{
-		Use:           "relay COMMAND",
-		Long:          rootLong,
-		Args:          cobra.ArbitraryArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Version:       version(),
+		Use:               "relay COMMAND",
+		Long:              rootLong,
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.refuseInAttempt(cmd) },
+		SilenceUsage:      true,
+		Version:           version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()

@@ -16,6 +16,7 @@ import (
 	"relay/configs"
 	"relay/orchestrator"
 	"relay/orchestrator/landing"
+	"relay/orchestrator/secrets"
 	"relay/review"
 	"relay/runners/process"
 )
@@ -175,10 +176,17 @@ func (a *app) guarded(prepare func() error) (*process.Guardian, error) {
 	if err != nil {
 		return nil, err
 	}
+	folder, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	a.conceal()
 	var guardian *process.Guardian
 	var failed error
 	var start sync.WaitGroup
-	start.Go(func() { guardian, failed = process.StartGuardian([]string{self, guardianCommand}, a.environ, nil) })
+	start.Go(func() {
+		guardian, failed = process.StartGuardian([]string{self, guardianCommand, folder}, secrets.Without(a.environ), nil)
+	})
 	start.Go(process.ReserveThreads)
 	err = prepare()
 	start.Wait()

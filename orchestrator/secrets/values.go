@@ -55,6 +55,16 @@ func valuesOf(env []string) []value {
 	return values
 }
 
+// Without is an environment without the variables that hold a secret.
+func Without(environ []string) (free []string) {
+	for _, entry := range environ {
+		if len(valuesOf([]string{entry})) == 0 {
+			free = append(free, entry)
+		}
+	}
+	return free
+}
+
 // passwordOf is the password in a URL with one, as in DATABASE_URL or HTTP_PROXY.
 func passwordOf(text string) string {
 	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {

@@ -20,6 +20,7 @@ const tendEvery = 5 * time.Second
 // everything it started is gone, after a goodbye or after r has ended without one, which means that relay was killed:
 // then it stops everything. It is to be the whole life of its process, whose signals it takes over.
 func ServeGuardian(r io.Reader, w io.Writer) error {
+	Conceal()
 	// The guardian ends when relay does, not before. Taking the signals and dropping them, not ignoring them: an
 	// ignored signal would stay ignored in every agent. A broken pipe is an error of Write here.
 	drop := make(chan os.Signal, 1)

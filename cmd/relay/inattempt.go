@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"relay/reanchor"
+	"relay/runners/process"
+)
+
+// personal are the commands by which a person decides what is worked on and what counts.
+var personal = []string{"init", "work", "reload", "finish", "clean", "gate", "ungate", "retry", "accept", "repair"}
+
+// refuseInAttempt refuses such a command to what a run of the same repository has started: an agent, or a check. Whose agent
+// session was not started by relay may type anything.
+func (a *app) refuseInAttempt(cmd *cobra.Command) error {
+	folder, inside := a.runAbove()
+	if dry := cmd.Flags().Lookup("dry-run"); !inside || !slices.Contains(personal, cmd.Name()) || dry != nil && dry.Changed {
+		return nil
+	}
+	p, err := a.repository(cmd.Context())
+	if err != nil || !p.worksFor(cmd.Context(), folder) {
+		return nil // the command says what is wrong; or it is another repository, as in tests of relay itself
+	}
+	return &hinted{err: errors.New(cmd.CommandPath() + " is for people, and this was started by a run of this repository"),
+		hint: "say in the result what should be decided, and why; whoever reads the report types it"}
+}
+
+// runAbove finds the run that this process was started by: the folder where it was typed.
+func (a *app) runAbove() (folder string, inside bool) {
+	for _, argv := range process.Ancestors() {
+		if len(argv) == 3 && argv[1] == guardianCommand {
+			return argv[2], true
+		}
+	}
+	folder = a.lookup("RELAY_DIR") // of a system that does not show its processes
+	return folder, folder != ""
+}
+
+// worksFor reports whether a folder belongs to this repository, or this one's checkout lies in that repository.
+func (p *place) worksFor(ctx context.Context, folder string) bool {
+	git, err := reanchor.OpenGit(ctx, folder)
+	return err != nil || same(git.CommonDir(), p.git.CommonDir()) || below(git.Root(), p.root) != p.root
+}
+
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	other, also := os.Stat(b)
+	return err == nil && also == nil && os.SameFile(one, other)
+}

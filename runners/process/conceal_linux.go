@@ -1,0 +1,33 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Conceal closes the memory, the environment and the open files of this process to other processes of the same user, but not
+// to root, and keeps it from dumping core. It says nothing about programs that this process starts.
+func Conceal() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
+// Ancestors are the arguments of every process that this one runs below, the nearest first.
+func Ancestors() (argv [][]string) {
+	seen := map[int]bool{}
+	for pid := os.Getppid(); pid > 0 && !seen[pid]; {
+		seen[pid] = true
+		line, _ := readProc("/proc/"+strconv.Itoa(pid)+"/cmdline", maxEnviron) // gone meanwhile: it has none
+		var args []string
+		for arg := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
+			args = append(args, string(arg))
+		}
+		argv = append(argv, args)
+		m, ok := look(pid)
+		if !ok {
+			break
+		}
+		pid = m.ppid
+	}
+	return argv
+}
