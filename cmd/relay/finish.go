@@ -30,10 +30,10 @@ func newFinishCommand(a *app) *cobra.Command {
 		Short: "Land the night's branch on the one it began from",
 		Long: `Land relay/EPIC, where the completed tasks of the epic are, on the branch the
 epic began from: by fast-forward, or as relay.landing says when that branch has
-changed since. Nothing is touched when uncommitted changes would be overwritten,
-or when the two do not go together; relay says what to type then. Nothing is pushed, unless
---pr is given: then relay/EPIC is pushed and a pull request opened instead, with
-gh or glab when they are there.
+changed since. Nothing is touched when that would overwrite uncommitted changes,
+or when the two do not go together; relay says what to type then. Nothing is
+pushed, unless --pr is given: then relay/EPIC is pushed and a pull request
+opened instead, with gh or glab when they are there.
 
 Exit code 3 when tasks of the epic are not completed yet: what is completed has
 been landed all the same.`,
