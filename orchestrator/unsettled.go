@@ -11,8 +11,8 @@ import (
 	"relay/orchestrator/words"
 )
 
-// Unsettled is what attempts have that a killed run left open: the next run brings them to their end with it. It holds the
-// names of their worktrees and branches.
+// Unsettled names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
+// times: the next run brings them to their end.
 type Unsettled map[string]bool
 
 // UnsettledOf finds it by the ledger of an epic, in relay's folder.
@@ -40,7 +40,7 @@ func (u Unsettled) Keep(found []trees.Leftover) {
 			name = filepath.Base(name)
 		}
 		if u[name] || len(u) > 0 && l.Kind == trees.LeftCopy && l.Why == "" {
-			found[i].Why = "an attempt has it that a killed run left open; relay work settles it"
+			found[i].Why = "an attempt has it that the last run left open; relay work settles it"
 			found[i].Look = firstOf(l.Look, "git log -1 "+words.ShellWord(l.Name))
 		}
 	}

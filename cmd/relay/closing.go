@@ -65,6 +65,7 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 		_ = n.o.app.printJSON(answer)
 	} else if reading == nil && !(s.Ended == 0 && errors.As(err, new(*words.RefusedError))) { // else the error says what to do first
 		l := listing{now: n.o.app.now(), width: columns(out.w), branch: now.Branch, from: now.From}
+		l.shared = n.place.config.Relay.Isolation == string(orchestrator.IsolationShared)
 		l.night(out, s, now)
 	}
 	switch {
@@ -165,6 +166,9 @@ func tellRelapses(w io.Writer, checks []string) {
 
 // whereabouts says where the work is.
 func (l listing) whereabouts() string {
+	if l.shared {
+		return "the work is in this checkout, and relay has committed nothing: git status, git log"
+	}
 	if l.branch == "" {
 		return "the work is on your branch, one or more commits for each task: git log"
 	}

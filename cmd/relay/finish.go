@@ -118,7 +118,7 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 // warnKilled tells of a run that has left something only relay work can settle. Nobody else is at work now.
 func (a *app) warnKilled(v *attempts.View) {
 	if v.Ledger.Status.State == "running" {
-		fmt.Fprint(a.err, "relay: warning: the last run died without a word; relay work settles what it left\n")
+		fmt.Fprint(a.err, "relay: warning: the last run ended before it had put its work away; relay work settles what it left\n")
 	}
 }
 

@@ -21,6 +21,7 @@ type listing struct {
 	dead    bool   // no run is on: what is in progress was interrupted
 	branch  string // that has the work; "" : the one that is checked out
 	from    string // the branch the epic began from; "" : none
+	shared  bool   // the tasks worked side by side in the user's checkout
 }
 
 // interrupted is what was in progress when no run is on any more.
