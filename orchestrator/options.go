@@ -157,6 +157,7 @@ const (
 	UpdateChecking  UpdateKind = "checking"   // acceptance commands run; Text is the command's name
 	UpdateReviewing UpdateKind = "reviewing"  // the reviewer was asked
 	UpdateMending   UpdateKind = "mending"    // the agent was given its findings; Text is the round
+	UpdateProved    UpdateKind = "proved"     // its work is proved and waits to land; its job is free for another task
 	UpdateCompleted UpdateKind = "completed"
 	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
 	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again

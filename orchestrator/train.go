@@ -57,6 +57,7 @@ func (n *night) board(c car) {
 	defer n.mu.Unlock()
 	c.ready = n.ran()
 	n.train.waiting = append(n.train.waiting, c)
+	n.tell(Update{Kind: UpdateProved, Task: c.Assignment.Task.ID})
 	if n.plan != nil {
 		n.plan.proved(c.job.index, c.Finding.Receipt.FilesChanged)
 	}

@@ -22,7 +22,7 @@ type live struct {
 func newLive(a *app) *live { return &live{w: a.err.w, now: a.now} }
 
 // quiet are changes that the panel shows and that need no line of their own.
-var quiet = []orchestrator.UpdateKind{orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending}
+var quiet = []orchestrator.UpdateKind{orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateProved}
 
 func (l *live) show(u orchestrator.Update) {
 	l.panel.take(u)
@@ -88,6 +88,10 @@ func (p *panel) take(u orchestrator.Update) {
 	case orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending:
 		if at >= 0 {
 			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
+		}
+	case orchestrator.UpdateProved:
+		if at >= 0 {
+			p.running[at].doing = "proved, waits to land"
 		}
 	case orchestrator.UpdateCompleted, orchestrator.UpdateFailed, orchestrator.UpdateRetry, orchestrator.UpdateGated:
 		if at >= 0 {

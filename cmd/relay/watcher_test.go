@@ -59,12 +59,16 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 			Counts: orchestrator.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i}})
 	}
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateActivity, Task: "T1", Text: "Bash \x1b[2J go test"})
+	p.take(orchestrator.Update{Kind: orchestrator.UpdateProved, Task: "T2"})
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T0"})
 	rows := p.view(at.Add(90*time.Second), 40)
 	if got, want := len(rows), 1+maxRunning+1; got != want {
 		t.Errorf("%d rows, want %d", got, want)
 	}
 	if got, want := rows[1], `  T1 1/3 claude, 1m30s: Bash \u001b[2J …`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := p.view(at.Add(90*time.Second), 80)[2], "  T2 1/3 claude, 1m30s: proved, waits to land"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, row := range rows {
@@ -83,7 +87,7 @@ func TestLiveErasesWhatItDrew(t *testing.T) {
 	l.show(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T1", At: at, Text: "done", Counts: orchestrator.Counts{Total: 1, Completed: 1}})
 	l.close()
 	want := "03:04:05 T1 attempt 1/3 started (claude): One\n" +
-		"[....................] 0 of 1 completed, 1 running\n  T1 1/3 claude, 0.0s: One\n" +
+		"[....................] 0 of 1 completed, 1 in progress\n  T1 1/3 claude, 0.0s: One\n" +
 		"\x1b[2A\r\x1b[J03:04:05 T1 completed in 0.0s, 1 of 1 done: done\n" +
 		"[####################] 1 of 1 completed\n" +
 		"\x1b[1A\r\x1b[J"

@@ -9,7 +9,7 @@ import (
 // Standing says how many tasks are in which state. On a run that is over nothing is under way.
 func Standing(c orchestrator.Counts, over bool) string {
 	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
-	underway := "running"
+	underway := "in progress" // and not running: what is proved and waits to land has no job any more
 	if over {
 		underway = "interrupted"
 	}
