@@ -24,6 +24,9 @@ func (l *lanes) Join(ctx context.Context, waiting []Ready) (step Joint, err erro
 			break
 		}
 	}
+	if refused(ctx, err) {
+		return l.joinFirst(ctx, waiting[0])
+	}
 	return step, err
 }
 

@@ -143,7 +143,10 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	repairs := l.vault.Repairs()
 	f, err := l.attempt(ctx, a)
 	if err != nil {
-		return l.survive(ctx, a, f, repairs, err)
+		f, err = l.survive(ctx, a, f, repairs, err)
+	}
+	if err != nil {
+		return l.contain(ctx, a, f, err)
 	}
 	return f, nil
 }

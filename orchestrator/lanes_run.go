@@ -56,6 +56,9 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 
 // abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
 func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
+	if err := l.freeDamaged(ctx, a, f); err != nil {
+		return err
+	}
 	p, apart := placeOf(l.o.Dir, a), true
 	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
 	if name := strings.TrimSpace(string(noted)); err == nil && filepath.Base(name) == name {
@@ -69,7 +72,11 @@ func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 	if trees.Has(ctx, l.home, head) {
 		f.Head = head
 	}
-	if err := l.lane("", l.home, a).c.keepWork(ctx, a, p, f); err != nil || !apart {
+	switch err := l.lane("", l.home, a).c.keepWork(ctx, a, p, f); {
+	case refused(ctx, err):
+		f.note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
+		return nil
+	case err != nil || !apart:
 		return err
 	}
 	return l.dropBranch(ctx, l.branch(a), f.Head)
@@ -83,10 +90,12 @@ func (l *lanes) detach(ctx context.Context, a Assignment, name string) bool {
 	}
 	tree := l.lane(name, repo, a).c.tree
 	head, err := tree.Head(ctx)
-	if err == nil {
-		tree.Detach(ctx, head)
+	if err != nil || head == "" {
+		head = a.Base // its branch is damaged
 	}
-	return err == nil
+	tree.Detach(ctx, head)
+	on, err := repo.Branch(ctx)
+	return err == nil && on != l.branch(a)
 }
 
 // whole is where a panel judges all that has landed: each reviewer in a clean checkout of the tip.

@@ -132,7 +132,9 @@ func (g *Git) Stat(ctx context.Context, base, head string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := g.Run(ctx, Call{Args: args})
+	// Without an index git reads the commits' files, and not those of the checkout in their place: an object that is damaged
+	// must not be found by whoever checks the commit out.
+	out, err := g.Run(ctx, Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}})
 	return string(out), err
 }
 

@@ -102,6 +102,7 @@ func settings(c Call) []string {
 		"--no-pager",
 		"-c", "core.fsmonitor=false",
 		"-c", "color.ui=false",
+		"-c", "diff.orderFile=/dev/null", // a file that is not there is fatal
 		"-c", "log.showSignature=false",
 		"-c", "gc.auto=0",
 		"-c", "maintenance.auto=false",

@@ -68,6 +68,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"epic/parse.go", "parseYAML", "", "the YAML parser is not known to panic"},
 	{"attempts/internal/eventlog/eventlog.go", "line", "it is cut off", "a line without an end is the last one, and told of by its size"},
 	{"orchestrator/collect.go", "keepWork", "changes.patch of this attempt is not complete: …", "a disk that is full at that moment: what an agent puts in the way is cleared away"},
+	{"orchestrator/lanes_run.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"cmd/relay/shift.go", "night", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/sleep.go", "", "2 January …", "how a time is written"},
 	{"cmd/relay/awake_unix.go", "canStayAwake", "relay knows no way to ask …", "on systems that relay is not tested on"},

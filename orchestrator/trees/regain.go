@@ -5,6 +5,7 @@ import "context"
 // Regain begins an attempt's commits anew from base, with the files as they stand, when objects are missing of what it has
 // committed or staged; it reports whether that was so.
 func (w *Tree) Regain(ctx context.Context, base string) (bool, error) {
+	DropEmpty(w.Repo)
 	_, broken := w.git(ctx, nil, "rev-list", "--objects", "--indexed-objects", "--quiet", "HEAD", "--not", base, "--")
 	if broken == nil || ctx.Err() != nil || Unasked(broken) != nil {
 		return false, Unasked(broken)

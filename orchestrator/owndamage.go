@@ -1,0 +1,61 @@
+package orchestrator
+
+import (
+	"context"
+
+	"relay/attempts"
+	"relay/orchestrator/trees"
+)
+
+// contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
+// tried again in another checkout, a few times (attempts.GateAfter), and no other task is held up. What is wrong with the
+// user's repository, the disk or the ledger stays an error, which ends the run.
+func (l *lanes) contain(ctx context.Context, a Assignment, f Finding, cause error) (Finding, error) {
+	if a.Ended || !l.ofAttempt(ctx, cause) { // an attempt of a killed run: see giveUp
+		return f, cause
+	}
+	settled, cancel := settling(ctx)
+	defer cancel()
+	return l.spoiled(settled, a, f, cause)
+}
+
+// spoiled sets an attempt aside whose checkout or commits git cannot read. What is left of them stays.
+func (l *lanes) spoiled(ctx context.Context, a Assignment, f Finding, cause error) (Finding, error) {
+	f.fail(attempts.Environment, attempts.CLIError, "the checkout or the commits of this attempt were damaged: "+cause.Error())
+	f.Head, f.Landed = "", ""
+	trees.DropEmpty(l.home) // else the next attempt could not commit the same
+	return f, l.abandon(ctx, a, &f)
+}
+
+// ofAttempt reports whether an error can only concern one attempt: git was there and said no, the disk takes what is
+// written, and the commits that all attempts begin from can be read.
+func (l *lanes) ofAttempt(ctx context.Context, err error) bool {
+	if !refused(ctx, err) || trees.DiskFault(err) {
+		return false
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	return trees.Whole(ctx, l.home, l.tips.Tip())
+}
+
+// joinFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.
+func (l *lanes) joinFirst(ctx context.Context, first Ready) (Joint, error) {
+	step, err := l.join(ctx, []Ready{first})
+	if err == nil || !l.ofAttempt(ctx, err) {
+		return step, err
+	}
+	settled, cancel := settling(ctx)
+	defer cancel()
+	f, err := l.spoiled(settled, first.Assignment, first.Finding, err)
+	tip := l.tips.Tip()
+	return Joint{From: tip, To: tip, Findings: []Finding{f}}, err
+}
+
+// freeDamaged deletes a task's branch that leads to no commit: no attempt could begin on it again.
+func (l *lanes) freeDamaged(ctx context.Context, a Assignment, f *Finding) error {
+	dropped, err := trees.DropBroken(ctx, l.home, "refs/heads/"+l.branch(a))
+	if dropped {
+		f.note("worktree", "the branch "+l.branch(a)+" led to no commit any more; relay removed it")
+	}
+	return err
+}

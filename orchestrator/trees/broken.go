@@ -1,0 +1,82 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"relay/reanchor"
+)
+
+// DiskFault reports whether an error is one of the disk: it concerns whoever writes next as well.
+func DiskFault(err error) bool {
+	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	var said *reanchor.GitError
+	return errors.As(err, &said) && diskWords.MatchString(said.Stderr)
+}
+
+var diskWords = regexp.MustCompile(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)
+
+// Whole reports whether git has all files of a commit.
+func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {
+	list, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Args: []string{"ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit}})
+	if err != nil {
+		return false
+	}
+	var hashes strings.Builder
+	for entry := range strings.SplitSeq(string(list), "\x00") { // MODE blob HASH<tab>PATH
+		if fields := strings.Fields(entry); len(fields) > 2 && fields[1] == "blob" {
+			hashes.WriteString(fields[2] + "\n")
+		}
+	}
+	out, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Stdin: strings.NewReader(hashes.String()), Args: []string{"cat-file", "--batch-check"}})
+	return err == nil && !strings.Contains(string(out), "missing\n")
+}
+
+// DropBroken deletes a branch (its full name) that leads to no commit, and reports whether there was one.
+func DropBroken(ctx context.Context, repo *reanchor.Git, ref string) (dropped bool, err error) {
+	path := filepath.Join(repo.CommonDir(), filepath.FromSlash(ref))
+	commit, err := repo.Ref(ctx, ref)
+	_, there := os.Lstat(path)
+	if err == nil && commit != "" && Has(ctx, repo, commit) || commit == "" && there != nil {
+		return false, nil
+	}
+	release, err := LockRepository(ctx, repo)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	// git does not delete what it cannot read, and deletes what is packed as well.
+	if _, err := repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", ref)); err == nil {
+		return true, nil
+	}
+	return true, removeTree(path)
+}
+
+// DropEmpty removes loose objects that have no content. git takes them for written, and would not write them again.
+func DropEmpty(repo *reanchor.Git) {
+	objects := filepath.Join(repo.CommonDir(), "objects")
+	folders, _ := os.ReadDir(objects) // what cannot be looked at stays
+	for _, folder := range folders {
+		if len(folder.Name()) != 2 || !folder.IsDir() {
+			continue
+		}
+		files, _ := os.ReadDir(filepath.Join(objects, folder.Name()))
+		for _, f := range files {
+			if info, err := f.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 && !strings.HasPrefix(f.Name(), "tmp_") {
+				if err := os.Remove(filepath.Join(objects, folder.Name(), f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return
+				}
+			}
+		}
+	}
+}
