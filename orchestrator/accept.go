@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/epic"
@@ -32,6 +31,9 @@ func (w *lane) baseline(ctx context.Context, f *Finding) error {
 	}
 	return w.ask(ctx, question{a: w.a, p: w.p, commit: w.a.Base, checks: checks, before: true}, f, func(check numbered, s said) (bool, error) {
 		w.before[check.key()] = s
+		if w.holdBack(ctx, check, s, f) {
+			return false, nil
+		}
 		if check.Expect != epic.ExpectRedThenGreen {
 			return true, nil
 		}
@@ -76,12 +78,12 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 			after.run.Attribution = attribution(base, after)
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-		return f.Outcome == attempts.Success && w.proves(check, base, after, f), nil
+		return f.Outcome == attempts.Success && w.proves(ctx, check, base, after, f), nil
 	})
 }
 
 // proves reports whether what a check says of the work lets it go on, by what it said before; else it fails the finding.
-func (w *lane) proves(check numbered, base, after said, f *Finding) bool {
+func (w *lane) proves(ctx context.Context, check numbered, base, after said, f *Finding) bool {
 	if w.meddled(check, base, after, f) {
 		return false
 	}
@@ -93,10 +95,15 @@ func (w *lane) proves(check numbered, base, after said, f *Finding) bool {
 		return true
 	}
 	w.failed(check, after, f)
-	mustFail := check.Expect == epic.ExpectRedThenGreen // before the work, so that it still does is the agent's failure
-	if after.run.Attribution == attempts.BrokenBefore && !mustFail && (same(base, after) || check.ofEpic) {
-		f.Outcome = attempts.Environment
-		f.Receipt.ErrorSummary += ", and in the same way before the work"
+	switch {
+	case base.passed(): // before the work
+	case check.ofEpic:
+		if after.run.Attribution == attempts.BrokenBefore {
+			f.Outcome = attempts.Environment
+			f.Receipt.ErrorSummary += ", and in the same way before the work"
+		}
+	default: // the task was to make it pass, if it can run at all
+		w.cannotRun(ctx, w.a, check, after.run, f)
 	}
 	return false
 }
@@ -193,13 +200,6 @@ func attribution(before, after said) attempts.Attribution {
 		return attempts.FixedByTask
 	}
 	return attempts.BrokenBefore
-}
-
-// same reports whether a check fails as it did before the work, by what it printed. One that printed nothing says
-// nothing about why it fails: then the task is what it was to make pass.
-func same(before, after said) bool {
-	one, two := attempts.Normalise(before.run.Tail), attempts.Normalise(after.run.Tail)
-	return strings.TrimSpace(one) != "" && one == two && before.run.ExitCode == after.run.ExitCode
 }
 
 // red names the checks of the epic that fail on the base: without that an agent would look for its own mistake.

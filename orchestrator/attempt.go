@@ -147,6 +147,8 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.
 		u.Kind, u.Text = UpdateGated, string(ended.Gate.Reason)+": "+firstOf(ended.Gate.Detail, u.Text)
 	case ended.Charged:
 		u.Kind = UpdateFailed
+	case f.held:
+		u.Kind = UpdateHeld
 	default:
 		u.Kind = UpdateRetry
 	}
@@ -179,6 +181,9 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e atte
 	if f.Gate != "" {
 		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
 	}
+	if f.held {
+		return n.heldGate(a, e)
+	}
 	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
 	if gate == nil && e.Result != attempts.ResultSuccess {
@@ -197,6 +202,8 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 		n.plan.completed(j.index)
 	case e.Gate != nil:
 		n.plan.gated(j.index)
+	case f.held:
+		n.plan.postpone(j.index)
 	default:
 		record := n.store.Task(a.Task.ID)
 		if lacking := lacking(record); lacking != nil {

@@ -110,6 +110,7 @@ type Finding struct {
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 	charged      bool     // though the outcome alone does not say so
+	held         bool     // no agent was asked: a check of the task cannot run here
 }
 
 // pardon charges nobody where it cannot be told whose doing it was.

@@ -179,6 +179,9 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) error {
 		f.fail(attempts.Check, attempts.TestFailure, check.Name+" "+tooMuch(ended.Flooded, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
 		f.fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.HowEnded(ended.Exit))
+		if strings.Contains(check.Run, lacks(run).name) { // what only scripts call may be the agent's own
+			t.cannotRun(ctx, t.a, check, run, f)
+		}
 	}
 	return nil
 }
@@ -214,6 +217,11 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 		f.Receipt.Checks = append(f.Receipt.Checks, run)
 		if unseen(ended) {
 			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+			return f, false, nil
+		}
+		if why := c.remedy(ctx, asked, run, a.Base); why != "" {
+			f.fail(attempts.Environment, attempts.MissingDependency, why)
+			f.held = true
 			return f, false, nil
 		}
 		if s := (said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded}); !s.red() {

@@ -23,6 +23,7 @@ type lane struct {
 	c      *checkout
 	before baseline
 	asked  []attempts.CheckRun // of the base, for the receipt
+	told   []attempts.Note     // before the agent began
 	gone   bool                // the agent has destroyed it
 	inner  map[string]string   // what submodules had before the agent that is nowhere else
 }
@@ -51,7 +52,7 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		if err != nil || f.Outcome != attempts.Success {
 			return f, err
 		}
-		w.asked = f.Receipt.Checks
+		w.asked, w.told = f.Receipt.Checks, f.Notes
 		a.Known.Red = w.red()
 	}
 	w.agentsEnter()
@@ -60,7 +61,7 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Receipt.Checks = w.asked
+	f.Receipt.Checks, f.Notes = w.asked, append(w.told, f.Notes...)
 	for more := true; more; {
 		if err := w.look(ctx, &f); err != nil {
 			return f, err

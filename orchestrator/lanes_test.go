@@ -308,7 +308,7 @@ func TestAttribution(t *testing.T) {
 		"the epic's was red before": {epic: "echo no; false", script: "echo x > x", outcome: attempts.Success, want: attempts.BrokenBefore},
 		"the epic's is broken now":  {epic: "test -e seed.txt", script: "rm seed.txt", outcome: attempts.Check, want: attempts.BrokenByTask},
 		"not done":                  {task: "test -e x", script: "echo y > y", outcome: attempts.Check, want: attempts.BrokenBefore},
-		"red in the same way":       {task: "echo 3 tests failed; false", script: "echo x > x", outcome: attempts.Environment, want: attempts.BrokenBefore},
+		"red in the same way":       {task: "echo 3 tests failed; false", script: "echo x > x", outcome: attempts.Check, want: attempts.BrokenBefore},
 		"red in another way":        {task: "ls; false", script: "echo x > x", outcome: attempts.Check, want: attempts.BrokenBefore},
 	} {
 		t.Run(name, func(t *testing.T) {

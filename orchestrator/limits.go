@@ -77,6 +77,9 @@ func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) erro
 	if e.Result == attempts.ResultSuccess {
 		return n.goOn(a)
 	}
+	if f.held { // nobody has done anything
+		return nil
+	}
 	if failsTask(f, e) {
 		if err := n.judgeFailure(index, a, e); err != nil {
 			return err

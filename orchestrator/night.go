@@ -225,12 +225,22 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		return &job{i, runner, turn}, nil, nil
 	}
 	if n.plan.ready.Len() == 0 {
-		if n.plan.running == 0 {
-			return nil, nil, nil
-		}
-		return nil, &waiting{changed: n.changed}, nil
+		return nil, n.nothingReady(), nil
 	}
 	return n.idle(now)
+}
+
+// nothingReady returns what a worker waits for when no task is ready, nil when nothing can come any more. The caller holds mu.
+func (n *night) nothingReady() *waiting {
+	wait := &waiting{changed: n.changed}
+	switch {
+	case n.plan.running > 0:
+	case n.plan.askPostponed():
+		n.announce() // everybody looks again at once
+	default:
+		return nil
+	}
+	return wait
 }
 
 // finished reports whether nothing more is to start, whatever is ready. The caller holds mu.

@@ -26,6 +26,7 @@ type step struct {
 	limited string    // the reviewer it is about
 	usd     []float64 // what it tells to have cost, a minute after the other; the last is what it costs in the end
 	tokens  int64     // what it uses, told at the end
+	held    bool      // no agent is asked: a check cannot run
 }
 
 // simulated is an Engine whose attempts follow a script in fake time. A task without a script succeeds in a minute.
@@ -88,7 +89,7 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 		return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := Finding{Outcome: st.outcome, Usage: usage, RunnerOut: st.out, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := Finding{Outcome: st.outcome, held: st.held, Usage: usage, RunnerOut: st.out, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
 	}

@@ -162,6 +162,7 @@ const (
 	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
 	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again
 	UpdateGated     UpdateKind = "gated"
+	UpdateHeld      UpdateKind = "held"     // no agent was asked; the task waits until nothing else is left to do
 	UpdateWaiting   UpdateKind = "waiting"  // nothing can start before Until
 	UpdateCramped   UpdateKind = "cramped"  // the machine has no room for another attempt; Runner is what it lacks
 	UpdatePaused    UpdateKind = "paused"   // the circuit breaker is open until Until; Runner says what for

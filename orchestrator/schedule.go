@@ -19,6 +19,9 @@ type schedule struct {
 	awaits  map[int][]string // tasks whose work lacks the opinions of these reviewers, and nothing else
 	unasked map[int]bool     // tasks that are outside of this run, and land all the same: a killed run had proved them
 
+	postponed  []int        // in phasePostponed
+	askedAgain map[int]bool // tasks that were postponed, and are not any more
+
 	contested map[int][]string // by task: files over which it could not land in earlier runs
 }
 
@@ -31,12 +34,13 @@ const (
 	phaseRunning
 	phaseCompleted
 	phaseGated
-	phaseOutside // not selected for this run
+	phaseOutside   // not selected for this run
+	phasePostponed // a check of it cannot run, see [lane.holdBack]
 )
 
 // newSchedule starts from the ledger. wanted limits the run to some tasks; nil means all.
 func newSchedule(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *schedule {
-	s := &schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}, unasked: map[int]bool{}}
+	s := &schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}, unasked: map[int]bool{}, askedAgain: map[int]bool{}}
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {
 			s.tasks[at] = &e.Tasks[i]

@@ -89,7 +89,7 @@ func TestVerdictsAreRemembered(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, `echo ran >> "$RELAY_DIR/../../epic"`)
 	const check = `echo ran >> "$RELAY_DIR/../../own"; test -e "$RELAY_DIR/../../up" || { echo server is away; exit 1; }`
-	if f := y.does("T1", "echo x > x", check).Finding; f.Outcome != attempts.Environment {
+	if f := y.does("T1", "echo x > x", check).Finding; f.Outcome != attempts.Check {
 		t.Fatalf("got %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
 	}
 	if own, all := y.ran("own"), y.ran("epic"); own != 2 || all != 1 {

@@ -93,7 +93,7 @@ func (p *panel) take(u orchestrator.Update) {
 		if at >= 0 {
 			p.running[at].doing = "proved, waits to land"
 		}
-	case orchestrator.UpdateCompleted, orchestrator.UpdateFailed, orchestrator.UpdateRetry, orchestrator.UpdateGated:
+	case orchestrator.UpdateCompleted, orchestrator.UpdateFailed, orchestrator.UpdateRetry, orchestrator.UpdateHeld, orchestrator.UpdateGated:
 		if at >= 0 {
 			p.running = slices.Delete(p.running, at, at+1)
 		}

@@ -156,6 +156,12 @@ func (l *lines) flush() {
 // maxLine bounds one message, in columns.
 const maxLine = 300
 
+// unchargedWords say what becomes of a task whose attempt was not charged.
+var unchargedWords = map[orchestrator.UpdateKind]string{
+	orchestrator.UpdateRetry: "ended uncharged, will be tried again",
+	orchestrator.UpdateHeld:  "waits until nothing else can be done",
+}
+
 // updateText is a change of state in words, or "" when it is none.
 func updateText(u orchestrator.Update) string {
 	text := ""
@@ -177,8 +183,8 @@ func updateText(u orchestrator.Update) string {
 		text = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, span(u.Elapsed), u.Counts.Completed, u.Counts.Total, after(u.Text))
 	case orchestrator.UpdateFailed:
 		text = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, span(u.Elapsed), after(u.Text))
-	case orchestrator.UpdateRetry:
-		text = fmt.Sprintf("%s ended uncharged, will be tried again%s", u.Task, after(u.Text))
+	case orchestrator.UpdateRetry, orchestrator.UpdateHeld:
+		text = u.Task + " " + unchargedWords[u.Kind] + after(u.Text)
 	case orchestrator.UpdateGated:
 		text = fmt.Sprintf("%s gated%s", u.Task, after(u.Text))
 	case orchestrator.UpdateWaiting:

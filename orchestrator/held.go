@@ -1,0 +1,75 @@
+package orchestrator
+
+import (
+	"context"
+
+	"relay/attempts"
+)
+
+// holdBack ends an attempt before its agent begins when a check of the task cannot run at all, whatever the agent does. The
+// task waits until nothing else is left to do: what lands meanwhile may bring what the check lacks. A check of the epic
+// that cannot run is told once; what is red before the work is held against no task.
+func (w *lane) holdBack(ctx context.Context, check numbered, s said, f *Finding) (held bool) {
+	if !s.red() {
+		return false
+	}
+	why := w.remedy(ctx, check, s.run, w.a.Base)
+	if why == "" {
+		return false
+	}
+	if !check.ofEpic {
+		s.run.Phase = phaseBaseline
+		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
+		f.fail(attempts.Environment, attempts.MissingDependency, why)
+		f.held = true
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.unable[check.Name] {
+		w.unable[check.Name] = true
+		f.note("check", "a check of the epic, "+why+"; until then it proves nothing")
+	}
+	return false
+}
+
+// cannotRun finds it no fault of the agent's that a check of the task failed on its work when it could not run there,
+// whatever the agent did. The next agent would be asked in vain as well.
+func (g *ground) cannotRun(ctx context.Context, a Assignment, check numbered, run attempts.CheckRun, f *Finding) {
+	if why := g.remedy(ctx, check, run, a.Base); why != "" {
+		f.fail(attempts.Environment, attempts.MissingDependency, why)
+		f.Gate = attempts.Infrastructure
+	}
+}
+
+// postpone keeps a task from being ready until nothing else is left to do.
+func (s *schedule) postpone(i int) {
+	s.again(i)
+	if s.phase[i] == phaseReady {
+		s.ready.remove(i)
+		s.phase[i] = phasePostponed
+		s.postponed = append(s.postponed, i)
+	}
+}
+
+// askPostponed makes the tasks ready that were held back, for the last time, and reports whether there are any.
+func (s *schedule) askPostponed() bool {
+	any := len(s.postponed) > 0
+	for _, i := range s.postponed {
+		s.phase[i] = phaseReady
+		s.ready.add(i)
+		s.askedAgain[i] = true
+	}
+	s.postponed = nil
+	return any
+}
+
+// heldGate gates a task that was held back and cannot be done either now that nothing else is left to do.
+func (n *night) heldGate(a Assignment, e attempts.Ended) *attempts.Gate {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.askedAgain[i] {
+		return nil
+	}
+	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
+}

@@ -1,0 +1,71 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// A task whose check cannot run waits until nothing else is left to do, is asked once more, and only then gated; nobody is
+// charged, and the breaker does not hear of it.
+func TestHeldTasksComeLast(t *testing.T) {
+	t.Parallel()
+	held := step{outcome: attempts.Environment, why: "unit cannot run", held: true}
+	for name, c := range map[string]struct {
+		script    map[string][]step
+		want      string
+		completed int
+	}{
+		"it stays so":     {map[string][]step{"A": {held, held}}, "A claude 0s, X claude 0s, A claude 1m0s", 1},
+		"mended by X":     {map[string][]step{"A": {held}}, "A claude 0s, X claude 0s, A claude 1m0s, B claude 2m0s, C claude 3m0s", 4},
+		"several of them": {map[string][]step{"A": {held, held}, "X": {held, held}}, "A claude 0s, A claude 0s, X claude 0s, X claude 0s", 0},
+	} {
+		simulate(t, threeInARow, Options{Limits: Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1}}, c.script, func(s *simulated, store *attempts.Store, err error) {
+			if got := strings.Join(s.log, ", "); err != nil || got != c.want || s.halted != (halt{}) || store.Counts()[attempts.Completed] != c.completed {
+				t.Errorf("%s: got %s (%v), %+v, want %s", name, got, err, s.halted, c.want)
+			}
+			gate := store.Task("A").Gate
+			if gated := c.completed < 4; gated != (gate != nil && gate.Reason == attempts.Infrastructure && gate.Detail == "unit cannot run") {
+				t.Errorf("%s: gate %+v", name, gate)
+			}
+		})
+	}
+}
+
+// No agent is paid when a check of the task cannot run at all; a check of the epic that cannot is told, once.
+func TestChecksThatCannotRun(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t, "no-such-linter .")
+	y.Write("cache/bin/tool", "#!/bin/sh\n")
+	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.link: [cache]"
+	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Finding
+	if !f.held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
+		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.held, f.Receipt.ErrorSummary, exists(y.Path("paid")))
+	}
+	const told = "a check of the epic, no-such-linter . cannot run: the program no-such-linter is not on the PATH: install it, or add its folder to the PATH that relay is started with; until then it proves nothing"
+	two := y.does("T2", "echo 'echo hello' > verify.sh", "sh verify.sh").Finding // test-first: the task makes what its check runs
+	if two.Outcome != attempts.Success || len(two.Notes) == 0 || two.Notes[0].Text != told {
+		t.Errorf("got %s (%s), notes %+v", two.Outcome, two.Receipt.ErrorSummary, two.Notes)
+	}
+	three := y.does("T3", "true > x", "sh verify.sh").Finding
+	if three.Outcome != attempts.Check || len(three.Notes) > 0 {
+		t.Errorf("got %s (%s), notes %+v", three.Outcome, three.Receipt.ErrorSummary, three.Notes)
+	}
+}
+
+// In the user's own checkout a program that is missing is found after the work, and paid for once.
+func TestChecksThatCannotRunInTheCheckout(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "echo x > x").begin()
+	f := l.try(epic.Task{ID: "T1", Checks: []epic.Check{{Name: "lint", Run: "no-such-linter .", Timeout: time.Minute}}}, nil)
+	if f.Outcome != attempts.Environment || f.Gate != attempts.Infrastructure || !strings.HasPrefix(f.Receipt.ErrorSummary, "lint cannot run: the program no-such-linter is not on the PATH") {
+		t.Errorf("got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
+	}
+	before := l.try(epic.Task{ID: "T2", Checks: redThenGreen("no-such-linter .")}, nil)
+	if before.Outcome != attempts.Environment || !before.held {
+		t.Errorf("before the work: got %s, held %t (%s)", before.Outcome, before.held, before.Receipt.ErrorSummary)
+	}
+}
