@@ -40,6 +40,9 @@ type ground struct {
 	heard    chan<- Heard
 	now      func() time.Time
 	origin   attempts.Integration
+	trusted  string // what the user had checked out when the run began; "" with isolation shared
+
+	landedSteering atomic.Bool // see noteSteering
 }
 
 func (g *ground) began() attempts.Integration { return g.origin }
@@ -55,7 +58,9 @@ type checkout struct {
 	refs  *landing.RefGuard // nil: the user's branches are what is worked on
 	tree  *trees.Tree       // nil with IsolationShared: changes then belong to no task
 
-	traces  string      // folder in which git writes down what the agent has it do; "" : it does not
+	traces string // folder in which git writes down what the agent has it do; "" : it does not
+	config string // the configuration of agent CLIs before any agent; see steered
+
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
 

@@ -117,6 +117,7 @@ func (w *lane) ready(ctx context.Context) (Finding, error) {
 // bring this attempt to its end, all that is not in that list is work.
 func (w *lane) takeStock(ctx context.Context) error {
 	w.c.tree.OwnNothing()
+	w.c.config = configuration(w.c.repo.Root())
 	var err error
 	if len(w.o.Worktree.Setup) > 0 {
 		if w.inner, err = w.c.tree.Inner(ctx); err != nil {
@@ -160,6 +161,7 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 // adopt takes over what is known of a place whose repository had to be opened again.
 func (w *lane) adopt(c *checkout) *checkout {
 	w.c.tree.Inherit(c.tree)
+	w.c.config = c.config
 	w.c.traces = c.traces
 	return w.c
 }

@@ -31,6 +31,9 @@ func (l *lanes) awake(ctx context.Context) error {
 		l.claim = nil // from now on it is this run's
 	}
 	err := errors.Join(l.keepIgnore(), l.tips.Begin(ctx, l.origin.Base))
+	if err == nil {
+		err = l.compareSteering(ctx)
+	}
 	l.from = cmp.Or(l.from, l.tips.Tip())
 	return err
 }

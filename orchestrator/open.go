@@ -22,7 +22,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 			return nil, err
 		}
 	}
-	c := &checkout{ground: g, repo: repo}
+	c := &checkout{ground: g, repo: repo, config: configuration(repo.Root())}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {
@@ -42,6 +42,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 	case head == "":
 		return nil, &words.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
 	}
+	g.trusted = head
 	if o.Isolation == IsolationWorktree {
 		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: head}
 		return newLanes(g), nil

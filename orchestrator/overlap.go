@@ -31,6 +31,7 @@ func (s *shared) add(file, task string) {
 // noteBoth tells of files that this task and those landed since it began, or with it, have both changed, and which one of
 // them does not declare: that is why they were not kept apart.
 func (l *lanes) noteBoth(ctx context.Context, r Ready, step *Joint, f *Finding) {
+	l.noteSteering(f.Receipt.FilesChanged)
 	mine := arrival{step.From, &r.Assignment.Task, f.Receipt.FilesChanged}
 	since := append(l.arrivedSince(r.Assignment.Base, step.From), step.arrivals...)
 	step.arrivals = append(step.arrivals, mine)

@@ -65,6 +65,23 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 		defer leave()
 		repo = own
 	}
+	back, err := d.c.unsteer(ctx, repo, s.Head)
+	if err != nil {
+		return attempts.Said{}, err
+	}
+	said, err := d.ask(ctx, r, repo, s)
+	said.Question = question
+	if d.room == nil {
+		err = errors.Join(err, back())
+	}
+	if err == nil {
+		err = d.keep(said)
+	}
+	return said, err
+}
+
+// ask has a reviewer read a checkout and say what it thinks of it.
+func (d *desk) ask(ctx context.Context, r Reviewer, repo *reanchor.Git, s review.Subject) (attempts.Said, error) {
 	before, err := edits(ctx, repo)
 	if err != nil {
 		return attempts.Said{}, err
@@ -81,11 +98,7 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 	if errors.As(err, &unable) && unable.outcome == attempts.Environment && !unable.out {
 		unable.detail += "; what it printed is in " + d.c.relative(filepath.Join(d.folder, r.Name))
 	}
-	said := attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Question: question, Verdict: v}
-	if err == nil {
-		err = d.keep(said)
-	}
-	return said, err
+	return attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Verdict: v}, err
 }
 
 // keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what is said of it stands in a

@@ -80,6 +80,9 @@ func (c *Claude) argv(req Request) []string {
 	if req.Model != "" {
 		argv = append(argv, "--model", req.Model)
 	}
+	if req.Unsteered {
+		argv = append(argv, "--setting-sources", "user")
+	}
 	if n := len(req.Schema); n > 0 && n <= maxSchemaArg {
 		argv = append(argv, "--json-schema", string(req.Schema))
 	}

@@ -110,6 +110,9 @@ func (c *Codex) argv(req Request, schema string) []string {
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}
+	if req.Unsteered {
+		argv = append(argv, "-c", "projects={"+quoted(req.Dir)+`={trust_level="untrusted"}}`)
+	}
 	if schema != "" {
 		argv = append(argv, "--output-schema", schema)
 	}

@@ -85,6 +85,9 @@ func (g *Gemini) Run(ctx context.Context, req Request) (Report, error) {
 	env := mergeEnv(geminiSettings, GitSettings(req.Env, g.Git...), g.Env)
 	s := &geminiStream{req: req, now: g.Now, mode: g.Permission, asked: requests{base: geminiBase}}
 	s.asked.prompt(req.Prompt)
+	if req.Unsteered {
+		env = mergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
+	}
 	cmd := req.command(g.argv(req), env)
 	s.file = sessionLog{find: func() string { return geminiLog(cmd.Env, s.session) }, line: s.record}
 	cmd.Stdin = stdin

@@ -94,7 +94,11 @@ func (c *Opencode) Run(ctx context.Context, req Request) (Report, error) {
 	if err := req.clearResult(); err != nil {
 		return Report{}, err
 	}
-	cmd := req.command(c.argv(req), opencodeQuiet(), c.Env, c.permission(req))
+	var unsteered []string
+	if req.Unsteered {
+		unsteered = []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"}
+	}
+	cmd := req.command(c.argv(req), opencodeQuiet(), c.Env, c.permission(req), unsteered)
 	s := &opencodeStream{req: req, now: c.Now, asked: requests{base: opencodeBase}}
 	s.asked.prompt(req.Prompt)
 	return drive(ctx, c.sup, req, cmd, s)

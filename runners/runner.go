@@ -33,6 +33,7 @@ type Request struct {
 	End        string   // the supervisor writes how the process ended here
 	Schema     []byte   // JSON Schema of the structured answer; nil: none is asked for
 	Question   bool     // the answer is the final text, and no result is looked for: Claimed when there is any
+	Unsteered  bool     // the CLI gets none of the configuration that stands in Dir: agents have changed it
 	Model      string   // "" : the CLI's own default
 	Session    string   // session to resume; "" : a new one
 	Spent      Usage    // what the earlier runs of Session reported, for CLIs that count a session as a whole

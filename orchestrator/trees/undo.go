@@ -98,3 +98,21 @@ func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected f
 	}
 	return w.CommitLeftovers(ctx, message, func(string) bool { return false })
 }
+
+// Lay writes those of paths that a commit has into the checkout, and removes the others; the index stays as it is.
+func (w *Tree) Lay(ctx context.Context, commit string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	args := append([]string{"ls-tree", "-r", "--name-only", "-z", commit, "--"}, paths...)
+	out, err := w.git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	there := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if err := w.Discard(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return slices.Contains(there, p) })); err != nil || len(out) == 0 {
+		return err
+	}
+	_, err = w.git(ctx, strings.NewReader(strings.Join(there, "\x00")), "restore", "--worktree", "--source="+commit, "--pathspec-from-file=-", "--pathspec-file-nul")
+	return err
+}
