@@ -97,10 +97,7 @@ func (c *checkout) checksKept(ctx context.Context, a Assignment, names []reancho
 		if named(&a.Task, p) || named(&a.Task, n.Path) {
 			continue
 		}
-		if steering.MatchString(p) || steering.MatchString(n.Path) {
-			issue := "steers the agents and reviewers that work here, and was changed; reviewers have it as it was"
-			f.note("checks", p+" "+issue)
-			f.decisive = append(f.decisive, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})
+		if f.steers(n) {
 			continue
 		}
 		byName := !isTest(p) // else it decides as the script of a check only: what tests say is looked at as such

@@ -15,6 +15,7 @@ import (
 
 	"relay/orchestrator/trees"
 	"relay/reanchor"
+	"relay/review"
 )
 
 // steering matches the files of a repository by which agent CLIs go: their configuration, commands and plugins, and what
@@ -87,7 +88,7 @@ func (c *checkout) steered() bool {
 	return c.landedSteering.Load() || configuration(c.repo.Root()) != c.config
 }
 
-// notesSteering takes note of a landing that changes the configuration of agent CLIs: later worktrees have it.
+// noteSteering takes note of a landing that changes the configuration of agent CLIs: later worktrees have it.
 func (g *ground) noteSteering(files []string) {
 	if slices.ContainsFunc(files, configures) {
 		g.landedSteering.Store(true)
@@ -104,6 +105,18 @@ func (l *lanes) compareSteering(ctx context.Context) error {
 		l.noteSteering([]string{n.Path, n.From})
 		return nil
 	})
+}
+
+// steers takes note of a change of a file that steers agents, if it is one.
+func (f *Finding) steers(n reanchor.Change) bool {
+	p := firstOf(n.From, n.Path)
+	if !steering.MatchString(p) && !steering.MatchString(n.Path) {
+		return false
+	}
+	issue := "steers the agents and reviewers that work here, and was changed; reviewers have it as it was"
+	f.note("checks", p+" "+issue)
+	f.decisive = append(f.decisive, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})
+	return true
 }
 
 // unsteer gives a reviewer's checkout the steering files that the user had when the run began, and returns what puts
