@@ -94,10 +94,7 @@ func (c *checkout) checksKept(ctx context.Context, a Assignment, names []reancho
 	f.decisive = nil
 	for _, n := range names {
 		p := firstOf(n.From, n.Path)
-		if named(&a.Task, p) || named(&a.Task, n.Path) {
-			continue
-		}
-		if f.steers(n) {
+		if namesChange(&a.Task, n) || f.steers(n) {
 			continue
 		}
 		byName := !isTest(p) // else it decides as the script of a check only: what tests say is looked at as such
@@ -135,6 +132,11 @@ func (g *ground) decides(t *epic.Task, p string) bool {
 // named reports whether a task names a path itself among its files.
 func named(t *epic.Task, p string) bool {
 	return slices.ContainsFunc(t.Files, func(file string) bool { return epic.CleanPath(file) == p })
+}
+
+// namesChange reports whether a task names a changed file, by its old name or its new one.
+func namesChange(t *epic.Task, n reanchor.Change) bool {
+	return named(t, n.Path) || n.From != "" && named(t, n.From)
 }
 
 // displaces reports whether a new file stands beside an older one that the same programs go by.
