@@ -44,7 +44,8 @@ type night struct {
 	uncharged int      // attempts that ended so in this run
 	tight     *opening // how long a machine that lacks room is still waited for; nil: it has room
 
-	workers int // still at work
+	workers int   // still at work
+	left    []job // attempts of a killed run that no worker has taken yet
 }
 
 func newNight(o *Options, store *attempts.Store, engine Engine) *night {
@@ -132,7 +133,11 @@ func (n *night) worker(ctx context.Context) error {
 			wait.park(ctx, n.o.Drain)
 			continue
 		}
-		if err := n.attempt(ctx, *job); err != nil {
+		work := job.adopt
+		if work == nil {
+			work = func(ctx context.Context) error { return n.attempt(ctx, *job) }
+		}
+		if err := work(ctx); err != nil {
 			n.fail(err)
 			return err
 		}
@@ -169,7 +174,8 @@ func (n *night) fail(err error) {
 type job struct {
 	index  int
 	runner string
-	turn   string // why not the runner that had it before; "" : it is the same
+	adopt  func(ctx context.Context) error // of an attempt that a killed run left open: brings it to its end; nil: a new attempt
+	turn   string                          // why not the runner that had it before; "" : it is the same
 }
 
 // waiting says what a worker without a task waits for.
@@ -197,10 +203,24 @@ func (w *waiting) park(ctx context.Context, drain <-chan struct{}) {
 	}
 }
 
+// leftOpen takes the next attempt of a killed run, also when nothing new is started: its work is done and paid for. The caller
+// holds mu.
+func (n *night) leftOpen(ctx context.Context) *job {
+	if ctx.Err() != nil || n.broken != nil || len(n.left) == 0 {
+		return nil
+	}
+	first := n.left[0]
+	n.left = n.left[1:]
+	return &first
+}
+
 // claim returns a task, or what to wait for, or neither when this worker can go home.
 func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if left := n.leftOpen(ctx); left != nil {
+		return left, nil, nil
+	}
 	now := n.moment()
 	if ctx.Err() != nil || n.finished() {
 		return nil, nil, nil
@@ -222,7 +242,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		}
 		n.plan.begun(i)
 		n.breaker.begin(i)
-		return &job{i, runner, turn}, nil, nil
+		return &job{index: i, runner: runner, turn: turn}, nil, nil
 	}
 	if n.plan.ready.Len() == 0 {
 		return nil, n.nothingReady(), nil

@@ -46,35 +46,54 @@ func (n *night) orphans() []orphan {
 	return found
 }
 
-// adopt brings the attempts of a killed run to their end: one whose agent had finished is judged by its evidence, the
-// others are interrupted, uncharged, with their work kept.
+// adopt brings the attempts of a killed run to their end, one after the other: one whose agent had finished is judged by its
+// evidence, the others are interrupted, uncharged, with their work kept.
 func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
-	if err := c.awake(ctx); err != nil {
-		return err
-	}
 	for _, o := range orphans {
-		task, ok := n.o.Epic.Task(o.task)
-		if !ok {
+		if err := n.adoptTask(ctx, c, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume has workers bring the attempts of a killed run to their end before they take new tasks, side by side.
+func (n *night) resume(c local, orphans []orphan) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, o := range orphans {
+		at, known := n.o.Graph.Index(o.task)
+		if !known {
 			continue
 		}
-		a := Assignment{
-			Run: o.attempt.Run, Task: *task, Attempt: o.attempt.ID, Base: o.attempt.Base,
-			Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
-		}
-		a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
-		a.Known = known(n.o, n.store, task, n.o.Limits.wall(task))
-		a.Known.Record = o.record
-		if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !placeOf(n.o.Dir, a).used() {
-			a.Unfinished = last // this attempt began with its review
-		}
-		n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
-		err := n.adoptOne(ctx, c, a, o)
-		if err != nil && ctx.Err() == nil {
-			err = n.giveUp(ctx, c, a, o, err)
-		}
-		if err != nil {
-			return fmt.Errorf("recover %s: %w", o.task, err)
-		}
+		n.plan.begun(at)
+		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.adoptTask(ctx, c, o) }})
+	}
+}
+
+// adoptTask brings one attempt of a killed run to its end.
+func (n *night) adoptTask(ctx context.Context, c local, o orphan) error {
+	task, ok := n.o.Epic.Task(o.task)
+	if !ok {
+		return nil
+	}
+	a := Assignment{
+		Run: o.attempt.Run, Task: *task, Attempt: o.attempt.ID, Base: o.attempt.Base,
+		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
+	}
+	a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
+	a.Known = known(n.o, n.store, task, n.o.Limits.wall(task))
+	a.Known.Record = o.record
+	if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !placeOf(n.o.Dir, a).used() {
+		a.Unfinished = last // this attempt began with its review
+	}
+	n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
+	err := n.adoptOne(ctx, c, a, o)
+	if err != nil && ctx.Err() == nil {
+		err = n.giveUp(ctx, c, a, o, err)
+	}
+	if err != nil {
+		return fmt.Errorf("recover %s: %w", o.task, err)
 	}
 	return nil
 }
@@ -107,10 +126,7 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 		return err
 	}
 	if ended != nil {
-		if ended.Usage != nil {
-			n.locked(func() { n.purse.end(o.task, *ended.Usage, false) })
-		}
-		return n.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Attempt, Ended: ended})
+		return n.hasLanded(a, o, ended)
 	}
 	f, err := n.engine.Attempt(ctx, a)
 	if err != nil {
@@ -124,8 +140,28 @@ func (n *night) adoptOne(ctx context.Context, c local, a Assignment, o orphan) e
 	return n.concludes(a, o, f)
 }
 
+// hasLanded records the end of an attempt whose work was on the integration branch when its run was killed.
+func (n *night) hasLanded(a Assignment, o orphan, ended *attempts.Ended) error {
+	err := n.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Attempt, Ended: ended})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if ended.Usage != nil {
+		n.purse.end(o.task, *ended.Usage, false)
+	}
+	if n.plan != nil {
+		at, _ := n.o.Graph.Index(o.task)
+		n.plan.completed(at)
+		n.announce()
+	}
+	return err
+}
+
 // concludes records what an attempt of a killed run has come to.
 func (n *night) concludes(a Assignment, o orphan, f Finding) error {
+	if n.plan != nil {
+		at, _ := n.o.Graph.Index(o.task)
+		return n.close(job{index: at, runner: a.Runner}, a, o.record, f, n.ran()-n.since(o.attempt.StartedAt))
+	}
 	e, err := n.record(a, o.record, f)
 	if err != nil {
 		return err

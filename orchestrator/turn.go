@@ -70,13 +70,14 @@ func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runn
 	return cutShort(cut, report, err)
 }
 
-// afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short.
+// afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
+// next run ends what is left of this one, and may be faster at it than the guardian, who then knows nothing of it.
 func afterwards(p place) (sup process.Supervisor, cut bool) {
 	exit, err := process.ReadExit(p.end)
 	if err != nil {
 		exit = process.Exit{Lost: true}
 	}
-	return process.Ended(exit), exit.Stopped || exit.Lost
+	return process.Ended(exit), exit.Stopped || exit.Lost || exit.Signal != ""
 }
 
 // cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.

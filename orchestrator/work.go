@@ -109,8 +109,13 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 		if err := errors.Join(err, n.noted(notes)); err != nil {
 			return err
 		}
-		if err := n.adopt(ctx, c, orphans); err != nil {
+		if err := c.awake(ctx); err != nil {
 			return err
+		}
+		if n.train == nil { // there is one place to work in: nothing can begin in it before
+			if err := n.adopt(ctx, c, orphans); err != nil {
+				return err
+			}
 		}
 		if err := c.settled(ctx); err != nil {
 			return err
@@ -121,10 +126,7 @@ func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []stri
 	}
 	n.schedule(wanted)
 	if n.train != nil {
-		for _, c := range n.train.waiting { // of a killed run
-			n.plan.begun(c.job.index)
-			n.plan.proved(c.job.index, c.Finding.Receipt.FilesChanged)
-		}
+		n.resume(c, orphans)
 	}
 	for again := true; again; {
 		if err := n.work(ctx); err != nil {

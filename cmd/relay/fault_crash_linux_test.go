@@ -132,6 +132,46 @@ ok "done by ${RELAY_ATTEMPT}"
 	l.clean()
 }
 
+// Attempts that had finished when relay was killed are proved side by side, while a new one begins: their checks wait until all
+// three are under way.
+func TestFaultKilledWithWorkToProve(t *testing.T) {
+	t.Parallel()
+	const meet = `; for f in check.T1 check.T2 new; do until [ -e "$HOME/$f" ]; do sleep 0.01; done; done`
+	l := newLab(t, "version: 2\nid: 20260101-crash\ntitle: Survive\ntasks:\n  T1: {title: One, checks: ['touch $HOME/check.T1"+meet+"']}\n  T2: {title: Two, checks: ['touch $HOME/check.T2"+meet+"']}\n  T3: {title: Three}\n", `
+if [ "$RELAY_TASK" = T3 ]; then touch "$HOME/new"; else touch "$HOME/up.$RELAY_TASK"; while [ ! -e "$HOME/go" ]; do sleep 0.01; done; fi
+echo "$RELAY_TASK" > "$RELAY_TASK.txt"
+ok "done by ${RELAY_ATTEMPT}"
+`)
+	l.env = append(l.env, "RELAY_ISOLATION=worktree")
+	for _, f := range []string{"check.T1", "check.T2", "new"} {
+		l.write(l.inHome(f), "") // for the base
+	}
+	r := l.start("work", "--jobs", "2")
+	l.awaitFile(l.inHome("up.T1"))
+	l.awaitFile(l.inHome("up.T2"))
+	l.halt(r.cmd.Process.Pid)
+	for _, f := range []string{"check.T1", "check.T2", "new"} {
+		if err := os.Remove(l.inHome(f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.write(l.inHome("go"), "")
+	l.await("both end.json", func() bool {
+		found, err := filepath.Glob(l.path(".agents-os/relay/runs/*/T[12]/1/end.json"))
+		return err == nil && len(found) == 2
+	})
+	r.signal(t, syscall.SIGKILL)
+	l.end(r)
+	l.quiet()
+	if r = l.run("work", "--jobs", "3"); r.code() != exitOK {
+		t.Errorf("exit code %d\n%s%s", r.code(), r.stdout.String(), r.stderr.String())
+	}
+	if got := l.starts(); len(got) != 3 {
+		t.Errorf("agents were started as %v, want one for each task", got)
+	}
+	l.quiet()
+}
+
 // The guardian may be killed as well: its processes are ended, the attempt is not charged, and the night goes on.
 func TestFaultGuardianKilled(t *testing.T) {
 	t.Parallel()
