@@ -197,6 +197,8 @@ func (d *decoder) receipt(out *Receipt) {
 			d.checks(out)
 		case "claimed":
 			out.Claimed = s.Word()
+		case "result_from":
+			out.ResultFrom = ResultSource(s.Word())
 		case "diff_stat":
 			out.DiffStat = s.String()
 		default:

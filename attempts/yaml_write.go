@@ -210,6 +210,10 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 		y.check(indent+4, c)
 	}
 	y.Text(indent, "claimed", r.Claimed)
+	y.Text(indent, "result_from", string(r.ResultFrom))
+	if r.AlreadyDone {
+		y.Line(indent, "already_done: true")
+	}
 	y.Text(indent, "diff_stat", r.DiffStat)
 	y.Text(indent, "salvage", r.Salvage)
 	y.List(indent, "also_kept", r.Kept)

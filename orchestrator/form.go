@@ -16,8 +16,14 @@ import (
 // What decides instead is, first, evidence: the task's own checks, or the reviewers whose findings it was to mend. Where there is
 // none, its session is asked once for the result alone. Only then has the attempt ended without a result.
 
-// formless are the outcomes of an agent that ended without a result that can be read.
-var formless = map[runners.Outcome]bool{runners.NoResult: true, runners.BadResult: true, runners.PermissionDenied: true}
+// formless reports whether an agent ended without a result that can be read, and without a fault that its CLI knows of.
+func formless(r runners.Report) bool {
+	switch r.Outcome {
+	case runners.NoResult, runners.BadResult, runners.PermissionDenied:
+		return r.Result == nil
+	}
+	return r.EndedWell && r.Result == nil
+}
 
 // unsaid is how an attempt ends whose agent gave no result, unless something else decides it.
 type unsaid struct {
@@ -51,9 +57,10 @@ func (f *Finding) unproven() {
 	f.Receipt.ResultFrom = ""
 }
 
-// excuse takes back what was presumed of an agent that its mode kept from its work: that a check fails is not its doing.
+// excuse takes back what was presumed of an agent that its mode or its provider kept from its work: that a check fails is
+// not its doing.
 func (f *Finding) excuse() {
-	if f.unsaid != nil && f.unsaid.outcome == attempts.Environment && f.Outcome == attempts.Check {
+	if f.unsaid != nil && !f.unsaid.outcome.Charged() && f.Outcome == attempts.Check {
 		f.unproven()
 	}
 }

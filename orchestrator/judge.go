@@ -26,7 +26,7 @@ func judge(r runners.Report) Finding {
 	switch {
 	case r.Result != nil:
 		f.claim(r.Result)
-	case formless[r.Outcome]:
+	case formless(r):
 		f.withoutResult(r)
 	}
 	if r.Exit.Strays > 0 {

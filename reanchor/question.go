@@ -10,8 +10,8 @@ type ResultQuestion struct {
 func (q ResultQuestion) Brief(in Input) []byte {
 	var s sheet
 	s.add(block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"})
-	s.say("You ended without a result that relay can read (" + oneLine(q.Why, titleBytes) + "). Change nothing and run nothing: give the result of\n" +
-		"what you have done so far, and nothing else. If the task is not done, that is a `failure`.")
+	s.say("You ended without a result that relay can read (" + oneLine(q.Why, titleBytes) + "). If your work was cut off, finish it first.\n" +
+		"Else change nothing and run nothing: give the result of what you have done, and nothing else.")
 	if !q.Changed {
 		s.say("No file has changed. If the task was done already before you began, the result is a `success` that says so.")
 	}

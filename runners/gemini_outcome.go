@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"relay/runners/process"
 )
@@ -38,7 +40,8 @@ func (s *geminiStream) report(e end) Report {
 }
 
 // finished is the outcome of a run that the CLI calls a success. It does so too when it gives up in the middle, after
-// a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not tell.
+// a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not tell,
+// nor that an answer is empty, or cut off by an error in its stream or by the end of its body.
 func (s *geminiStream) finished(r *Report, claimErr error) (Outcome, string) {
 	o, detail := claimed(r.Result, claimErr)
 	if s.req.Question {
@@ -48,12 +51,31 @@ func (s *geminiStream) finished(r *Report, claimErr error) (Outcome, string) {
 	case o == Claimed, o == BadResult:
 	case s.looped && r.Result == nil:
 		return Failed, "its own loop detection stopped it: it did the same again and again"
-	case s.asking && r.Result == nil:
+	case s.asking && r.Result == nil && s.crammed():
 		return ContextExhausted, "it stopped in the middle without a word, as it does when the next request is too long for its model"
+	case s.asking && r.Result == nil:
+		r.EndedWell = true
+		return Provider, "its model's last answer was empty"
+	case r.Result == nil && brokenOff(r.FinalText):
+		r.EndedWell = true
+		return Truncated, "its last answer breaks off in the middle of a sentence"
 	case !s.req.Question && !s.wrote && (s.mode == geminiDefault || s.mode == geminiPlan):
 		return PermissionDenied, joinDetail(detail, "approval mode "+s.mode+" gives it no tool to edit a file or run a command with")
 	}
 	return o, detail
+}
+
+// crammed reports whether the next request may have been too long. The context of its models holds a million tokens; as it
+// grows from one request to the next, the last one has had at most about twice the average.
+func (s *geminiStream) crammed() bool {
+	const half = 500_000
+	return 2*s.usage().InputTokens/int64(max(s.turns, 1))+s.shown/4 > half
+}
+
+// brokenOff reports whether a text ends in the middle of a sentence.
+func brokenOff(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
+	return unicode.IsLetter(last) || unicode.IsDigit(last) || last == ',' || last == '('
 }
 
 // geminiUseless are the CLI's own words for answers it could not use, after asking for others.

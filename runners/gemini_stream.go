@@ -11,9 +11,11 @@ type geminiStream struct {
 	now  func() time.Time
 	mode string
 
-	begun   bool // init was seen
-	heard   bool // the model has answered
-	asking  bool // it waits for the model: nothing came since the prompt, or since the last tool's answer
+	begun   bool  // init was seen
+	heard   bool  // the model has answered
+	turns   int   // answers of the model
+	shown   int64 // bytes of the last line with a tool's answer
+	asking  bool  // it waits for the model: nothing came since the prompt, or since the last tool's answer
 	session string
 	model   string
 	said    []byte // the end of what the agent said since the last tool's answer
@@ -55,6 +57,7 @@ func (s *geminiStream) line(line []byte) {
 		s.tool(t.tool, t.id, t.input)
 	case "tool_result":
 		s.answer(t.id, "")
+		s.shown = int64(len(line))
 	}
 }
 
@@ -140,6 +143,9 @@ func (s *geminiStream) asks() {
 
 // goesOn notes that the model has written so many characters.
 func (s *geminiStream) goesOn(chars int) {
+	if s.asking || !s.heard {
+		s.turns++
+	}
 	s.heard, s.asking, s.resumed = true, false, s.result != nil
 	if !s.file.found() {
 		s.asked.answers(chars)

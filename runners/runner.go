@@ -94,6 +94,9 @@ type Report struct {
 	Model     string
 	Usage     Usage
 	Exit      process.Exit
+
+	// EndedWell means of an outcome that is none of the agent's that its CLI knows of no fault: what is missing tells of one.
+	EndedWell bool
 }
 
 // Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written

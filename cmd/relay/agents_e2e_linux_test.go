@@ -26,19 +26,25 @@ func TestRealAgents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for name, test := range map[string]func(*testing.T, cli){
-				"works":             agentWorks,
-				"pushes":            agentPushes,
-				"leaves a process":  agentLeavesProcess,
-				"usage limit":       agentUsedUp,
-				"limit that passes": agentUsedUpBriefly,
-				"throttled":         agentFault(modelserver.Throttled),
-				"overloaded":        agentFault(modelserver.Overloaded),
-				"cut off":           agentFault(modelserver.Cut),
-				"no answer":         agentFault(modelserver.Silent),
-				"half an answer":    agentFault(modelserver.Stalled),
-				"not logged in":     agentLoggedOut,
-				"stopped by Ctrl-C": agentInterrupted,
-				"stopped at work":   agentStoppedAtWork,
+				"works":                   agentWorks,
+				"pushes":                  agentPushes,
+				"says no result":          agentWithoutResult,
+				"asked for a result":      agentAsked,
+				"leaves a process":        agentLeavesProcess,
+				"usage limit":             agentUsedUp,
+				"limit that passes":       agentUsedUpBriefly,
+				"throttled":               agentFault(modelserver.Throttled),
+				"overloaded":              agentFault(modelserver.Overloaded),
+				"cut off":                 agentFault(modelserver.Cut),
+				"no answer":               agentFault(modelserver.Silent),
+				"half an answer":          agentFault(modelserver.Stalled),
+				"broken after a tool":     agentFaultAfterTool(modelserver.Broken),
+				"unfinished after a tool": agentFaultAfterTool(modelserver.Unfinished),
+				"empty after a tool":      agentFaultAfterTool(modelserver.Empty),
+				"overloaded after a tool": agentFaultAfterTool(modelserver.Overloaded),
+				"not logged in":           agentLoggedOut,
+				"stopped by Ctrl-C":       agentInterrupted,
+				"stopped at work":         agentStoppedAtWork,
 			} {
 				if c.form && name != "works" {
 					continue
@@ -89,6 +95,31 @@ func agentPushes(t *testing.T, c cli) {
 	}
 	if refs := l.git("-C", remote, "for-each-ref"); refs != "" {
 		t.Errorf("the remote has %s", refs)
+	}
+}
+
+// An agent that does its task and says so in its own words has done it, when the task's checks say so.
+func agentWithoutResult(t *testing.T, c cli) {
+	l := newAgentLab(t, patient, c)
+	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."})
+	l.work(exitOK)
+	if list := l.done(""); len(list) != 1 || list[0].Receipt.ResultFrom != "checks" {
+		t.Errorf("attempts %+v, want one, decided by the checks", list)
+	}
+}
+
+// Where there are no checks its session is asked for the result, and what that costs is counted.
+func agentAsked(t *testing.T, c cli) {
+	l := newAgentLab(t, patient, c)
+	l.write(".agents-os/relay/epic.yml", strings.Replace(agentPlan, `, checks: ["grep -qx hello hello.txt"]`, "", 1))
+	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."}, modelserver.Step{Claim: "Wrote it.", When: "You ended without a result"})
+	l.work(exitOK)
+	list := l.done("")
+	if len(list) != 1 || list[0].Receipt.ResultFrom != "asked" || list[0].Receipt.Summary != "Wrote it." {
+		t.Errorf("attempts %+v, want one, decided by what the agent said when it was asked", list)
+	}
+	if asked := l.model.Asked(c.name); len(list) == 1 && list[0].Usage.In != 1000*len(asked) {
+		t.Errorf("the ledger has %+v for %v", list[0].Usage, asked)
 	}
 }
 
@@ -190,6 +221,24 @@ func agentFault(fault modelserver.Fault) func(*testing.T, cli) {
 		}
 		r.says(t, "T1 attempt 1/3 started")
 		r.says(t, "T1 ended uncharged, will be tried again")
+	}
+}
+
+// agentFaultAfterTool is a provider's fault in the middle of the work, which costs nobody anything: whoever is asked next
+// goes on from what is there.
+func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, cli) {
+	return func(t *testing.T, c cli) {
+		if fault != modelserver.Broken && (c.name == "claude" || c.name == "codex") {
+			t.Skip("one of these is enough for what ends with an error")
+		}
+		l := newAgentLab(t, patient, c)
+		times := 1 // what its CLI may take for an answer
+		if fault == modelserver.Overloaded {
+			times = c.patience + 1
+		}
+		l.model.Play(c.name, modelserver.Step{Shell: "echo I look"}, modelserver.Step{Fault: fault, Times: times}, helloTask[0], helloTask[1])
+		l.work(exitOK)
+		l.done("provider")
 	}
 }
 

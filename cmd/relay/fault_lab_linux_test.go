@@ -284,6 +284,7 @@ type ledgerAttempt struct {
 		Files         []string `yaml:"files_changed"`
 		ErrorCategory string   `yaml:"error_category"`
 		ErrorSummary  string   `yaml:"error_summary"`
+		ResultFrom    string   `yaml:"result_from"`
 		Salvage       string
 	}
 }

@@ -14,7 +14,8 @@ type ask struct {
 	stream bool
 	tools  []tool
 	schema bool // the answer is to be JSON of a given form
-	turn   int  // tool calls since the user last said something
+	body   string
+	turn   int // tool calls since the user last said something
 }
 
 // dialect is one provider's API.
@@ -82,6 +83,14 @@ func (x *exchange) give(s Step) {
 	case Cut:
 		x.half()
 		x.drop()
+	case Broken:
+		x.half()
+		x.send([]event{x.broken()})
+	case Unfinished:
+		events := x.events(x.ask, answer{text: "This is an answer that has no end."})
+		x.send(events[:len(events)-1])
+	case Empty:
+		x.tell(answer{})
 	case Stalled:
 		x.half()
 		<-x.gone
@@ -120,6 +129,15 @@ func (x *exchange) send(events []event) {
 		fmt.Fprintf(x.w, "data: %s\n\n", encode(e.data))
 	}
 	_ = http.NewResponseController(x.w).Flush()
+}
+
+// broken is the error that a provider sends in the middle of an answer.
+func (x *exchange) broken() event {
+	said := event{data: x.refuse(Step{Fault: Overloaded}, time.Now()).body}
+	if x.events(x.ask, answer{})[0].name != "" {
+		said.name = "error"
+	}
+	return said
 }
 
 // drop ends the connection in the middle of whatever it carries.

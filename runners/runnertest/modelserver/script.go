@@ -16,6 +16,7 @@ type Step struct {
 	Answer json.RawMessage // final answer: this object, in the form the client has asked for
 
 	Takes time.Duration // until the answer begins
+	When  string        // it answers whatever holds this text, and no turn of its own
 
 	Fault Fault
 	Times int           // requests that meet the fault before the next step is played; 0: all
@@ -35,6 +36,9 @@ const (
 	Cut          Fault = "cut"          // half an answer, then the connection is gone
 	Stalled      Fault = "stalled"      // half an answer, then nothing
 	Silent       Fault = "silent"       // no answer at all
+	Broken       Fault = "broken"       // half an answer, then an error in its stream
+	Unfinished   Fault = "unfinished"   // an answer without the event that ends it, in a body that ends well
+	Empty        Fault = "empty"        // an answer that says nothing
 )
 
 // charge is what the step costs who asked for it: a refused request nothing, one that got no whole answer what was read
@@ -44,7 +48,9 @@ func (s Step) charge() Usage {
 	switch s.Fault {
 	case "":
 		return u
-	case Cut, Stalled:
+	case Unfinished, Empty:
+		return u
+	case Cut, Stalled, Broken:
 		u.Out /= 2
 	case Silent:
 		u.Out = 0

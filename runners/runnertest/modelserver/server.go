@@ -112,7 +112,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				x.json(http.StatusBadRequest, object{"error": object{"message": err.Error()}})
 				return
 			}
-			x.ask.id = s.serial.Add(1)
+			x.ask.id, x.ask.body = s.serial.Add(1), string(body)
 			x.ask.stream = x.ask.stream || strings.HasSuffix(path, ":streamGenerateContent")
 			x.give(s.next(name, x.ask))
 			return
@@ -139,7 +139,10 @@ func (s *Server) next(name string, a ask) Step {
 }
 
 func (c *client) step(a ask) Step {
-	at := c.at(a.turn)
+	at := slices.IndexFunc(c.script, func(step Step) bool { return step.When != "" && strings.Contains(a.body, step.When) })
+	if at < 0 {
+		at = c.at(a.turn)
+	}
 	if len(a.tools) == 0 {
 		if first := c.at(0); first >= 0 && c.script[first].Fault != "" {
 			return c.script[first]
@@ -161,6 +164,8 @@ func (c *client) at(turn int) int {
 	for i, step := range c.script {
 		passing := step.Fault != "" && step.Times > 0
 		switch {
+		case step.When != "":
+			continue
 		case passing && (turn != 0 || c.met[i] >= step.Times):
 			continue
 		case turn == 0:
