@@ -24,6 +24,7 @@ func TestFormats(t *testing.T) {
 	stop.Ended.Receipt.PatternTags = []string{"migration", "yes"}
 	lands := landing("T5", 1)
 	lands.Landing.Receipt.Checks[0].Attribution = FixedByTask
+	lands.Landing.Receipt.ResultFrom, lands.Landing.Receipt.AlreadyDone = ResultAsked, true
 	seal := started("T5", 1)
 	seal.Started.Sealed = "5ea1ed"
 	events := []Event{

@@ -93,7 +93,7 @@ type Agent struct {
 	Type         string   `mapstructure:"type"`   // "claude", "codex", "gemini", "opencode", "command" or "scripted"
 	Argv         []string `mapstructure:"argv"`   // the program and its first arguments
 	Prompt       string   `mapstructure:"prompt"` // "stdin" or "file"
-	Result       string   `mapstructure:"result"` // "file" or "exit"
+	Result       string   `mapstructure:"result"` // "file", "final" or "exit"
 	Model        string   `mapstructure:"model"`
 	Env          []string `mapstructure:"env"`         // NAME, NAME* or NAME=value
 	StopSignal   string   `mapstructure:"stop_signal"` // "TERM" or "INT"

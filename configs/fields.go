@@ -125,7 +125,7 @@ var fields = []field{
 	{key: "relay.agents.*.type", kind: text, words: []string{"claude", "codex", "gemini", "opencode", "command", "scripted"}},
 	{key: "relay.agents.*.argv", kind: list, form: &argumentForm},
 	{key: "relay.agents.*.prompt", kind: text, words: []string{"stdin", "file"}, fallback: "stdin"},
-	{key: "relay.agents.*.result", kind: text, words: []string{"file", "exit"}, fallback: "file"},
+	{key: "relay.agents.*.result", kind: text, words: []string{"file", "final", "exit"}, fallback: "file"},
 	{key: "relay.agents.*.model", kind: text, form: &modelForm},
 	{key: "relay.agents.*.env", kind: list, form: &passForm, hidden: true},
 	{key: "relay.agents.*.stop_signal", kind: text, words: []string{"TERM", "INT"}, fallback: "TERM"},

@@ -125,7 +125,7 @@ func (s *claudeStream) system(ev *claudeEvent) {
 func (s *claudeStream) assistant(m *claudeMessage, subagent bool) {
 	s.heard = true
 	s.retry, s.apiError, s.limit = nil, "", nil
-	s.resumed = s.result != nil
+	s.resumed = s.resumed || s.result != nil && !subagent
 	s.counted.message(m, subagent)
 	for i := range m.blocks {
 		b := &m.blocks[i]

@@ -136,6 +136,7 @@ func TestClaudeStream(t *testing.T) {
 		{"one field of another type", []string{initLine, `{"type":"result","subtype":"success","is_error":false,"num_turns":"two","usage":[],"permission_denials":{},"structured_output":{"status":"success","summary":"s"}}`}, runners.Claimed},
 		{"a torn last line", []string{initLine, say("a"), doneLine[:40]}, runners.Truncated},
 		{"no newline at the end", []string{initLine, doneLine}, runners.Claimed},
+		{"its subagent goes on after its result", []string{initLine, doneLine, strings.Replace(say("one more thing"), "null", `"toolu_1"`, 1)}, runners.Claimed},
 		{"goes on after its result", []string{initLine, doneLine, say("one more thing")}, runners.NoResult},
 		{"a torn last line", []string{initLine, say("a"), doneLine[:30]}, runners.Truncated},
 		{"a second result", []string{initLine, doneLine, say("more"), `{"type":"result","subtype":"success","is_error":false,"structured_output":{"status":"failure","summary":"no"}}`}, runners.Failed},

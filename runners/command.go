@@ -22,7 +22,10 @@ type CommandOptions struct {
 	// PromptArg says that the prompt is read from {prompt_file}: stdin is then the null device, else the prompt.
 	PromptArg bool
 	// Exit says that the exit status is the claim: 0 without a result is a success. Without it, silence is no result.
-	Exit       bool
+	Exit bool
+	// Final says that the result is the last thing it writes: then it may live on only as long as Limits.Linger. Else it may
+	// work on, and its end is that of its process.
+	Final      bool
 	Model      string   // for requests that name none
 	Env        []string // added to the request's environment
 	StopSignal string   // "TERM" (default) or "INT"
@@ -62,9 +65,9 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	if c.PromptArg {
 		cmd.Stdin = ""
 	}
-	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits, mood: req.mood}
+	w := watch{sup: c.sup, cmd: cmd, limits: req.Limits, mood: c.mood(req)}
 	if req.Observe != nil {
-		l := listener{req: req}
+		l := listener{req: req, mood: w.mood}
 		w.read, w.mood, w.long = l.line, l.tell, watchedLine
 	}
 	e, err := w.run(ctx)
@@ -117,6 +120,7 @@ const watchedLine = 64 << 10
 // listener tells a watcher the last line of each look: a command may print faster than anyone can read.
 type listener struct {
 	req  Request
+	mood func() mood
 	last []byte
 }
 
@@ -131,7 +135,15 @@ func (l *listener) tell() mood {
 		l.req.observe(EventText, string(l.last))
 		l.last = l.last[:0]
 	}
-	return l.req.mood()
+	return l.mood()
+}
+
+// mood is what a watch asks of the command.
+func (c *Command) mood(req Request) func() mood {
+	if c.Final {
+		return req.mood
+	}
+	return func() mood { return working }
 }
 
 // mood is finished once the result file is there: a command has no other final message to tell.

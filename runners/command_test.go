@@ -50,6 +50,22 @@ func TestCommandPlaceholders(t *testing.T) {
 	}
 }
 
+// A command that has written its result may work on, unless that is its last word.
+func TestCommandWorksOnAfterItsResult(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	for _, final := range []bool{false, true} {
+		req := request(t)
+		req.Limits.Linger, req.Limits.StopGrace = 20*time.Millisecond, time.Second
+		script := `echo '{"status":"success","summary":"s"}' > "$RELAY_RESULT"; sleep 0.5; echo done > work.txt`
+		r := run(t, runners.NewCommand(process.NewLocal(), runners.CommandOptions{Argv: []string{"sh", "-c", script}, Final: final}), req)
+		_, err := os.Stat(filepath.Join(req.Dir, "work.txt"))
+		if r.Outcome != runners.Claimed || r.Exit.Stopped != final || (err == nil) == final {
+			t.Errorf("final %v: got %s (%s), stopped %v, %v", final, r.Outcome, r.Detail, r.Exit.Stopped, err)
+		}
+	}
+}
+
 func TestCommandClaims(t *testing.T) {
 	t.Parallel()
 	needShell(t)

@@ -49,20 +49,27 @@ func (s *geminiStream) finished(r *Report, claimErr error) (Outcome, string) {
 	}
 	switch {
 	case o == Claimed, o == BadResult:
-	case s.looped && r.Result == nil:
-		return Failed, "its own loop detection stopped it: it did the same again and again"
-	case s.asking && r.Result == nil && s.crammed():
-		return ContextExhausted, "it stopped in the middle without a word, as it does when the next request is too long for its model"
-	case s.asking && r.Result == nil:
-		r.EndedWell = true
-		return Provider, "its model's last answer was empty"
-	case r.Result == nil && brokenOff(r.FinalText):
-		r.EndedWell = true
-		return Truncated, "its last answer breaks off in the middle of a sentence"
-	case !s.req.Question && !s.wrote && (s.mode == geminiDefault || s.mode == geminiPlan):
+	case !s.req.Question && !s.wrote && !s.looped && !s.asking && (s.mode == geminiDefault || s.mode == geminiPlan):
 		return PermissionDenied, joinDetail(detail, "approval mode "+s.mode+" gives it no tool to edit a file or run a command with")
+	case r.Result == nil && (s.looped || s.asking || brokenOff(r.FinalText)):
+		return s.brokeOff(r)
 	}
 	return o, detail
+}
+
+// brokeOff is the outcome of a run that was over in the middle, though the CLI calls it a success.
+func (s *geminiStream) brokeOff(r *Report) (Outcome, string) {
+	switch {
+	case s.looped:
+		return Failed, "its own loop detection stopped it: it did the same again and again"
+	case s.asking && s.crammed():
+		return ContextExhausted, "it stopped in the middle without a word, as it does when the next request is too long for its model"
+	}
+	r.EndedWell = true
+	if s.asking {
+		return Provider, "its model's last answer was empty"
+	}
+	return Truncated, "its last answer breaks off in the middle of a sentence"
 }
 
 // crammed reports whether the next request may have been too long. The context of its models holds a million tokens; as it

@@ -168,7 +168,7 @@ func TestCommandConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
 		return runnertest.Cast{
-			Runner: runners.NewCommand(sup, runners.CommandOptions{Argv: []string{program(t, act), "{task}"}}),
+			Runner: runners.NewCommand(sup, runners.CommandOptions{Argv: []string{program(t, act), "{task}"}, Final: true}),
 			Env:    []string{voiceVariable + "=plain"},
 		}
 	})

@@ -24,7 +24,7 @@ func NewScripted(sup process.Supervisor, o ScriptedOptions) *Scripted {
 		o.Name = "scripted"
 	}
 	argv := append(append([]string(nil), o.Argv...), o.Script)
-	return &Scripted{NewCommand(sup, CommandOptions{Name: o.Name, Argv: argv, Env: o.Env})}
+	return &Scripted{NewCommand(sup, CommandOptions{Name: o.Name, Argv: argv, Env: o.Env, Final: true})}
 }
 
 // Name is the runner's name in configuration and ledger.

@@ -59,7 +59,7 @@ func (p *place) bareRunner(ctx context.Context, name string, sup process.Supervi
 		return runners.NewCodex(sup, o), nil
 	case "command":
 		return runners.NewCommand(sup, runners.CommandOptions{
-			Name: name, Argv: agent.Argv, PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit",
+			Name: name, Argv: agent.Argv, PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit", Final: agent.Result == "final",
 			Model: agent.Model, Env: agent.Env, StopSignal: agent.StopSignal,
 		}), nil
 	case "scripted":

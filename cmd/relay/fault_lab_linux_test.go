@@ -44,7 +44,7 @@ const labSettings = `relay:
   linger_seconds: 1
   backoff_seconds: 0.02
   agents:
-    fake: {type: command, argv: [sh, %q]}
+    fake: {type: command, argv: [sh, %q], result: final}
 `
 
 // newLab makes a repository with a plan and an agent. The agent's script is the tail of a shell script.
