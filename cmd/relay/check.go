@@ -144,6 +144,7 @@ func (c *checkup) all(ctx context.Context) {
 	}
 	c.folder()
 	c.space()
+	c.copied()
 	c.worktrees(ctx)
 	if c.epic() {
 		c.ledger(ctx)

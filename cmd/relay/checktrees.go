@@ -162,29 +162,13 @@ func (c *checkup) yard(ctx context.Context) {
 		c.fail("worktrees", err)
 		return
 	}
-	at := dir
-	for !exists(at) && filepath.Dir(at) != at {
-		at = filepath.Dir(at)
+	free, err := freeSpace(nearestFolder(dir))
+	n := checkouts(jobs, len(c.place.reviewers()))
+	state, text, fix := room(fmt.Sprintf("%d checkouts of %s", n, bytesText(size)), uint64(n)*size, free, err)
+	if fix != "" {
+		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"
 	}
-	free, err := freeSpace(at)
-	state, text, fix := room(jobs+1, size, free, err)
 	c.add(state, "worktrees", text, fix)
-}
-
-// room says whether a disk takes some checkouts besides what any night needs.
-func room(checkouts int, size, free uint64, unknown error) (state, text, fix string) {
-	need := size * uint64(checkouts)
-	text = fmt.Sprintf("room for %d checkouts of %s", checkouts, bytesText(size))
-	fix = "make room, choose another disk with relay.worktree.dir, or lower relay.jobs"
-	switch {
-	case unknown != nil:
-		return stateWarn, "it is not known whether there is " + text + ": " + unknown.Error(), ""
-	case free < need+noSpace:
-		return stateFail, "there is no " + text, fix
-	case free < need+scarceSpace:
-		return stateWarn, "there is hardly " + text, fix
-	}
-	return stateOK, text, ""
 }
 
 // size is how much the files take that git knows in this checkout.

@@ -25,23 +25,31 @@ func TestSizeOfACheckout(t *testing.T) {
 	}
 }
 
-func TestRoomForWorktrees(t *testing.T) {
+func TestRoom(t *testing.T) {
 	t.Parallel()
-	const fix = "make room, choose another disk with relay.worktree.dir, or lower relay.jobs"
 	for _, c := range []struct {
-		size, free       uint64
+		need, free       uint64
 		unknown          error
 		state, text, fix string
 	}{
-		{5 << 30, 20 << 30, nil, stateOK, "room for 2 checkouts of 5.0 GiB", ""},
-		{5 << 30, 11 << 30, nil, stateWarn, "there is hardly room for 2 checkouts of 5.0 GiB", fix},
-		{5 << 30, 10 << 30, nil, stateFail, "there is no room for 2 checkouts of 5.0 GiB", fix},
-		{5 << 30, 1 << 30, nil, stateFail, "there is no room for 2 checkouts of 5.0 GiB", fix},
-		{7 << 20, 20 << 30, nil, stateOK, "room for 2 checkouts of 7 MiB", ""},
-		{7, 0, errors.New("no such disk"), stateWarn, "it is not known whether there is room for 2 checkouts of less than 1 MiB: no such disk", ""},
+		{10 << 30, 20 << 30, nil, stateOK, "room for two", ""},
+		{10 << 30, 11 << 30, nil, stateWarn, "there is hardly room for two", "make room"},
+		{10 << 30, 10 << 30, nil, stateFail, "there is no room for two", "make room"},
+		{10 << 30, 1 << 30, nil, stateFail, "there is no room for two", "make room"},
+		{7, 0, errors.New("no such disk"), stateWarn, "it is not known whether there is room for two: no such disk", ""},
 	} {
-		if state, text, fix := room(2, c.size, c.free, c.unknown); state != c.state || text != c.text || fix != c.fix {
+		if state, text, fix := room("two", c.need, c.free, c.unknown); state != c.state || text != c.text || fix != c.fix {
 			t.Errorf("got %s %q, %q; want %s %q, %q", state, text, fix, c.state, c.text, c.fix)
+		}
+	}
+}
+
+// A job checks and lets one reviewer after the other look, but not at once.
+func TestCheckouts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ jobs, reviewers, want int }{{1, 0, 3}, {4, 0, 9}, {4, 1, 9}, {4, 3, 17}} {
+		if got := checkouts(c.jobs, c.reviewers); got != c.want {
+			t.Errorf("%d jobs and %d reviewers have %d checkouts, want %d", c.jobs, c.reviewers, got, c.want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestGaugeLooksOnceASecond(t *testing.T) {
 	at := time.Now()
 	p := configured("worktree", 1)
 	p.root, p.dir = t.TempDir(), t.TempDir()
-	free := p.gauge(func() time.Time { return at })
+	free := p.gauge("", func() time.Time { return at })
 	before := free()
 	if before.Disk <= 0 {
 		t.Fatalf("got %+v of a disk that can be written to", before)

@@ -12,9 +12,10 @@ import (
 // freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
 const freeEvery = time.Second
 
-// gauge tells a run what this machine has left for it. It is asked from one goroutine at a time.
-func (p *place) gauge(now func() time.Time) func() orchestrator.Free {
-	folders := []string{p.dir, p.worktrees().Dir}
+// gauge tells a run what this machine has left for it, also on the disk of the folder where its copy of .git is. It is
+// asked from one goroutine at a time.
+func (p *place) gauge(state string, now func() time.Time) func() orchestrator.Free {
+	folders := []string{p.dir, p.worktrees().Dir, state}
 	var last orchestrator.Free
 	var looked time.Time
 	return func() orchestrator.Free {

@@ -216,16 +216,19 @@ func (n *scoredNight) judge() {
 		switch {
 		case !n.called[t.ID]:
 			n.verdicts[t.ID] = scoredOpen
-		case text == "" || text == n.plan.files()["lib/"+t.file()]:
-			n.verdicts[t.ID] = scoredLost
-		case t.Kind == kindMeets && !strings.Contains(registry, t.function()+"\n"):
-			n.verdicts[t.ID] = scoredLost
-		case n.hiddenTest(final, &t):
+		case n.hiddenTest(final, &t) && (t.Kind != kindMeets || strings.Contains(registry, t.function()+"\n")):
 			n.verdicts[t.ID] = scoredRight
+		case n.handedIn(&t) && !strings.Contains(text, t.code("0")):
+			n.verdicts[t.ID] = scoredLost
 		default:
 			n.verdicts[t.ID] = scoredWrong
 		}
 	}
+}
+
+// handedIn reports whether an agent has come to the end of right work on a task.
+func (n *scoredNight) handedIn(t *scoredTask) bool {
+	return slices.ContainsFunc(n.list("ends"), func(end string) bool { return strings.HasSuffix(end, "-"+t.ID+"-right") })
 }
 
 // hiddenTest reports whether a function prints what it should.

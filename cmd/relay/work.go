@@ -282,7 +282,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
 			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
-		Free:     p.gauge(time.Now),
+		Free:     p.gauge(p.vault(o.app), time.Now),
 		Budget:   p.budget(),
 		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.config.QualityGate.Epic},
 		Settings: settings(p.config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
