@@ -9,7 +9,12 @@ type Cooling struct {
 	Until  time.Time `json:"until,omitzero"`
 	Named  bool      `json:"named,omitempty"` // by the provider, as the time its usage limit ends; else it is relay's own back-off
 	Why    string    `json:"why,omitempty"`
+
+	Outcome Outcome `json:"outcome,omitempty"` // of the attempt that failed so; empty in older logs
 }
+
+// Refused reports whether the runner would not work for a reason that a person can put right.
+func (c Cooling) Refused() bool { return c.Outcome == Auth || c.Outcome == Start }
 
 // Waiting says that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
 type Waiting struct {
@@ -24,6 +29,9 @@ func (l *Ledger) cool(c *Cooling, at time.Time) {
 		if !known.Until.After(at) {
 			delete(l.Cooling, name)
 		}
+	}
+	if c.Refused() {
+		l.refuse(Refusal{Runner: c.Runner, Outcome: c.Outcome, Why: c.Why, Since: at})
 	}
 	switch {
 	case c.Until.IsZero():

@@ -53,6 +53,9 @@ func (l *Ledger) EpicRounds() int {
 func (l *Ledger) judged(e *Event) {
 	r := *e.EpicReviewed
 	r.At, r.Run = e.At, e.Run
+	for _, s := range r.Said {
+		delete(l.Refused, s.Reviewer)
+	}
 	if last := l.LastEpicReview(); last != nil && last.Decision == "" {
 		if last.Usage != nil {
 			sum := *last.Usage

@@ -175,6 +175,7 @@ const (
 	Quota       Outcome = "quota"    // usage limit
 	Provider    Outcome = "provider" // overloaded, 5xx, network
 	Auth        Outcome = "auth"
+	Start       Outcome = "start" // the agent's program ended before it had said anything, or is not there
 	Budget      Outcome = "budget"
 	Stopped     Outcome = "stopped" // Ctrl-C, TERM, deadline, crash of relay
 	Tamper      Outcome = "tamper"

@@ -158,10 +158,7 @@ func (f *fold) task(e *Event) {
 			a.hear(e.Reviewed)
 		}
 	case TypeAttemptEnded:
-		rec.end(e)
-		if e.Ended != nil && e.Ended.Landed != "" {
-			f.ledger.Integration.Finished = ""
-		}
+		f.ended(rec, e)
 	case TypeGated:
 		if !rec.Completed { // what is done stays done
 			rec.Gate = gateOf(e.Gate, e.At)
@@ -176,6 +173,20 @@ func (f *fold) task(e *Event) {
 		return
 	}
 	f.update(e.Task, e.At)
+}
+
+// ended folds the end of an attempt.
+func (f *fold) ended(rec *TaskRecord, e *Event) {
+	rec.end(e)
+	if e.Ended == nil {
+		return
+	}
+	if a := rec.attempt(e.Attempt); a != nil {
+		f.ledger.refusal(a.Runner, e.Ended, e.At)
+	}
+	if e.Ended.Landed != "" {
+		f.ledger.Integration.Finished = ""
+	}
 }
 
 func (f *fold) record(id string) *TaskRecord {

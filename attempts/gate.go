@@ -23,8 +23,8 @@ const (
 // work, paid for and thrown away.
 const maxCostly = 3
 
-// spared is an attempt that relay itself stopped: no number of them says anything of the task.
-func spared(o Outcome) bool { return o == Stopped || o == Budget }
+// spared is an attempt that relay itself stopped, or that its runner refused: no number of them says anything of the task.
+func spared(o Outcome) bool { return o == Stopped || o == Budget || o == Auth || o == Start }
 
 func costly(o Outcome) bool { return o == Environment || o == Conflict }
 

@@ -20,6 +20,7 @@ type Ledger struct {
 
 	// What follows is in the event logs only: it is over soon, and without it nothing goes wrong for long.
 	Cooling map[string]Cooling // by runner; some may be over
+	Refused map[string]Refusal // by runner that would not work when it was last asked
 	Waiting *Waiting           // nil: something runs, or can start
 	Until   time.Time          // the newest run's deadline
 	Chosen  []string           // tasks that the newest run is about, and what they depend on; empty: all

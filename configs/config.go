@@ -51,6 +51,10 @@ type Relay struct {
 	Prices             Prices           `mapstructure:"-"` // merged, in the spelling of the files
 	Backoff            time.Duration    `mapstructure:"backoff_seconds"`
 	BackoffMax         time.Duration    `mapstructure:"backoff_max_seconds"`
+	MaxTaskFaults      int              `mapstructure:"max_task_faults"`
+	OutAfterFailures   int              `mapstructure:"out_after_failures"`
+	OutAfter           time.Duration    `mapstructure:"out_after_minutes"`
+	GiveUp             time.Duration    `mapstructure:"give_up_minutes"`
 	BriefKiB           int              `mapstructure:"brief_kib"`
 	TranscriptMiB      int              `mapstructure:"transcript_mib"`
 	Env                []string         `mapstructure:"env"` // NAME, NAME* or NAME=value

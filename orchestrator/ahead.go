@@ -1,6 +1,8 @@
 package orchestrator
 
-import "slices"
+import (
+	"relay/orchestrator/clock"
+)
 
 // How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
 // ahead of it. Work that waits for its review grows old, and who reads it in the morning has more to undo.
@@ -8,52 +10,50 @@ const tasksPerJobUnreviewed = 2
 
 // choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
 // before new work. The caller holds mu.
-func (n *night) choose(now moment) (i int, runner string) {
-	if i := n.plan.reviewable(func(names []string) bool { return n.pool.allOpen(names, now) }); i >= 0 {
+func (n *night) choose(now clock.Instant) (i int, runner string) {
+	able := func(i int, names []string) (int, bool) { return n.pool.Review(n.plan.tasks[i].ID, names, now) }
+	if i := n.plan.reviewable(able); i >= 0 {
 		return i, n.reviewedRunner(i, now)
 	}
-	if !n.pool.allOpen(n.wanted(), now) {
+	if !n.pool.AllOpen("", n.wanted(), now) {
 		return -1, ""
 	}
-	standard, any := n.pool.pick("", now)
-	i = n.plan.best(func(i int) bool {
-		own := n.plan.tasks[i].Runner
-		switch {
-		case n.plan.awaits[i] != nil:
-			return false
-		case own == "":
-			runner = standard
-			return any
+	for _, rank := range n.pool.Ranks() {
+		i = n.plan.best(func(i int) bool {
+			if n.plan.awaits[i] != nil {
+				return false
+			}
+			name, its, ok := n.pool.Pick(n.plan.tasks[i].ID, n.plan.tasks[i].Runner, now)
+			runner = name
+			return ok && its == rank
+		})
+		if i >= 0 {
+			return i, runner
 		}
-		var ok bool
-		runner, ok = n.pool.pick(own, now)
-		return ok
-	})
-	return i, runner
+	}
+	return -1, ""
 }
 
 // wanted are the reviewers without whom no agent begins new work: none as long as what waits for its review is little and
 // in nobody's way, if all of them can be asked in this run. The caller holds mu.
 func (n *night) wanted() []string {
-	needs := n.pool.needs
-	out := slices.ContainsFunc(needs, func(name string) bool { return n.pool.member(name).out })
-	if out || n.o.Isolation != IsolationWorktree || n.plan.unreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
-		return needs
+	if n.pool.PanelOut() || n.o.Isolation != IsolationWorktree || n.plan.unreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
+		return n.pool.Panel
 	}
 	return nil
 }
 
 // reviewedRunner is whom findings go to when a review is all that a task lacks: who did the work, if that can be.
-func (n *night) reviewedRunner(i int, now moment) string {
+func (n *night) reviewedRunner(i int, now clock.Instant) string {
 	task := n.plan.tasks[i]
 	last := ""
 	if past := n.store.Task(task.ID).Attempts; len(past) > 0 {
 		last = past[len(past)-1].Runner
 	}
-	if n.pool.open(last, now) {
+	if n.pool.Open(last, task.ID, now) {
 		return last
 	}
-	other, _ := n.pool.pick(task.Runner, now)
+	other, _, _ := n.pool.Pick(task.ID, task.Runner, now)
 	return firstOf(other, last)
 }
 
@@ -72,12 +72,16 @@ func (s *schedule) awaitsReview(i int, missing []string) {
 	s.leases.take(i)
 }
 
-// reviewable is the most urgent task that could begin with its review, or -1.
-func (s *schedule) reviewable(able func(names []string) bool) int {
-	best := -1
+// reviewable is the most urgent of the tasks with the lowest rank that could begin with their review, or -1.
+func (s *schedule) reviewable(able func(i int, names []string) (rank int, ok bool)) int {
+	best, lowest := -1, 0
 	for i, names := range s.awaits {
-		if s.phase[i] == phaseReady && able(names) && (best < 0 || s.ready.before(i, best)) {
-			best = i
+		if s.phase[i] != phaseReady {
+			continue
+		}
+		rank, ok := able(i, names)
+		if ok && (best < 0 || rank < lowest || rank == lowest && s.ready.before(i, best)) {
+			best, lowest = i, rank
 		}
 	}
 	return best

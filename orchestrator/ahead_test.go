@@ -38,7 +38,7 @@ func TestAgentsGoOnWhileAReviewerIsLimited(t *testing.T) {
 		"one job": {Options{Jobs: 1, Isolation: IsolationWorktree},
 			"A claude 0s, B claude 30s, A review 3h0m30s, B review 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
 		"two jobs": {Options{Jobs: 2, Isolation: IsolationWorktree},
-			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h0m30s, D review 3h1m30s, E review 3h1m30s, F claude 3h2m30s"},
+			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h1m0s, D review 3h1m30s, E review 3h2m0s, F claude 3h2m30s"},
 		"where work that waits is in the way": {Options{Jobs: 1},
 			"A claude 0s, A review 3h0m30s, B claude 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
 	} {
@@ -57,11 +57,14 @@ func TestAgentsGoOnWhileAReviewerIsLimited(t *testing.T) {
 // A reviewer that cannot work in this run at all is not waited for, and nothing is done that it would have to judge.
 func TestNobodyGoesAheadOfAReviewerThatIsOut(t *testing.T) {
 	t.Parallel()
-	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Environment, why: "not logged in", out: true, limited: "codex"}}}
+	script := map[string][]step{}
+	for _, id := range []string{"A", "B", "C", "D", "E", "F"} {
+		script[id] = always(step{takes: time.Minute, outcome: attempts.Auth, why: "not logged in", limited: "codex"})
+	}
 	o := Options{Jobs: 1, Isolation: IsolationWorktree, Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}
 	simulate(t, sixWithoutOrder, o, script, func(s *simulated, _ *attempts.Store, err error) {
-		if !errors.Is(err, ErrNoRunner) || len(s.log) != 1 || !strings.Contains(err.Error(), "codex: not logged in") {
-			t.Errorf("got %v after %v, want ErrNoRunner after one attempt", err, s.log)
+		if !errors.As(err, new(*NoRunnerError)) || slices.ContainsFunc(s.log, func(line string) bool { return strings.HasPrefix(line, "D") }) || !strings.Contains(err.Error(), "codex: not logged in") {
+			t.Errorf("got %v after %v, want that no runner is left, and agents that are at most two tasks ahead", err, s.log)
 		}
 	})
 }
@@ -72,7 +75,7 @@ func TestReviewersBackOff(t *testing.T) {
 	crash := step{takes: time.Minute, outcome: attempts.Environment, why: "exit status 1", limited: "codex"}
 	script := map[string][]step{"A": {crash, crash}, "B": {crash}}
 	simulate(t, sixWithoutOrder, Options{Jobs: 1, Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
-		want := []string{"A claude 0s", "A review 1m30s", "A review 3m30s", "B claude 4m30s", "B review 6m0s"}
+		want := []string{"A claude 0s", "A review 1m30s", "B claude 3m0s", "C claude 5m0s", "A review 6m0s", "B review 7m0s"}
 		if err != nil || !slices.Equal(s.log[:min(len(s.log), len(want))], want) {
 			t.Errorf("got %v (%v), want first %v", s.log, err, want)
 		}
@@ -97,7 +100,7 @@ tasks:
 	if err != nil {
 		t.Fatal(err)
 	}
-	able := func(names []string) bool { return slices.Equal(names, []string{"codex"}) }
+	able := func(_ int, names []string) (int, bool) { return 0, slices.Equal(names, []string{"codex"}) }
 	waiting := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Head: "c0ffee", Receipt: attempts.Receipt{
 		Salvage: "refs/relay/kept", Review: &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "codex", Why: "limit"}}},
 	}}
@@ -109,7 +112,7 @@ tasks:
 		if got := s.best(func(i int) bool { return s.awaits[i] == nil }); got != -1 {
 			t.Errorf("%s: task %d may start, want none: its files are in work that waits", name, got)
 		}
-		if got := s.reviewable(func([]string) bool { return false }); got != -1 {
+		if got := s.reviewable(func(int, []string) (int, bool) { return 0, false }); got != -1 {
 			t.Errorf("%s: task %d may be reviewed by nobody", name, got)
 		}
 		if got := s.reviewable(able); got != 0 || s.unreviewed() != 1 {

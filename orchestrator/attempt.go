@@ -16,6 +16,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	task := n.plan.tasks[j.index]
 	record := n.store.Task(task.ID)
 	if gated, err := n.bankrupt(j, task, record); gated {
+		n.locked(func() { n.pool.Release(task.ID) })
 		return err
 	}
 	a := n.assign(task, record, j.runner)
@@ -35,6 +36,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
+		n.locked(func() { n.pool.Answered(a.Runner, task.ID, n.moment()) })
 		n.board(car{Ready: Ready{a, f}, job: j, record: record, began: began})
 		return nil
 	}
@@ -70,7 +72,10 @@ func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	n.locked(func() { n.plan.again(j.index) })
+	n.locked(func() {
+		n.pool.Release(n.plan.tasks[j.index].ID)
+		n.plan.again(j.index)
+	})
 	return nil
 }
 
@@ -87,7 +92,7 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	n.locked(func() {
 		left := n.purse.left(task, record.UsedSince())
 		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
-		a.Closed = n.pool.closed(n.moment())
+		a.Closed = n.pool.Closed(n.moment())
 	})
 	return a
 }
@@ -104,7 +109,7 @@ func earlierFindings(record attempts.TaskRecord) string {
 
 // close records how an attempt ended and acts on it.
 func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding, began time.Duration) error {
-	ended, err := n.record(a, record, f)
+	ended, told, err := n.record(a, record, f)
 	if err != nil {
 		return err
 	}
@@ -114,24 +119,31 @@ func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding
 	n.consequences(j, a, f, ended)
 	n.report(a, f, ended, n.ran()-began)
 	n.announce()
-	return n.weigh(j.index, a, f, ended)
+	if err := n.weigh(j.index, a, f, ended); err != nil {
+		return err
+	}
+	return n.countUncharged(f, ended, told)
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
-func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (attempts.Ended, error) {
+func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (attempts.Ended, ruling, error) {
 	ended := n.ended(a, f)
 	ended.Charged = ended.Charged && !n.excused(a, ended)
+	told := n.answered(a, f, ended)
 	ended.Gate = n.gate(a, record, f, ended)
+	if told.spent != "" && ended.Gate == nil {
+		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: told.spent, At: n.now().UTC()}
+	}
 	events := make([]attempts.Event, 0, 1+len(f.Notes))
 	for i := range f.Notes {
 		f.Notes[i].Text = n.redact.text(f.Notes[i].Text)
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: &f.Notes[i]})
 	}
 	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Attempt, Ended: &ended})
-	for _, cooling := range n.answered(a, f, ended) {
+	for _, cooling := range told.cooling {
 		events = append(events, attempts.Event{Type: attempts.TypeCooling, Task: a.Task.ID, Attempt: a.Attempt, Cooling: cooling})
 	}
-	return ended, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
+	return ended, told, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.
@@ -218,40 +230,6 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 	n.tally.Ended++
 	n.tally.Usage.Add(f.Usage)
 	n.purse.end(a.Task.ID, f.Usage, !a.Ended)
-}
-
-// answered takes note of what an attempt's end says of its runner and its reviewers. It returns what later runs must know
-// of that too.
-func (n *night) answered(a Assignment, f Finding, e attempts.Ended) (told []*attempts.Cooling) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	cool := func(name, why string, resetAt time.Time) {
-		if c := n.pool.cool(name, n.redact.text(why), n.moment(), resetAt); c != nil {
-			told = append(told, c)
-		}
-	}
-	switch {
-	case e.Receipt.AwaitsReview(): // that is no fault of the runner's
-	case f.RunnerOut:
-		n.pool.drop(a.Runner, e.Receipt.ErrorSummary)
-	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
-		cool(a.Runner, e.Receipt.ErrorSummary, f.ResetAt)
-	case f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
-		n.pool.worked(a.Runner)
-	}
-	if e.Receipt.Review != nil {
-		for _, s := range e.Receipt.Review.Said {
-			n.pool.worked(s.Reviewer)
-		}
-	}
-	for _, r := range f.Unable {
-		if r.Out {
-			n.pool.drop(r.Name, n.redact.text(r.Why))
-		} else {
-			cool(r.Name, r.Why, r.ResetAt)
-		}
-	}
-	return told
 }
 
 // about fills in which attempt of which task an update is about.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 )
 
 // breaker is the circuit breaker of a run. It opens when several tasks have failed although they were tried again, and
@@ -18,13 +19,13 @@ type breaker struct {
 	pause        time.Duration // the first one
 
 	state  breakerState
-	failed []failedTask // since a task was last completed, each task once
-	why    string       // it opened, in words
-	cause  string       // the error it opened for; "": the tasks had different ones
-	opens  opening      // when it is open: the end of the pause
-	probe  int          // when it is half open: the task that was let through
-	tried  int          // attempts that have failed since it was half open
-	lost   int          // how often that has ended with a failure
+	failed []failedTask   // since a task was last completed, each task once
+	why    string         // it opened, in words
+	cause  string         // the error it opened for; "": the tasks had different ones
+	opens  clock.Deadline // when it is open: the end of the pause
+	probe  int            // when it is half open: the task that was let through
+	tried  int            // attempts that have failed since it was half open
+	lost   int            // how often that has ended with a failure
 }
 
 type breakerState uint8
@@ -56,10 +57,10 @@ type failedTask struct {
 func (f failedTask) spent() bool { return f.gated || f.tries >= 2 }
 
 // admits reports whether a task may start now; rest is how long to wait otherwise, 0 until the probe has ended.
-func (b *breaker) admits(now moment, probing bool) (ok bool, rest time.Duration) {
+func (b *breaker) admits(now clock.Instant, probing bool) (ok bool, rest time.Duration) {
 	switch {
 	case b.state == breakerOpen:
-		rest = b.opens.rest(now)
+		rest = b.opens.Rest(now)
 		return rest <= 0, rest
 	case b.state == breakerHalfOpen:
 		return !probing, 0
@@ -85,7 +86,7 @@ func (b *breaker) complete() bool {
 }
 
 // fail notes that an attempt has failed, and reports whether that has opened the breaker.
-func (b *breaker) fail(f failedTask, now moment) bool {
+func (b *breaker) fail(f failedTask, now clock.Instant) bool {
 	f = b.count(f)
 	switch {
 	case b.state == breakerClosed:
@@ -101,7 +102,7 @@ func (b *breaker) fail(f failedTask, now moment) bool {
 	if b.why == "" {
 		return false
 	}
-	b.state, b.opens = breakerOpen, now.after(b.pause<<b.lost)
+	b.state, b.opens = breakerOpen, now.After(b.pause<<b.lost)
 	return true
 }
 
@@ -152,7 +153,7 @@ func (b *breaker) common(last failedTask) (why, cause string) {
 
 // tripped returns what to wait for while the breaker keeps a task from starting. A pause beyond the deadline ends the run.
 // The caller holds mu.
-func (n *night) tripped(now moment) (*waiting, error) {
+func (n *night) tripped(now clock.Instant) (*waiting, error) {
 	b := &n.breaker
 	ok, rest := b.admits(now, b.state == breakerHalfOpen && n.plan.phase[b.probe] == phaseRunning)
 	if ok || n.plan.ready.Len() == 0 {
@@ -164,7 +165,7 @@ func (n *night) tripped(now moment) (*waiting, error) {
 	if n.plan.running == 0 && n.pointless(b.opens, now) {
 		return nil, n.halt(CircuitBreaker, b.why)
 	}
-	err := n.tellWaiting(UpdatePaused, attempts.Waiting{Until: b.opens.day.UTC(), For: "another try", Why: b.why})
+	err := n.tellWaiting(UpdatePaused, attempts.Waiting{Until: b.opens.Day.UTC(), For: "another try", Why: b.why})
 	return &waiting{changed: n.changed, rest: rest}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 )
 
 // What a breaker does, event by event: "1 disk" is a failure of task 1 with that error, "1! disk" one that gates it,
@@ -45,14 +46,14 @@ func TestBreaker(t *testing.T) {
 
 func breakerDoes(t *testing.T, events string) string {
 	t.Helper()
-	b, now, running := breaker{sameError: 3, failedInARow: 5, pause: 15 * time.Minute}, moment{day: midnight}, -1
+	b, now, running := breaker{sameError: 3, failedInARow: 5, pause: 15 * time.Minute}, clock.Instant{Day: midnight}, -1
 	var got []string
 	for e := range strings.SplitSeq(events, ",") {
 		index := 0
 		_, _ = fmt.Sscanf(strings.Trim(e, "+> "), "%d", &index)
 		switch wait, err := time.ParseDuration(e); {
 		case err == nil:
-			now = moment{day: now.day.Add(wait), run: now.run + wait}
+			now = clock.Instant{Day: now.Day.Add(wait), Run: now.Run + wait}
 		case e[0] == '>':
 			if ok, _ := b.admits(now, running == b.probe); !ok {
 				got = append(got, "held")
@@ -70,7 +71,7 @@ func breakerDoes(t *testing.T, events string) string {
 				running = -1
 			}
 			if b.fail(failedTask{index: index, id: fmt.Sprintf("T%d", index), gated: strings.HasSuffix(what, "!"), cause: cause, said: cause}, now) {
-				got = append(got, fmt.Sprintf("opens %dm", b.opens.rest(now)/time.Minute))
+				got = append(got, fmt.Sprintf("opens %dm", b.opens.Rest(now)/time.Minute))
 			}
 		}
 	}

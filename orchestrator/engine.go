@@ -89,8 +89,6 @@ type Finding struct {
 	Unable  []Unable        // reviewers; the outcome is theirs where nothing but their opinion is missing
 	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
 	Notes   []attempts.Note
-	// RunnerOut means that this runner cannot work at all in this run.
-	RunnerOut bool
 
 	used      runners.Usage    // by the runs of Session, without what reviewers used
 	agentHead string           // before relay committed what was left
@@ -123,10 +121,11 @@ func (f *Finding) pardon() {
 
 // Heard is one thing an agent or relay did during an attempt.
 type Heard struct {
-	Task  string
-	Kind  UpdateKind // UpdateActivity, UpdateUsage, UpdateSettingUp, UpdateChecking, UpdateReviewing, UpdateMending
-	Event runners.Event
-	Usage attempts.Usage // UpdateUsage: of the attempt so far
+	Task   string
+	Runner string     // UpdateActivity: who does it
+	Kind   UpdateKind // UpdateActivity, UpdateUsage, UpdateSettingUp, UpdateChecking, UpdateReviewing, UpdateMending
+	Event  runners.Event
+	Usage  attempts.Usage // UpdateUsage: of the attempt so far
 	// Delivered means of an UpdateUsage that the agent has come to its end: what was used counts, and stops it no more.
 	Delivered bool
 }

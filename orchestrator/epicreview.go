@@ -33,7 +33,7 @@ func (n *night) appraise(ctx context.Context, c local) error {
 		if err != nil || r == nil {
 			return err
 		}
-		passes := f.Outcome == attempts.Quota || f.Outcome == attempts.Provider
+		passes := slices.Contains([]attempts.Outcome{attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start}, f.Outcome)
 		if err := n.judged(*r, f); err != nil || !passes || tries >= n.o.Limits.MaxUncharged {
 			return err
 		}
@@ -80,7 +80,7 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 		return nil, f, nil
 	}
 	n.locked(func() {
-		a.Closed = n.pool.closed(n.moment())
+		a.Closed = n.pool.Closed(n.moment())
 		n.purse.begin(&a.Task, attempts.Usage{})
 		n.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
@@ -182,7 +182,8 @@ func (n *night) opinion(s review.Subject, f *Finding, said []attempts.Said, miss
 // judged records and tells what the panel came to.
 func (n *night) judged(r attempts.EpicReview, f Finding) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
-	for _, cooling := range n.answered(Assignment{}, f, attempts.Ended{Receipt: f.Receipt}) {
+	told := n.answered(Assignment{Task: epic.Task{ID: wholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
+	for _, cooling := range told.cooling {
 		events = append(events, attempts.Event{Type: attempts.TypeCooling, Cooling: cooling})
 	}
 	n.mu.Lock()
@@ -211,13 +212,13 @@ func (n *night) awaitPanel(ctx context.Context) (open bool, err error) {
 	for {
 		n.mu.Lock()
 		now := n.moment()
-		name, at := n.pool.latest(n.pool.needs, now)
-		if name == "" || at.rest(now) <= 0 || n.pointless(at, now) {
+		name, at := n.pool.Latest(wholeEpic, n.pool.Panel, now)
+		if name == "" || at.Rest(now) <= 0 || n.pointless(at, now) {
 			n.mu.Unlock()
-			return name != "" && at.rest(now) <= 0, nil
+			return name != "" && at.Rest(now) <= 0, nil
 		}
-		wait := &waiting{changed: n.changed, rest: at.rest(now)}
-		err := n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.day.UTC(), For: name, Why: n.pool.member(name).why})
+		wait := &waiting{changed: n.changed, rest: at.Rest(now)}
+		err := n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: n.pool.Why(name)})
 		n.mu.Unlock()
 		if err != nil {
 			return false, err

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/runnerpool"
 	"relay/review"
 )
 
@@ -58,7 +59,7 @@ func TestAwaitPanel(t *testing.T) {
 				}
 				n := newNight(&o, store, &simulated{})
 				for who, off := range test.cool {
-					n.pool.cool(who, "limit", n.moment(), time.Now().Add(off))
+					n.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.moment())
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

@@ -153,7 +153,7 @@ func (f *Finding) told(report runners.Report) (answered bool) {
 	case next.Outcome.Charged(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
 		f.Receipt.ErrorSummary = fmt.Sprintf("%s, and gave none when it was asked once more", f.unsaid.summary)
 	default:
-		f.Outcome, f.ResetAt, f.RunnerOut = next.Outcome, next.ResetAt, next.RunnerOut
+		f.Outcome, f.ResetAt = next.Outcome, next.ResetAt
 		f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = next.Receipt.ErrorCategory, next.Receipt.ErrorSummary
 	}
 	return false

@@ -18,7 +18,7 @@ func judge(r runners.Report) Finding {
 	}
 	f.used = r.Usage
 	row := outcomeOf(r.Outcome)
-	f.Outcome, f.RunnerOut = row.outcome, row.runnerOut
+	f.Outcome = row.outcome
 	f.Receipt.ErrorCategory = row.category
 	if row.outcome != attempts.Success {
 		f.Receipt.ErrorSummary = firstOf(r.Detail, row.words)
@@ -37,42 +37,41 @@ func judge(r runners.Report) Finding {
 
 // outcomeRow is one line of the outcome table, from a runner's report to the ledger.
 type outcomeRow struct {
-	outcome   attempts.Outcome
-	category  attempts.Category
-	words     string
-	runnerOut bool
+	outcome  attempts.Outcome
+	category attempts.Category
+	words    string
 }
 
 // outcomeRows is the outcome table.
 var outcomeRows = map[runners.Outcome]outcomeRow{
 	runners.Claimed:          {outcome: attempts.Success},
-	runners.Failed:           {attempts.Agent, attempts.CodeError, "the agent reported a failure", false},
-	runners.NoResult:         {attempts.Agent, attempts.NoResult, "the agent ended without a result", false},
-	runners.BadResult:        {attempts.Agent, attempts.NoResult, "the agent's result cannot be read", false},
-	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time", false},
-	runners.SilenceLimit:     {attempts.Timeout, attempts.TimedOut, "the agent fell silent", false},
-	runners.Quota:            {attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached", false},
-	runners.Refused:          {attempts.Agent, attempts.CodeError, "the model refuses this task", false},
-	runners.ContextExhausted: {attempts.Agent, attempts.CodeError, "the task does not fit the model's context", false},
-	runners.Killed:           {attempts.Agent, attempts.CodeError, "the agent was killed", false},
-	runners.RateLimited:      {attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests", false},
-	runners.Overloaded:       {attempts.Provider, attempts.ProviderError, "the provider failed", false},
-	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed", false},
-	runners.Truncated:        {attempts.Provider, attempts.ProviderError, "the provider failed", false},
-	runners.Provider:         {attempts.Provider, attempts.ProviderError, "the provider failed", false},
-	runners.NoSession:        {attempts.Provider, attempts.ProviderError, "the agent's session is gone", false},
-	runners.Auth:             {attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used", true},
-	runners.PermissionDenied: {attempts.Environment, attempts.CLIError, "the agent's mode denies it a tool it needs", false},
-	runners.CannotStart:      {attempts.Environment, attempts.CLIError, "the agent's program cannot be started", true},
-	runners.Stopped:          {attempts.Stopped, attempts.Interrupted, "the run was stopped", false},
-	runners.Lost:             {attempts.Environment, attempts.Interrupted, "the process that watched the agent died", false},
+	runners.Failed:           {attempts.Agent, attempts.CodeError, "the agent reported a failure"},
+	runners.NoResult:         {attempts.Agent, attempts.NoResult, "the agent ended without a result"},
+	runners.BadResult:        {attempts.Agent, attempts.NoResult, "the agent's result cannot be read"},
+	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time"},
+	runners.SilenceLimit:     {attempts.Timeout, attempts.TimedOut, "the agent fell silent"},
+	runners.Quota:            {attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached"},
+	runners.Refused:          {attempts.Agent, attempts.CodeError, "the model refuses this task"},
+	runners.ContextExhausted: {attempts.Agent, attempts.CodeError, "the task does not fit the model's context"},
+	runners.Killed:           {attempts.Agent, attempts.CodeError, "the agent was killed"},
+	runners.RateLimited:      {attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests"},
+	runners.Overloaded:       {attempts.Provider, attempts.ProviderError, "the provider failed"},
+	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed"},
+	runners.Truncated:        {attempts.Provider, attempts.ProviderError, "the provider failed"},
+	runners.Provider:         {attempts.Provider, attempts.ProviderError, "the provider failed"},
+	runners.NoSession:        {attempts.Provider, attempts.ProviderError, "the agent's session is gone"},
+	runners.Auth:             {attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used"},
+	runners.PermissionDenied: {attempts.Environment, attempts.CLIError, "the agent's mode denies it a tool it needs"},
+	runners.CannotStart:      {attempts.Start, attempts.CLIError, "the agent's program cannot be started"},
+	runners.Stopped:          {attempts.Stopped, attempts.Interrupted, "the run was stopped"},
+	runners.Lost:             {attempts.Environment, attempts.Interrupted, "the process that watched the agent died"},
 }
 
 func outcomeOf(o runners.Outcome) outcomeRow {
 	if row, ok := outcomeRows[o]; ok {
 		return row
 	}
-	return outcomeRow{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o), false}
+	return outcomeRow{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o)}
 }
 
 // claim takes in what the agent said of itself.

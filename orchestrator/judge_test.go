@@ -17,35 +17,34 @@ func TestJudge(t *testing.T) {
 		category attempts.Category
 		words    string
 		charged  bool
-		out      bool
 	}{
-		"claimed":       {runners.Report{Outcome: runners.Claimed}, attempts.Success, "", "", false, false},
-		"failed":        {runners.Report{Outcome: runners.Failed, Detail: "d"}, attempts.Agent, attempts.CodeError, "d", true, false},
-		"no result":     {runners.Report{Outcome: runners.NoResult}, attempts.Agent, attempts.NoResult, "the agent ended without a result", true, false},
-		"bad result":    {runners.Report{Outcome: runners.BadResult, Detail: "d"}, attempts.Agent, attempts.NoResult, "d", true, false},
-		"wall":          {runners.Report{Outcome: runners.WallLimit, Detail: "d"}, attempts.Timeout, attempts.TimedOut, "d", true, false},
-		"silence":       {runners.Report{Outcome: runners.SilenceLimit, Detail: "d"}, attempts.Timeout, attempts.TimedOut, "d", true, false},
-		"quota":         {runners.Report{Outcome: runners.Quota, Detail: "d"}, attempts.Quota, attempts.RateLimited, "d", false, false},
-		"rate":          {runners.Report{Outcome: runners.RateLimited, Detail: "d"}, attempts.Provider, attempts.RateLimited, "d", false, false},
-		"provider":      {runners.Report{Outcome: runners.Provider, Detail: "d"}, attempts.Provider, attempts.ProviderError, "d", false, false},
-		"auth":          {runners.Report{Outcome: runners.Auth, Detail: "d"}, attempts.Auth, attempts.AuthError, "d", false, true},
-		"cannot start":  {runners.Report{Outcome: runners.CannotStart, Detail: "d"}, attempts.Environment, attempts.CLIError, "d", false, true},
-		"stopped":       {runners.Report{Outcome: runners.Stopped, Detail: "d"}, attempts.Stopped, attempts.Interrupted, "d", false, false},
-		"lost":          {runners.Report{Outcome: runners.Lost, Detail: "d"}, attempts.Environment, attempts.Interrupted, "d", false, false},
-		"unheard of":    {runners.Report{Outcome: "new"}, attempts.Environment, attempts.CLIError, "unknown outcome new", false, false},
-		"said so":       {runners.Report{Outcome: runners.Failed, Detail: "d", Result: failure}, attempts.Agent, attempts.CodeError, "err", true, false},
-		"limit, failed": {runners.Report{Outcome: runners.Quota, Detail: "d", Result: failure}, attempts.Quota, attempts.RateLimited, "d", false, false},
+		"claimed":       {runners.Report{Outcome: runners.Claimed}, attempts.Success, "", "", false},
+		"failed":        {runners.Report{Outcome: runners.Failed, Detail: "d"}, attempts.Agent, attempts.CodeError, "d", true},
+		"no result":     {runners.Report{Outcome: runners.NoResult}, attempts.Agent, attempts.NoResult, "the agent ended without a result", true},
+		"bad result":    {runners.Report{Outcome: runners.BadResult, Detail: "d"}, attempts.Agent, attempts.NoResult, "d", true},
+		"wall":          {runners.Report{Outcome: runners.WallLimit, Detail: "d"}, attempts.Timeout, attempts.TimedOut, "d", true},
+		"silence":       {runners.Report{Outcome: runners.SilenceLimit, Detail: "d"}, attempts.Timeout, attempts.TimedOut, "d", true},
+		"quota":         {runners.Report{Outcome: runners.Quota, Detail: "d"}, attempts.Quota, attempts.RateLimited, "d", false},
+		"rate":          {runners.Report{Outcome: runners.RateLimited, Detail: "d"}, attempts.Provider, attempts.RateLimited, "d", false},
+		"provider":      {runners.Report{Outcome: runners.Provider, Detail: "d"}, attempts.Provider, attempts.ProviderError, "d", false},
+		"auth":          {runners.Report{Outcome: runners.Auth, Detail: "d"}, attempts.Auth, attempts.AuthError, "d", false},
+		"cannot start":  {runners.Report{Outcome: runners.CannotStart, Detail: "d"}, attempts.Start, attempts.CLIError, "d", false},
+		"stopped":       {runners.Report{Outcome: runners.Stopped, Detail: "d"}, attempts.Stopped, attempts.Interrupted, "d", false},
+		"lost":          {runners.Report{Outcome: runners.Lost, Detail: "d"}, attempts.Environment, attempts.Interrupted, "d", false},
+		"unheard of":    {runners.Report{Outcome: "new"}, attempts.Environment, attempts.CLIError, "unknown outcome new", false},
+		"said so":       {runners.Report{Outcome: runners.Failed, Detail: "d", Result: failure}, attempts.Agent, attempts.CodeError, "err", true},
+		"limit, failed": {runners.Report{Outcome: runners.Quota, Detail: "d", Result: failure}, attempts.Quota, attempts.RateLimited, "d", false},
 		"own category": {runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: " test_failure "}},
-			attempts.Agent, attempts.TestFailure, "s", true, false},
+			attempts.Agent, attempts.TestFailure, "s", true},
 		"free text for a category": {runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: ".tasks | delete"}},
-			attempts.Agent, attempts.CodeError, ".tasks | delete: s", true, false},
+			attempts.Agent, attempts.CodeError, ".tasks | delete: s", true},
 		"relay's category": {runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: "rate_limited"}},
-			attempts.Agent, attempts.CodeError, "rate_limited: s", true, false},
+			attempts.Agent, attempts.CodeError, "rate_limited: s", true},
 	} {
 		c.report.Exit = process.Exit{Strays: 2}
 		f := judge(c.report)
-		if f.Outcome != c.outcome || f.Receipt.ErrorCategory != c.category || f.Receipt.ErrorSummary != c.words || f.RunnerOut != c.out || f.Outcome.Charged() != c.charged {
-			t.Errorf("%s: got %s %s %q, out %v; want %s %s %q", name, f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, f.RunnerOut, c.outcome, c.category, c.words)
+		if f.Outcome != c.outcome || f.Receipt.ErrorCategory != c.category || f.Receipt.ErrorSummary != c.words || f.Outcome.Charged() != c.charged {
+			t.Errorf("%s: got %s %s %q; want %s %s %q", name, f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, c.outcome, c.category, c.words)
 		}
 		if len(f.Notes) != 1 || f.Gate != "" {
 			t.Errorf("%s: got notes %v, gate %q", name, f.Notes, f.Gate)

@@ -54,8 +54,13 @@ func (l *lab) open(agent string) {
 	if err != nil {
 		l.Fatal(err)
 	}
+	plan := &epic.Epic{ID: "20260101-lab", Title: "lab"}
+	graph, err := epic.NewGraph(plan)
+	if err != nil {
+		l.Fatal(err)
+	}
 	o := &Options{
-		Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.Root, Repo: repo, Dir: filepath.Join(l.Root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
+		Epic: plan, Graph: graph, Root: l.Root, Repo: repo, Dir: filepath.Join(l.Root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
 		Run: "20260101T220000Z-0000", Isolation: IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
 		Limits: Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 )
 
 // halt is why a run starts nothing more although there is more to do. What runs comes to its end, but at the deadline.
@@ -40,7 +41,7 @@ func (n *night) untilDeadline(ctx context.Context) (bounded context.Context, ove
 	watch.Go(func() {
 		for ctx.Err() == nil {
 			now := n.moment()
-			rest := n.deadline.rest(now)
+			rest := n.deadline.Rest(now)
 			if rest <= 0 {
 				n.expire()
 				cancel(errDeadline)
@@ -68,8 +69,8 @@ func (n *night) expire() {
 }
 
 // pointless reports that a wait would last beyond the run's deadline.
-func (n *night) pointless(at opening, now moment) bool {
-	return n.deadline != nil && at.rest(now) >= n.deadline.rest(now)
+func (n *night) pointless(at clock.Deadline, now clock.Instant) bool {
+	return n.deadline != nil && at.Rest(now) >= n.deadline.Rest(now)
 }
 
 // weigh holds how an attempt ended against the limits of the whole run. The caller holds mu.
@@ -81,11 +82,15 @@ func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) erro
 		return nil
 	}
 	if failsTask(f, e) {
-		if err := n.judgeFailure(index, a, e); err != nil {
-			return err
-		}
+		return n.judgeFailure(index, a, e)
 	}
-	if e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget {
+	return nil
+}
+
+// countUncharged ends the run that has had too many attempts which ended through no fault of an agent. The caller holds mu.
+func (n *night) countUncharged(f Finding, e attempts.Ended, told ruling) error {
+	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
+	if uncounted || told.repeat {
 		return nil
 	}
 	n.uncharged++
@@ -97,7 +102,7 @@ func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) erro
 
 // failsTask reports whether the task has failed: not its runner, its reviewers, or its landing among others.
 func failsTask(f Finding, e attempts.Ended) bool {
-	if e.Outcome == attempts.Conflict || f.RunnerOut || e.Receipt.AwaitsReview() {
+	if e.Outcome == attempts.Conflict || runnerFaults[f.Outcome] || e.Receipt.AwaitsReview() {
 		return false
 	}
 	return e.Charged || e.Outcome.Charged() || e.Gate != nil || e.Outcome == attempts.Environment
@@ -111,24 +116,24 @@ const roomPause = 10 * time.Second
 
 // cramped returns what to wait for when the machine has no room for another attempt. When it has had none for too long,
 // the run is halted. The caller holds mu.
-func (n *night) cramped(now moment) (*waiting, error) {
+func (n *night) cramped(now clock.Instant) (*waiting, error) {
 	reason, lacks, why := n.lacking()
 	if reason == "" {
 		n.tight = nil
 		return nil, nil
 	}
 	if n.tight == nil {
-		until := now.after(n.o.Limits.FloorWait)
+		until := now.After(n.o.Limits.FloorWait)
 		n.tight = &until
 	}
-	rest := n.tight.rest(now)
+	rest := n.tight.Rest(now)
 	if rest <= 0 && n.plan.running == 0 {
 		return nil, n.halt(reason, why)
 	}
 	if rest <= 0 || rest > roomPause {
 		rest = roomPause
 	}
-	err := n.tellWaiting(UpdateCramped, attempts.Waiting{Until: n.tight.day.UTC(), For: lacks, Why: why})
+	err := n.tellWaiting(UpdateCramped, attempts.Waiting{Until: n.tight.Day.UTC(), For: lacks, Why: why})
 	return &waiting{changed: n.changed, rest: rest}, err
 }
 

@@ -103,17 +103,16 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 func TestUnchargedRetriesOfARun(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{}
-	for i := range 20 {
-		for range 15 {
-			script[fmt.Sprintf("T%d", i+1)] = append(script[fmt.Sprintf("T%d", i+1)], step{outcome: attempts.Provider, why: "overloaded"})
-		}
+	for i := range 60 {
+		lost := step{outcome: attempts.Environment, why: "the process that watched the agent died"}
+		script[fmt.Sprintf("T%d", i+1)] = []step{lost, lost}
 	}
-	simulate(t, sideBySide(20), Options{Jobs: 4, Limits: Limits{MaxUnchargedRun: 100}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, sideBySide(60), Options{Jobs: 4, Limits: Limits{MaxUnchargedRun: 100}}, script, func(s *simulated, store *attempts.Store, err error) {
 		uncharged := 0
 		for id := range script {
 			uncharged += store.Task(id).Uncharged()
 		}
-		want := halt{UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: overloaded"}
+		want := halt{UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
 		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {
 			t.Errorf("after %d uncharged attempts (%v) got %+v, want %+v", uncharged, err, s.halted, want)
 		}

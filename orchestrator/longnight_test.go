@@ -53,8 +53,8 @@ func (p *providers) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 	if f.Outcome == attempts.Quota {
 		p.told[a.Runner] = closing{time.Now(), f.ResetAt}
 	}
-	if f.RunnerOut {
-		p.told[a.Runner] = closing{time.Now(), far}
+	if f.Outcome == attempts.Auth {
+		p.told[a.Runner] = closing{time.Now(), time.Now().Add(5 * time.Second)}
 	}
 	return f, nil
 }
@@ -73,9 +73,7 @@ func (p *providers) asked(a Assignment) (Finding, time.Duration) {
 	at := now.Sub(p.start)
 	switch {
 	case a.Runner == "codex" && at > loginLost:
-		f := failed(attempts.Auth, "not logged in")
-		f.RunnerOut = true
-		return f, 3 * time.Second
+		return failed(attempts.Auth, "not logged in"), 3 * time.Second
 	case at > wallBegins && at < wallEnds:
 		return failed(attempts.Provider, "529 overloaded"), 11 * time.Second
 	}

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
+	"relay/orchestrator/runnerpool"
 )
 
 // night is one run: the schedule, the pool of runners and the ledger, and the workers that act on them. Everything
@@ -26,7 +28,7 @@ type night struct {
 
 	mu      sync.Mutex
 	plan    *schedule
-	pool    *pool
+	pool    *runnerpool.Pool
 	changed chan struct{} // closed and replaced at every change of state
 	broken  error         // the run must end: the ledger or the engine failed
 	told    Update        // the last UpdateWaiting
@@ -37,12 +39,12 @@ type night struct {
 	tally   Summary
 	train   *train // nil: the engine's attempts end landed
 
-	deadline  *opening // nil: none
-	halted    halt     // its zero value: the run may go on
-	unjudged  string   // why the reviewers were not asked about the whole epic
+	deadline  *clock.Deadline // nil: none
+	halted    halt            // its zero value: the run may go on
+	unjudged  string          // why the reviewers were not asked about the whole epic
 	breaker   breaker
-	uncharged int      // attempts that ended so in this run
-	tight     *opening // how long a machine that lacks room is still waited for; nil: it has room
+	uncharged int             // attempts that ended so in this run
+	tight     *clock.Deadline // how long a machine that lacks room is still waited for; nil: it has room
 
 	workers int   // still at work
 	left    []job // attempts of a killed run that no worker has taken yet
@@ -51,18 +53,21 @@ type night struct {
 func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 	n := &night{
 		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redactor{o.Secrets},
-		pool: newPool(o.Runners, o.judges(), o.Limits.Backoff, o.Limits.BackoffMax), changed: make(chan struct{}),
+		changed: make(chan struct{}),
 		stops:   make(map[string]context.CancelCauseFunc),
 		breaker: breaker{sameError: o.Limits.SameError, failedInARow: o.Limits.FailedInARow, pause: o.Limits.BackoffMax},
-	}
-	n.pool.jitter = o.Jitter
-	if !o.AskNow {
-		store.View(func(l *attempts.Ledger) { n.pool.recall(l.Cooling, n.moment()) })
 	}
 	store.View(func(l *attempts.Ledger) { n.purse = newPurse(o.Budget, o.Spent, l) })
 	if !o.Until.IsZero() {
 		now := n.moment()
-		n.deadline = &opening{day: o.Until, run: now.run + o.Until.Sub(now.day), named: true}
+		n.deadline = &clock.Deadline{Day: o.Until, Run: now.Run + o.Until.Sub(now.Day), Named: true}
+	}
+	n.pool = runnerpool.New(runnerpool.Options{
+		Order: o.Runners, Panel: o.judges(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
+		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: n.deadline, Patience: o.Limits.Patience, Jitter: o.Jitter,
+	})
+	if !o.AskNow {
+		store.View(func(l *attempts.Ledger) { n.pool.Recall(l.Cooling, n.moment()) })
 	}
 	if l, ok := engine.(lander); ok {
 		n.train = &train{lander: l}
@@ -111,7 +116,7 @@ func (n *night) stranded() error {
 	events := make([]attempts.Event, len(left))
 	for at, i := range left {
 		t := n.plan.tasks[i]
-		why, _ := n.pool.hopeless(t.Runner)
+		why := n.unable(t)
 		note := &attempts.Note{Kind: "runner", Text: t.ID + " is left for another run, its runner cannot work: " + why}
 		events[at] = attempts.Event{Type: attempts.TypeNote, Task: t.ID, Note: note}
 		n.tell(Update{Kind: UpdateNote, Task: t.ID, Text: note.Text})
@@ -230,7 +235,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 	}
 	i, runner := n.choose(now)
 	if i >= 0 {
-		if rest := n.landsSoon(i, now.run); rest > 0 {
+		if rest := n.landsSoon(i, now.Run); rest > 0 {
 			return nil, &waiting{changed: n.changed, rest: rest}, nil
 		}
 		if wait, err := n.cramped(now); wait != nil || err != nil || n.halted.reason != "" {
@@ -240,6 +245,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		if n.plan.awaits[i] == nil {
 			turn = n.turn(i, runner, now)
 		}
+		n.asks(i, runner, now)
 		n.plan.begun(i)
 		n.breaker.begin(i)
 		return &job{index: i, runner: runner, turn: turn}, nil, nil
@@ -285,7 +291,7 @@ func (n *night) tell(u Update) {
 }
 
 // moment is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
-func (n *night) moment() moment { return moment{day: n.now().Round(0), run: n.ran()} }
+func (n *night) moment() clock.Instant { return clock.Instant{Day: n.now().Round(0), Run: n.ran()} }
 
 // since is how long ago an earlier run says something was; its clock may have been wrong.
 func (n *night) since(day time.Time) time.Duration { return max(0, n.now().Sub(day)) }

@@ -22,11 +22,11 @@ type step struct {
 	outcome attempts.Outcome
 	why     string
 	resetIn time.Duration // Quota: until the window opens again, from the attempt's end
-	out     bool
-	limited string    // the reviewer it is about
-	usd     []float64 // what it tells to have cost, a minute after the other; the last is what it costs in the end
-	tokens  int64     // what it uses, told at the end
-	held    bool      // no agent is asked: a check cannot run
+	limited string        // the reviewer it is about
+	wall    time.Duration // until then every attempt of the task ends so, and then well
+	usd     []float64     // what it tells to have cost, a minute after the other; the last is what it costs in the end
+	tokens  int64         // what it uses, told at the end
+	held    bool          // no agent is asked: a check cannot run
 }
 
 // simulated is an Engine whose attempts follow a script in fake time. A task without a script succeeds in a minute.
@@ -64,10 +64,13 @@ func (s *simulated) Prepare(context.Context, Assignment) (string, error) { retur
 func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	s.mu.Lock()
 	st := step{takes: time.Minute, outcome: attempts.Success}
-	if rest := s.script[a.Task.ID]; len(rest) > 0 {
-		st, s.script[a.Task.ID] = rest[0], rest[1:]
-	}
 	at := time.Since(s.start)
+	if rest := s.script[a.Task.ID]; len(rest) > 0 && (rest[0].wall == 0 || at < rest[0].wall) {
+		st = rest[0]
+		if st.wall == 0 {
+			s.script[a.Task.ID] = rest[1:]
+		}
+	}
 	who := a.Runner
 	if a.Unfinished.AwaitsReview() {
 		who = "review"
@@ -89,7 +92,7 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 		return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := Finding{Outcome: st.outcome, held: st.held, Usage: usage, RunnerOut: st.out, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := Finding{Outcome: st.outcome, held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
 	}
@@ -105,8 +108,8 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 		}
 	}
 	if st.limited != "" { // nothing but this reviewer's opinion is missing
-		f.Unable = []Unable{{Name: st.limited, Why: st.why, ResetAt: f.ResetAt, Out: st.out}}
-		f.ResetAt, f.RunnerOut, f.Head, f.Receipt.Salvage = time.Time{}, false, "c0ffee", "refs/relay/kept"
+		f.Unable = []Unable{{Name: st.limited, Why: st.why, ResetAt: f.ResetAt, Outcome: st.outcome}}
+		f.ResetAt, f.Head, f.Receipt.Salvage = time.Time{}, "c0ffee", "refs/relay/kept"
 		f.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: st.limited, Why: st.why}}}
 	}
 	return f, nil
@@ -152,6 +155,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			o.Runners = []string{"claude"}
 		}
 		o.Limits.MaxAttempts, o.Limits.MaxUncharged, o.Limits.Backoff, o.Limits.BackoffMax = 3, 20, 30*time.Second, 15*time.Minute
+		o.Limits.TaskFaults, o.Limits.OutAfter, o.Limits.OutPeriod, o.Limits.Patience = 3, 5, 10*time.Minute, 8*time.Hour
 		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
 		n := newNight(&o, store, s)
 		s.over = func() string {
@@ -240,7 +244,7 @@ func TestProviderFaultsBackOffAndForget(t *testing.T) {
 	t.Parallel()
 	fault := step{outcome: attempts.Provider, why: "overloaded"}
 	script := map[string][]step{"A": {fault, fault, fault}, "B": {fault}}
-	simulate(t, threeInARow, Options{}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, strings.ReplaceAll(threeInARow, "X: {title: x}", "X: {title: x, depends_on: [C]}"), Options{}, script, func(s *simulated, _ *attempts.Store, err error) {
 		got := strings.Join(s.log[:6], ", ")
 		// 30 s, 60 s, 120 s; after A has worked, B's first fault waits 30 s again.
 		want := "A claude 0s, A claude 30s, A claude 1m30s, A claude 3m30s, B claude 4m30s, B claude 5m0s"
@@ -263,13 +267,14 @@ func TestNextRunnerTakesOver(t *testing.T) {
 
 func TestNoRunnerLeftEndsTheRun(t *testing.T) {
 	t.Parallel()
-	script := map[string][]step{"A": {{outcome: attempts.Auth, why: "not logged in", out: true}}}
+	script := map[string][]step{"A": always(step{outcome: attempts.Auth, why: "not logged in"}), "X": always(step{outcome: attempts.Auth, why: "not logged in"})}
 	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
-		if !errors.Is(err, ErrNoRunner) || !strings.Contains(err.Error(), "not logged in") {
+		if !errors.As(err, new(*NoRunnerError)) || !strings.Contains(err.Error(), "not logged in") {
 			t.Errorf("got %v, want ErrNoRunner with the reason", err)
 		}
-		if len(s.log) != 1 || store.Task("A").Charges() != 0 {
-			t.Errorf("got attempts %v, charged %d; want one, uncharged", s.log, store.Task("A").Charges())
+		want := "A claude 0s, X claude 5s, A claude 15s, X claude 35s, A claude 1m15s, X claude 2m35s, A claude 5m15s, X claude 10m15s"
+		if got := strings.Join(s.log, ", "); got != want || store.Task("A").Charges() != 0 {
+			t.Errorf("got attempts %s, charged %d; want %s, uncharged", got, store.Task("A").Charges(), want)
 		}
 	})
 }
@@ -300,7 +305,7 @@ func TestUnchargedRetriesEnd(t *testing.T) {
 	for range 100 {
 		script["A"] = append(script["A"], step{outcome: attempts.Provider, why: "overloaded"})
 	}
-	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, strings.ReplaceAll(threeInARow, "X: {title: x}", ""), Options{}, script, func(s *simulated, store *attempts.Store, err error) {
 		gate := store.Task("A").Gate
 		if err != nil || gate == nil || gate.Reason != attempts.Infrastructure {
 			t.Errorf("got gate %+v (%v), want %s", gate, err, attempts.Infrastructure)

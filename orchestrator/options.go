@@ -105,13 +105,17 @@ type Limits struct {
 	Check        time.Duration // one acceptance command
 	Backoff      time.Duration // first wait after a provider's fault; doubles up to BackoffMax
 	BackoffMax   time.Duration
+	TaskFaults   int           // faults of a runner on one task while it serves others, before that task is gated
+	OutAfter     int           // failures in a row to start or to log in after which a runner is out …
+	OutPeriod    time.Duration // … when they have lasted so long
+	Patience     time.Duration // of a run without a deadline, for runners that answer nobody
 	BriefBytes   int
 	OutputCap    int64   // bytes kept of each output file
 	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
 	RecheckShare float64 // of the run's time so far: how long checks of completed tasks are run once more at the end
 
 	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
-	MaxUnchargedRun int           // attempts that ended uncharged
+	MaxUnchargedRun int           // attempts that ended uncharged; the faults of a runner between two answers count once
 	FailedInARow    int           // tasks that failed twice, or were gated, while none was completed
 	SameError       int           // the same with one error
 	DiskFloor       int64         // free bytes below which no attempt is started
@@ -237,6 +241,7 @@ const (
 	EpicUndone Reason = "epic_undone"
 
 	// Limits of the run.
+	NoRunner         Reason = "no_runner" // none is left to wait for
 	Deadline         Reason = "deadline"
 	CircuitBreaker   Reason = "circuit_breaker"
 	UnchargedRetries Reason = "uncharged_retries"
@@ -247,5 +252,16 @@ const (
 // ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrNoRunner means that no agent CLI is left that could work.
-var ErrNoRunner = errors.New("no usable runner")
+// NoRunnerError means that no agent CLI is left that could work.
+type NoRunnerError struct {
+	Runner  string           // the last; "" : none is configured
+	Outcome attempts.Outcome // of its last attempt
+	Why     string
+}
+
+func (e *NoRunnerError) Error() string {
+	if e.Runner == "" {
+		return "no usable runner: none is configured"
+	}
+	return "no usable runner: " + e.Runner + because(e.Why)
+}

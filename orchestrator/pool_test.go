@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,70 +11,8 @@ import (
 	"relay/attempts"
 )
 
-func TestPool(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
-	in := func(d time.Duration) time.Time { return now.Add(d) }
-	at := func(d time.Duration) moment { return moment{day: in(d), run: 1000*time.Hour + d} }
-	for name, c := range map[string]struct {
-		needs    []string
-		own      string
-		order    []string
-		happened func(*pool)
-		pick     string    // "" : nobody
-		opens    time.Time // zero: at once, or never
-		hopeless bool
-	}{
-		"first choice":           {order: []string{"a", "b"}, happened: func(*pool) {}, pick: "a"},
-		"own runner":             {order: []string{"a"}, own: "z", happened: func(*pool) {}, pick: "z"},
-		"first is cooling":       {order: []string{"a", "b"}, happened: func(p *pool) { p.cool("a", "", at(0), in(time.Hour)) }, pick: "b"},
-		"first is out":           {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("a", "") }, pick: "b"},
-		"all are cooling":        {order: []string{"a", "b"}, happened: func(p *pool) { p.cool("a", "", at(0), in(time.Hour)); p.cool("b", "", at(0), in(time.Minute)) }, opens: in(time.Minute)},
-		"one out, one cooling":   {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("b", ""); p.cool("a", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
-		"all are out":            {order: []string{"a", "b"}, happened: func(p *pool) { p.drop("a", ""); p.drop("b", "") }, hopeless: true},
-		"nobody":                 {happened: func(*pool) {}, hopeless: true},
-		"own is out":             {order: []string{"a"}, own: "z", happened: func(p *pool) { p.drop("z", "") }, hopeless: true},
-		"another is out":         {order: []string{"a"}, own: "z", happened: func(p *pool) { p.drop("a", "") }, pick: "z"},
-		"no reset known":         {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), time.Time{}) }, opens: in(30 * time.Second)},
-		"reset is past":          {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), in(-time.Hour)) }, opens: in(30 * time.Second)},
-		"reset is beyond belief": {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), in(1000*24*time.Hour)) }, opens: in(30 * time.Second)},
-		"two hit one fault":      {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), time.Time{}); p.cool("a", "", at(time.Second), time.Time{}) }, opens: in(30 * time.Second)},
-		"second fault in a row":  {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(-time.Minute), time.Time{}); p.cool("a", "", at(0), time.Time{}) }, opens: in(time.Minute)},
-		"fault, work, fault": {order: []string{"a"}, happened: func(p *pool) {
-			p.cool("a", "", at(-time.Minute), time.Time{})
-			p.worked("a")
-			p.cool("a", "", at(0), time.Time{})
-		}, opens: in(30 * time.Second)},
-		"fault, then a known time": {order: []string{"a"}, happened: func(p *pool) { p.cool("a", "", at(0), time.Time{}); p.cool("a", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
-		"faults all night": {order: []string{"a"}, happened: func(p *pool) {
-			for i := range 100 {
-				p.cool("a", "", at(time.Duration(i-99)*time.Hour), time.Time{})
-			}
-		}, opens: in(15 * time.Minute)},
-		"reviewer is cooling": {order: []string{"a"}, needs: []string{"r"}, happened: func(p *pool) { p.cool("r", "", at(0), in(time.Hour)) }, opens: in(time.Hour)},
-		"reviewer later than both": {order: []string{"a"}, needs: []string{"r"}, happened: func(p *pool) { p.cool("a", "", at(0), in(time.Minute)); p.cool("r", "", at(0), in(time.Hour)) },
-			opens: in(time.Hour)},
-		"reviewer is out": {order: []string{"a"}, needs: []string{"r"}, own: "z", happened: func(p *pool) { p.drop("r", "") }, hopeless: true},
-	} {
-		p := newPool(c.order, c.needs, 30*time.Second, 15*time.Minute)
-		c.happened(p)
-		pick, _ := p.pick(c.own, at(0))
-		if !p.allOpen(c.needs, at(0)) {
-			pick = ""
-		}
-		_, hopeless := p.hopeless(c.own)
-		who, opens := p.opens(c.own, c.needs, at(0))
-		if pick != c.pick || hopeless != c.hopeless || !opens.day.Equal(c.opens) || (who == "") != c.hopeless {
-			t.Errorf("%s: got %q, %v, %q %v; want %q, %v, %v", name, pick, hopeless, who, opens.day, c.pick, c.hopeless, c.opens)
-		}
-		if c.pick == "" && !c.hopeless {
-			later := at(opens.rest(at(0)))
-			if _, ok := p.pick(c.own, later); !ok || !p.allOpen(c.needs, later) {
-				t.Errorf("%s: nobody may be asked at the time that was told", name)
-			}
-		}
-	}
-}
+// always is a step for as many attempts as a night may have.
+func always(s step) []step { return slices.Repeat([]step{s}, 300) }
 
 const withOwnRunners = `version: 2
 id: 20260101-own
@@ -88,7 +28,8 @@ tasks:
 func TestOwnRunnerOutLeavesItsTasksOnly(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{
-		"A": {{takes: time.Second, outcome: attempts.Auth, why: "not logged in", out: true}},
+		"A": always(step{takes: time.Second, outcome: attempts.Auth, why: "not logged in"}),
+		"B": always(step{takes: time.Second, outcome: attempts.Auth, why: "not logged in"}),
 		"C": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 6 * time.Hour}},
 	}
 	var notes []string
@@ -112,7 +53,8 @@ func TestNobodyWaitsForARunnerThatIsNotNeeded(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{
 		"C": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 20 * time.Minute}, {takes: time.Minute, outcome: attempts.Tamper, why: "x"}},
-		"A": {{takes: 15 * time.Minute, outcome: attempts.Auth, why: "not logged in", out: true}},
+		"A": always(step{takes: 5 * time.Second, outcome: attempts.Auth, why: "not logged in"}),
+		"B": always(step{takes: 5 * time.Second, outcome: attempts.Auth, why: "not logged in"}),
 	}
 	simulate(t, withOwnRunners, Options{Runners: []string{"claude"}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took > 40*time.Minute {
@@ -148,10 +90,10 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}
 	})
-	script = map[string][]step{"A": {{outcome: attempts.Environment, why: "reviewer codex: not logged in", out: true, limited: "codex"}}}
+	script = map[string][]step{"A": always(step{outcome: attempts.Auth, why: "reviewer codex: not logged in", limited: "codex"})}
 	simulate(t, threeInARow, Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
-		if !errors.Is(err, ErrNoRunner) || len(s.log) != 1 {
-			t.Errorf("got %v after %v, want ErrNoRunner after one attempt", err, s.log)
+		if !errors.As(err, new(*NoRunnerError)) || len(s.log) != 8 || time.Since(s.start) != 10*time.Minute+15*time.Second {
+			t.Errorf("got %v after %v, want that no runner is left after ten minutes", err, s.log)
 		}
 	})
 }
@@ -163,6 +105,54 @@ func TestStoppedWhileWaiting(t *testing.T) {
 	simulateUntil(t, UpdateWaiting, scene{epic: threeInARow, o: Options{Jobs: 3}, script: script}, func(s *simulated, store *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != time.Minute || store.Counts()[attempts.InProgress] != 0 {
 			t.Errorf("got %v after %v", err, took)
+		}
+	})
+}
+
+// A task that fails alone is gated after three faults, whoever fails it: its runner or a reviewer of its work.
+func TestPoisonIsGated(t *testing.T) {
+	t.Parallel()
+	panel := Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}
+	for name, c := range map[string]struct {
+		o    Options
+		bad  step
+		log  string
+		gate string
+	}{
+		"runner": {Options{}, step{outcome: attempts.Provider, why: "overloaded"},
+			"A claude 0s, X claude 30s, A claude 1m30s, A claude 2m30s", "claude failed 3 times on this task alone, and served others meanwhile; the last: overloaded"},
+		"reviewer": {panel, step{outcome: attempts.Provider, why: "overloaded", limited: "codex"},
+			"A claude 0s, A review 30s, X claude 1m0s, A review 2m0s, A review 3m0s", "reviewer codex failed 3 times on this task alone, and served others meanwhile; the last: overloaded"},
+	} {
+		simulate(t, threeInARow, c.o, map[string][]step{"A": always(c.bad)}, func(s *simulated, store *attempts.Store, err error) {
+			gate := store.Task("A").Gate
+			if got := strings.Join(s.log, ", "); err != nil || got != c.log || gate == nil || gate.Reason != attempts.Infrastructure || gate.Detail != c.gate {
+				t.Errorf("%s: got %s, %+v (%v); want %s, %s", name, got, gate, err, c.log, c.gate)
+			}
+		})
+	}
+}
+
+// A wall is asked by one job at a time, counts once against the run, and is waited for; then all jobs go on.
+func TestWallIsProbedByOneJob(t *testing.T) {
+	t.Parallel()
+	const jobs, tasks = 8, 38
+	script := map[string][]step{}
+	for i := range tasks {
+		id := fmt.Sprintf("T%d", i+1)
+		script[id] = []step{{wall: 90 * time.Minute, outcome: attempts.Provider, why: "529"}}
+	}
+	o := Options{Jobs: jobs, Limits: Limits{MaxUnchargedRun: 2}}
+	simulate(t, sideBySide(tasks), o, script, func(s *simulated, store *attempts.Store, err error) {
+		refused := 0
+		for id := range script {
+			refused += store.Task(id).Uncharged()
+		}
+		if err != nil || s.halted.reason != "" || store.Counts()[attempts.Completed] != tasks || refused > jobs+11 {
+			t.Errorf("got %v, %+v (%v), and %d refused calls", store.Counts(), s.halted, err, refused)
+		}
+		if took := time.Since(s.start); took > 2*time.Hour {
+			t.Errorf("it took %s: %v", took, s.log)
 		}
 	})
 }

@@ -46,8 +46,6 @@ func (c *chance) roll(task string, attempt int) *rand.Rand {
 	return rand.New(rand.NewPCG(c.seed, h))
 }
 
-var far = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-
 func (c *chance) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	c.begin(a)
 	r := c.roll(a.Task.ID, a.Attempt)
@@ -69,7 +67,7 @@ func (c *chance) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	case n < 96:
 		f.Outcome = attempts.Environment
 	case n < 98:
-		f.Outcome, f.RunnerOut = attempts.Auth, true
+		f.Outcome = []attempts.Outcome{attempts.Auth, attempts.Start}[n%2]
 	default:
 		f.Outcome = attempts.Tamper
 	}
@@ -115,13 +113,8 @@ func (c *chance) end(a Assignment, f Finding) Finding {
 		c.tries[a.Task.ID]++
 	}
 	until := time.Time{}
-	switch {
-	case f.RunnerOut:
-		until = far
-	case f.ResetAt.After(time.Now()):
+	if f.ResetAt.After(time.Now()) {
 		until = f.ResetAt
-	case f.Outcome == attempts.Quota || f.Outcome == attempts.Provider:
-		until = time.Now().Add(30 * time.Second)
 	}
 	if until.After(c.closed[a.Runner]) {
 		c.closed[a.Runner] = until
@@ -224,7 +217,7 @@ func (c *chance) judge(t *testing.T, n *night, stopped bool, err error) {
 	for _, b := range c.broken {
 		t.Errorf("seed %d: %s", c.seed, b)
 	}
-	if err != nil && !errors.Is(err, ErrNoRunner) {
+	if err != nil && !errors.As(err, new(*NoRunnerError)) {
 		t.Errorf("seed %d: %v", c.seed, err)
 	}
 	if by := n.store.Counts(); by[attempts.InProgress] != 0 || len(c.running) != 0 {
@@ -258,7 +251,7 @@ func (c *chance) explained(n *night, task *epic.Task) bool {
 			return true
 		}
 	}
-	_, hopeless := n.pool.hopeless(task.Runner)
+	_, hopeless := n.pool.Hopeless(task.Runner, n.moment())
 	return ready && hopeless
 }
 

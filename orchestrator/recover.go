@@ -87,7 +87,7 @@ func (n *night) adoptTask(ctx context.Context, c local, o orphan) error {
 	if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !placeOf(n.o.Dir, a).used() {
 		a.Unfinished = last // this attempt began with its review
 	}
-	n.locked(func() { a.Closed = n.pool.closed(n.moment()) })
+	n.locked(func() { a.Closed = n.pool.Closed(n.moment()) })
 	err := n.adoptOne(ctx, c, a, o)
 	if err != nil && ctx.Err() == nil {
 		err = n.giveUp(ctx, c, a, o, err)
@@ -162,7 +162,7 @@ func (n *night) concludes(a Assignment, o orphan, f Finding) error {
 		at, _ := n.o.Graph.Index(o.task)
 		return n.close(job{index: at, runner: a.Runner}, a, o.record, f, n.ran()-n.since(o.attempt.StartedAt))
 	}
-	e, err := n.record(a, o.record, f)
+	e, _, err := n.record(a, o.record, f)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (d *desk) ask(ctx context.Context, r Reviewer, repo *reanchor.Git, s review
 			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, d.c.relative(filepath.Join(d.folder, r.Name)))}
 	}
 	var unable *reviewerError
-	if errors.As(err, &unable) && unable.outcome == attempts.Environment && !unable.out {
+	if errors.As(err, &unable) && unable.outcome == attempts.Environment {
 		unable.detail += "; what it printed is in " + d.c.relative(filepath.Join(d.folder, r.Name))
 	}
 	return attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Verdict: v}, err
@@ -174,7 +174,7 @@ func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 	o := r.c.o
 	runner, err := o.NewRunner(r.who.Name, o.Supervisor)
 	if err != nil {
-		return "", &reviewerError{name: r.who.Name, outcome: attempts.Environment, category: attempts.CLIError, detail: err.Error(), out: true}
+		return "", &reviewerError{name: r.who.Name, outcome: attempts.Start, category: attempts.CLIError, detail: err.Error()}
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: r.a.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),

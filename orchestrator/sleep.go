@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 )
 
 // Nap is a time in which the machine slept. Both ends are told by the day's clock, to within a minute.
@@ -18,19 +19,19 @@ const napLook = time.Minute
 // dozer notices naps: the time by a clock that goes on in sleep grows by more than the run's.
 type dozer struct {
 	up     func() time.Duration
-	seen   moment
+	seen   clock.Instant
 	seenUp time.Duration
 }
 
-func newDozer(up func() time.Duration, now moment) *dozer {
+func newDozer(up func() time.Duration, now clock.Instant) *dozer {
 	return &dozer{up: up, seen: now, seenUp: up()}
 }
 
 // look returns the nap since the last look, if there was one.
-func (d *dozer) look(now moment) (nap Nap, slept bool) {
+func (d *dozer) look(now clock.Instant) (nap Nap, slept bool) {
 	up := d.up()
-	length := (up - d.seenUp) - (now.run - d.seen.run)
-	from := d.seen.day
+	length := (up - d.seenUp) - (now.Run - d.seen.Run)
+	from := d.seen.Day
 	d.seen, d.seenUp = now, up
 	return Nap{from, from.Add(length)}, length >= napLook
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 )
 
 func TestDozer(t *testing.T) {
@@ -23,13 +24,13 @@ func TestDozer(t *testing.T) {
 		"relay was stopped":      {day: time.Hour, run: time.Hour, up: time.Hour},
 	} {
 		up := time.Hour
-		d := newDozer(func() time.Duration { return up }, moment{day: began})
+		d := newDozer(func() time.Duration { return up }, clock.Instant{Day: began})
 		up += c.up
-		nap, slept := d.look(moment{began.Add(c.day), c.run})
+		nap, slept := d.look(clock.Instant{Day: began.Add(c.day), Run: c.run})
 		if slept != (c.slept > 0) || slept && (nap != Nap{began, began.Add(c.slept)}) {
 			t.Errorf("%s: got %v, %v", name, nap, slept)
 		}
-		if nap, again := d.look(moment{began.Add(c.day), c.run}); again {
+		if nap, again := d.look(clock.Instant{Day: began.Add(c.day), Run: c.run}); again {
 			t.Errorf("%s is told again: %v", name, nap)
 		}
 	}

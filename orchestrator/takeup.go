@@ -41,7 +41,7 @@ func lacking(record attempts.TaskRecord) []string {
 }
 
 // taken are the outcomes after which the next agent goes on with what the last one has left.
-var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Budget: true, attempts.Stopped: true}
+var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true, attempts.Budget: true, attempts.Stopped: true}
 
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
 func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Finding, error) {

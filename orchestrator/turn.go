@@ -62,7 +62,7 @@ func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runn
 				c.tell(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: t.sum(e.Usage)})
 				return
 			}
-			c.tell(Heard{Task: a.Task.ID, Kind: UpdateActivity, Event: e})
+			c.tell(Heard{Task: a.Task.ID, Runner: a.Runner, Kind: UpdateActivity, Event: e})
 		},
 	})
 	err = errors.Join(err, c.o.private(p.result))

@@ -15,7 +15,7 @@ type Unable struct {
 	Name    string
 	Why     string
 	ResetAt time.Time // when to ask again, if its provider said so
-	Out     bool      // it cannot work at all in this run
+	Outcome attempts.Outcome
 }
 
 // reviewerError means that a reviewer has given no opinion. None of it is the agent's fault.
@@ -25,7 +25,6 @@ type reviewerError struct {
 	category attempts.Category
 	detail   string
 	resetAt  time.Time
-	out      bool // it cannot work at all in this run
 	told     bool // its end says nothing new of its runner
 }
 
@@ -34,9 +33,9 @@ func (e *reviewerError) Error() string { return "reviewer " + e.name + ": " + e.
 // unableTo says why a reviewer could not be asked.
 func unableTo(name string, r runners.Report) *reviewerError {
 	row := outcomeOf(r.Outcome)
-	e := &reviewerError{name: name, outcome: attempts.Environment, category: row.category, detail: firstOf(r.Detail, row.words), resetAt: r.ResetAt, out: row.runnerOut}
+	e := &reviewerError{name: name, outcome: attempts.Environment, category: row.category, detail: firstOf(r.Detail, row.words), resetAt: r.ResetAt}
 	switch row.outcome {
-	case attempts.Stopped, attempts.Quota, attempts.Provider:
+	case attempts.Stopped, attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
 		e.outcome = row.outcome
 	}
 	return e
@@ -67,7 +66,7 @@ func (f *Finding) lack(said []attempts.Said, missing []*reviewerError) {
 	for _, e := range missing {
 		r.Missing = append(r.Missing, attempts.Missing{Reviewer: e.name, Why: e.detail})
 		if !e.told && e.outcome != attempts.Stopped {
-			f.Unable = append(f.Unable, Unable{e.name, e.detail, e.resetAt, e.out})
+			f.Unable = append(f.Unable, Unable{e.name, e.detail, e.resetAt, e.outcome})
 		}
 	}
 }
@@ -99,7 +98,7 @@ func harder(o attempts.Outcome) int {
 	switch o {
 	case attempts.Stopped:
 		return 2
-	case attempts.Environment:
+	case attempts.Environment, attempts.Auth, attempts.Start:
 		return 1
 	}
 	return 0

@@ -4,51 +4,55 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/clock"
 )
 
 // idle is what a worker does when tasks are ready and no runner may be asked for any of them.
-func (n *night) idle(now moment) (*job, *waiting, error) {
+func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
 	name, at := n.opens(now)
 	wait := &waiting{changed: n.changed}
 	if name != "" {
-		wait.rest = at.rest(now)
+		wait.rest = at.Rest(now)
 	}
 	if n.plan.running > 0 {
 		return nil, wait, nil
 	}
 	if name != "" && n.pointless(at, now) {
-		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.day), because(n.pool.member(name).why), clockText(n.deadline.day))
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.Day), because(n.pool.Why(name)), clockText(n.deadline.Day))
 		return nil, nil, n.halt(Deadline, why)
 	}
 	if name != "" {
-		return nil, wait, n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.day.UTC(), For: name, Why: n.pool.member(name).why})
+		return nil, wait, n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: n.pool.Why(name)})
 	}
-	if why, yes := n.pool.hopeless(""); yes {
-		return nil, nil, fmt.Errorf("%w: %s", ErrNoRunner, firstOf(why, "none is configured"))
+	if name, yes := n.pool.Hopeless("", now); yes {
+		return nil, nil, &NoRunnerError{Runner: name, Outcome: n.pool.Last(name), Why: n.pool.Why(name)}
 	}
 	return nil, nil, nil
 }
 
 // opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
-func (n *night) opens(now moment) (name string, at opening) {
+func (n *night) opens(now clock.Instant) (name string, at clock.Deadline) {
 	asked := make(map[string]bool)
 	for i := range n.plan.ready.all() {
-		own := n.plan.tasks[i].Runner
+		task := n.plan.tasks[i]
 		lacking, waits := n.plan.awaits[i]
-		if !waits && asked[own] {
+		like := !waits && !n.pool.Known(task.ID)
+		if like && asked[task.Runner] {
 			continue
 		}
 		var who string
-		var when opening
+		var when clock.Deadline
 		if waits {
-			who, when = n.pool.latest(lacking, now)
+			who, when = n.pool.Latest(task.ID, lacking, now)
 		} else {
-			asked[own] = true
-			who, when = n.pool.opens(own, n.wanted(), now)
+			asked[task.Runner] = asked[task.Runner] || like
+			who, when = n.pool.Opens(task.ID, task.Runner, n.wanted(), now)
 		}
-		if sooner := when.rest(now) - at.rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
+		if sooner := when.Rest(now) - at.Rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
 			name, at = who, when
 		}
 	}
@@ -71,11 +75,11 @@ func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
 
 // turn says why a task goes to another runner than the task before it, or than it went to itself the last time; "" when
 // it does not. The caller holds mu.
-func (n *night) turn(i int, to string, now moment) string {
+func (n *night) turn(i int, to string, now clock.Instant) string {
 	from := ""
 	task := n.plan.tasks[i]
 	if task.Runner == "" {
-		from = firstOf(n.asked, n.pool.order[0])
+		from = firstOf(n.asked, n.pool.Order[0])
 		n.asked = to
 	}
 	if from == "" || from == to {
@@ -87,7 +91,29 @@ func (n *night) turn(i int, to string, now moment) string {
 	if from == to {
 		return ""
 	}
-	return n.pool.turn(from, to, now)
+	return n.pool.Turn(from, to, now, clockText)
+}
+
+// unable says why nobody can be asked for a task in this run.
+func (n *night) unable(task *epic.Task) string {
+	name, yes := n.pool.Hopeless(task.Runner, n.moment())
+	if !yes {
+		why, _ := n.pool.Spent(task.ID, task.Runner)
+		return why
+	}
+	return name + because(n.pool.Why(name))
+}
+
+func stampText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// clockText is for people, who look at their own clock.
+func clockText(t time.Time) string { return t.Local().Format(time.RFC3339) }
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 // recalled are the events of a run that begins, and what a person should know, about runners that an earlier one was told
@@ -104,10 +130,9 @@ func (n *night) recalled() (events []attempts.Event, notes []string) {
 		return events, nil
 	}
 	now := n.moment()
-	for _, name := range n.pool.cooling(now) {
-		m := n.pool.member(name)
+	for _, c := range n.pool.Cooling(now) {
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
-			name, clockText(m.opens.day), because(m.why)))
+			c.Runner, clockText(c.Until), because(c.Why)))
 	}
 	return events, notes
 }

@@ -22,7 +22,7 @@ import (
 //
 // Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout, or
 // an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *words.RefusedError when the
-// checkout cannot be worked in, ErrNoRunner when no agent is left; others are failures of this machine.
+// checkout cannot be worked in, *NoRunnerError when no agent is left; others are failures of this machine.
 func Work(ctx context.Context, o Options) (Summary, error) {
 	start := time.Now()
 	if o.Run == "" {
@@ -81,6 +81,7 @@ func (n *night) listen(heard <-chan Heard) {
 				n.spends(h)
 				return
 			}
+			n.hears(h)
 			if h.Task == wholeEpic {
 				h.Task = "the epic"
 			}
@@ -241,7 +242,7 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 	switch {
 	case err != nil && context.Cause(ctx) == nil:
-		s.Reason = Failed
+		s.Reason = failure(err)
 	case ctx.Err() != nil:
 		s.Reason = Interrupted
 		switch cause := context.Cause(ctx); {
@@ -264,6 +265,14 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 		s.Reason = NoRunnableTasks
 	}
 	return err
+}
+
+// failure is the reason of a run that an error has ended.
+func failure(err error) Reason {
+	if errors.As(err, new(*NoRunnerError)) {
+		return NoRunner
+	}
+	return Failed
 }
 
 // cleared removes what the run needed for itself, and tells of what it could not.

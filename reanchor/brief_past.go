@@ -235,6 +235,7 @@ var endings = map[attempts.Outcome]string{
 	attempts.Quota:       "interrupted by the provider's usage limit",
 	attempts.Provider:    "interrupted by a fault of the provider",
 	attempts.Auth:        "the agent program was not logged in",
+	attempts.Start:       "the agent program ended before it had begun",
 	attempts.Budget:      "stopped because its budget was spent",
 	attempts.Stopped:     "interrupted before it could finish",
 	attempts.Tamper:      "it changed what no agent may change",

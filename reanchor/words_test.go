@@ -102,6 +102,7 @@ func TestWordsForOutcomes(t *testing.T) {
 		attempts.Environment: "### Attempt 1: a fault of this machine; not counted as a failure (by claude)\n",
 		attempts.Provider:    "### Attempt 1: interrupted by a fault of the provider; not counted as a failure (by claude)\n",
 		attempts.Auth:        "### Attempt 1: the agent program was not logged in; not counted as a failure (by claude)\n",
+		attempts.Start:       "### Attempt 1: the agent program ended before it had begun; not counted as a failure (by claude)\n",
 		attempts.Budget:      "### Attempt 1: stopped because its budget was spent; not counted as a failure (by claude)\n",
 	} {
 		in := second()

@@ -68,7 +68,10 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 		l.shared = n.place.config.Relay.Isolation == string(orchestrator.IsolationShared)
 		l.night(out, s, now)
 	}
+	var none *orchestrator.NoRunnerError
 	switch {
+	case errors.As(err, &none):
+		return n.place.loggedOut(none)
 	case err != nil:
 		return err
 	case reading != nil:
@@ -144,7 +147,7 @@ func (l listing) night(w io.Writer, s orchestrator.Summary, now *standing) {
 		}
 		l.task(w, t, widest)
 	}
-	if now.Counts.Completed < now.Counts.Total {
+	if now.open() {
 		l.needs(w, now)
 	}
 	tellRelapses(w, s.Relapsed)

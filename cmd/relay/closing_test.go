@@ -21,6 +21,7 @@ func TestLimitsSayWhatToDo(t *testing.T) {
 			"see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"},
 		orchestrator.UnchargedRetries: {3, "stopped early; nothing is lost",
 			"relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"},
+		orchestrator.Failed: {3, "ended by an error; nothing recorded is lost", ""},
 		orchestrator.DiskFloor: {1, "stopped early; nothing is lost",
 			"make room, then relay work; relay.disk_floor_mib is the limit"},
 		orchestrator.MemoryFloor: {1, "stopped early; nothing is lost",

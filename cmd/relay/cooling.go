@@ -35,7 +35,7 @@ func (s *standing) held(now time.Time) {
 		s.Waiting = &pause{w.For, w.Until, w.Why}
 	}
 	for name, c := range l.Cooling {
-		if c.Until.After(now) {
+		if c.Until.After(now) && (s.Run.State == runOn || !c.Refused()) { // the next run asks whoever has refused
 			s.Cooling = append(s.Cooling, cooling{name, c.Until, c.Why})
 		}
 	}

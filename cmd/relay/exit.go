@@ -96,6 +96,7 @@ func diagnose(err error) diagnosis {
 	d := diagnosis{code: exitFailure, messages: []string{message(err)}}
 	var hint *hinted
 	var refused *words.RefusedError
+	var none *orchestrator.NoRunnerError
 	switch {
 	case errors.As(err, &hint):
 		d.hint = hint.hint
@@ -104,7 +105,7 @@ func diagnose(err error) diagnosis {
 		}
 	case errors.As(err, &refused):
 		d.hint = refused.Hint
-	case errors.Is(err, orchestrator.ErrNoRunner):
+	case errors.As(err, &none):
 		d.code, d.hint = exitNoRunner, "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"
 	case errors.Is(err, reanchor.ErrNoRepository):
 		d.messages, d.hint = []string{"this folder is in no git repository"}, "type git init first, or name another folder with -C"

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator"
 )
@@ -48,7 +49,7 @@ func (p *place) outlook(o orchestrator.Outlook, now time.Time) orchestrator.Outl
 	case o.Jobs == 0:
 		o.Jobs = max(p.config.Relay.Jobs, 1)
 	}
-	rest := func(name string) time.Duration { return max(o.Ledger.Cooling[name].Until.Sub(now), 0) }
+	rest := func(name string) time.Duration { return closedFor(o.Ledger, name, now) }
 	for _, name := range p.reviewers() {
 		o.Panel = max(o.Panel, rest(name))
 	}
@@ -64,6 +65,15 @@ func (p *place) outlook(o orchestrator.Outlook, now time.Time) orchestrator.Outl
 		return max(first, open)
 	}
 	return o
+}
+
+// closedFor is how long a run that begins now would not ask a runner: whoever has refused is asked at once.
+func closedFor(l *attempts.Ledger, name string, now time.Time) time.Duration {
+	c := l.Cooling[name]
+	if c.Refused() {
+		return 0
+	}
+	return max(c.Until.Sub(now), 0)
 }
 
 // choose returns the runner of a task that may be asked first, by how long each has to wait, and how long it has.

@@ -85,7 +85,6 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"runners/process/kin_windows.go", "", "", "Windows refuses what it always grants"},
 	{"cmd/relay/agents.go", "bareRunner", "", "the configuration refuses other types"},
 	{"orchestrator/collect.go", "", "the change is too large to be looked at: …", "no test changes a hundred thousand files"},
-	{"orchestrator/wait.go", "idle", "none is configured", "relay work refuses to begin without"},
 	{"orchestrator/work.go", "open", "could not look for processes of earlier runs: …", "a run that is stopped in that moment"},
 	{"orchestrator/landing/replay.go", "", "stand-in", "message of a commit that nobody sees"},
 	{"orchestrator/landing/replay.go", "standIn", "", "author of a commit that nobody sees"},

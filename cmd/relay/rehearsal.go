@@ -110,7 +110,7 @@ func (o *workOptions) rehearsal(p *place, pl *plan, view *attempts.View) (*rehea
 			if r.BasedOn > 0 {
 				at = at.Add(orchestrator.Minutes(turn.Start))
 			}
-			return max(ledger.Cooling[name].Until.Sub(at), 0)
+			return closedFor(ledger, name, at)
 		})
 		r.Run[k] = rehearsed{t.ID, t.Title, runner, turn.Job + 1, turn.Start, turn.End}
 	}

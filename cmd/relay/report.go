@@ -121,6 +121,7 @@ func (p *place) report(a *app, pl *plan, view *attempts.View, journal *report.Jo
 	return report.Make(report.Input{
 		Epic: pl.epic, Graph: pl.graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
 		MaxAttempts: p.config.Relay.MaxAttemptsPerTask, Budget: p.budget(), Warnings: warnings, Now: a.now(), Redact: p.secrets(a).Text,
+		Refused: reported(p.refusing(pl, view.Ledger)),
 	})
 }
 

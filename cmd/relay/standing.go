@@ -19,6 +19,7 @@ type standing struct {
 	Finished string              `json:"finished,omitempty"` // the branch that relay finish put all of that on
 	Waiting  *pause              `json:"waiting,omitempty"`  // the run starts nothing for a while
 	Cooling  []cooling           `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Refused  []refused           `json:"refused,omitempty"`  // runners that would not work when they were last asked
 	Counts   orchestrator.Counts `json:"counts"`
 	Usage    attempts.Usage      `json:"usage"`
 	Spenders attempts.Spenders   `json:"spenders,omitempty"`
@@ -121,6 +122,9 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	s.Spenders.Rank()
 	return s
 }
+
+// open reports whether there is something left to do, for a run or a person.
+func (s *standing) open() bool { return s.Counts.Completed < s.Counts.Total || len(s.Refused) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) taskState {
 	state := taskState{ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts)}

@@ -77,6 +77,7 @@ func (p *place) standing(ctx context.Context, verbose bool) (*standing, error) {
 	}
 	s := stand(now, view, p.config.Relay.MaxAttemptsPerTask, verbose)
 	s.Warnings = append(s.Warnings, p.damage...)
+	s.Refused = p.refusing(now, view.Ledger)
 	if warning != "" {
 		s.PlanChanged = true
 		s.Warnings = append(s.Warnings, warning)
@@ -131,6 +132,7 @@ func (p *place) undone(ctx context.Context, l *attempts.Ledger) error {
 // standingBy is the standing of a plan whose run is over, whatever has become of epic.yml by now.
 func (p *place) standingBy(pl *plan, view *attempts.View) *standing {
 	s := stand(pl, view, p.config.Relay.MaxAttemptsPerTask, false)
+	s.Refused = p.refusing(pl, view.Ledger)
 	source, err := readFile(p.file("epic.yml"), maxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.source)
 	return s

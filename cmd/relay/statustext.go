@@ -176,10 +176,10 @@ func (l listing) needs(w io.Writer, s *standing) {
 		if t.Status != attempts.Gated {
 			continue
 		}
-		switch told++; {
-		case told == 1:
+		if told++; told == 1 {
 			fmt.Fprint(w, "\nneeds you:\n")
-		case told > most:
+		}
+		if told > most {
 			continue
 		}
 		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", pad(t.ID, widest), t.ID)
@@ -187,14 +187,28 @@ func (l listing) needs(w io.Writer, s *standing) {
 	if told > most {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)
 	}
+	if told == 0 && len(s.Refused) > 0 {
+		fmt.Fprint(w, "\nneeds you:\n")
+	}
+	first := l.refused(w, s.Refused)
 	c := s.Counts
 	switch {
 	case s.Run.State == runOn:
 	case c.Completed == c.Total:
 		fmt.Fprint(w, "\nall tasks are completed\n")
 	case c.Pending+c.InProgress > 0:
-		fmt.Fprint(w, "\nnext:  relay work\n")
+		fmt.Fprintf(w, "\nnext:  %srelay work\n", first)
 	}
+}
+
+// refused names the runners that would not work and what to type for each, and returns what comes before relay work.
+func (l listing) refused(w io.Writer, list []refused) (first string) {
+	for _, r := range list {
+		text := r.what + " (" + strings.TrimPrefix(after(r.Why), ": ") + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(wrap(line(text, maxWhy), l.width, "    "), " "))
+		first += r.Fix + "; then "
+	}
+	return first
 }
 
 func runText(r runState, now time.Time) string {

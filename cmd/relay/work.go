@@ -277,6 +277,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 		Limits: orchestrator.Limits{
 			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
 			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
+			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
 			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
 			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
 			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,

@@ -39,6 +39,8 @@ func Headline(reason orchestrator.Reason, left int) string {
 		return "stopped for its deadline; nothing is lost, relay work continues"
 	case orchestrator.CircuitBreaker, orchestrator.UnchargedRetries, orchestrator.DiskFloor, orchestrator.MemoryFloor:
 		return "stopped early; nothing is lost"
+	case orchestrator.NoRunner:
+		return "stopped as no agent can work; nothing is lost"
 	case orchestrator.BudgetExhausted:
 		return "stopped by its budget; nothing is lost"
 	case orchestrator.NoRunnableTasks:

@@ -22,6 +22,7 @@ type Input struct {
 	Budget      orchestrator.Budget
 	Warnings    []string
 	Now         time.Time
+	Refused     []Refused           // runners that would not work when they were last asked
 	Redact      func(string) string // takes secrets out of a text; nil: nobody does
 }
 
@@ -42,7 +43,7 @@ func Make(in Input) *Report {
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
 		Branch: m.line(integration.Branch), From: m.line(integration.From), Finished: m.line(integration.Finished),
-		Runs: []Run{}, Needs: []Need{}, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
+		Runs: []Run{}, Needs: []Need{}, Refused: m.refused(), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
 		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
 		Tasks: make([]Task, len(in.Epic.Tasks)),
 	}

@@ -132,8 +132,13 @@ func (p *page) needs(r *Report) {
 	if len(r.Needs) == 0 && len(r.Next) == 0 {
 		return
 	}
-	if len(r.Needs) > 0 {
+	if len(r.Needs)+len(r.Refused) > 0 {
 		p.say("\n## Needs you\n")
+	}
+	for i := range r.Refused {
+		f := &r.Refused[i]
+		p.say("\n%s%s\n", code(f.What, columnsWide), words.After(code(f.Why, columnsWide)))
+		p.typed([]Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"relay/attempts"
 	"relay/orchestrator"
 )
@@ -37,6 +39,9 @@ func (m *making) next() {
 		add("relay status --watch", "follows the run")
 		return
 	}
+	for i := range r.Refused {
+		add(r.Refused[i].Type, "as "+r.Refused[i].What)
+	}
 	switch c, j := r.Counts, r.Judged; {
 	case c.Pending+c.InProgress > 0:
 		add("relay work", "goes on with what is pending")
@@ -49,6 +54,15 @@ func (m *making) next() {
 	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {
 		r.Next = append(r.Next, Finish(r.From))
 	}
+}
+
+// refused are the runners that would not work, in clean words.
+func (m *making) refused() []Refused {
+	list := slices.Clone(m.Refused)
+	for i := range list {
+		list[i].Why, list[i].What, list[i].Type = m.line(list[i].Why), m.line(list[i].What), m.line(list[i].Type)
+	}
+	return list
 }
 
 // Finish says how the work gets onto the branch that the epic began from, given by its name; "" : HEAD was detached.

@@ -25,6 +25,7 @@ type Report struct {
 	Tries     Tries               `json:"attempts"`           // of these runs
 	Criteria  Criteria            `json:"criteria"`           // of the tasks they touched, and of gated ones
 	Needs     []Need              `json:"needs_you"`
+	Refused   []Refused           `json:"refused,omitempty"`
 	Next      []Command           `json:"next"`                  // what to type, in this order
 	Judged    *EpicReview         `json:"epic_review,omitempty"` // the newest review of the whole epic
 	Usage     attempts.Usage      `json:"usage"`
@@ -95,6 +96,15 @@ type Need struct {
 	Detail string          `json:"detail,omitempty"`
 	Blocks int             `json:"blocks,omitempty"` // tasks that wait for it
 	Type   []Command       `json:"type"`
+}
+
+// Refused is a runner that would not work when it was last asked.
+type Refused struct {
+	Runner string    `json:"runner"`
+	What   string    `json:"what"` // in words
+	Why    string    `json:"why,omitempty"`
+	Since  time.Time `json:"since"`
+	Type   string    `json:"type"`
 }
 
 // Command is something to type, and what it is good for.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator"
+	"relay/orchestrator/report"
+)
+
+// refused is a runner that would not work when it was last asked.
+type refused struct {
+	Runner  string           `json:"runner"`
+	Outcome attempts.Outcome `json:"outcome"`
+	Why     string           `json:"why,omitempty"`
+	Since   time.Time        `json:"since"`
+	Fix     string           `json:"fix"` // what to type
+
+	what string // what is wrong, in words
+}
+
+// login is what is typed to log a CLI in, after the name of its program.
+var login = map[string]string{
+	"claude":   ", then /login (or %s setup-token)",
+	"codex":    " login",
+	"gemini":   ", then /auth",
+	"opencode": " auth login",
+}
+
+// fix says what to type for a runner that would not work.
+func (p *place) fix(name string, o attempts.Outcome) string {
+	agent := p.config.Relay.Agents[name]
+	how, known := login[agent.Type]
+	switch {
+	case o != attempts.Auth:
+		return "relay check"
+	case !known:
+		return "relay config relay.agents." + name
+	}
+	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
+	return program + strings.ReplaceAll(how, "%s", program)
+}
+
+// refusing are the runners of this configuration that would not work when they were last asked.
+func (p *place) refusing(pl *plan, l *attempts.Ledger) []refused {
+	used := append(slices.Clone(p.config.Relay.Runners), p.reviewers()...)
+	for i := range pl.epic.Tasks {
+		used = append(used, pl.epic.Tasks[i].Runner)
+	}
+	var list []refused
+	for _, r := range l.Refusing() {
+		if !slices.Contains(used, r.Runner) {
+			continue
+		}
+		what := r.Runner + " is not logged in, or may not be used"
+		if r.Outcome != attempts.Auth {
+			what = r.Runner + " could not be started"
+		}
+		list = append(list, refused{r.Runner, r.Outcome, r.Why, r.Since, p.fix(r.Runner, r.Outcome), what})
+	}
+	return list
+}
+
+// reported are the same as a report has them.
+func reported(list []refused) []report.Refused {
+	var all []report.Refused
+	for _, r := range list {
+		all = append(all, report.Refused{Runner: r.Runner, What: r.what, Why: r.Why, Since: r.Since, Type: r.Fix})
+	}
+	return all
+}
+
+// loggedOut adds to the error of a run that no runner is left for what its last one needs.
+func (p *place) loggedOut(none *orchestrator.NoRunnerError) error {
+	if none.Outcome != attempts.Auth {
+		return none
+	}
+	return &hinted{err: none, code: exitNoRunner, hint: p.fix(none.Runner, none.Outcome) + "; then relay work continues"}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"testing"
+
+	"relay/attempts"
+	"relay/configs"
+)
+
+func TestFix(t *testing.T) {
+	t.Parallel()
+	p := &place{config: &configs.Config{}}
+	p.config.Relay.Agents = map[string]configs.Agent{
+		"claude": {Type: "claude"}, "mine": {Type: "claude", Argv: []string{"npx", "claude"}}, "codex": {Type: "codex"},
+		"gemini": {Type: "gemini"}, "opencode": {Type: "opencode", Argv: []string{"/opt/bin/opencode"}}, "sh": {Type: "command", Argv: []string{"sh"}},
+	}
+	for name, want := range map[string]string{
+		"claude":   "claude, then /login (or claude setup-token)",
+		"mine":     "npx claude, then /login (or npx claude setup-token)",
+		"codex":    "codex login",
+		"gemini":   "gemini, then /auth",
+		"opencode": "/opt/bin/opencode auth login",
+		"sh":       "relay config relay.agents.sh",
+	} {
+		if got := p.fix(name, attempts.Auth); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if got := p.fix("claude", attempts.Start); got != "relay check" {
+		t.Errorf("got %q", got)
+	}
+}

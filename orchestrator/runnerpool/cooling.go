@@ -1,0 +1,71 @@
+package runnerpool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+)
+
+// Closed are the reviewers that are not to be asked at now.
+func (p *Pool) Closed(now clock.Instant) []attempts.Cooling {
+	var list []attempts.Cooling
+	for _, name := range p.Panel {
+		if r := p.runner(name); r.opens.Rest(now) > 0 {
+			list = append(list, attempts.Cooling{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why})
+		}
+	}
+	return list
+}
+
+// Cooling lists the runners that are not to be asked now, by name, and since when they may be.
+func (p *Pool) Cooling(now clock.Instant) []attempts.Cooling {
+	var list []attempts.Cooling
+	for name, r := range p.runners {
+		if r.opens.Rest(now) > 0 {
+			list = append(list, attempts.Cooling{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why})
+		}
+	}
+	slices.SortFunc(list, func(a, b attempts.Cooling) int { return strings.Compare(a.Runner, b.Runner) })
+	return list
+}
+
+// Recall takes over what an earlier run was told. Its back-offs are of relay's own making: they are never longer than
+// they could be now, whatever the clock was then. Who began this run may have put right what was refused: that is asked.
+func (p *Pool) Recall(known map[string]attempts.Cooling, now clock.Instant) {
+	for name, c := range known {
+		off := c.Until.Sub(now.Day)
+		if off <= 0 || off > farthest || c.Refused() {
+			continue
+		}
+		if !c.Named {
+			off = min(off, p.BackoffMax)
+		}
+		r := p.runner(name)
+		r.opens, r.why, r.outcome = clock.Deadline{Day: now.Day.Add(off), Run: now.Run + off, Named: c.Named}, c.Why, c.Outcome
+		r.series.begin(now)
+		r.series.newcomers = r.opens
+	}
+}
+
+// Turn says why a task goes to a runner and not to another one that had it, or the task before it. Times are told by the
+// given function.
+func (p *Pool) Turn(from, to string, now clock.Instant, tell func(time.Time) string) string {
+	r := p.runner(from)
+	switch rest := r.opens.Rest(now); {
+	case p.before(to, from):
+		return "back from " + from + " to " + to + ": " + to + " may be asked again"
+	case r.out:
+		return "from " + from + " to " + to + ": " + from + ": " + r.why
+	case rest > 0:
+		text := fmt.Sprintf("from %s to %s: %s is not asked before %s", from, to, from, tell(r.opens.Day))
+		if r.why != "" {
+			text += ": " + r.why
+		}
+		return text
+	}
+	return "from " + from + " to " + to
+}

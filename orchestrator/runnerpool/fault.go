@@ -1,0 +1,266 @@
+package runnerpool
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+)
+
+// series are the faults of one runner without an answer between them.
+type series struct {
+	on        bool
+	began     time.Duration  // the first, on the run's clock
+	last      time.Duration  // the newest that counts
+	number    int            // of calls made by then
+	rounds    int            // faults that count: of attempts that ran side by side the first
+	refusals  int            // of these, in a row, to start or to log in …
+	refused   time.Duration  // … since
+	limit     bool           // a usage limit is among them, which is no task's fault
+	faults    map[string]int // by task
+	newcomers clock.Deadline // when a task may ask that is not among them
+	lively    bool           // an attempt that began since is being answered
+}
+
+// pair is what a runner has failed one task for while it answered others.
+type pair struct {
+	faults int            // the task's own, by comparison
+	met    bool           // it was in a series with other tasks
+	opens  clock.Deadline // the task is not tried at this runner before
+}
+
+// Fault is how an attempt failed through its runner or the provider of that.
+type Fault struct {
+	Outcome attempts.Outcome // Quota, Provider, Auth, Start; anything else counts as Provider
+	Why     string
+	ResetAt time.Time // when to ask again, if the provider said so
+}
+
+func (f Fault) refused() bool { return f.Outcome == attempts.Auth || f.Outcome == attempts.Start }
+
+// Ruling is what follows from a fault.
+type Ruling struct {
+	Cooling *attempts.Cooling // the runner is not to be asked before; nil: nothing has changed
+	Repeat  bool              // part of what has been counted before
+	Own     int               // faults of this runner that are the task's own; 0: it is not blamed
+	Barred  bool              // the task has had so many that the runner is not asked for it any more
+}
+
+// What a refused runner is left alone for: a sixth of the back-off at first, and never longer than a third of the longest.
+// What is out is asked so often.
+const (
+	refusalShare    = 6
+	refusalMaxShare = 3
+	outPause        = 30 * time.Minute
+)
+
+// farthest is how far off a provider's reset can be: no window is longer than a month, and what is said to be further
+// off is a mistake that must not end the night.
+const farthest = 31 * 24 * time.Hour
+
+// Fail notes that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
+// that was blamed before is its own as long as the runner has answered everybody since; any other leaves the runner alone
+// for a time. Of attempts that run side by side all hit the same fault: it counts once.
+func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
+	r := p.runner(name)
+	c, known := r.asked[task]
+	delete(r.asked, task)
+	if own := r.own[task]; own != nil && own.faults > 0 && !r.series.on && f.Outcome != attempts.Quota {
+		own.faults++
+		own.opens = now.After(p.wait(own.faults - 1))
+		return Ruling{Own: own.faults, Barred: r.barred(task, p.TaskFaults)}
+	}
+	s := &r.series
+	ruling := Ruling{Repeat: s.on}
+	counts := !s.on || !known && r.opens.Rest(now) <= 0 || known && c.number > s.number
+	s.begin(now)
+	s.faults[task]++
+	s.limit = s.limit || f.Outcome == attempts.Quota
+	if counts {
+		s.number, s.last, s.lively = p.calls, now.Run, false
+		s.rounds++
+		p.refuse(r, f, now)
+	}
+	if p.close(r, f, now, counts) {
+		r.why, r.outcome = f.Why, f.Outcome
+		ruling.Cooling = &attempts.Cooling{Runner: name, Until: r.opens.Day.UTC(), Named: r.opens.Named, Why: f.Why, Outcome: f.Outcome}
+	}
+	return ruling
+}
+
+func (s *series) begin(now clock.Instant) {
+	if !s.on {
+		*s = series{on: true, began: now.Run, last: now.Run, faults: make(map[string]int)}
+	}
+}
+
+// refuse counts refusals in a row, and takes the runner out that has refused too often for too long.
+func (p *Pool) refuse(r *runner, f Fault, now clock.Instant) {
+	s := &r.series
+	if !f.refused() {
+		s.refusals = 0
+		return
+	}
+	if s.refusals++; s.refusals == 1 {
+		s.refused = now.Run
+	}
+	r.out = r.out || s.refusals >= p.OutAfter && now.Run-s.refused >= p.OutPeriod
+}
+
+// close keeps the runner from being asked, and reports whether that is for longer than was known.
+func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
+	s, opens := &r.series, r.opens
+	if counts {
+		wait, first := p.wait(s.rounds-1), p.wait(min(s.rounds, len(s.faults))-1)
+		if f.refused() {
+			wait = p.pause(s.refusals - 1)
+			first = wait
+		}
+		if r.out {
+			wait = outPause
+		}
+		late := p.spread(wait)
+		opens = now.After(wait + late)
+		s.newcomers = now.After(min(first+late, wait+late))
+	}
+	if off := f.ResetAt.Sub(now.Day); off > 0 && off <= farthest && f.ResetAt.After(r.reset) {
+		r.reset = f.ResetAt
+		late := p.spread(off)
+		opens = clock.Deadline{Day: f.ResetAt.Add(late), Run: now.Run + off + late, Named: true}
+	}
+	if opens.Rest(now) <= r.opens.Rest(now) {
+		return false
+	}
+	r.opens = opens
+	return true
+}
+
+// wait is the back-off after so many doublings.
+func (p *Pool) wait(doublings int) time.Duration { return doubled(p.Backoff, doublings, p.BackoffMax) }
+
+// pause is the same for a runner that refuses.
+func (p *Pool) pause(doublings int) time.Duration {
+	return doubled(p.Backoff/refusalShare, doublings, p.BackoffMax/refusalMaxShare)
+}
+
+func doubled(wait time.Duration, times int, most time.Duration) time.Duration {
+	wait <<= min(max(times, 0), 20)
+	if wait < 0 || wait > most {
+		return most
+	}
+	return wait
+}
+
+// What is added to a wait, at most: many relays wait for the same reset, and must not all ask in the same second.
+const (
+	leastSpread = 5 * time.Second
+	mostSpread  = 5 * time.Minute
+)
+
+// spread draws what a wait takes longer: a hundredth of it at most, or some seconds, and never more than itself.
+func (p *Pool) spread(wait time.Duration) time.Duration {
+	if p.Jitter == nil || wait <= 0 {
+		return 0
+	}
+	return p.Jitter(min(max(wait/100, leastSpread), mostSpread, wait))
+}
+
+// Heard notes a sign of life of an attempt under way: its model has said something. That ends what the runner was left
+// alone for, unless the task is one that it has failed since its last answer: such an attempt may fail as before, and
+// lets others try meanwhile.
+func (p *Pool) Heard(name, task string, now clock.Instant) (changed bool) {
+	r := p.runner(name)
+	c, known := r.asked[task]
+	s := &r.series
+	if !known || !s.on || r.limited(now) || c.number <= s.number && now.Run-s.last < p.Backoff {
+		return false
+	}
+	if s.faults[task] == 0 {
+		p.settle(r, task, now)
+		return true
+	}
+	if c.number <= s.number || s.lively {
+		return false
+	}
+	s.lively = true
+	return true
+}
+
+// Answered notes that an attempt has come to its end with all the answers it wanted: the runner serves, and what it had
+// failed before is compared with that.
+func (p *Pool) Answered(name, task string, now clock.Instant) {
+	r := p.runner(name)
+	c, known := r.asked[task]
+	delete(r.asked, task)
+	delete(r.own, task)
+	if s := &r.series; s.on && !r.limited(now) && (!known || c.number > s.number) {
+		p.settle(r, task, now)
+	}
+	r.answered = true
+}
+
+// settle ends a series of faults: somebody was answered. When it was about one task alone, or about one that was in an
+// earlier series, the fault is that task's own.
+func (p *Pool) settle(r *runner, by string, now clock.Instant) {
+	s := r.series
+	last := clock.Instant{Day: now.Day.Add(s.last - now.Run), Run: s.last}
+	for task := range s.faults {
+		if task == by || s.limit {
+			continue
+		}
+		own := r.own[task]
+		if own == nil {
+			own = &pair{}
+			r.own[task] = own
+		}
+		_, again := r.asked[task] // it is being tried again, and that will tell
+		if !again && (len(s.faults) == 1 || own.met) {
+			own.faults++
+			own.opens = last.After(p.wait(own.faults - 1))
+		}
+		own.met = true
+	}
+	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true
+}
+
+// limited reports whether the provider itself has said when to ask again, and that is still to come.
+func (r *runner) limited(now clock.Instant) bool { return r.opens.Named && r.opens.Rest(now) > 0 }
+
+// barred reports whether a runner has failed a task alone so often that it is not asked for it any more. The first such
+// fault can be a coincidence.
+func (r *runner) barred(task string, most int) bool {
+	own := r.own[task]
+	return most > 0 && own != nil && own.faults >= max(most, 2)
+}
+
+// Spent reports that no runner is left that could be asked for a task, as each that is not out has failed it alone too
+// often; and says so.
+func (p *Pool) Spent(task, named string) (why string, yes bool) {
+	var failed []string
+	for _, name := range p.choices(named) {
+		switch r := p.runner(name); {
+		case r.barred(task, p.TaskFaults):
+			failed = append(failed, fmt.Sprintf("%s failed %d times", name, r.own[task].faults))
+		case !r.out:
+			return "", false
+		}
+	}
+	return strings.Join(failed, ", "), len(failed) > 0
+}
+
+// probed is how long an attempt keeps others from asking a runner that answers nobody: until it is answered, and for a
+// back-off at most. An agent that says nothing while it works, or a provider that says nothing, must hold nobody up.
+func (r *runner) probed(now clock.Instant, most time.Duration) (rest time.Duration) {
+	s := &r.series
+	if !s.on || s.lively {
+		return 0
+	}
+	for _, c := range r.asked {
+		if c.number > s.number {
+			rest = max(rest, c.began+most-now.Run)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,280 @@
+// Package runnerpool decides which runner may be asked now, by which task and by how many jobs at once, and whose fault
+// a failure is: the runner's or the task's.
+//
+// It has no clock, no process and no disk: what it answers follows from the calls so far and the instants they name.
+package runnerpool
+
+import (
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+)
+
+// Options say how long runners are left alone and when they are given up.
+type Options struct {
+	Order []string // runners for tasks that name none, in order of preference
+	Panel []string // reviewers that every agent's work needs
+
+	Backoff    time.Duration // the first wait after a provider's fault; each further one is twice as long
+	BackoffMax time.Duration // the longest
+	TaskFaults int           // faults of one runner on one task alone before it is not asked for that task any more; 0: no limit
+	OutAfter   int           // refusals in a row after which a runner is out …
+	OutPeriod  time.Duration // … when they have lasted so long
+
+	Deadline *clock.Deadline // the run's; nil: none
+	Patience time.Duration   // of a run without a deadline: how long it waits for a runner that answers nobody; 0: no limit
+
+	Jitter func(most time.Duration) time.Duration // draws what a wait takes longer, of at most so much; nil: nothing
+}
+
+// Pool knows how every runner stands.
+type Pool struct {
+	Options
+	runners map[string]*runner
+	calls   int // made so far, to tell which came before which
+}
+
+// runner is one runner's standing.
+type runner struct {
+	opens    clock.Deadline // not asked before, by a task that it has failed since its last answer
+	reset    time.Time      // as the provider said
+	why      string
+	outcome  attempts.Outcome // of the last fault
+	out      bool             // refused too often: asked again every half hour, if nobody else can work
+	answered bool             // in this run
+	series   series
+	asked    map[string]call  // attempts under way, by task
+	own      map[string]*pair // by task: faults that are the task's own
+}
+
+// call is an attempt under way.
+type call struct {
+	number int
+	began  time.Duration // on the run's clock
+}
+
+// New returns a pool in which every runner may be asked.
+func New(o Options) *Pool { return &Pool{Options: o, runners: make(map[string]*runner)} }
+
+func (p *Pool) runner(name string) *runner {
+	r, ok := p.runners[name]
+	if !ok {
+		r = &runner{asked: make(map[string]call), own: make(map[string]*pair)}
+		p.runners[name] = r
+	}
+	return r
+}
+
+// choices are the runners of a task, given the one it names: "" for none.
+func (p *Pool) choices(named string) []string {
+	if named != "" {
+		return []string{named}
+	}
+	return p.Order
+}
+
+// Pick returns the runner that a task may have at now. Of several it is the one that has failed the task least, and then
+// the one that is preferred; one that is out only when no other may be asked. The rank says how many ready tasks should
+// go first: all those with a lower one.
+func (p *Pool) Pick(task, named string, now clock.Instant) (name string, rank int, ok bool) {
+	for _, n := range p.choices(named) {
+		r := p.runner(n)
+		if p.rest(r, task, now) > 0 || r.barred(task, p.TaskFaults) {
+			continue
+		}
+		if k := r.rank(task); !ok || k < rank {
+			name, rank, ok = n, k, true
+		}
+	}
+	return name, rank, ok
+}
+
+// Ranks are the ranks that Pick gives to tasks now, ascending. Nearly always there is one.
+func (p *Pool) Ranks() []int {
+	ranks := []int{0}
+	for _, r := range p.runners {
+		if r.out {
+			ranks = append(ranks, lastRank)
+		}
+		for task := range r.series.faults {
+			ranks = append(ranks, r.rank(task))
+		}
+		for task := range r.own {
+			ranks = append(ranks, r.rank(task))
+		}
+	}
+	slices.Sort(ranks)
+	return slices.Compact(ranks)
+}
+
+// Ranks of tasks for a runner, besides the number of times that it has failed them since its last answer.
+const (
+	ownRank  = 1 << 20 // the fault is the task's own: it goes behind its neighbours
+	lastRank = 1 << 21 // the runner is out: anybody else is asked first
+)
+
+func (r *runner) rank(task string) int {
+	rank := 0
+	if !r.series.limit {
+		rank = r.series.faults[task]
+	}
+	if r.own[task] != nil && r.own[task].faults > 0 {
+		rank += ownRank
+	}
+	if r.out {
+		rank += lastRank
+	}
+	return rank
+}
+
+// Ask notes that an attempt of a task begins at a runner.
+func (p *Pool) Ask(name, task string, now clock.Instant) {
+	p.calls++
+	p.runner(name).asked[task] = call{p.calls, now.Run}
+}
+
+// Release notes that a task has no attempt under way any more.
+func (p *Pool) Release(task string) {
+	for _, r := range p.runners {
+		delete(r.asked, task)
+	}
+}
+
+// rest is how long a task has to wait until a runner may be asked for it; not more than 0: it may be now.
+func (p *Pool) rest(r *runner, task string, now clock.Instant) time.Duration {
+	return p.opens(r, task, now).Rest(now)
+}
+
+// opens is when a runner may be asked for a task. While it answers nobody, one attempt at a time asks it.
+func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
+	at := r.opens
+	if s := &r.series; s.on && !at.Named && !r.out && s.faults[task] == 0 {
+		at = s.newcomers
+	}
+	if own := r.own[task]; own != nil && own.opens.Rest(now) > at.Rest(now) {
+		at = own.opens
+	}
+	if rest := r.probed(now, p.Backoff); rest > max(at.Rest(now), 0) {
+		at = now.After(rest)
+	}
+	return at
+}
+
+// Opens returns when a runner for a task and these reviewers may be asked, and which one it waits for; "" when none is
+// left in this run.
+func (p *Pool) Opens(task, named string, panel []string, now clock.Instant) (name string, at clock.Deadline) {
+	if _, yes := p.Hopeless(named, now); yes {
+		return "", at
+	}
+	hope := false
+	for _, n := range p.choices(named) {
+		r := p.runner(n)
+		if r.barred(task, p.TaskFaults) {
+			continue
+		}
+		hope = hope || !p.lost(r, now)
+		if when := p.opens(r, task, now); name == "" || when.Rest(now) < at.Rest(now) {
+			name, at = n, when
+		}
+	}
+	if !hope {
+		return "", clock.Deadline{}
+	}
+	if last, when := p.Latest(task, panel, now); last != "" && when.Rest(now) > at.Rest(now) {
+		name, at = last, when
+	}
+	return name, at
+}
+
+// Latest returns when all of these may be asked about a task, and which one that waits for; "" when one of them is lost.
+func (p *Pool) Latest(task string, names []string, now clock.Instant) (name string, at clock.Deadline) {
+	for _, n := range names {
+		r := p.runner(n)
+		if p.lost(r, now) {
+			return "", clock.Deadline{}
+		}
+		if when := p.opens(r, task, now); name == "" || when.Rest(now) > at.Rest(now) {
+			name, at = n, when
+		}
+	}
+	return name, at
+}
+
+// Review returns the rank of a task whose work lacks the opinions of these reviewers, as Pick does, if all may be asked.
+func (p *Pool) Review(task string, names []string, now clock.Instant) (rank int, ok bool) {
+	for _, n := range names {
+		rank = max(rank, p.runner(n).rank(task))
+	}
+	return rank, p.AllOpen(task, names, now)
+}
+
+// AllOpen reports whether all of these may be asked about a task.
+func (p *Pool) AllOpen(task string, names []string, now clock.Instant) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return p.rest(p.runner(n), task, now) > 0 })
+}
+
+// Open reports whether a runner may be asked about a task.
+func (p *Pool) Open(name, task string, now clock.Instant) bool {
+	return p.AllOpen(task, []string{name}, now)
+}
+
+// PanelOut reports whether a reviewer is out.
+func (p *Pool) PanelOut() bool {
+	return slices.ContainsFunc(p.Panel, func(n string) bool { return p.runner(n).out })
+}
+
+// Known reports whether the pool has seen faults on a task: it may not wait as others do.
+func (p *Pool) Known(task string) bool {
+	for _, r := range p.runners {
+		if r.own[task] != nil || r.series.faults[task] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lost reports that nobody waits for a runner any more: it is out until after the run's deadline; or, without one, it is
+// out and has never answered in this run, or has answered nobody for too long.
+func (p *Pool) lost(r *runner, now clock.Instant) bool {
+	switch {
+	case p.Deadline != nil:
+		return r.out && r.opens.Rest(now) >= p.Deadline.Rest(now)
+	case r.out && !r.answered:
+		return true
+	}
+	return p.Patience > 0 && r.series.on && !r.opens.Named && r.opens.Run-r.series.began >= p.Patience
+}
+
+// Hopeless reports that no runner for such a task is left in this run, or a reviewer is not, and names it; "" when there
+// never was one.
+func (p *Pool) Hopeless(named string, now clock.Instant) (name string, yes bool) {
+	for _, n := range p.Panel {
+		if p.lost(p.runner(n), now) {
+			return n, true
+		}
+	}
+	for _, n := range p.choices(named) {
+		if !p.lost(p.runner(n), now) {
+			return "", false
+		}
+		name = n
+	}
+	return name, true
+}
+
+// Why is what the last fault of a runner was.
+func (p *Pool) Why(name string) string { return p.runner(name).why }
+
+// Last is how the last fault of a runner is called.
+func (p *Pool) Last(name string) attempts.Outcome { return p.runner(name).outcome }
+
+// Prefers reports whether a runner is among those for tasks that name none.
+func (p *Pool) Prefers(name string) bool { return slices.Contains(p.Order, name) }
+
+// before reports whether one runner is preferred to another.
+func (p *Pool) before(a, b string) bool {
+	i, k := slices.Index(p.Order, a), slices.Index(p.Order, b)
+	return i >= 0 && k >= 0 && i < k
+}

@@ -1,0 +1,400 @@
+package runnerpool
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+)
+
+var evening = time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
+
+func in(d time.Duration) time.Time { return evening.Add(d) }
+
+func at(d time.Duration) clock.Instant { return clock.Instant{Day: in(d), Run: 1000*time.Hour + d} }
+
+// night is a pool of these runners with the default settings.
+func night(order ...string) *Pool {
+	return New(Options{
+		Order: order, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, TaskFaults: 3,
+		OutAfter: 3, OutPeriod: 10 * time.Second, Patience: 8 * time.Hour,
+	})
+}
+
+// fails has an attempt of a task begin at a runner and fail at once.
+func (p *Pool) fails(name, task string, o attempts.Outcome, now, reset time.Duration) Ruling {
+	p.Ask(name, task, at(now))
+	f := Fault{Outcome: o, Why: "why"}
+	if reset != 0 {
+		f.ResetAt = in(reset)
+	}
+	return p.Fail(name, task, f, at(now))
+}
+
+// serves has an attempt of a task begin at a runner and end well.
+func (p *Pool) serves(name, task string, now time.Duration) {
+	p.Ask(name, task, at(now))
+	p.Answered(name, task, at(now))
+}
+
+// refuse has a runner refuse until it is out.
+func (p *Pool) refuseAll(name string, from time.Duration) {
+	for i := range 3 {
+		p.fails(name, "X", attempts.Auth, from+time.Duration(i)*5*time.Second, 0)
+	}
+}
+
+func TestPick(t *testing.T) {
+	t.Parallel()
+	const limit, wall = attempts.Quota, attempts.Provider
+	for name, c := range map[string]struct {
+		panel    []string
+		own      string
+		order    []string
+		happened func(*Pool)
+		pick     string        // "" : nobody
+		opens    time.Duration // 0: at once, or never
+		hopeless bool
+	}{
+		"first choice":          {order: []string{"a", "b"}, happened: func(*Pool) {}, pick: "a"},
+		"own runner":            {order: []string{"a"}, own: "z", happened: func(*Pool) {}, pick: "z"},
+		"first is cooling":      {order: []string{"a", "b"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, time.Hour) }, pick: "b"},
+		"first is out":          {order: []string{"a", "b"}, happened: func(p *Pool) { p.refuseAll("a", -10*time.Second) }, pick: "b"},
+		"all are cooling":       {order: []string{"a", "b"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, time.Hour); p.fails("b", "X", limit, 0, time.Minute) }, opens: time.Minute},
+		"one lost, one cooling": {order: []string{"a", "b"}, happened: func(p *Pool) { p.refuseAll("b", -10*time.Second); p.fails("a", "X", limit, 0, time.Hour) }, opens: 30 * time.Minute},
+		"all are lost":          {order: []string{"a", "b"}, happened: func(p *Pool) { p.refuseAll("a", -10*time.Second); p.refuseAll("b", -10*time.Second) }, hopeless: true},
+		"nobody":                {happened: func(*Pool) {}, hopeless: true},
+		"own is lost":           {order: []string{"a"}, own: "z", happened: func(p *Pool) { p.refuseAll("z", -10*time.Second) }, hopeless: true},
+		"another is lost":       {order: []string{"a"}, own: "z", happened: func(p *Pool) { p.refuseAll("a", -10*time.Second) }, pick: "z"},
+		"out, and had worked":   {order: []string{"a"}, happened: func(p *Pool) { p.serves("a", "Y", -time.Hour); p.refuseAll("a", -10*time.Second) }, opens: 30 * time.Minute},
+		"refused once":          {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", attempts.Start, 0, 0) }, opens: 5 * time.Second},
+		"refused twice": {order: []string{"a"}, happened: func(p *Pool) {
+			p.fails("a", "X", attempts.Start, -5*time.Second, 0)
+			p.fails("a", "X", attempts.Auth, 0, 0)
+		}, opens: 10 * time.Second},
+		"no reset known":         {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", wall, 0, 0) }, opens: 30 * time.Second},
+		"reset is past":          {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, -time.Hour) }, opens: 30 * time.Second},
+		"reset is beyond belief": {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, 1000*24*time.Hour) }, opens: 30 * time.Second},
+		"two hit one fault": {order: []string{"a"}, happened: func(p *Pool) {
+			p.Ask("a", "X", at(-time.Minute))
+			p.Ask("a", "Y", at(-time.Minute))
+			p.Fail("a", "X", Fault{Outcome: wall}, at(0))
+			p.Fail("a", "Y", Fault{Outcome: wall}, at(0))
+		}, opens: 30 * time.Second},
+		"second fault in a row": {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", wall, -time.Minute, 0); p.fails("a", "Y", wall, 0, 0) }, opens: time.Minute},
+		"fault, work, fault": {order: []string{"a"}, happened: func(p *Pool) {
+			p.fails("a", "X", wall, -time.Minute, 0)
+			p.serves("a", "Y", 0)
+			p.fails("a", "Y", wall, 0, 0)
+		}, opens: 30 * time.Second},
+		"fault, then a known time": {order: []string{"a"}, happened: func(p *Pool) { p.fails("a", "X", wall, 0, 0); p.fails("a", "Y", limit, 0, time.Hour) }, opens: time.Hour},
+		"faults for hours": {order: []string{"a"}, happened: func(p *Pool) {
+			for i := range 10 {
+				p.fails("a", fmt.Sprint(i), wall, time.Duration(i-9)*15*time.Minute, 0)
+			}
+		}, opens: 15 * time.Minute},
+		"faults of others do not escalate": {order: []string{"a"}, happened: func(p *Pool) {
+			for i := range 10 {
+				p.fails("a", "X", wall, time.Duration(i-9)*15*time.Minute, 0)
+			}
+		}, opens: 30 * time.Second},
+		"nobody answers for too long": {order: []string{"a"}, happened: func(p *Pool) {
+			for i := range 33 {
+				p.fails("a", fmt.Sprint(i), wall, time.Duration(i-32)*15*time.Minute, 0)
+			}
+		}, hopeless: true},
+		"reviewer is cooling": {order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("r", "X", limit, 0, time.Hour) }, opens: time.Hour},
+		"reviewer later than both": {order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, time.Minute); p.fails("r", "X", limit, 0, time.Hour) },
+			opens: time.Hour},
+		"reviewer is lost": {order: []string{"a"}, panel: []string{"r"}, own: "z", happened: func(p *Pool) { p.refuseAll("r", -10*time.Second) }, hopeless: true},
+	} {
+		p := night(c.order...)
+		p.Panel = c.panel
+		c.happened(p)
+		pick, _, _ := p.Pick("T", c.own, at(0))
+		if !p.AllOpen("T", c.panel, at(0)) {
+			pick = ""
+		}
+		_, hopeless := p.Hopeless(c.own, at(0))
+		if who, opens := p.Opens("T", c.own, c.panel, at(0)); pick != c.pick || hopeless != c.hopeless || (who == "") != c.hopeless || c.opens > 0 && opens.Rest(at(0)) != c.opens {
+			t.Errorf("%s: got %q, %v, %q %v; want %q, %v, %v", name, pick, hopeless, who, opens.Rest(at(0)), c.pick, c.hopeless, c.opens)
+		}
+		if c.pick == "" && !c.hopeless {
+			if _, _, ok := p.Pick("T", c.own, at(c.opens)); !ok || !p.AllOpen("T", c.panel, at(c.opens)) {
+				t.Errorf("%s: nobody may be asked at the time that was told", name)
+			}
+		}
+	}
+}
+
+// step is one thing that happens to a pool of the runner a, and what follows.
+type step struct {
+	at    time.Duration
+	does  string // asks, fails, refuses, limited, says, ends
+	task  string
+	wants string // what follows, in words
+}
+
+// Who is blamed follows from what becomes of others at the same runner.
+func TestBlame(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for name, steps := range map[string][]step{
+		"one task, and nobody to compare with": {
+			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "P", ""}, {30 * s, "fails", "P", "cools 1m0s, repeat"},
+			{90 * s, "asks", "P", ""}, {90 * s, "fails", "P", "cools 2m0s, repeat"}, {90 * s, "", "P", "waits 2m0s, rank 3"}, {90 * s, "", "A", "waits 30s"},
+		},
+		"another is served": {
+			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "", "P", "waits 0s, rank 1"}, {30 * s, "", "A", "waits 0s"},
+			{30 * s, "asks", "A", ""}, {31 * s, "says", "A", "changed"}, {31 * s, "", "P", "waits 0s, behind"}, {31 * s, "", "B", "waits 0s"},
+			{40 * s, "asks", "P", ""}, {40 * s, "fails", "P", "own 2"}, {40 * s, "", "P", "waits 1m0s, behind"}, {40 * s, "", "B", "waits 0s"},
+			{100 * s, "asks", "P", ""}, {100 * s, "fails", "P", "own 3, barred"},
+		},
+		"served before its back-off was over": {
+			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {5 * s, "says", "A", ""}, {29 * s, "", "B", "waits 1s"},
+			{35 * s, "says", "A", "changed"}, {35 * s, "", "P", "waits 0s, behind"},
+		},
+		"the provider is down for all": {
+			{0, "asks", "A", ""}, {0, "fails", "A", "cools 30s"}, {30 * s, "asks", "B", ""}, {30 * s, "fails", "B", "cools 1m0s, repeat"},
+			{90 * s, "asks", "C", ""}, {90 * s, "ends", "C", ""}, {90 * s, "", "A", "waits 0s"}, {90 * s, "", "B", "waits 0s"},
+		},
+		"two bad tasks are found one after the other": {
+			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "Q", ""}, {30 * s, "fails", "Q", "cools 1m0s, repeat"},
+			{90 * s, "asks", "A", ""}, {90 * s, "ends", "A", ""},
+			{90 * s, "asks", "P", ""}, {90 * s, "fails", "P", "cools 30s"}, {120 * s, "asks", "Q", ""}, {120 * s, "fails", "Q", "cools 1m0s, repeat"},
+			{180 * s, "asks", "B", ""}, {180 * s, "ends", "B", ""}, {180 * s, "", "P", "waits 0s, behind"}, {180 * s, "", "Q", "waits 0s, behind"},
+		},
+		"it was served in the end": {
+			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "A", ""}, {30 * s, "ends", "A", ""}, {30 * s, "", "P", "waits 0s, behind"},
+			{60 * s, "asks", "P", ""}, {60 * s, "ends", "P", ""}, {60 * s, "", "P", "waits 0s"},
+		},
+		"it is at work again when another is served": {
+			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "P", ""}, {31 * s, "says", "P", "changed"}, {31 * s, "asks", "A", ""},
+			{32 * s, "says", "A", "changed"}, {33 * s, "ends", "P", ""}, {33 * s, "", "P", "waits 0s"},
+		},
+		"one job probes": {
+			{0, "asks", "A", ""}, {0, "asks", "B", ""}, {20 * s, "fails", "A", "cools 30s"}, {21 * s, "fails", "B", "repeat"},
+			{50 * s, "", "C", "waits 0s"}, {50 * s, "asks", "C", ""}, {50 * s, "", "D", "waits 30s"}, {55 * s, "", "A", "waits 25s, rank 1"},
+			{60 * s, "says", "C", "changed"}, {60 * s, "", "D", "waits 0s"},
+		},
+		"a probe that lasts has been answered": {
+			{0, "asks", "A", ""}, {20 * s, "fails", "A", "cools 30s"}, {50 * s, "asks", "C", ""}, {70 * s, "", "D", "waits 10s"}, {80 * s, "", "D", "waits 0s"},
+		},
+		"a limit is nobody's fault": {
+			{0, "asks", "P", ""}, {0, "limited", "P", "cools 1h0m0s"}, {0, "", "A", "waits 1h0m0s"}, {time.Hour, "asks", "A", ""}, {time.Hour, "ends", "A", ""},
+			{time.Hour, "", "P", "waits 0s"},
+		},
+		"a limit holds though an older attempt goes on": {
+			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "limited", "P", "cools 1h0m0s"}, {10 * time.Minute, "says", "A", ""}, {11 * time.Minute, "ends", "A", ""},
+			{11 * time.Minute, "", "B", "waits 49m0s"},
+		},
+		"refused, and out": {
+			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {0, "asks", "A", ""}, {0, "refuses", "A", "cools 5s"}, {5 * s, "asks", "B", ""}, {5 * s, "refuses", "B", "cools 10s, repeat"},
+			{15 * s, "asks", "A", ""}, {15 * s, "refuses", "A", "cools 30m0s, repeat"}, {15 * s, "", "C", "waits 30m0s, last"},
+			{1815 * s, "asks", "C", ""}, {1816 * s, "says", "C", "changed"}, {1816 * s, "", "A", "waits 0s"},
+		},
+		"many refusals in no time are no reason": {
+			{0, "asks", "A", ""}, {0, "asks", "B", ""}, {0, "asks", "C", ""}, {0, "refuses", "A", "cools 5s"}, {s, "refuses", "B", "repeat"}, {s, "refuses", "C", "repeat"},
+			{s, "", "A", "waits 4s, rank 1"},
+		},
+	} {
+		p := night("a")
+		for i, st := range steps {
+			if got := p.take(st); got != st.wants {
+				t.Errorf("%s: step %d, %s %s: got %q, want %q", name, i, st.task, st.does, got, st.wants)
+			}
+		}
+	}
+}
+
+// take has a step happen, and says what follows.
+func (p *Pool) take(st step) string {
+	now := at(st.at)
+	fault := Fault{Outcome: attempts.Provider, Why: "why"}
+	switch st.does {
+	case "asks":
+		p.Ask("a", st.task, now)
+		return ""
+	case "says":
+		if p.Heard("a", st.task, now) {
+			return "changed"
+		}
+		return ""
+	case "ends":
+		p.Answered("a", st.task, now)
+		return ""
+	case "":
+		return p.stands(st.task, now)
+	case "refuses":
+		fault.Outcome = attempts.Auth
+	case "limited":
+		fault.Outcome, fault.ResetAt = attempts.Quota, now.Day.Add(time.Hour)
+	}
+	r := p.Fail("a", st.task, fault, now)
+	var words []string
+	if r.Cooling != nil {
+		words = append(words, "cools "+r.Cooling.Until.Sub(now.Day).String())
+	}
+	if r.Own > 0 {
+		words = append(words, fmt.Sprint("own ", r.Own))
+	}
+	if r.Repeat {
+		words = append(words, "repeat")
+	}
+	if r.Barred {
+		words = append(words, "barred")
+	}
+	return joined(words)
+}
+
+// stands says when a task may ask the runner, and who goes before it.
+func (p *Pool) stands(task string, now clock.Instant) string {
+	r := p.runner("a")
+	words := []string{"waits " + max(p.rest(r, task, now), 0).String()}
+	switch rank := r.rank(task); {
+	case rank >= lastRank:
+		words = append(words, "last")
+	case rank >= ownRank:
+		words = append(words, "behind")
+	case rank > 0:
+		words = append(words, fmt.Sprint("rank ", rank))
+	}
+	if r := p.Ranks(); !slices.Contains(r, p.runner("a").rank(task)) || !slices.IsSorted(r) {
+		words = append(words, fmt.Sprint("ranks ", r))
+	}
+	return joined(words)
+}
+
+func joined(words []string) string {
+	text := ""
+	for i, w := range words {
+		if i > 0 {
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}
+
+// A task that one runner fails alone goes to another at once, and is spent when none is left.
+func TestSpent(t *testing.T) {
+	t.Parallel()
+	p := night("a", "b")
+	p.fails("a", "P", attempts.Provider, 0, 0)
+	if who, _, _ := p.Pick("P", "", at(0)); who != "b" {
+		t.Errorf("P goes to %q, want b", who)
+	}
+	p.serves("a", "A", time.Minute)
+	for _, runner := range []string{"b", "a", "a", "b", "b"} {
+		if why, yes := p.Spent("P", ""); yes {
+			t.Errorf("spent too early: %s", why)
+		}
+		p.fails(runner, "P", attempts.Provider, 2*time.Hour, 0)
+		p.serves(runner, "A", 2*time.Hour)
+	}
+	if why, yes := p.Spent("P", ""); !yes || why != "a failed 3 times, b failed 3 times" {
+		t.Errorf("got %q, %v", why, yes)
+	}
+	if who, _, ok := p.Pick("P", "", at(9*time.Hour)); ok {
+		t.Errorf("P goes to %q, want nobody", who)
+	}
+	if _, yes := p.Spent("A", ""); yes {
+		t.Error("A is spent")
+	}
+}
+
+// With a deadline whoever is out is waited for as long as it can be asked once more.
+func TestLostAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	for until, want := range map[time.Duration]bool{20 * time.Minute: true, time.Hour: false} {
+		p := night("a")
+		end := at(0).After(until)
+		p.Deadline = &end
+		p.refuseAll("a", -10*time.Second)
+		if _, lost := p.Hopeless("", at(0)); lost != want {
+			t.Errorf("until %s: lost %v, want %v", until, lost, want)
+		}
+	}
+}
+
+// Many relays that wait for one reset do not all ask in the same second; none asks before it, nor much later.
+func TestWaitsAreSpread(t *testing.T) {
+	t.Parallel()
+	most := func(n time.Duration) time.Duration { return n }
+	for name, c := range map[string]struct {
+		reset  time.Duration // 0: not known
+		jitter func(time.Duration) time.Duration
+		want   time.Duration
+	}{
+		"nobody draws":     {reset: 5 * time.Hour, want: 5 * time.Hour},
+		"a long wait":      {reset: 5 * time.Hour, jitter: most, want: 5*time.Hour + 3*time.Minute},
+		"a short wait":     {reset: time.Minute, jitter: most, want: time.Minute + leastSpread},
+		"a very long wait": {reset: 20 * 24 * time.Hour, jitter: most, want: 20*24*time.Hour + mostSpread},
+		"a back-off":       {jitter: most, want: 30*time.Second + leastSpread},
+	} {
+		p := night("a")
+		p.Jitter = c.jitter
+		cooling := p.fails("a", "X", attempts.Quota, 0, c.reset).Cooling
+		if cooling == nil || !cooling.Until.Equal(in(c.want)) || cooling.Named != (c.reset > 0) {
+			t.Errorf("%s: got %+v, want %s", name, cooling, c.want)
+		}
+		if rest := p.rest(p.runner("a"), "X", at(0)); rest != c.want {
+			t.Errorf("%s: got %s, want %s", name, rest, c.want)
+		}
+		if again := p.Fail("a", "Y", Fault{Outcome: attempts.Quota, ResetAt: in(c.reset)}, at(0)).Cooling; again != nil {
+			t.Errorf("%s: one reset was told twice: %+v", name, again)
+		}
+	}
+}
+
+// What an earlier run was told holds, whatever the clock said then; a back-off is never longer than one can be. What was
+// refused is asked at once.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	const years = 365 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		off     time.Duration
+		named   bool
+		outcome attempts.Outcome
+		want    time.Duration
+	}{
+		"a limit":                     {off: 5 * time.Hour, named: true, outcome: attempts.Quota, want: 5 * time.Hour},
+		"a limit that is over":        {off: -time.Minute, named: true},
+		"a limit of a wrong clock":    {off: 10 * years, named: true},
+		"a back-off":                  {off: time.Minute, want: time.Minute},
+		"a back-off of a wrong clock": {off: 20 * time.Hour, want: 15 * time.Minute},
+		"a lost login":                {off: 20 * time.Minute, outcome: attempts.Auth},
+		"a program that was missing":  {off: 20 * time.Minute, outcome: attempts.Start},
+	} {
+		p := night("a")
+		p.Recall(map[string]attempts.Cooling{"a": {Runner: "a", Until: in(c.off), Named: c.named, Why: "limit", Outcome: c.outcome}}, at(0))
+		if rest := max(0, p.rest(p.runner("a"), "X", at(0))); rest != c.want {
+			t.Errorf("%s: got %s, want %s", name, rest, c.want)
+		}
+		if got := p.Cooling(at(0)); len(got) > 0 != (c.want > 0) {
+			t.Errorf("%s: cooling are %v", name, got)
+		}
+	}
+}
+
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	for want, happened := range map[string]func(*Pool) (from, to string){
+		"from a to b: a is not asked before 23:00: why": func(p *Pool) (string, string) {
+			p.fails("a", "X", attempts.Quota, 0, time.Hour)
+			return "a", "b"
+		},
+		"from a to b: a: why":                    func(p *Pool) (string, string) { p.refuseAll("a", -10*time.Second); return "a", "b" },
+		"from b to z":                            func(*Pool) (string, string) { return "b", "z" },
+		"back from b to a: a may be asked again": func(*Pool) (string, string) { return "b", "a" },
+	} {
+		p := night("a", "b")
+		from, to := happened(p)
+		if got := p.Turn(from, to, at(0), func(t time.Time) string { return t.Format("15:04") }); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
