@@ -13,13 +13,15 @@ import (
 
 // question is a list of checks to be run on one commit, for one attempt.
 type question struct {
-	a      Assignment
-	p      place
-	commit string
-	checks []numbered
-	from   string // what the work was put on, for when it cannot be set up; "": nothing of an agent's is to blame
-	before bool   // it is about what the work begins from: then a failure is remembered as well
-	anew   bool   // nothing that is known is believed, and what is said is not remembered
+	a       Assignment
+	p       place
+	commit  string
+	checks  []numbered
+	from    string   // what the work was put on, for when it cannot be set up; "": nothing of an agent's is to blame
+	before  bool     // it is about what the work begins from: then a failure is remembered as well
+	lay     []string // files that are put to what layFrom, a commit, has of them
+	layFrom string
+	anew    bool // nothing that is known is believed, and what is said is not remembered
 }
 
 // ear hears what each check has said, and tells whether to go on.
@@ -157,6 +159,9 @@ func (b *bench) enter(ctx context.Context, f *Finding) error {
 	b.l.busy.Add(1)
 	repo, err := b.l.yard.Site(ctx, b.name, b.q.commit, "")
 	if err != nil {
+		return err
+	}
+	if err := (&trees.Tree{Repo: repo}).Lay(ctx, b.q.layFrom, b.q.lay); err != nil {
 		return err
 	}
 	b.t = trial{b.l.ground, b.q.a, b.q.p, repo.Root()}

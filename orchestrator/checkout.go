@@ -200,6 +200,9 @@ func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error 
 	if err := c.prove(ctx, a, p, f); err != nil {
 		return err
 	}
+	if err := c.provesWithOld(ctx, a, p, f); err != nil {
+		return err
+	}
 	f.judgeLeftovers()
 	c.refute(f)
 	if f.Outcome == attempts.Success {

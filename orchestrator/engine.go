@@ -104,6 +104,7 @@ type Finding struct {
 
 	unsaid  *unsaid // nil: the agent gave a result
 	left    leftovers
+	old     oldTests
 	written []string // protected files that checks have changed, on the base or on the work
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten

@@ -36,7 +36,7 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 	}
 	c.noteLinks(names, f)
 	c.noteSettings(names, f)
-	return errors.Join(c.testsKept(ctx, a, names, f), c.checksKept(ctx, a, names, f))
+	return errors.Join(c.testsKept(ctx, a, names, f), c.checksKept(ctx, a, names, f), c.findOldTests(ctx, a, names, f))
 }
 
 // protectedHits returns the changed paths that a protected glob covers.

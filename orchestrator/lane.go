@@ -225,6 +225,9 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 	if err := w.prove(ctx, f); err != nil {
 		return err
 	}
+	if err := w.provesWithOld(ctx, f); err != nil {
+		return err
+	}
 	f.judgeLeftovers()
 	c.refute(f)
 	if f.Outcome == attempts.Success {
