@@ -197,10 +197,7 @@ func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error 
 		}
 	}
 	p := placeOf(c.o.Dir, a)
-	if err := c.prove(ctx, a, p, f); err != nil {
-		return err
-	}
-	if err := c.provesWithOld(ctx, a, p, f); err != nil {
+	if err := errors.Join(c.prove(ctx, a, p, f), c.provesWithOld(ctx, a, p, f)); err != nil {
 		return err
 	}
 	f.judgeLeftovers()
