@@ -22,11 +22,11 @@ import (
 
 // ground is what all places share that the tasks of a run work in.
 type ground struct {
-	o      *Options
-	home   *reanchor.Git // the user's own checkout
-	vault  *trees.Vault
-	stash  *stashGuard
-	rules  *trees.Rules
+	o     *Options
+	home  *reanchor.Git // the user's own checkout
+	vault *trees.Vault
+	stash *stashGuard
+	watched
 	lock   *occupancy
 	ledger ledger
 	ignore []byte // relay's own .gitignore
@@ -133,8 +133,8 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		}
 		asked = f.Receipt.Checks
 	}
-	c.rules.Enter()
-	defer c.rules.Leave()
+	c.watch()
+	defer c.unwatch()
 	f, err := c.firstTurn(ctx, &a, p)
 	if err != nil {
 		return f, err

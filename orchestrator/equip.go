@@ -26,6 +26,15 @@ func (l *lanes) equip(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 			return err
 		}
 	}
+	if len(w.Setup) == 0 {
+		return nil
+	}
+	return l.user.Adopt(func() error { return l.setUp(ctx, t, ofEpic, f) })
+}
+
+// setUp runs the set-up commands in a fresh worktree.
+func (l *lanes) setUp(ctx context.Context, t trial, ofEpic bool, f *Finding) error {
+	w := l.o.Worktree
 	for i, command := range w.Setup {
 		log := filepath.Join(t.p.checks, fmt.Sprintf("%d-setup.log", i+1))
 		if err := t.makeRoom(log); err != nil {

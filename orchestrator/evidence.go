@@ -244,9 +244,13 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 	if err := t.makeRoom(log); err != nil {
 		return attempts.CheckRun{}, runners.ShellReport{}, err
 	}
+	env, err := t.user.Point(t.commandEnv(t.a, check.ofEpic))
+	if err != nil {
+		return attempts.CheckRun{}, runners.ShellReport{}, err
+	}
 	start := t.now()
 	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
-		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: t.commandEnv(t.a, check.ofEpic),
+		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: env,
 		Wall: t.checkWall(check.Check), StopGrace: t.o.Limits.StopGrace, Cap: t.o.Limits.OutputCap,
 	})
 	if err != nil {

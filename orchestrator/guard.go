@@ -48,6 +48,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if why != "" {
 		c.blame(f, why)
 	}
+	c.mendTools(f)
 	if err := errors.Join(c.mendRules(ctx, f), c.mendRefs(ctx, f)); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, erro
 
 // beginJudging takes note of where a panel begins, for a run that finds what it left.
 func (c *checkout) beginJudging(a Assignment, head string) error {
-	c.rules.Enter()
+	c.watch()
 	if err := os.RemoveAll(c.judgingFile()); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *checkout) beginJudging(a Assignment, head string) error {
 
 // cleanUp puts the checkout back to where a panel found it.
 func (c *checkout) cleanUp(ctx context.Context, f *Finding) error {
-	defer c.rules.Leave()
+	defer c.unwatch()
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	if err := c.guard(ctx, f); err != nil {

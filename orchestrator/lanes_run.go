@@ -42,7 +42,11 @@ func (l *lanes) begin(ctx context.Context) error {
 	if err := l.awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
-	return errors.Join(l.vault.Save(), l.stash.begin(ctx), l.refs.Begin(), l.ignoreFurnished(ctx))
+	if err := errors.Join(l.vault.Save(), l.stash.begin(ctx), l.refs.Begin(), l.ignoreFurnished(ctx)); err != nil {
+		return err
+	}
+	l.watchLinks()
+	return nil
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
@@ -148,5 +152,5 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, l.forget(ctx), l.vault.Close())
+	return stay, errors.Join(err, l.forget(ctx), l.user.Close(), l.vault.Close())
 }

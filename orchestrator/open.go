@@ -14,8 +14,9 @@ import (
 // openCheckout looks at the repository and refuses what no attempt could work in.
 func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, error) {
 	repo := o.Repo.Within(o.Env)
-	g := &ground{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, rules: &trees.Rules{Repo: repo, Env: o.Env}, heard: heard, now: time.Now}
+	g := &ground{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, watched: watched{rules: &trees.Rules{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
 	g.settings.begin(o.Files)
+	g.watchTools()
 	if !o.Push {
 		var err error
 		if g.noPush, err = refusePush(ctx, repo); err != nil {

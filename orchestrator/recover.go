@@ -231,7 +231,9 @@ func (c *checkout) begin(ctx context.Context) error {
 	return errors.Join(c.stash.begin(ctx), c.vault.Save())
 }
 
-func (c *checkout) close(context.Context) ([]string, error) { return nil, c.vault.Close() }
+func (c *checkout) close(context.Context) ([]string, error) {
+	return nil, errors.Join(c.user.Close(), c.vault.Close())
+}
 
 // found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
 // half: then it is put back to how the agent left it, and judged again.

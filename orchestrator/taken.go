@@ -10,13 +10,13 @@ import (
 
 // agentsEnter begins a time in which an agent's code runs in a worktree; agentsLeave ends it.
 func (l *lanes) agentsEnter() {
-	l.rules.Enter()
+	l.watch()
 	l.tips.Enter()
 }
 
 func (l *lanes) agentsLeave() {
 	l.tips.Leave()
-	l.rules.Leave()
+	l.unwatch()
 }
 
 // graveIn says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.

@@ -1,0 +1,261 @@
+// Package userconfig holds what the user's tools go by wherever they work, as it was before agents began: an agent has the
+// same home. Checks are pointed to copies of it, where a tool can be, and what an agent has changed is put back and told.
+package userconfig
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"relay/orchestrator/words"
+)
+
+// Watch holds the files. What changes while no agent is at work is the user's.
+type Watch struct {
+	Env    []string // of checks, by which tools find their files
+	Files  []string // more of them, absolute: of the repository, which git would go by
+	Links  []string // what worktrees link to, absolute
+	Folder string   // for the copies that checks are pointed to, and for what was put aside
+
+	mu     sync.Mutex
+	tools  []tool
+	atWork int
+	files  []held
+	aside  int
+	untold []Change
+}
+
+// maxBytes bounds what is kept of all files together.
+const maxBytes = 8 << 20
+
+// held is one file as it is to be.
+type held struct {
+	tool
+	path    string // of the tool's file, or of a program
+	program bool   // checks run it
+	pack    string
+	packWas state
+	was     state
+}
+
+// Change is what was done to one of them.
+type Change struct {
+	Text  string // in words
+	Grave bool   // it stays, and checks may have gone by it
+}
+
+// Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.
+func (w *Watch) Enter() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.atWork++; w.atWork == 1 {
+		w.take()
+	}
+}
+
+// Leave ends it. What is put back then is told to whoever asks next.
+func (w *Watch) Leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mend()
+	w.atWork--
+}
+
+// Adopt runs commands of the user's own, and takes what they change for the user's.
+func (w *Watch) Adopt(run func() error) error {
+	w.mu.Lock()
+	w.mend()
+	w.mu.Unlock()
+	err := run()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.take()
+	return err
+}
+
+// take reads the files as they are, but for those that are as they were.
+func (w *Watch) take() {
+	known := map[string]*held{}
+	for i := range w.files {
+		known[w.files[i].path] = &w.files[i]
+	}
+	var files []held
+	bytes := 0
+	add := func(h held) {
+		if old := known[h.path]; old != nil && !old.was.touched(h.path) {
+			h.was = old.was
+		} else {
+			h.was = stateOf(h.path)
+		}
+		if h.pack != "" {
+			h.packWas = stateOf(h.pack)
+		}
+		if bytes += len(h.was.content); bytes > maxBytes {
+			h.was.content, h.was.whole = nil, false
+		}
+		files = append(files, h)
+	}
+	if w.tools == nil {
+		w.tools = toolsOf(w.Env)
+		for _, path := range w.Files {
+			w.tools = append(w.tools, tool{name: "git", path: path, held: true})
+		}
+	}
+	for _, t := range w.tools {
+		add(held{tool: t, path: t.path})
+	}
+	for _, link := range w.Links {
+		for _, p := range programsIn(link) {
+			add(p)
+		}
+	}
+	w.files = files
+}
+
+// Mend puts back what has changed, and returns what was found since it was last asked. It reads nothing of what has the same
+// stat as before.
+func (w *Watch) Mend() []Change {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mend()
+	found := w.untold
+	w.untold = nil
+	return found
+}
+
+func (w *Watch) mend() {
+	if w.atWork == 0 { // whatever has changed is the user's
+		return
+	}
+	for i := range w.files {
+		h := &w.files[i]
+		if !h.program && !h.held || !h.was.touched(h.path) {
+			continue
+		}
+		now := stateOf(h.path)
+		if h.was.same(&now) {
+			h.was = now
+			continue
+		}
+		w.untold = append(w.untold, w.putBack(h, &now))
+	}
+}
+
+// putBack puts a file back, and keeps what was in its place.
+func (w *Watch) putBack(h *held, now *state) Change {
+	what := h.path + ", which " + h.name + " goes by,"
+	if h.program {
+		what = h.path + ", which is in no commit and which checks may run,"
+	}
+	if h.pack != "" && h.packWas.touched(h.pack) {
+		h.was, h.packWas = *now, stateOf(h.pack)
+		return Change{Text: what + " is of another version since the attempt, which installed it: put that back as you install it yourself, if you do not want it"}
+	}
+	kept, err := w.keep(h.path, now)
+	if err == nil && h.was.whole {
+		err = h.was.restore(h.path)
+	}
+	if err != nil || !h.was.whole {
+		h.was = *now
+		return Change{what + " was changed during the attempt, and relay cannot put it back" + because(err) + ": look at it", h.program}
+	}
+	h.was = stateOf(h.path)
+	text := what + " was changed during the attempt; relay put it back"
+	if kept != "" {
+		text += ": cp " + words.ShellWord(kept) + " " + words.ShellWord(h.path) + " brings the change back"
+	}
+	return Change{Text: text}
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%v)", err)
+}
+
+// keep copies what is put aside, for a user whose own change it was.
+func (w *Watch) keep(path string, now *state) (string, error) {
+	if now.content == nil {
+		return "", nil
+	}
+	w.aside++
+	name := filepath.Join(w.Folder, fmt.Sprintf("changed-%d-%s", w.aside, strings.TrimLeft(filepath.Base(path), ".")))
+	return name, errors.Join(os.MkdirAll(w.Folder, 0o700), os.WriteFile(name, now.content, 0o600))
+}
+
+// relative is a line of git's configuration that names a file beside it: a copy elsewhere would not find that.
+var relative = regexp.MustCompile(`(?im)^\s*(path|\[include[^\]]*\]\s*path)\s*=\s*"?[^/~"\s]`)
+
+// Point is an environment in which tools go by copies of their files, as these were before agents began.
+func (w *Watch) Point(env []string) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.atWork == 0 {
+		w.take()
+	}
+	pointed := map[string]string{}
+	for i := range w.files {
+		h := &w.files[i]
+		if !w.pointable(h) {
+			continue
+		}
+		path := filepath.Join(w.Folder, h.variable)
+		if err := h.was.copyTo(path); err != nil {
+			return nil, err
+		}
+		pointed[h.variable] = path
+	}
+	out := make([]string, 0, len(env)+len(pointed))
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if pointed[name] == "" {
+			out = append(out, entry)
+		}
+	}
+	for _, t := range w.tools { // in the same order each time
+		if path := pointed[t.variable]; t.variable != "" && path != "" {
+			out = append(out, t.variable+"="+path)
+		}
+	}
+	return out, nil
+}
+
+// pointable reports whether a tool can go by a copy of a file, and by nothing else then.
+func (w *Watch) pointable(h *held) bool {
+	switch {
+	case h.variable == "" || !h.was.whole || h.was.dest != "":
+		return false
+	case h.name == "git":
+		return !relative.Match(h.was.content)
+	}
+	return h.name != "pip" || !w.legacyPip()
+}
+
+// legacyPip reports whether pip reads a second file of the user's, which it would not when it is pointed to one.
+func (w *Watch) legacyPip() bool {
+	for i := range w.files {
+		if h := &w.files[i]; h.name == "pip" && h.variable == "" && h.was.info != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Close removes the copies: they may hold tokens. What was put aside stays.
+func (w *Watch) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var err error
+	for i := range w.files {
+		if v := w.files[i].variable; v != "" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(w.Folder, v)))
+		}
+	}
+	_ = os.Remove(w.Folder) // unless something was put aside
+	return err
+}

@@ -1,0 +1,181 @@
+package userconfig
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bench is a home with a watch over it.
+type bench struct {
+	*testing.T
+	home string
+	*Watch
+}
+
+func newBench(t *testing.T, files map[string]string, env ...string) *bench {
+	t.Helper()
+	b := &bench{T: t, home: t.TempDir()}
+	for name, text := range files {
+		b.write(name, text)
+	}
+	b.Watch = &Watch{Env: append([]string{"HOME=" + b.home}, env...), Folder: filepath.Join(t.TempDir(), "user")}
+	return b
+}
+
+func (b *bench) write(name, text string) {
+	b.Helper()
+	path := filepath.Join(b.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(b.home, name))
+	if err != nil {
+		return "none"
+	}
+	return string(text)
+}
+
+// What an agent does to the user's tools is put back and told; the change is kept.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		file, was, is, want string
+	}{
+		"go env -w":         {".config/go/env", "GOPRIVATE=example.com\n", "GOPRIVATE=example.com\nGOFLAGS=-run=^$\n", "HOME/.config/go/env, which go goes by, was changed during the attempt; relay put it back: cp USER/changed-1-env HOME/.config/go/env brings the change back"},
+		"a first go env":    {".config/go/env", "none", "GOFLAGS=-run=^$\n", "HOME/.config/go/env, which go goes by, was changed during the attempt; relay put it back: cp USER/changed-1-env HOME/.config/go/env brings the change back"},
+		"npm":               {".npmrc", "//r/:_authToken=x\n", "none", "HOME/.npmrc, which npm goes by, was changed during the attempt; relay put it back"},
+		"pip":               {".config/pip/pip.conf", "a", "b", "HOME/.config/pip/pip.conf, which pip goes by, was changed during the attempt; relay put it back: cp USER/changed-1-pip.conf HOME/.config/pip/pip.conf brings the change back"},
+		"cargo":             {".cargo/config.toml", "none", "b", "HOME/.cargo/config.toml, which cargo goes by, was changed during the attempt; relay put it back: cp USER/changed-1-config.toml HOME/.cargo/config.toml brings the change back"},
+		"touched only":      {".npmrc", "a", "a", ""},
+		"another file":      {".bashrc", "a", "b", ""},
+		"one too large":     {".npmrc", strings.Repeat("x", maxHeld+1), "b", "HOME/.npmrc, which npm goes by, was changed during the attempt, and relay cannot put it back: look at it"},
+		"a program":         {"node_modules/.bin/tap", "#!/bin/sh\n", "#!/bin/true\n", "HOME/node_modules/.bin/tap, which is in no commit and which checks may run, was changed during the attempt; relay put it back: cp USER/changed-1-tap HOME/node_modules/.bin/tap brings the change back"},
+		"a program's file":  {"node_modules/jest/bin/jest.js", "test()\n", "exit(0)\n", "HOME/node_modules/jest/bin/jest.js, which is in no commit and which checks may run, was changed during the attempt; relay put it back: cp USER/changed-1-jest.js HOME/node_modules/jest/bin/jest.js brings the change back"},
+		"a new program":     {"node_modules/.bin/new", "none", "b", ""},
+		"what a build made": {"node_modules/bin/app", "one", "two", ""},
+		"a hook":            {"hooks/pre-push", "none", "b", "HOME/hooks/pre-push, which git goes by, was changed during the attempt; relay put it back: cp USER/changed-1-pre-push HOME/hooks/pre-push brings the change back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"node_modules/jest/package.json": "{}", "node_modules/jest/bin/jest.js": "test()\n", "node_modules/.bin/tap": "#!/bin/sh\n"}
+			if tc.was != "none" {
+				files[tc.file] = tc.was
+			}
+			b := newBench(t, files)
+			if err := os.Symlink("../jest/bin/jest.js", filepath.Join(b.home, "node_modules/.bin/jest")); err != nil {
+				t.Skip(err)
+			}
+			b.Links, b.Files = []string{filepath.Join(b.home, "node_modules")}, []string{filepath.Join(b.home, "hooks/pre-push")}
+			b.Enter()
+			if tc.is == "none" {
+				if err := os.Remove(filepath.Join(b.home, tc.file)); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				b.write(tc.file, tc.is)
+			}
+			got := ""
+			for _, change := range b.Mend() {
+				got += strings.NewReplacer(b.home, "HOME", b.Folder, "USER").Replace(change.Text)
+			}
+			if got != tc.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
+			}
+			if is := b.read(tc.file); strings.Contains(tc.want, "put it back") && !strings.Contains(tc.want, "cannot") && is != tc.was {
+				t.Errorf("got %q, want %q", is, tc.was)
+			}
+			if more := b.Mend(); len(more) > 0 {
+				t.Errorf("told again: %v", more)
+			}
+		})
+	}
+}
+
+// What stands in the way of a file is left to the user.
+func TestMendFolder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{".npmrc": "a"})
+	b.Enter()
+	path := filepath.Join(b.home, ".npmrc")
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	want := path + ", which npm goes by, was changed during the attempt, and relay cannot put it back (a folder is in its place): look at it"
+	if found := b.Mend(); len(found) != 1 || found[0].Text != want || found[0].Grave {
+		t.Errorf("got %+v, want %q", found, want)
+	}
+	if found := b.Mend(); len(found) > 0 {
+		t.Errorf("told again: %+v", found)
+	}
+}
+
+// A package that was installed anew brings its programs along, and what the user's own set-up changes stays.
+func TestMendLeavesInstalls(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"node_modules/jest/package.json": "1", "node_modules/jest/jest.js": "one", ".npmrc": "a"})
+	if err := errors.Join(os.Mkdir(filepath.Join(b.home, "node_modules/.bin"), 0o755), os.Symlink("../jest/jest.js", filepath.Join(b.home, "node_modules/.bin/jest"))); err != nil {
+		t.Skip(err)
+	}
+	b.Links = []string{filepath.Join(b.home, "node_modules")}
+	b.Enter()
+	b.write("node_modules/jest/package.json", "22")
+	b.write("node_modules/jest/jest.js", "other")
+	found := b.Mend()
+	if len(found) != 1 || found[0].Grave || !strings.HasSuffix(found[0].Text, "is of another version since the attempt, which installed it: put that back as you install it yourself, if you do not want it") || b.read("node_modules/jest/jest.js") != "other" {
+		t.Errorf("got %+v", found)
+	}
+	if err := b.Adopt(func() error { b.write(".npmrc", "b"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if found := b.Mend(); len(found) > 0 || b.read(".npmrc") != "b" {
+		t.Errorf("got %+v", found)
+	}
+	b.Leave()
+	b.write(".npmrc", "c")
+	b.Enter()
+	if found := b.Mend(); len(found) > 0 || b.read(".npmrc") != "c" {
+		t.Errorf("got %+v", found)
+	}
+}
+
+// Checks go by what the user had when agents began, whatever these do meanwhile.
+func TestPoint(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{".config/go/env": "GOPRIVATE=example.com\n", "git": "[user]\n\tname = Ada\n"}, "PIP_CONFIG_FILE=/dev/null", "GOFLAGS=-v")
+	b.Env = append(b.Env, "GIT_CONFIG_GLOBAL="+filepath.Join(b.home, "git"))
+	b.Enter()
+	b.write(".config/go/env", "GOFLAGS=-run=^$\n")
+	b.write(".npmrc", "b")
+	env, err := b.Point(b.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"HOME=HOME", "PIP_CONFIG_FILE=/dev/null", "GOFLAGS=-v", "GOENV=USER/GOENV", "npm_config_userconfig=USER/npm_config_userconfig", "GIT_CONFIG_GLOBAL=USER/GIT_CONFIG_GLOBAL"}
+	for i := range env {
+		env[i] = strings.NewReplacer(b.home, "HOME", b.Folder, "USER").Replace(env[i])
+	}
+	if !slices.Equal(env, want) {
+		t.Errorf("got %q, want %q", env, want)
+	}
+	for name, want := range map[string]string{"GOENV": "GOPRIVATE=example.com\n", "npm_config_userconfig": "", "GIT_CONFIG_GLOBAL": "[user]\n\tname = Ada\n"} {
+		if got, err := os.ReadFile(filepath.Join(b.Folder, name)); err != nil || string(got) != want {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(b.Folder); err == nil {
+		t.Error("the copies stay")
+	}
+}
