@@ -2,11 +2,13 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/landing"
+	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -42,6 +44,24 @@ func Disputed(ctx context.Context, repo *reanchor.Git, epicID string, c landing.
 	}
 	return landing.NewTrunk(repo, epicID, landing.Merge).Disputed(ctx, head, c)
 }
+
+// SetAside renames the integration branch that the ledger in dir has made and HEAD has not taken in, before that ledger is
+// put away, and reports whether it did. What another checkout works on stays.
+func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to BranchOf) (moved bool, err error) {
+	head, err := repo.Head(ctx)
+	if err != nil || head == "" || l.Integration.Branch == "" || EpicFree(repo, to.Epic, to.Dir) != nil {
+		return false, err
+	}
+	release, err := trees.LockRepository(ctx, repo)
+	if err != nil {
+		return false, err
+	}
+	moved, err = landing.NewTrunk(repo, to.Epic, landing.Merge).SetAside(ctx, head, ClaimOf(l, to.Dir), to.Name)
+	return moved, errors.Join(err, release())
+}
+
+// BranchOf is the integration branch of an epic, which a ledger in Dir has made, and the Name it shall have.
+type BranchOf struct{ Epic, Dir, Name string }
 
 // claims takes note of what the ledger knows of the integration branch, and refuses one that has another's work.
 func (l *lanes) claims(ctx context.Context, known *attempts.Ledger) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,14 +12,16 @@ import (
 
 	"relay/attempts"
 	"relay/configs"
+	"relay/orchestrator"
 )
 
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
 var epicFiles = []string{"epic.yml", "attempt-ledger.yml", "runs", "deferred-findings.jsonl"}
 
 // clear makes room for a new epic: whatever is there of an old one goes to the archive. It refuses an epic that is
-// running, and without force one in progress. The answer is the archive's path from the root, or "".
-func (p *place) clear(opts initOptions, now time.Time) (string, error) {
+// running, and without force one in progress. It returns the archive's path from the root, and the new name of the branch
+// that has what the old epic landed and the user's branch lacks, each "" when there is none.
+func (p *place) clear(ctx context.Context, opts initOptions, now time.Time) (archived, branch string, err error) {
 	var old []string
 	for _, name := range epicFiles {
 		if exists(p.file(name)) {
@@ -26,40 +29,49 @@ func (p *place) clear(opts initOptions, now time.Time) (string, error) {
 		}
 	}
 	if len(old) == 0 {
-		return "", nil
+		return "", "", nil
 	}
-	id := "unfinished"
+	id, ledger := "unfinished", (*attempts.Ledger)(nil)
 	if old[0] == "epic.yml" {
-		var err error
-		if id, err = p.replaceable(opts); err != nil {
-			return "", err
+		if id, ledger, err = p.replaceable(opts); err != nil {
+			return "", "", err
 		}
 	}
-	folder, err := p.archive(id, old, now)
-	if err != nil {
-		return "", fmt.Errorf("archive the old epic: %w", err)
+	folder := p.archiveFolder(id, now)
+	if ledger != nil {
+		name := "relay/" + filepath.Base(folder)
+		moved, err := orchestrator.SetAside(ctx, p.git, ledger, orchestrator.BranchOf{Epic: id, Dir: p.dir, Name: name})
+		if err != nil {
+			return "", "", fmt.Errorf("rename the old branch: %w", err)
+		}
+		if moved {
+			branch = name
+		}
 	}
-	return p.shown(folder), nil
+	if err := p.archive(folder, old); err != nil {
+		return "", "", fmt.Errorf("archive the old epic: %w", err)
+	}
+	return p.shown(folder), branch, nil
 }
 
-// replaceable decides whether the epic that is there may go, and returns its id.
-func (p *place) replaceable(opts initOptions) (id string, err error) {
+// replaceable decides whether the epic that is there may go, and returns its id and, if it can be read, its ledger.
+func (p *place) replaceable(opts initOptions) (id string, ledger *attempts.Ledger, err error) {
 	old, err := p.plan()
 	if err != nil {
 		if opts.force {
-			return "unreadable", nil
+			return "unreadable", nil, nil
 		}
-		return "", &hinted{err: err, code: exitInvalid, hint: "to archive that epic and begin anew: relay init --force " + opts.blueprint}
+		return "", nil, &hinted{err: err, code: exitInvalid, hint: "to archive that epic and begin anew: relay init --force " + opts.blueprint}
 	}
 	view, err := attempts.Read(p.dir, old.epic, old.graph)
 	switch {
 	case err != nil && opts.force:
-		return old.epic.ID, nil
+		return old.epic.ID, nil, nil
 	case err != nil:
-		return "", &hinted{err: fmt.Errorf("the ledger of the epic that is there cannot be read: %w", err),
+		return "", nil, &hinted{err: fmt.Errorf("the ledger of the epic that is there cannot be read: %w", err),
 			hint: "relay ledger validate tells what is wrong; relay init --force " + opts.blueprint + " archives it and begins anew"}
 	case view.Running:
-		return "", &attempts.HeldError{Holder: *view.Holder}
+		return "", nil, &attempts.HeldError{Holder: *view.Holder}
 	}
 	done, tried := 0, false
 	for _, rec := range view.Ledger.Tasks {
@@ -69,31 +81,36 @@ func (p *place) replaceable(opts initOptions) (id string, err error) {
 		}
 	}
 	if tried && done < len(old.epic.Tasks) && !opts.force {
-		return "", &hinted{
+		return "", nil, &hinted{
 			err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.epic.ID, done, count(len(old.epic.Tasks), "task")),
 			hint: "relay work continues it; relay init --force " + opts.blueprint + " archives it and begins anew",
 		}
 	}
-	return old.epic.ID, nil
+	return old.epic.ID, view.Ledger, nil
 }
 
-// archive moves files out of the way into a folder of their own.
-func (p *place) archive(id string, names []string, now time.Time) (string, error) {
+// archiveFolder is a folder for an epic that is put away, which is not there yet.
+func (p *place) archiveFolder(id string, now time.Time) string {
 	stamp := now.UTC().Format("20060102T150405Z")
 	folder := p.file("archive", id+"-"+stamp)
 	for n := 2; exists(folder); n++ {
 		folder = p.file("archive", fmt.Sprintf("%s-%s-%d", id, stamp, n))
 	}
+	return folder
+}
+
+// archive moves files out of the way into a folder of their own.
+func (p *place) archive(folder string, names []string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
+		return err
 	}
 	for _, name := range names {
 		err := os.Rename(p.file(name), filepath.Join(folder, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return err
 		}
 	}
-	return folder, nil
+	return nil
 }
 
 // settings are the limits of a configuration as the ledger records them.

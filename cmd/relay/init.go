@@ -76,6 +76,7 @@ type initAnswer struct {
 	Path     string        `json:"path"`
 	Tasks    int           `json:"tasks"`
 	Archived string        `json:"archived,omitempty"`
+	Branch   string        `json:"archived_branch,omitempty"` // has what the archived epic has landed
 	DryRun   bool          `json:"dry_run,omitempty"`
 	Warnings []taskWarning `json:"warnings"`
 }
@@ -105,7 +106,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		DryRun: opts.dryRun, Warnings: unproved(e),
 	}
 	if !opts.dryRun {
-		if answer.Archived, err = p.clear(opts, a.now()); err != nil {
+		if answer.Archived, answer.Branch, err = p.clear(ctx, opts, a.now()); err != nil {
 			return err
 		}
 		if err := p.create(e, text, a); err != nil {
@@ -212,6 +213,9 @@ func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	}
 	if answer.Archived != "" {
 		fmt.Fprintf(w, "the old epic is in %s\n", answer.Archived)
+	}
+	if answer.Branch != "" {
+		fmt.Fprintf(w, "what it has landed is on %s\n", answer.Branch)
 	}
 	path := g.CriticalPath()
 	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, line(e.Title, 50), count(len(e.Tasks), "task"))

@@ -60,6 +60,31 @@ func (t *Trunk) disputed(ctx context.Context, tip, head string, c Claim) error {
 	}
 }
 
+// SetAside renames the branch when it has commits that head has not and this ledger has made, and reports whether it did:
+// the ledger is put away, and another epic of that id shall not begin from its work.
+func (t *Trunk) SetAside(ctx context.Context, head string, c Claim, name string) (bool, error) {
+	for _, known := range []struct {
+		claim   Claim
+		refuses bool
+	}{{c, false}, {Claim{}, true}} {
+		err := t.Disputed(ctx, head, known.claim)
+		refuses := errors.As(err, new(*words.RefusedError))
+		if err != nil && !refuses || refuses != known.refuses {
+			return false, unless(refuses, err)
+		}
+	}
+	_, err := t.git(ctx, nil, "branch", "-m", "relay/"+t.epic, name)
+	return err == nil, err
+}
+
+// unless returns the error that is no refusal.
+func unless(refuses bool, err error) error {
+	if refuses {
+		return nil
+	}
+	return err
+}
+
 // unmixed refuses to land what another ledger has put on a branch that this one has worked on. Who lands one that it has
 // not worked on has named it.
 func (t *Trunk) unmixed(ctx context.Context, tip, into string, c Claim) error {
