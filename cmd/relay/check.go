@@ -13,6 +13,7 @@ import (
 type checkOptions struct {
 	app  *app
 	json bool
+	run  bool
 }
 
 func newCheckCommand(a *app) *cobra.Command {
@@ -22,11 +23,14 @@ func newCheckCommand(a *app) *cobra.Command {
 		Short: "Look at everything that could fail at 03:00",
 		Long: `Look at everything that could fail at 03:00: repository, configuration, epic,
 ledger, runners, disk. Every line that is not ok says what to do about it.
+With --run it also runs every check of the epic and of its tasks once, in clean
+checkouts, and says which of them cannot run at all.
 
 Exit code 0 when nothing fails; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once in a clean checkout, as a run does before each agent")
 	return cmd
 }
 
@@ -53,7 +57,7 @@ type checkAnswer struct {
 }
 
 func runCheck(ctx context.Context, opts checkOptions) error {
-	c := checkup{app: opts.app}
+	c := checkup{app: opts.app, run: opts.run}
 	c.all(ctx)
 	code := exitOK
 	for _, p := range c.points {
@@ -104,6 +108,7 @@ type checkup struct {
 	points []point
 
 	programs programs
+	run      bool // every check
 }
 
 func (c *checkup) add(state, name, message, fix string) {
@@ -158,6 +163,9 @@ func (c *checkup) all(ctx context.Context) {
 	}
 	c.shell()
 	c.sleep(ctx)
+	if c.run && c.plan != nil {
+		c.tryChecks(ctx)
+	}
 }
 
 // epic reads the plan and says what in it nothing would prove.

@@ -46,20 +46,26 @@ func (p *programs) version(ctx context.Context, a *app, argv, env []string) (str
 }
 
 func (p *programs) ask(ctx context.Context, a *app, argv, env []string) (string, error) {
-	if p.guardian == nil {
-		var err error
-		if p.guardian, err = a.guarded(func() error { return nil }); err != nil {
-			return "", err
-		}
-		if p.dir, err = os.MkdirTemp("", "relay-check-"); err != nil {
-			return "", err
-		}
+	if err := p.start(a); err != nil {
+		return "", err
 	}
 	dir := filepath.Join(p.dir, strconv.Itoa(len(p.answers)))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
 	return runners.ProgramVersion(ctx, p.guardian, runners.VersionRequest{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
+}
+
+// start starts the guardian, unless it is there.
+func (p *programs) start(a *app) (err error) {
+	if p.guardian != nil {
+		return nil
+	}
+	if p.guardian, err = a.guarded(func() error { return nil }); err != nil {
+		return err
+	}
+	p.dir, err = os.MkdirTemp("", "relay-check-")
+	return err
 }
 
 func (p *programs) close() {
