@@ -141,10 +141,12 @@ type Update struct {
 	Try     int // this attempt would be the Try-th charged one …
 	Max     int // … of Max
 	Runner  string
-	Text    string        // clean, one line
-	Budget  string        // UpdateRun: what it may cost, in words; "" : anything
-	Until   time.Time     // UpdateWaiting, UpdateCramped
-	Elapsed time.Duration // UpdateCompleted, UpdateFailed, UpdateGated: of the attempt
+	Text    string           // clean, one line
+	Budget  string           // UpdateRun: what it may cost, in words; "" : anything
+	Outcome attempts.Outcome // UpdateWaiting: of the last attempt of the runner that is waited for
+	Fix     string           // UpdateWaiting: what a person can type for that runner; a watcher fills it in
+	Until   time.Time        // UpdateWaiting, UpdateCramped
+	Elapsed time.Duration    // UpdateCompleted, UpdateFailed, UpdateGated: of the attempt
 	Counts  Counts
 }
 

@@ -65,7 +65,7 @@ func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
 	if n.told.Runner == w.For && n.told.Until.Equal(w.Until) {
 		return nil
 	}
-	n.told = Update{Kind: kind, Runner: w.For, Until: w.Until, Text: w.Why}
+	n.told = Update{Kind: kind, Runner: w.For, Until: w.Until, Text: w.Why, Outcome: n.pool.Last(w.For)}
 	if err := n.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &w}); err != nil {
 		return err
 	}

@@ -43,6 +43,8 @@ func TestRealAgents(t *testing.T) {
 				"empty after a tool":      agentFaultAfterTool(modelserver.Empty),
 				"overloaded after a tool": agentFaultAfterTool(modelserver.Overloaded),
 				"not logged in":           agentLoggedOut,
+				"login comes back":        agentLoggedOutBriefly,
+				"poison task":             agentPoison,
 				"stopped by Ctrl-C":       agentInterrupted,
 				"stopped at work":         agentStoppedAtWork,
 			} {
@@ -242,17 +244,18 @@ func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, cli) {
 	}
 }
 
-// A refused login ends the run at once: asking again is in vain.
+// A refused login is asked for again, and ends the run when nobody is left.
 func agentLoggedOut(t *testing.T, c cli) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Unauthorized})
+	l.env = append(l.env, "RELAY_OUT_AFTER_FAILURES=2", "RELAY_OUT_AFTER_MINUTES=0")
 	r := l.work(exitNoRunner)
 	r.says(t, "no usable runner: "+c.name+": ")
-	r.says(t, "relay: hint: put right what that agent's CLI complains of")
-	if list := l.ledger().Attempts["T1"]; len(list) != 1 || list[0].Outcome != "auth" || list[0].Charged {
-		t.Errorf("attempts %+v, want one, uncharged, with outcome auth", list)
+	r.says(t, "; then relay work continues")
+	if list := l.ledger().Attempts["T1"]; len(list) != 2 || list[0].Outcome != "auth" || list[0].Charged || list[1].Outcome != "auth" {
+		t.Errorf("attempts %+v, want two, uncharged, with outcome auth", list)
 	}
-	if got := len(l.model.Asked(c.name)); got > 4 {
+	if got := len(l.model.Asked(c.name)); got > 8 {
 		t.Errorf("it asked %d times", got)
 	}
 	l.quiet()

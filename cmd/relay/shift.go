@@ -106,7 +106,7 @@ const (
 func (n *shift) run(ctx context.Context, drain <-chan struct{}) (orchestrator.Summary, error) {
 	options := n.o.options(ctx, n.place, n.plan)
 	options.Supervisor = n.guardian
-	options.Notify = n.watcher.update
+	options.Notify = n.notify
 	options.ExitCode = func(s orchestrator.Summary, err error) int { return exitCode(s, err, n.stop.signal()) }
 	options.Drain = drain
 	options.Remarks = n.remarks
@@ -126,6 +126,14 @@ func (n *shift) run(ctx context.Context, drain <-chan struct{}) (orchestrator.Su
 		case <-time.After(turnPause):
 		}
 	}
+}
+
+// notify tells the watcher a change of state, and of a runner that has refused what to type for it.
+func (n *shift) notify(u orchestrator.Update) {
+	if u.Outcome == attempts.Auth || u.Outcome == attempts.Start {
+		u.Fix = n.place.fix(u.Runner, u.Outcome)
+	}
+	n.watcher.update(u)
 }
 
 // reread takes epic.yml as the plan of the next run, unless it cannot be followed: then the old one stays.

@@ -162,6 +162,14 @@ var unchargedWords = map[orchestrator.UpdateKind]string{
 	orchestrator.UpdateHeld:  "waits until nothing else can be done",
 }
 
+// meanwhile says what a person can do while a run waits.
+func meanwhile(u orchestrator.Update) string {
+	if u.Fix != "" {
+		return "type " + u.Fix
+	}
+	return "relay work --ask-now does not wait"
+}
+
 // updateText is a change of state in words, or "" when it is none.
 func updateText(u orchestrator.Update) string {
 	text := ""
@@ -188,7 +196,7 @@ func updateText(u orchestrator.Update) string {
 	case orchestrator.UpdateGated:
 		text = fmt.Sprintf("%s gated%s", u.Task, after(u.Text))
 	case orchestrator.UpdateWaiting:
-		text = fmt.Sprintf("waiting until %s for %s%s (relay work --ask-now does not wait)", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
+		text = fmt.Sprintf("waiting until %s for %s%s (%s)", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text), meanwhile(u))
 	case orchestrator.UpdateCramped, orchestrator.UpdatePaused:
 		text = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, after(u.Text))
 	case orchestrator.UpdateNote:
