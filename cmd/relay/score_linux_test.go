@@ -21,7 +21,7 @@ var (
 	scoreJobs        = flag.String("score-jobs", "4", "jobs of relay, separated by commas")
 	scoreContestants = flag.String("score-contestants", "relay", "relay, loop, or both separated by a comma")
 	scoreKeep        = flag.String("score-keep", "", "folder in which the nights are kept")
-	scoreWanted      = flag.Bool("score-wanted", true, "fail below the wanted score, and not only when work is lost")
+	scoreWanted      = flag.Bool("score-wanted", true, "fail below the wanted score, and not only when work is lost or falsely done")
 )
 
 // What every scored night of relay must reach.
@@ -324,11 +324,11 @@ func (n *scoredNight) holds() {
 	if lost := n.count(scoredLost); lost > 0 {
 		n.t.Errorf("%d tasks are lost", lost)
 	}
-	if !*scoreWanted {
-		return
-	}
 	if wrong := n.count(scoredWrong); wrong > 0 {
 		n.t.Errorf("%d tasks are called done and are not", wrong)
+	}
+	if !*scoreWanted {
+		return
 	}
 	if got := n.count(scoredRight); got < wantRight {
 		n.t.Errorf("%d tasks are right, want %d", got, wantRight)
