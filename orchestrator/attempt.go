@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/review"
 )
 
 // attempt takes one task through one attempt: base, started, carried out, judged, ended. Only a failure of relay's
@@ -226,6 +227,9 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 		if e.Outcome == attempts.Conflict {
 			n.plan.learn(j.index, contested(record))
 		}
+	}
+	if e.Result == attempts.ResultSuccess && f.doubtful && f.Receipt.Verdict != review.Approved {
+		n.tally.Doubtful = append(n.tally.Doubtful, a.Task.ID)
 	}
 	n.tally.Ended++
 	n.tally.Usage.Add(f.Usage)

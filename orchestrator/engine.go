@@ -94,6 +94,7 @@ type Finding struct {
 	agentHead string           // before relay committed what was left
 	theirs    bool             // after a run that was killed, somebody else has committed since
 	weakened  []review.Finding // tests that prove less than before
+	doubtful  bool             // some of them do prove less, and not only something else
 	decisive  []review.Finding // changed files that decide what checks say
 	rounds    int              // in which the agent mended what reviewers found
 	judged    string           // head that the last review was about

@@ -218,6 +218,8 @@ type Summary struct {
 	Relapsed []string
 	// Undone are the completed tasks among them whose own checks fail.
 	Undone []string
+	// Doubtful are the tasks completed in this run whose tests prove less than before, and that no reviewer has approved.
+	Doubtful []string
 	// Unchecked are completed tasks whose checks were not run once more, for want of time.
 	Unchecked []string
 	// Tip is the commit on which they were run; "" : nothing has landed, or the run was cut short.
@@ -239,6 +241,8 @@ const (
 	// Every task is completed, and the review of the whole epic wants more, or has not been made since.
 	EpicRefused  Reason = "epic_refused"
 	EpicUnjudged Reason = "epic_not_reviewed"
+	// Every task is completed, and tests of some prove less than before.
+	EpicDoubtful Reason = "epic_doubtful"
 	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
 	EpicUndone Reason = "epic_undone"
 

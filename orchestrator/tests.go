@@ -44,13 +44,13 @@ func outOfSight(from, to string) bool {
 // testsKept fails a claimed success that deleted tests its task does not name, and tells of tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
 func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
-	f.weakened = nil
+	f.weakened, f.doubtful = nil, false
 	var deleted []string
 	var changed, sources, added []reanchor.Change
 	for _, n := range names {
 		was := firstOf(n.From, n.Path)
 		switch {
-		case namesTest(&a.Task, n.Path) || namesTest(&a.Task, was):
+		case (namesTest(&a.Task, n.Path) || namesTest(&a.Task, was)) && n.Code != "A" && c.lost(n):
 		case n.Code == "A":
 			if isTest(n.Path) {
 				added = append(added, n)
@@ -82,7 +82,7 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 	for _, n := range ruling {
 		f.weak(n.Path, n.Path, "is new, and has a say in what other tests come to")
 	}
-	return c.testsWeakened(ctx, a.Base, append(changed, inside...), f)
+	return c.testsWeakened(ctx, a, append(changed, inside...), f)
 }
 
 // lost reports whether a test is none any more.
@@ -101,6 +101,7 @@ func (c *checkout) lost(n reanchor.Change) bool {
 func (f *Finding) weak(p, was, issue string) {
 	f.note("tests", was+" "+issue)
 	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
+	f.doubtful = f.doubtful || !strings.HasPrefix(issue, otherThan)
 }
 
 // declared reports whether a task has a path among its files.
@@ -144,13 +145,13 @@ func (c *checkout) holding(ctx context.Context, commit string, changes []reancho
 }
 
 // testsWeakened notes test files of which assertions were taken away, or that are skipped now.
-func (c *checkout) testsWeakened(ctx context.Context, base string, changed []reanchor.Change, f *Finding) error {
+func (c *checkout) testsWeakened(ctx context.Context, a Assignment, changed []reanchor.Change, f *Finding) error {
 	for _, n := range changed[:min(len(changed), maxTestsRead)] {
 		var count tally
 		was := firstOf(n.From, n.Path)
-		if err := c.changedLines(ctx, base, f.Head, []string{was, n.Path}, count.line); err != nil {
+		if err := c.changedLines(ctx, a.Base, f.Head, []string{was, n.Path}, count.line); err != nil {
 			f.note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if issue := count.issue(); issue != "" {
+		} else if issue := count.issue(); issue != "" && (!strings.HasPrefix(issue, otherThan) || !namesTest(&a.Task, was) && !namesTest(&a.Task, n.Path)) {
 			f.weak(n.Path, was, issue)
 		}
 	}

@@ -139,7 +139,7 @@ func TestTooManyTests(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "true").begin()
 	f := Finding{Head: "HEAD"}
-	if err := l.c.testsWeakened(t.Context(), "HEAD", make([]reanchor.Change, maxTestsRead+7), &f); err != nil {
+	if err := l.c.testsWeakened(t.Context(), Assignment{Base: "HEAD"}, make([]reanchor.Change, maxTestsRead+7), &f); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Notes) != 1 || f.Notes[0].Text != "7 more changed tests were not compared" {

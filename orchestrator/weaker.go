@@ -72,6 +72,8 @@ func (t *tally) hunk() {
 	t.block = false
 }
 
+const otherThan = "wants something else than before"
+
 // issue says how a test proves something else than it did, or is "".
 func (t *tally) issue() string {
 	t.hunk()
@@ -83,7 +85,7 @@ func (t *tally) issue() string {
 		other -= min(n, 0)
 	}
 	if other > 0 {
-		return fmt.Sprintf("wants something else than before: %d assertions changed", other)
+		return fmt.Sprintf(otherThan+": %d assertions changed", other)
 	}
 	return ""
 }

@@ -108,7 +108,7 @@ func exitCode(s orchestrator.Summary, err error, sig os.Signal) int {
 		return exitStopped
 	case s.Reason == orchestrator.DiskFloor, s.Reason == orchestrator.MemoryFloor: // the machine's fault
 		return exitFailure
-	case s.Left > 0, s.Reason == orchestrator.EpicRefused, s.Reason == orchestrator.EpicUnjudged, s.Reason == orchestrator.EpicUndone:
+	case s.Left > 0, s.Reason == orchestrator.EpicRefused, s.Reason == orchestrator.EpicUnjudged, s.Reason == orchestrator.EpicUndone, s.Reason == orchestrator.EpicDoubtful:
 		return exitGated
 	}
 	return exitOK

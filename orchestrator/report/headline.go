@@ -33,6 +33,8 @@ func Headline(reason orchestrator.Reason, left int) string {
 		return "every task is completed, but the epic as a whole has not passed its review"
 	case orchestrator.EpicUndone:
 		return "every task was completed, but work that landed later has broken some of it: that needs you"
+	case orchestrator.EpicDoubtful:
+		return "completed, but tests prove less than before: that needs you"
 	case orchestrator.Interrupted:
 		return "stopped before the end; nothing is lost, relay work continues"
 	case orchestrator.Deadline:
@@ -69,6 +71,8 @@ func Next(reason orchestrator.Reason) string {
 		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
 	case orchestrator.EpicUndone:
 		return "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml"
+	case orchestrator.EpicDoubtful:
+		return "relay show TASK --diff shows them; relay retry TASK has it done again"
 	case orchestrator.EpicUnjudged:
 		return "relay work asks the reviewers again"
 	case orchestrator.BudgetExhausted:
