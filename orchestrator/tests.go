@@ -50,7 +50,7 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 	for _, n := range names {
 		was := firstOf(n.From, n.Path)
 		switch {
-		case (namesTest(&a.Task, n.Path) || namesTest(&a.Task, was)) && n.Code != "A" && c.lost(n):
+		case n.Code != "A" && namesTestOf(&a.Task, n) && c.lost(n):
 		case n.Code == "A":
 			if isTest(n.Path) {
 				added = append(added, n)
@@ -61,7 +61,7 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 			}
 		case !c.lost(n):
 			changed = append(changed, n)
-		case declared(&a.Task, n.Path) || declared(&a.Task, was):
+		case declaredOf(&a.Task, n):
 			f.weak(n.Path, was, "is no test any more, as the task's files allow")
 		default:
 			deleted = append(deleted, was)
@@ -116,6 +116,16 @@ func namesTest(t *epic.Task, p string) bool {
 	})
 }
 
+// declaredOf is declared for a changed file, by its old name or its new one.
+func declaredOf(t *epic.Task, n reanchor.Change) bool {
+	return declared(t, n.Path) || declared(t, firstOf(n.From, n.Path))
+}
+
+// namesTestOf is namesTest for a changed file, by its old name or its new one.
+func namesTestOf(t *epic.Task, n reanchor.Change) bool {
+	return namesTest(t, n.Path) || namesTest(t, firstOf(n.From, n.Path))
+}
+
 // maxTestsRead bounds how many changed test files are compared.
 const maxTestsRead = 200
 
@@ -151,7 +161,7 @@ func (c *checkout) testsWeakened(ctx context.Context, a Assignment, changed []re
 		was := firstOf(n.From, n.Path)
 		if err := c.changedLines(ctx, a.Base, f.Head, []string{was, n.Path}, count.line); err != nil {
 			f.note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if issue := count.issue(); issue != "" && (!strings.HasPrefix(issue, otherThan) || !namesTest(&a.Task, was) && !namesTest(&a.Task, n.Path)) {
+		} else if issue := count.issue(); issue != "" && (!strings.HasPrefix(issue, otherThan) || !namesTestOf(&a.Task, n)) {
 			f.weak(n.Path, was, issue)
 		}
 	}

@@ -264,9 +264,7 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 	default:
 		s.Reason = NoRunnableTasks
 	}
-	if s.Left == 0 && len(s.Doubtful) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
-		s.Reason, s.Why = EpicDoubtful, "tests of these prove less than before: "+words.Listed(s.Doubtful)
-	}
+	s.doubt()
 	return err
 }
 
