@@ -7,6 +7,8 @@ type Usage struct {
 	CachedTokens int64   `json:"cached_tokens,omitempty" yaml:"cached_tokens,omitempty"`
 	OutputTokens int64   `json:"output_tokens" yaml:"output_tokens"`
 	CostUSD      float64 `json:"cost_usd" yaml:"cost_usd"`
+	Estimated    bool    `json:"estimated,omitempty" yaml:"estimated,omitempty"`     // nobody told all of the tokens
+	ListPriced   bool    `json:"list_priced,omitempty" yaml:"list_priced,omitempty"` // the cost is by public prices, as relay knows them
 }
 
 // Add puts another usage on top.
@@ -15,7 +17,11 @@ func (u *Usage) Add(more Usage) {
 	u.CachedTokens += more.CachedTokens
 	u.OutputTokens += more.OutputTokens
 	u.CostUSD += more.CostUSD
+	u.Estimated, u.ListPriced = u.Estimated || more.Estimated, u.ListPriced || more.ListPriced
 }
+
+// EstimatedCost reports whether nobody told all of the cost.
+func (u Usage) EstimatedCost() bool { return u.CostUSD > 0 && (u.Estimated || u.ListPriced) }
 
 // Unpriced reports whether something was used that nobody had a price for.
 func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens > 0 }

@@ -98,7 +98,7 @@ func (c *checkout) answerLeft(ctx context.Context, a Assignment, folder, reviewe
 		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: nobody can read what it has used
 	}
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: a.Mark() + "/review", Question: true, Ended: true, Dir: c.repo.Root(), Prompt: in("prompt.md"), Result: in("result.json"),
+		Mark: a.Mark() + "/review", Question: true, Ended: true, Dir: c.repo.Root(), Env: c.env(a, ""), Prompt: in("prompt.md"), Result: in("result.json"),
 		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"), Limits: runners.Limits{TranscriptCap: c.o.Limits.OutputCap},
 	})
 	if err != nil {

@@ -36,21 +36,32 @@ const (
 
 // Overspent means that a cap is reached. As the cause of a cancelled context it decides the outcome of an attempt.
 type Overspent struct {
-	Scope Scope
-	Cap   Cap // only what is reached of it
-	Spent Cap
+	Scope     Scope
+	Cap       Cap // only what is reached of it
+	Spent     Cap
+	Estimated bool
 }
 
 // Error says which cap it is, and by how much.
 func (o *Overspent) Error() string {
 	if o.Cap.USD > 0 {
-		return fmt.Sprintf("the %s's budget is spent: %.2f of %.2f USD", o.Scope, o.Spent.USD, o.Cap.USD)
+		return fmt.Sprintf("the %s's budget is spent: %.2f of %.2f USD%s", o.Scope, o.Spent.USD, o.Cap.USD, estimatedWords(o.Estimated))
 	}
-	return fmt.Sprintf("the %s's budget is spent: %d of %d tokens", o.Scope, o.Spent.Tokens, o.Cap.Tokens)
+	return fmt.Sprintf("the %s's budget is spent: %d of %d tokens%s", o.Scope, o.Spent.Tokens, o.Cap.Tokens, estimatedWords(o.Estimated))
+}
+
+func estimatedWords(estimated bool) string {
+	if estimated {
+		return ", estimated"
+	}
+	return ""
 }
 
 // money is an amount that can be added up and compared without rounding: millionths of a dollar.
-type money struct{ micros, tokens int64 }
+type money struct {
+	micros, tokens     int64
+	guessed, uncounted bool // the amount is estimated, or the tokens are
+}
 
 const (
 	micros = 1e6
@@ -58,7 +69,9 @@ const (
 )
 
 func moneyOf(u attempts.Usage) money {
-	return amount(u.CostUSD, u.Uncached())
+	m := amount(u.CostUSD, u.Uncached())
+	m.guessed, m.uncounted = u.EstimatedCost(), u.Estimated
+	return m
 }
 
 func amount(usd float64, tokens int64) money {
@@ -70,12 +83,18 @@ func amount(usd float64, tokens int64) money {
 }
 
 func (m money) plus(more money) money {
-	return money{min(m.micros+more.micros, most), min(m.tokens+more.tokens, most)}
+	return money{min(m.micros+more.micros, most), min(m.tokens+more.tokens, most), m.guessed || more.guessed, m.uncounted || more.uncounted}
 }
 
-// atLeast is the greater of each.
+// atLeast is the greater of each: what was told once is spent. What was only estimated is what it turns out to be.
 func (m money) atLeast(than money) money {
-	return money{max(m.micros, than.micros), max(m.tokens, than.tokens)}
+	if !than.guessed {
+		m.micros = max(m.micros, than.micros)
+	}
+	if !than.uncounted {
+		m.tokens = max(m.tokens, than.tokens)
+	}
+	return m
 }
 
 func (m money) cap() Cap { return Cap{USD: float64(m.micros) / micros, Tokens: m.tokens} }
@@ -88,9 +107,9 @@ func (c Cap) reached(of Scope, spent money, passed bool) *Overspent {
 	}
 	switch {
 	case bound.micros > 0 && spent.micros >= bound.micros+less:
-		return &Overspent{of, Cap{USD: c.USD}, Cap{USD: spent.cap().USD}}
+		return &Overspent{of, Cap{USD: c.USD}, Cap{USD: spent.cap().USD}, spent.guessed}
 	case bound.tokens > 0 && spent.tokens >= bound.tokens+less:
-		return &Overspent{of, Cap{Tokens: c.Tokens}, Cap{Tokens: spent.tokens}}
+		return &Overspent{of, Cap{Tokens: c.Tokens}, Cap{Tokens: spent.tokens}, spent.uncounted}
 	}
 	return nil
 }
@@ -148,7 +167,7 @@ func (p *purse) heard(task string, u attempts.Usage) *Overspent {
 	if s == nil {
 		return nil
 	}
-	s.spent = s.spent.atLeast(moneyOf(u)) // what was told once is spent
+	s.spent = moneyOf(u).atLeast(s.spent)
 	if over := p.budget.Attempt.reached(OfAttempt, s.spent, true); over != nil {
 		return over
 	}
@@ -195,13 +214,13 @@ func (p *purse) words() string {
 		gone := spent.cap()
 		switch {
 		case c.USD > 0 && gone.USD > 0:
-			all = append(all, fmt.Sprintf("%s%.2f USD, %.2f spent", of, c.USD, gone.USD))
+			all = append(all, fmt.Sprintf("%s%.2f USD, %.2f spent%s", of, c.USD, gone.USD, estimatedWords(spent.guessed)))
 		case c.USD > 0:
 			all = append(all, fmt.Sprintf("%s%.2f USD", of, c.USD))
 		}
 		switch {
 		case c.Tokens > 0 && gone.Tokens > 0:
-			all = append(all, fmt.Sprintf("%s%d tokens, %d used", of, c.Tokens, gone.Tokens))
+			all = append(all, fmt.Sprintf("%s%d tokens, %d used%s", of, c.Tokens, gone.Tokens, estimatedWords(spent.uncounted)))
 		case c.Tokens > 0:
 			all = append(all, fmt.Sprintf("%s%d tokens", of, c.Tokens))
 		}
@@ -242,5 +261,5 @@ func least(c Cap, spent money, than Cap) Cap {
 		return left
 	}
 	bound, other := amount(c.USD, c.Tokens), amount(than.USD, than.Tokens)
-	return money{rest(bound.micros, spent.micros, other.micros), rest(bound.tokens, spent.tokens, other.tokens)}.cap()
+	return money{micros: rest(bound.micros, spent.micros, other.micros), tokens: rest(bound.tokens, spent.tokens, other.tokens)}.cap()
 }

@@ -125,7 +125,7 @@ func (c *checkout) mend(ctx context.Context, a Assignment, p place, f *Finding) 
 func (f *Finding) turned(report runners.Report) Finding {
 	next := judge(report)
 	if next.Session == f.Session {
-		next.used = add(f.used, report.Usage)
+		next.used = f.used.Plus(report.Usage)
 	}
 	next.Session = firstOf(next.Session, f.Session)
 	return next
@@ -136,13 +136,6 @@ func (p place) round(n int) place {
 	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
 	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
 	return p
-}
-
-func add(a, b runners.Usage) runners.Usage {
-	return runners.Usage{
-		InputTokens: a.InputTokens + b.InputTokens, CachedTokens: a.CachedTokens + b.CachedTokens, OutputTokens: a.OutputTokens + b.OutputTokens,
-		CostUSD: a.CostUSD + b.CostUSD, Priced: a.Priced || b.Priced,
-	}
 }
 
 // mended fails a turn after a review that has changed nothing: the reviewers would say the same again.

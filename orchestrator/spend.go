@@ -92,5 +92,5 @@ func (n *night) spentUp(a Assignment, record attempts.TaskRecord, f Finding) *at
 }
 
 func usageOf(u runners.Usage) attempts.Usage {
-	return attempts.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD}
+	return attempts.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced}
 }

@@ -72,7 +72,7 @@ func (c *claudeCount) message(m *claudeMessage, subagent bool) {
 	id := m.ID.bytes()
 	c.reads(id, m.Usage)
 	w, known := c.messages[string(id)]
-	if !known || !subagent && c.open != "" {
+	if !known || !subagent {
 		return
 	}
 	for i := range m.blocks {

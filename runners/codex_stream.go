@@ -258,6 +258,7 @@ func (s *codexStream) record(line []byte) {
 	case kind == "token_count" && r.Payload.Info.Total != nil:
 		s.asked.told = s.asked.told.atLeast(r.Payload.Info.Total.usage())
 		s.asked.any = true
+	case bytes.Contains(line, []byte("aborted by user")), bytes.Contains(line, []byte("<turn_aborted>")): // nobody is asked after that
 	case strings.HasSuffix(kind, "_call_output"), kind == "message" && r.Payload.Role == "user":
 		s.asked.asks()
 	}

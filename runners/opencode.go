@@ -99,6 +99,7 @@ func (c *Opencode) Run(ctx context.Context, req Request) (Report, error) {
 		unsteered = []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"}
 	}
 	cmd := req.command(c.argv(req), opencodeQuiet(), c.Env, c.permission(req), unsteered)
+	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
 	s := &opencodeStream{req: req, now: c.Now, asked: requests{base: opencodeBase}}
 	s.asked.prompt(req.Prompt)
 	return drive(ctx, c.sup, req, cmd, s)

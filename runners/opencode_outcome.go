@@ -232,6 +232,22 @@ func (s *opencodeStream) logged() string {
 	return fmt.Sprintf("its last request failed: %s", oneLine(string(found[len(found)-1][1]), 200))
 }
 
+// refusedSince reports whether it logged that a request failed after it last told something. Who then waits has been refused.
+func (s *opencodeStream) refusedSince() bool {
+	data, err := lastBytes(s.req.Stderr, 8<<10)
+	if err != nil {
+		return false
+	}
+	for _, m := range opencodeLogged.FindAllSubmatch(data, -1) {
+		if at, err := time.Parse(time.RFC3339, string(m[1])); err == nil && at.UnixMilli() > s.lastAt {
+			return true
+		}
+	}
+	return false
+}
+
+var opencodeLogged = regexp.MustCompile(`(?m)\btimestamp=(\S+) .*message="stream error"`)
+
 func (s *opencodeStream) loggedUnheard() string {
 	if s.heard {
 		return ""

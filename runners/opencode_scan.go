@@ -2,7 +2,7 @@ package runners
 
 // The fields that matter of the events that come often.
 var (
-	opencodeEventFields  = []string{"type", "sessionID", "part"}
+	opencodeEventFields  = []string{"type", "timestamp", "sessionID", "part"}
 	opencodePartFields   = []string{"text", "synthetic", "tool", "state", "reason", "tokens", "cost"}
 	opencodeStateFields  = []string{"status", "input", "title", "error"}
 	opencodeTokensFields = []string{"input", "output", "reasoning", "cache"}
@@ -16,6 +16,8 @@ func (ev *opencodeEvent) read(line []byte) (ok bool) {
 		switch f.name {
 		case "type":
 			ev.Type = s.string()
+		case "timestamp":
+			ev.Timestamp = s.int()
 		case "sessionID":
 			ev.SessionID = s.string()
 		case "part":

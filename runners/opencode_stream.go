@@ -23,8 +23,9 @@ type opencodeStream struct {
 	rejected  bool                // a tool was rejected in the last step, which ends the session
 	denied    map[string]struct{} // tools it was not allowed to use
 	asked     requests
-	stepping  bool // a step has begun, and its tokens are not told
-	unpriced  bool // a step had no price
+	lastAt    int64 // when it last told something, in milliseconds since 1970
+	stepping  bool  // a step has begun, and its tokens are not told
+	unpriced  bool  // a step had no price
 	news      news
 }
 
@@ -60,6 +61,7 @@ func (s *opencodeStream) line(line []byte) {
 			s.news.say(&s.req, EventSession, s.session)
 		}
 	}
+	s.lastAt = max(s.lastAt, ev.Timestamp)
 	s.step(kind, &ev.Part)
 }
 
@@ -168,9 +170,7 @@ func (s *opencodeStream) used(e end) Usage {
 	if s.fault != nil || s.final() || !e.cutOff() {
 		return s.usage()
 	}
-	if !s.heard {
-		s.asked.pending = s.logged() == ""
-	}
+	s.asked.pending = (s.asked.pending || !s.heard) && !s.refusedSince()
 	return s.priced(s.asked.all(s.asked.any))
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // Price is what a model costs, in USD for a million tokens. Input is that of tokens that were not read from the
-// provider's cache, CachedInput of those that were.
-type Price struct{ Input, CachedInput, Output float64 }
+// provider's cache, CachedInput of those that were; CacheWrite of those that were written to it, 0: as Input.
+type Price struct{ Input, CachedInput, CacheWrite, Output float64 }
 
 // Prices are those of models, by globs in which * stands for any text. What matches best is what says most: the glob
 // with the most characters besides its stars, and of two such the one with fewer stars.
@@ -53,23 +53,26 @@ func globbed(glob, text string) bool {
 // cost is what a usage comes to, in USD.
 func (p Price) cost(u Usage) float64 {
 	cached := min(max(u.CachedTokens, 0), max(u.InputTokens, 0))
-	fresh := max(u.InputTokens, 0) - cached
-	return (float64(fresh)*p.Input + float64(cached)*p.CachedInput + float64(max(u.OutputTokens, 0))*p.Output) / 1e6
+	written := min(max(u.CacheWrites, 0), max(u.InputTokens, 0)-cached)
+	fresh := max(u.InputTokens, 0) - cached - written
+	return (float64(fresh)*p.Input + float64(cached)*p.CachedInput + float64(written)*cmp.Or(p.CacheWrite, p.Input) +
+		float64(max(u.OutputTokens, 0))*p.Output) / 1e6
 }
 
-// WithPrices gives a price to what r's CLI uses and does not price itself, while it runs and in its report. Model is the
-// one that r takes for requests that name none, if that is known.
-func WithPrices(r Runner, p Prices, model string) Runner {
-	if len(p) == 0 {
-		return r
-	}
-	return &priced{Runner: r, prices: p, model: model}
+// Pricing says what r's models cost.
+type Pricing struct {
+	Prices  Prices // the user's own
+	Model   string // the one that r takes for requests that name none, if that is known
+	Unknown string // the one that a model which has no price is taken for; "": none
 }
+
+// WithPrices gives a price to what r's CLI uses and does not price itself, while it runs and in its report: the user's, or
+// else the public one, which makes it an estimate.
+func WithPrices(r Runner, p Pricing) Runner { return &priced{Runner: r, Pricing: p} }
 
 type priced struct {
 	Runner
-	prices Prices
-	model  string
+	Pricing
 }
 
 // Unwrap returns r itself, or the runner that r is a decorator of.
@@ -84,7 +87,7 @@ func Unwrap(r Runner) Runner {
 func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	asked := req.Model
 	if asked == "" {
-		asked = r.model
+		asked = r.Model
 	}
 	if watch := req.Observe; watch != nil {
 		req.Observe = func(e Event) {
@@ -99,15 +102,22 @@ func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	return report, err
 }
 
-// price goes by the first of the models that has a price. A CLI that says it cost nothing has no price list either.
+// price goes by the first of the models that has a price. A CLI that says it cost nothing has no price list either, and
+// what one says of a part is the least.
 func (r *priced) price(u Usage, models ...string) Usage {
-	if u.CostUSD > 0 {
+	if u.Priced && u.CostUSD > 0 {
 		return u
 	}
 	known := slices.DeleteFunc(models, func(model string) bool { return model == "" })
-	for _, model := range append(known, "") { // a price for * is one for a model nobody names
-		if price, ok := r.prices.Of(model); ok {
-			u.CostUSD, u.Priced = price.cost(u), true
+	for _, model := range append(slices.Clone(known), "") { // a price for * is one for a model nobody names
+		if price, ok := r.Prices.Of(model); ok {
+			u.CostUSD, u.Priced = max(u.CostUSD, price.cost(u)), true
+			return u
+		}
+	}
+	for _, model := range append(known, r.Unknown) {
+		if price, ok := ListPrice(model); ok && u.InputTokens+u.OutputTokens > 0 {
+			u.CostUSD, u.Priced, u.ListPriced = max(u.CostUSD, price.cost(u)), true, true
 			return u
 		}
 	}

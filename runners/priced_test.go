@@ -52,14 +52,16 @@ func TestPricedRunner(t *testing.T) {
 	table := runners.Prices{"m": {Input: 3, CachedInput: 0.3, Output: 15}, "default": {Input: 1}}
 	used := []runners.Usage{{InputTokens: million}, {InputTokens: 2 * million, CachedTokens: million, OutputTokens: million}}
 	for _, c := range []struct {
-		name    string
-		prices  runners.Prices
-		model   string // that answers
-		asked   string
-		own     string // of the agent's configuration
-		used    []runners.Usage
-		costs   []float64
-		unknown bool
+		name      string
+		prices    runners.Prices
+		model     string // that answers
+		asked     string
+		own       string // of the agent's configuration
+		taken     string // for a model that has no price
+		used      []runners.Usage
+		costs     []float64
+		unknown   bool
+		estimated bool
 	}{
 		{name: "the model that answers", prices: table, model: "m", asked: "default", used: used, costs: []float64{3, 18.3}},
 		{name: "the model asked for", prices: table, asked: "m", own: "default", used: used, costs: []float64{3, 18.3}},
@@ -70,10 +72,17 @@ func TestPricedRunner(t *testing.T) {
 		{name: "one price for all", prices: runners.Prices{"*": {Output: 2}}, used: used, costs: []float64{0, 2}},
 		{name: "the CLI knows better", prices: table, model: "m", used: []runners.Usage{{InputTokens: million, CostUSD: 0.5, Priced: true}}, costs: []float64{0.5}},
 		{name: "the CLI has no prices", prices: table, model: "m", used: []runners.Usage{{InputTokens: million, Priced: true}}, costs: []float64{3}},
+		{name: "a public price", prices: table, model: "us.anthropic.claude-sonnet-4-5-v1:0", used: used, costs: []float64{3, 18.3}, estimated: true},
+		{name: "a public price, by its vendor's name", model: "openai/gpt-5", used: used, costs: []float64{1.25, 11.375}, estimated: true},
+		{name: "the user's price is stronger", prices: runners.Prices{"claude*": {Input: 7}}, model: "claude-sonnet-4-5", used: used, costs: []float64{7, 7}},
+		{name: "a model nobody names", taken: "claude", used: used, costs: []float64{4, 24.2}, estimated: true},
+		{name: "what is written to a cache", model: "claude-sonnet-4-5", used: []runners.Usage{{InputTokens: 3 * million, CachedTokens: million, CacheWrites: million}}, costs: []float64{7.05}, estimated: true},
+		{name: "the CLI knows a part", model: "claude-sonnet-4-5", used: []runners.Usage{{InputTokens: million, CostUSD: 3.5}}, costs: []float64{3.5}, estimated: true},
+		{name: "nothing was used", model: "claude-sonnet-4-5", used: []runners.Usage{{}}, costs: []float64{0}, unknown: true},
 		{name: "nonsense", prices: table, model: "m", used: []runners.Usage{{InputTokens: -1, CachedTokens: million, OutputTokens: -5}}, costs: []float64{0}},
 	} {
 		var told []float64
-		r := runners.WithPrices(bill{c.used, c.model}, c.prices, c.own)
+		r := runners.WithPrices(bill{c.used, c.model}, runners.Pricing{Prices: c.prices, Model: c.own, Unknown: c.taken})
 		report, err := r.Run(t.Context(), runners.Request{Model: c.asked, Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {
 				told = append(told, e.Usage.CostUSD)
@@ -89,7 +98,7 @@ func TestPricedRunner(t *testing.T) {
 				t.Errorf("%s: told %v, want %v", c.name, told[i], want)
 			}
 		}
-		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 || report.Usage.Priced == c.unknown {
+		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 || report.Usage.Priced == c.unknown || report.Usage.ListPriced != c.estimated {
 			t.Errorf("%s: reported %+v, want %v", c.name, report.Usage, last)
 		}
 	}
@@ -111,7 +120,7 @@ func TestUsageOfStoppedAgent(t *testing.T) {
 	}
 	table := runners.Prices{"m*": {Input: 5}}
 	claude := runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)})
-	r, err := runners.WithPrices(claude, table, "").Run(ctx, req)
+	r, err := runners.WithPrices(claude, runners.Pricing{Prices: table}).Run(ctx, req)
 	want := runners.Usage{InputTokens: 1_000_000, CachedTokens: 600_000, CostUSD: 2, Priced: true}
 	if err != nil || r.Outcome != runners.Stopped || r.Detail != "stopped: "+enough.Error() || r.Usage != want {
 		t.Errorf("got %+v, %v, want %+v", r, err, want)

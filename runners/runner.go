@@ -101,7 +101,8 @@ type Report struct {
 
 // Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written
 // to the provider's cache; CachedTokens are those of them that were read from it, CacheWrites those that were written.
-// CostUSD is 0 when the CLI does not price itself (Priced is false then). Estimated says that nobody told all of it.
+// CostUSD is 0 when the CLI does not price itself (Priced is false then). Estimated says that nobody told all of the
+// tokens, ListPriced that the cost is by relay's list of public prices.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`
 	CachedTokens int64   `json:"cached_tokens,omitempty"`
@@ -110,6 +111,7 @@ type Usage struct {
 	CostUSD      float64 `json:"cost_usd"`
 	Priced       bool    `json:"priced"`
 	Estimated    bool    `json:"estimated,omitempty"`
+	ListPriced   bool    `json:"list_priced,omitempty"`
 }
 
 // Plus returns the sum of both.
@@ -124,7 +126,7 @@ func (u *Usage) add(more Usage) {
 	u.CacheWrites += more.CacheWrites
 	u.OutputTokens += more.OutputTokens
 	u.CostUSD += more.CostUSD
-	u.Priced, u.Estimated = u.Priced || more.Priced, u.Estimated || more.Estimated
+	u.Priced, u.Estimated, u.ListPriced = u.Priced || more.Priced, u.Estimated || more.Estimated, u.ListPriced || more.ListPriced
 }
 
 // atLeast is the greater of each number of tokens.

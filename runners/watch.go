@@ -48,7 +48,7 @@ type watch struct {
 	long   int               // bytes of the longest line that read wants; 0: maxLine
 	mood   func() mood       // asked after each look and at the end; nil: always working
 	now    func() time.Time  // nil: time.Now
-	ending func()            // called once when the process is told to stop, before anything it writes after that is read
+	ending func()            // called once when the process was told to stop, and what it had written until then is read
 }
 
 // end is how a watched process ended.
@@ -94,11 +94,15 @@ func (w *watch) wait(ctx context.Context, done <-chan process.Exit, stop context
 	for {
 		select {
 		case exit := <-done:
-			l.isTold()
 			l.last()
 			return exit
+		case <-l.told:
+			l.told = nil
+			l.again() // what it wrote until now it did not write because it was told
+			if l.ending != nil {
+				l.ending()
+			}
 		case <-timer.C:
-			l.isTold()
 			timer.Reset(l.again())
 		}
 	}
@@ -118,17 +122,6 @@ type look struct {
 	finished bool
 	ended    time.Duration // when the final result was seen
 	pause    time.Duration
-}
-
-// isTold notes that the process has been told to stop.
-func (l *look) isTold() {
-	select {
-	case <-l.told:
-		if l.told = nil; l.ending != nil {
-			l.ending()
-		}
-	default:
-	}
 }
 
 // pass counts the time since the last look.

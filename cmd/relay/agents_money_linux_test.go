@@ -59,15 +59,22 @@ func (l *agentLab) counted(c cli, what string) {
 		a.Usage.Out += one.Usage.Out
 		a.Usage.USD += one.Usage.USD
 		a.Usage.Estimated = a.Usage.Estimated || one.Usage.Estimated
+		a.Usage.Listed = a.Usage.Listed || one.Usage.Listed
 	}
 	estimated := ""
+	if a.Usage.Listed {
+		estimated = " by public prices"
+	}
 	if a.Usage.Estimated {
-		estimated = ", estimated"
+		estimated += ", estimated"
 	}
 	l.t.Logf(moneyRow, c.name, what, served.In, served.Cached, served.Out, a.Usage.In, a.Usage.Out, a.Usage.USD, estimated)
 	near := func(got, want int) bool { return math.Abs(float64(got-want)) <= float64(want)/10 }
 	if !near(a.Usage.In+a.Usage.Out, served.In+served.Out) {
 		l.t.Errorf("%s: booked %d tokens in and %d out, served %d and %d", what, a.Usage.In, a.Usage.Out, served.In, served.Out)
+	}
+	if a.Usage.USD <= 0 && served.In > 0 {
+		l.t.Errorf("%s: it has cost nothing", what)
 	}
 }
 
@@ -147,4 +154,37 @@ func countsKilledRelay(l *agentLab, c cli) {
 	l.end(r)
 	l.model.Play(c.name, helloTask...)
 	l.end(l.start("work"))
+}
+
+// TestRealAgentsCap has the model call tools for ever: an agent is stopped when its requests pass a cap, with at most one more
+// under way.
+func TestRealAgentsCap(t *testing.T) {
+	t.Parallel()
+	const most = 0.0100
+	for name, scopes := range map[string][]string{
+		"claude": {"ATTEMPT_BUDGET", "TASK_BUDGET", "BUDGET", "EPIC_BUDGET"}, "codex": {"ATTEMPT_BUDGET"}, "gemini": {"ATTEMPT_BUDGET"}, "opencode": {"ATTEMPT_BUDGET"},
+	} {
+		for _, scope := range scopes {
+			t.Run(name+"/"+scope, func(t *testing.T) {
+				t.Parallel()
+				c := cliNamed(t, name)
+				l := newAgentLab(t, patient, c)
+				l.env = append(l.env, fmt.Sprintf("RELAY_%s_USD=%v", scope, most), "RELAY_MAX_ATTEMPTS_PER_TASK=1")
+				var script []modelserver.Step
+				for i := range 20 { // each another one: the same again and again some notice
+					script = append(script, modelserver.Step{Shell: fmt.Sprintf("echo %d", i), Takes: 700 * time.Millisecond})
+				}
+				l.model.Play(c.name, append(script, helloTask...)...)
+				l.end(l.start("work"))
+				a := l.ledger().Attempts["T1"][0]
+				requests := l.model.Served(c.name).In / 1000
+				each := a.Usage.USD / float64(a.Usage.In) * 1000
+				served := each * float64(requests)
+				t.Logf("cap: %-9s %-14s %.4f USD, served %2d requests, %.4f USD, booked %.4f USD: %s", c.name, scope, most, requests, served, a.Usage.USD, a.Receipt.ErrorSummary)
+				if a.Outcome != "budget" || served <= most || served > most+2*each {
+					t.Errorf("%s, served %.4f USD in requests of %.4f, want a little more than %.4f", a.Outcome, served, each, most)
+				}
+			})
+		}
+	}
 }

@@ -278,6 +278,7 @@ type ledgerAttempt struct {
 		Out       int     `yaml:"output_tokens"`
 		USD       float64 `yaml:"cost_usd"`
 		Estimated bool
+		Listed    bool `yaml:"list_priced"`
 	}
 	Receipt struct {
 		Summary       string

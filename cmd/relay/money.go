@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
-	"relay/runners"
-	"relay/runners/process"
 )
 
 const budgetKey = "relay.budget_usd"
@@ -24,34 +21,18 @@ func (p *place) budget() orchestrator.Budget {
 		Epic:    orchestrator.Cap{USD: b.EpicUSD, Tokens: b.EpicTokens},
 		Task:    orchestrator.Cap{USD: b.TaskUSD, Tokens: b.TaskTokens},
 		Attempt: orchestrator.Cap{USD: b.AttemptUSD, Tokens: b.AttemptTokens},
-		Unsaid:  !p.chosen(budgetKey),
+		Unsaid:  !p.budgetChosen(),
 	}
 }
 
-// chosen reports whether somebody has given a setting its value.
-func (p *place) chosen(key string) bool {
-	v, ok := p.config.Lookup(key)
+// budgetChosen reports whether somebody has chosen what a run may cost.
+func (p *place) budgetChosen() bool {
+	v, ok := p.config.Lookup(budgetKey)
 	return ok && v.Origin != "default"
 }
 
-// newRunner makes the runner of a name in relay.agents, with the prices of models whose CLI has none.
-func (p *place) newRunner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
-	r, err := p.bareRunner(ctx, name, sup)
-	if err != nil {
-		return nil, err
-	}
-	return runners.WithPrices(r, p.prices(), p.config.Relay.Agents[name].Model), nil
-}
-
-func (p *place) prices() runners.Prices {
-	prices := make(runners.Prices, len(p.config.Relay.Prices))
-	for glob, price := range p.config.Relay.Prices {
-		prices[glob] = runners.Price(price)
-	}
-	return prices
-}
-
-// hand is an agent that will be asked for something, with the model it will be asked for; "" is its own choice.
+// hand is an agent that will be asked for something, with the model it will be asked for, by relay's configuration or by its
+// CLI's own; "" is its own choice.
 type hand struct{ name, model string }
 
 // hands are the agents that a task may be given to, and its reviewer; nil: any task that names no agent.
@@ -68,6 +49,9 @@ func (p *place) hands(t *epic.Task) []hand {
 	add := func(name, model string) {
 		if agent, err := p.agent(name); err == nil && model == "" {
 			model = agent.Model
+		}
+		if model == "" {
+			model = p.ownSettings(hand{name: name}).Model
 		}
 		all = append(all, hand{name, model})
 	}
@@ -97,22 +81,6 @@ func (p *place) everyHand(pl *plan) []hand {
 	return once
 }
 
-// tells reports what is known of what an agent uses: what it costs, and how many tokens. A scripted agent uses nothing.
-func (p *place) tells(h hand) (cost, tokens bool) {
-	agent, err := p.agent(h.name)
-	if _, missing := p.program(h.name); err != nil || missing != nil {
-		return true, true // it is said elsewhere that it is not there
-	}
-	switch agent.Type {
-	case "claude", "scripted":
-		return true, true
-	case "command":
-		return false, false
-	}
-	_, priced := p.prices().Of(h.model)
-	return priced, true
-}
-
 // limit is a cap that somebody chose.
 type limit struct {
 	key   string // as it is told
@@ -127,7 +95,7 @@ func (p *place) limits() []limit {
 		key string
 		on  bool
 	}{
-		{budgetKey, b.USD > 0 && p.chosen(budgetKey)}, {"relay.epic_budget_usd", b.EpicUSD > 0},
+		{budgetKey, b.USD > 0 && p.budgetChosen()}, {"relay.epic_budget_usd", b.EpicUSD > 0},
 		{"relay.task_budget_usd", b.TaskUSD > 0}, {"relay.attempt_budget_usd", b.AttemptUSD > 0},
 		{"relay.budget_tokens", b.Tokens > 0}, {"relay.epic_budget_tokens", b.EpicTokens > 0},
 		{"relay.task_budget_tokens", b.TaskTokens > 0}, {"relay.attempt_budget_tokens", b.AttemptTokens > 0},
@@ -166,11 +134,10 @@ func (p *place) accountable(pl *plan) error {
 
 // keeps complains of a cap on an agent that does not tell what it would need.
 func (p *place) keeps(h hand, l limit) error {
-	cost, tokens := p.tells(h)
 	switch {
-	case l.money && cost, !l.money && tokens:
+	case p.capHeld(h, l.money) != notHeld:
 		return nil
-	case !tokens:
+	case p.capHeld(h, false) == notHeld:
 		return &hinted{err: fmt.Errorf("%s cannot be kept: agent %s does not say what it uses", l.key, h.name), code: exitInvalid,
 			hint: "take the cap out, or use an agent that says what it uses"}
 	case h.model == "":
@@ -184,12 +151,12 @@ func (p *place) keeps(h hand, l limit) error {
 // uncounted warns of agents that the run's cap does not hold, when nobody has chosen that cap.
 func (p *place) uncounted(pl *plan) []string {
 	run := p.config.Relay.Budget.USD
-	if run <= 0 || p.chosen(budgetKey) {
+	if run <= 0 || p.budgetChosen() {
 		return nil
 	}
 	var names []string
 	for _, h := range p.everyHand(pl) {
-		if cost, _ := p.tells(h); !cost && !slices.Contains(names, h.name) {
+		if p.capHeld(h, true) == notHeld && !slices.Contains(names, h.name) {
 			names = append(names, h.name)
 		}
 	}
@@ -221,6 +188,9 @@ func (c *checkup) money() {
 		c.add(stateWarn, "budget", text, "add their prices (relay.prices), or set relay.budget_usd: 0 to bound nothing")
 	}
 	c.add(stateOK, "budget", p.budgetText(), "")
+	for _, text := range p.holdings(c.plan) {
+		c.add(stateOK, "budget", text, "")
+	}
 }
 
 const raiseEpic = "raise relay.epic_budget_usd or relay.epic_budget_tokens, then relay work"

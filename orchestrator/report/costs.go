@@ -38,6 +38,9 @@ func (p *page) shares(of string, list []Share) {
 			who = "not known"
 		}
 		usd := fmt.Sprintf("%.2f", s.CostUSD)
+		if s.EstimatedCost() {
+			usd += " (estimated)"
+		}
 		if s.Unpriced > 0 {
 			usd += fmt.Sprintf(", and %s without a price", words.Count(s.Unpriced, "attempt"))
 		}
@@ -51,12 +54,19 @@ func capText(c *Cap) string {
 	if b := c.USD; b != nil && b.unknown {
 		parts = append(parts, fmt.Sprintf("nobody knows how much of %.2f USD is spent", b.Cap))
 	} else if b != nil {
-		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left", b.Spent, b.Cap, b.Left))
+		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.estimated)))
 	}
 	if b := c.Tokens; b != nil {
-		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left", words.Amount(b.Spent), words.Amount(b.Cap), words.Amount(b.Left)))
+		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", words.Amount(b.Spent), words.Amount(b.Cap), words.Amount(b.Left), estimated(b.estimated)))
 	}
 	return strings.Join(parts, "; ")
+}
+
+func estimated(so bool) string {
+	if so {
+		return ", estimated"
+	}
+	return ""
 }
 
 // waits lists when nothing could start, and who was not asked.

@@ -180,6 +180,10 @@ func capOf(of orchestrator.Scope, c orchestrator.Cap, u attempts.Usage, tried bo
 	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}
 	if all.USD != nil {
 		all.USD.unknown = tried && u.CostUSD == 0
+		all.USD.estimated = u.EstimatedCost()
+	}
+	if all.Tokens != nil {
+		all.Tokens.estimated = u.Estimated
 	}
 	return all
 }

@@ -135,7 +135,8 @@ type Bound[N int64 | float64] struct {
 	Spent N `json:"spent"`
 	Left  N `json:"left"`
 
-	unknown bool // nobody knows what was spent
+	unknown   bool // nobody knows what was spent
+	estimated bool
 }
 
 // Wait is a time in which nothing could start, or an agent was not to be asked.

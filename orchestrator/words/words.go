@@ -112,7 +112,14 @@ func Usage(u attempts.Usage) string {
 		text = fmt.Sprintf("%s tokens in (%s from the cache), %s out", Amount(u.InputTokens), Amount(u.CachedTokens), Amount(u.OutputTokens))
 	}
 	if u.CostUSD > 0 {
-		text = fmt.Sprintf("%.2f USD, %s", u.CostUSD, text)
+		usd := fmt.Sprintf("%.2f USD", u.CostUSD)
+		if u.EstimatedCost() && !u.Estimated {
+			usd += " (estimated)"
+		}
+		text = usd + ", " + text
+	}
+	if u.Estimated {
+		text += ", estimated"
 	}
 	return text
 }

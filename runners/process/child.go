@@ -96,13 +96,8 @@ func (c *child) kill() {
 // terminate asks the process to end and kills it when its grace is over. The leader cannot be reaped meanwhile.
 func (c *child) terminate() {
 	c.kin.ask(c)
-	grace := time.NewTimer(time.Until(c.deadline))
-	defer grace.Stop()
-	select {
-	case <-c.dead:
+	if c.obeys() {
 		return
-	case <-grace.C:
-	case <-c.hurry:
 	}
 	c.killed.Store(true)
 	c.kin.killGroup(c)
@@ -113,6 +108,30 @@ func (c *child) terminate() {
 	case <-stuck.C:
 		lost := Exit{Code: -1, Killed: true, Stopped: true, Lost: true, Elapsed: time.Since(c.began)}
 		c.local.finish(c, lost)
+	}
+}
+
+// obeys waits until the leader is dead, and asks it again meanwhile if that is wanted. It returns false when its time is over.
+func (c *child) obeys() bool {
+	grace := time.NewTimer(time.Until(c.deadline))
+	defer grace.Stop()
+	var again <-chan time.Time
+	if every := c.cmd.StopAgain; every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		again = ticker.C
+	}
+	for {
+		select {
+		case <-c.dead:
+			return true
+		case <-again:
+			c.kin.ask(c)
+		case <-grace.C:
+			return false
+		case <-c.hurry:
+			return false
+		}
 	}
 }
 

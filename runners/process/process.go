@@ -38,6 +38,7 @@ type Command struct {
 	Mark       string        `json:"mark"`
 	StopSignal string        `json:"stop_signal,omitempty"` // "TERM" (default) or "INT"
 	StopGrace  time.Duration `json:"stop_grace"`
+	StopAgain  time.Duration `json:"stop_again,omitempty"` // how long after StopSignal it gets another one; 0: it gets one
 }
 
 // Exit says how a process ended.

@@ -36,7 +36,7 @@ func pack(c Command) []byte {
 			b = append(b, text...)
 		}
 	}
-	return binary.AppendVarint(b, int64(c.StopGrace))
+	return binary.AppendVarint(binary.AppendVarint(b, int64(c.StopGrace)), int64(c.StopAgain))
 }
 
 func unpack(b []byte) (Command, error) {
@@ -58,11 +58,12 @@ func unpack(b []byte) (Command, error) {
 		}
 	}
 	grace, size := binary.Varint(b)
-	if rest := lists[2]; len(rest) == 7 && size > 0 && size == len(b) {
+	again, more := binary.Varint(b[max(size, 0):])
+	if rest := lists[2]; len(rest) == 7 && size > 0 && more > 0 && size+more == len(b) {
 		return Command{
 			Argv: lists[0], Env: lists[1],
 			Dir: rest[0], Stdin: rest[1], Stdout: rest[2], Stderr: rest[3], End: rest[4], Mark: rest[5],
-			StopSignal: rest[6], StopGrace: time.Duration(grace),
+			StopSignal: rest[6], StopGrace: time.Duration(grace), StopAgain: time.Duration(again),
 		}, nil
 	}
 	return Command{}, errors.New("a command that is cut off")

@@ -12,7 +12,7 @@ func TestPack(t *testing.T) {
 		{Argv: []string{}, Env: []string{}},
 		{
 			Argv: []string{"sh", "-c", "", "\xff\x00"}, Env: []string{"A=\n", "B="}, Dir: "/d", Stdin: "i", Stdout: "o", Stderr: "e",
-			End: "end", Mark: "r/t/1", StopSignal: "INT", StopGrace: 90 * time.Second,
+			End: "end", Mark: "r/t/1", StopSignal: "INT", StopGrace: 90 * time.Second, StopAgain: time.Second,
 		},
 	} {
 		packed := pack(want)
