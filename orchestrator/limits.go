@@ -90,7 +90,7 @@ func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) erro
 // countUncharged ends the run that has had too many attempts which ended through no fault of an agent. The caller holds mu.
 func (n *night) countUncharged(f Finding, e attempts.Ended, told ruling) error {
 	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
-	if uncounted || told.repeat {
+	if uncounted || f.held || told.repeat {
 		return nil
 	}
 	n.uncharged++
