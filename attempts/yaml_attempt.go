@@ -137,7 +137,7 @@ func outcomeOf(result Result, r *Receipt) Outcome {
 
 func known(c Category) bool {
 	switch c {
-	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, Conflicted, Tampered,
+	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, ContextSpent, ModelRefused, AgentKilled, Conflicted, Tampered,
 		RateLimited, ProviderError, AuthError, BudgetSpent, Interrupted:
 		return true
 	}

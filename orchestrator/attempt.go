@@ -90,6 +90,7 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 		a.Unfinished = last
 	}
 	a.Known = known(n.o, n.store, task, wall)
+	a.Known.Agent = n.o.agent(runner)
 	n.locked(func() {
 		left := n.purse.left(task, record.UsedSince())
 		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens

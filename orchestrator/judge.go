@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,9 +52,9 @@ var outcomeRows = map[runners.Outcome]outcomeRow{
 	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time"},
 	runners.SilenceLimit:     {attempts.Timeout, attempts.TimedOut, "the agent fell silent"},
 	runners.Quota:            {attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached"},
-	runners.Refused:          {attempts.Agent, attempts.CodeError, "the model refuses this task"},
-	runners.ContextExhausted: {attempts.Agent, attempts.CodeError, "the task does not fit the model's context"},
-	runners.Killed:           {attempts.Agent, attempts.CodeError, "the agent was killed"},
+	runners.Refused:          {attempts.Agent, attempts.ModelRefused, "the model refuses this task"},
+	runners.ContextExhausted: {attempts.Agent, attempts.ContextSpent, "the task does not fit the model's context"},
+	runners.Killed:           {attempts.Agent, attempts.AgentKilled, "the agent was killed"},
 	runners.RateLimited:      {attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests"},
 	runners.Overloaded:       {attempts.Provider, attempts.ProviderError, "the provider failed"},
 	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed"},
@@ -74,6 +75,9 @@ func outcomeOf(o runners.Outcome) outcomeRow {
 	return outcomeRow{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o)}
 }
 
+// mostDiscovered bounds what an agent tells of work that it found and did not do.
+const mostDiscovered = 5
+
 // claim takes in what the agent said of itself.
 func (f *Finding) claim(r *runners.Result) {
 	f.Receipt.Claimed = r.Status
@@ -81,10 +85,16 @@ func (f *Finding) claim(r *runners.Result) {
 		f.Receipt.ResultFrom = attempts.ResultLoose
 	}
 	f.Receipt.Summary = r.Summary
+	for _, what := range slices.Sorted(maps.Keys(r.Decisions)) {
+		f.Receipt.Summary += "\nDecided, " + what + ": " + r.Decisions[what]
+	}
 	f.Receipt.Suggestion = r.Suggestion
 	f.Receipt.Learning = r.Learning
 	f.Receipt.PatternTags = r.PatternTags
 	f.claimedFiles = r.FilesChanged
+	for _, d := range r.Discovered[:min(len(r.Discovered), mostDiscovered)] {
+		f.note("discovered", "its agent found, and left: "+strings.TrimSuffix(d.Title+" ("+d.Why+")", " ()"))
+	}
 	// An agent that failed though it claims success says nothing of its failure: how it ended does.
 	if f.Outcome != attempts.Agent || r.Status != runners.StatusFailure {
 		return

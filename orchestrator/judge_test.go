@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"slices"
 	"testing"
 
 	"relay/attempts"
@@ -48,6 +49,33 @@ func TestJudge(t *testing.T) {
 		}
 		if len(f.Notes) != 1 || f.Gate != "" {
 			t.Errorf("%s: got notes %v, gate %q", name, f.Notes, f.Gate)
+		}
+	}
+}
+
+// What an agent decided is in its receipt, and what it found and left is told.
+func TestJudgeTellsDecisions(t *testing.T) {
+	t.Parallel()
+	f := judge(runners.Report{Outcome: runners.Claimed, Result: &runners.Result{Status: runners.StatusSuccess, Summary: "sum",
+		Decisions: map[string]string{"b": "2", "a": "1"}, Discovered: []runners.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}}}})
+	if want := "sum\nDecided, a: 1\nDecided, b: 2"; f.Receipt.Summary != want {
+		t.Errorf("got %q, want %q", f.Receipt.Summary, want)
+	}
+	want := []attempts.Note{{Kind: "discovered", Text: "its agent found, and left: mend x (it leaks)"}, {Kind: "discovered", Text: "its agent found, and left: y"}}
+	if !slices.Equal(f.Notes, want) {
+		t.Errorf("got %v, want %v", f.Notes, want)
+	}
+}
+
+// The next attempt goes on from what was broken off, and from nothing else that failed.
+func TestGoesOnFromWhatBrokeOff(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[runners.Outcome]bool{runners.ContextExhausted: true, runners.Refused: true, runners.Killed: true, runners.Failed: false, runners.WallLimit: false} {
+		f := judge(runners.Report{Outcome: outcome, Detail: "d"})
+		f.Receipt.Salvage = "refs/relay/x/T1/1"
+		record := attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: "abc", Receipt: f.Receipt}}}
+		if _, ok := unfinished(record); ok != want {
+			t.Errorf("%s: got %v, want %v", outcome, ok, want)
 		}
 	}
 }

@@ -24,6 +24,9 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 	}
 	in := known(&o, still{view}, task, o.Limits.wall(task))
 	left := newPurse(o.Budget, o.Spent, view.Ledger).left(task, still{view}.Task(task.ID).UsedSince())
+	if len(o.Runners) > 0 {
+		in.Agent = o.agent(firstOf(task.Runner, o.Runners[0]))
+	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
 	return o.brief(in), nil
 }
@@ -36,7 +39,7 @@ func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.I
 		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
 		Record:      m.Task(task.ID),
 		MaxAttempts: o.Limits.attempts(task), Wall: wall,
-		NoCommits: o.Isolation == IsolationShared, Worktree: o.Isolation == IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
+		Silence: o.Limits.Silence, NoCommits: o.Isolation == IsolationShared, Worktree: o.Isolation == IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
 	}
 	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == IsolationWorktree {
 		in.Dir = o.Dir
@@ -44,10 +47,45 @@ func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.I
 		in.Dir = filepath.ToSlash(rel)
 	}
 	at, _ := o.Graph.Index(task.ID)
+	for _, d := range o.Graph.Dependants(at) {
+		in.Dependants = append(in.Dependants, reanchor.TaskName{ID: o.Epic.Tasks[d].ID, Title: o.Epic.Tasks[d].Title})
+	}
+	nameOthers(&in.Progress, o, m, at)
 	for _, d := range o.Graph.Deps(at) {
 		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
 	}
 	return in
+}
+
+// neighbours is how many tasks before and behind a task in the plan a brief names.
+const neighbours = 8
+
+// nameOthers names the tasks around one in the plan, by how they stand.
+func nameOthers(p *reanchor.Progress, o *Options, m memory, at int) {
+	for i := max(at-neighbours, 0); i < min(at+neighbours+1, len(o.Epic.Tasks)); i++ {
+		if i == at {
+			continue
+		}
+		rec, name := m.Task(o.Epic.Tasks[i].ID), reanchor.TaskName{ID: o.Epic.Tasks[i].ID, Title: o.Epic.Tasks[i].Title}
+		switch {
+		case rec.Completed:
+			p.DoneTasks = append(p.DoneTasks, name)
+		case rec.Gate != nil:
+			p.GatedTasks = append(p.GatedTasks, name)
+		case rec.Running() != nil:
+			p.RunningTasks = append(p.RunningTasks, name)
+		default:
+			p.LeftTasks = append(p.LeftTasks, name)
+		}
+	}
+}
+
+// agent is what a brief has to know of a runner.
+func (o *Options) agent(runner string) (a reanchor.Agent) {
+	if o.AgentOf != nil {
+		a.Type, a.Forbids = o.AgentOf(runner)
+	}
+	return a
 }
 
 // dependency is a task with the receipt of the attempt that completed it.

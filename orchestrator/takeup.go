@@ -9,14 +9,14 @@ import (
 
 // unfinished is the last attempt at a task that was stopped through no doing of its agent, if it has left work; later
 // ones that were stopped before they did anything do not count. So is one that changed protected files: its work is kept
-// without these changes. A task that a person has set back begins anew.
+// without these changes; and one whose context was full, or that was refused or killed in the middle. A task that a person has set back begins anew.
 func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
 		a := record.Attempts[i]
 		switch {
 		case a.AwaitsReview():
 			return a, true
-		case a.Outcome == attempts.Tamper && a.Receipt.Salvage != "" && a.Head != "":
+		case (a.Outcome == attempts.Tamper || brokenOff[a.Receipt.ErrorCategory]) && a.Receipt.Salvage != "" && a.Head != "":
 			return a, true
 		case a.Charged, !taken[a.Outcome]:
 			return a, false
@@ -39,6 +39,9 @@ func lacking(record attempts.TaskRecord) []string {
 	}
 	return names
 }
+
+// brokenOff are the failures that say nothing of what was done until then.
+var brokenOff = map[attempts.Category]bool{attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true}
 
 // taken are the outcomes after which the next agent goes on with what the last one has left.
 var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true, attempts.Budget: true, attempts.Stopped: true}

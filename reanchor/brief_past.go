@@ -267,6 +267,10 @@ var (
 	byCategory = map[attempts.Category]string{
 		attempts.NoResult: "Do differently: end by reporting your result as described under \"How to work\".",
 		attempts.NoChange: "Do differently: that attempt changed no file. Make the change the task asks for.",
+
+		attempts.ContextSpent: "Its context was full before it was done. Do differently: go on from its work in smaller steps, read only what you need, and commit after each step.",
+		attempts.ModelRefused: "Its model refused to go on. Do differently: go on from its work in smaller steps, and commit after each step.",
+		attempts.AgentKilled:  "It was killed, as the system does when memory runs out. Do differently: go on from its work, run fewer and smaller commands at a time, and commit after each step.",
 	}
 	byOutcome = map[attempts.Outcome]string{
 		attempts.Agent:    "Do differently: find the cause before you write code, and take another way.",

@@ -114,6 +114,21 @@ func TestAdviceAfterAConflict(t *testing.T) {
 	}
 }
 
+// An agent that broke off in the middle has left work to go on from.
+func TestAdviceAfterBreakingOff(t *testing.T) {
+	t.Parallel()
+	for category, want := range map[attempts.Category]string{
+		attempts.ContextSpent: "Its context was full before it was done. Do differently: go on from its work in smaller steps, read only what you need, and commit after each step.",
+		attempts.ModelRefused: "Its model refused to go on. Do differently: go on from its work in smaller steps, and commit after each step.",
+		attempts.AgentKilled:  "It was killed, as the system does when memory runs out. Do differently: go on from its work, run fewer and smaller commands at a time, and commit after each step.",
+	} {
+		a := attempts.Attempt{Outcome: attempts.Agent, Charged: true, Receipt: attempts.Receipt{ErrorCategory: category}}
+		if got := advise(a); got != want {
+			t.Errorf("%s: got %q, want %q", category, got, want)
+		}
+	}
+}
+
 func TestBriefGolden(t *testing.T) {
 	t.Parallel()
 	shared := third()
@@ -125,7 +140,17 @@ func TestBriefGolden(t *testing.T) {
 		{Name: "tests", ExitCode: 1, Phase: "task", Attribution: attempts.BrokenByTask, Tail: "FAIL"},
 		{Name: "all", ExitCode: 2, Phase: "merged", Attribution: attempts.BrokenBefore},
 	}
-	inputs := map[string]Input{"worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
+	broke := first()
+	broke.Worktree, broke.TakenUp, broke.Silence = true, 1, 10*time.Minute
+	broke.Dependants = []TaskName{{"T3", "Add rate limits"}, {"T4", "Write the docs"}}
+	broke.Record.Attempts = []attempts.Attempt{{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true, Runner: "codex",
+		Receipt: attempts.Receipt{ErrorCategory: attempts.ContextSpent, ErrorSummary: "ran out of room in the model's context window", Salvage: "refs/relay/20260111-users/T2/1"}}}
+	codex, claude, gemini, opencode := broke, first(), first(), first()
+	codex.Agent = Agent{Type: "codex", Forbids: "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."}
+	claude.Agent.Type, gemini.Agent.Type, opencode.Agent.Type = "claude", "gemini", "opencode"
+	claude.Worktree, gemini.Task.Checks, opencode.Task.AllowNoChange = true, nil, true
+	opencode.Task.Checks, opencode.Agent.Forbids = nil, "Your file tools work in this folder only."
+	inputs := map[string]Input{"codex-broke-off": codex, "claude": claude, "gemini": gemini, "opencode": opencode, "worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
 		"shared": shared, "bare": {Task: epic.Task{ID: "T1", Title: "Only a title"}}}
 	for name, in := range inputs {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ type Input struct {
 	Red        []string     // names of EpicChecks that fail on Base
 	Protected  []string     // globs of the epic; the task's own are in Task
 
+	Dependants   []TaskName          // tasks that build on this one
 	Dependencies []Dependency        // what the task depends on, in the order of the plan
 	Record       attempts.TaskRecord // earlier attempts; one that is still in progress is passed over
 
@@ -29,8 +30,11 @@ type Input struct {
 	// TakenUp is the earlier attempt whose work is in the checkout again, not committed; 0: none.
 	TakenUp int
 
+	Agent Agent // who is told; its zero value is a CLI that relay does not know
+
 	MaxAttempts int           // charged failures after which the task is gated
 	Wall        time.Duration // left for this attempt
+	Silence     time.Duration // after which an agent without output is stopped; 0: no limit
 	BudgetUSD   float64       // left for this attempt; 0: no bound
 	Tokens      int64         // the same
 	Dir         string        // relay's own folder, relative to the root; "" means .agents-os/relay
@@ -47,6 +51,12 @@ type About struct{ ID, Title, Description, Source, Bead string }
 type Progress struct {
 	Total, Done, Running, Left, Gated              int
 	DoneTasks, RunningTasks, LeftTasks, GatedTasks []TaskName
+}
+
+// Agent is the CLI that gets the brief.
+type Agent struct {
+	Type    string // claude, codex, gemini or opencode; "": another
+	Forbids string // what its sandbox forbids, in a sentence
 }
 
 // TaskName is a task as it is mentioned in a list.

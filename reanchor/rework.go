@@ -28,8 +28,7 @@ func (r Rework) Brief(in Input) []byte {
 	s.say("- Look at each finding, mend what is right about it, and run the commands of the task again.\n" +
 		"- Where a finding is wrong, leave the code as it is and say in your summary why: the reviewers read it.\n" +
 		"- Change nothing else. Commit as before, further commits on top.\n" +
-		"- When you are done, report as before: a JSON object with `status` and `summary` in the file `RELAY_RESULT` names, or at\n" +
-		"  the end of your last message in a fenced block marked `relay-result`. What was in that file is gone.")
+		"- When you are done, report your result once more, in the same way as before.")
 	s.fit(max(in.MaxBytes, defaultBrief) + smallBrief)
 	return s.bytes()
 }

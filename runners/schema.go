@@ -14,7 +14,6 @@ const resultSchema = `{
     "error_summary": {"type": "string", "description": "for a failure: what went wrong"},
     "suggestion": {"type": "string", "description": "for a failure: what the next attempt should do differently"},
     "learning": {"type": "string", "description": "what later tasks should know"},
-    "pattern_tags": {"type": "array", "items": {"type": "string"}},
     "discovered": {
       "type": "array",
       "description": "work that was found and not done",
@@ -24,11 +23,6 @@ const resultSchema = `{
         "properties": {"title": {"type": "string"}, "why": {"type": "string"}}
       }
     },
-    "decisions": {"type": "object", "additionalProperties": {"type": "string"}},
-    "questions": {"type": "array", "items": {"type": "string"}},
-    "confident": {"type": "boolean"},
-    "implementation": {"type": "object"},
-    "bugfix": {"type": "object"},
-    "review": {"type": "object"}
+    "decisions": {"type": "object", "additionalProperties": {"type": "string"}, "description": "what was open, and what you decided and why"}
   }
 }`

@@ -36,7 +36,7 @@ func TestStrictSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := `{"status":"success","summary":"s","files_changed":null,"error_category":null,"error_summary":null,"suggestion":null,
-		"learning":"l","pattern_tags":null,"discovered":[{"title":"t","why":null}],"questions":null,"confident":null}`
+		"learning":"l","discovered":[{"title":"t","why":null}]}`
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(answer))
 	if err != nil {
 		t.Fatal(err)

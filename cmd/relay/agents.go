@@ -74,6 +74,26 @@ func (p *place) bareRunner(ctx context.Context, name string, sup process.Supervi
 	return nil, fmt.Errorf("agent %s has type %s, which this relay does not know", name, quote(agent.Type))
 }
 
+// agentOf is what a brief says of a runner.
+func (p *place) agentOf(name string) (kind, forbids string) {
+	agent := p.config.Relay.Agents[name]
+	switch agent.Type {
+	case "claude", "gemini":
+		return agent.Type, ""
+	case "opencode":
+		if agent.Permission == "" || agent.Permission == "workspace" {
+			forbids = "Your file tools work in this folder only."
+		}
+		return agent.Type, forbids
+	case "codex":
+		if agent.Permission == "" || agent.Permission == "workspace-write" {
+			forbids = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
+		}
+		return agent.Type, forbids
+	}
+	return "", ""
+}
+
 // agent is what the configuration says of an agent, with the variables that it alone gets.
 func (p *place) agent(name string) (configs.Agent, error) {
 	agent, ok := p.config.Relay.Agents[name]

@@ -272,7 +272,7 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: p.vault(o.app),
 		Files:     configs.Sources{UserFile: o.app.userFile(), Dir: p.root}.Files(),
 		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.newRunners(ctx), Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
+		Runners: c.Runners, NewRunner: p.newRunners(ctx), AgentOf: p.agentOf, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.secrets(o.app),
 		Limits: orchestrator.Limits{
 			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
