@@ -17,7 +17,6 @@ import (
 	"relay/orchestrator/trees"
 	"relay/orchestrator/words"
 	"relay/reanchor"
-	"relay/runners"
 )
 
 // ground is what all places share that the tasks of a run work in.
@@ -60,6 +59,10 @@ type checkout struct {
 
 	traces string // folder in which git writes down what the agent has it do; "" : it does not
 	config string // the configuration of agent CLIs before any agent; see steered
+
+	did         []gitCommand // by the agent, since guard was called before
+	turned      bool         // the agent has worked since the user's checkout was looked at
+	changesSeen int          // of userCheckout
 
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
@@ -238,33 +241,6 @@ func (g *ground) tell(h Heard) {
 	case g.heard <- h:
 	default:
 	}
-}
-
-// env is the agents' environment plus relay's own variables.
-func (g *ground) env(a Assignment, result string) []string {
-	env := append(make([]string, 0, len(g.o.Env)+4), g.o.Env...)
-	env = append(env, "RELAY_EPIC="+g.o.Epic.ID, "RELAY_TASK="+a.Task.ID, "RELAY_DIR="+g.o.Dir)
-	if result != "" {
-		env = append(env, "RELAY_RESULT="+result)
-	}
-	return append(env, runners.GitSettings(env, g.noPush.settings...)...)
-}
-
-// agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
-// relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
-func (c *checkout) agentEnv(a Assignment, result string) []string {
-	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")
-	if c.ceiling != "" {
-		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
-	}
-	settings := []string{"commit.gpgSign=false"}
-	if !c.o.Push {
-		settings = append(settings, "credential.helper=") // an empty one takes back those that are configured
-	}
-	if c.excludes != "" {
-		settings = append(settings, "core.excludesFile="+c.excludes)
-	}
-	return append(env, runners.GitSettings(env, settings...)...)
 }
 
 // place names the files of one attempt.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -23,10 +24,10 @@ type gitCommand struct {
 	code     int    // exit status
 }
 
-// String is the command as somebody would type it.
+// String is the command as somebody would type it in the same place.
 func (c gitCommand) String() string {
 	text := "git"
-	for _, arg := range c.args {
+	for _, arg := range c.args[max(0, slices.Index(c.args, c.name)):] {
 		text += " " + words.ShellWord(arg)
 	}
 	return attempts.Clean(text, 200)
@@ -44,7 +45,7 @@ func (c *checkout) traced(a Assignment, env []string) []string {
 	if c.tree == nil {
 		return env
 	}
-	c.traces = placeOf(c.o.Dir, a).traces
+	c.traces, c.turned = placeOf(c.o.Dir, a).traces, true
 	if os.MkdirAll(c.traces, 0o700) != nil {
 		return env
 	}
@@ -119,6 +120,22 @@ func (c gitCommand) operands() (list []string) {
 	}
 	return list
 }
+
+// changesCheckout reports whether a command changes HEAD, the index or files where it is run.
+func (c gitCommand) changesCheckout() bool {
+	if c.has("-h", "--help", "-n", "--dry-run") {
+		return false
+	}
+	switch c.name {
+	case "add", "am", "apply", "bisect", "checkout", "checkout-index", "cherry-pick", "clean", "commit", "merge", "mv", "pull", "read-tree", "rebase",
+		"reset", "restore", "revert", "rm", "stash", "switch", "symbolic-ref", "update-index", "update-ref":
+		return true
+	}
+	return false
+}
+
+// takesStash reports whether a command takes entries out of the stash.
+func (c gitCommand) takesStash() bool { return c.name == "stash" && c.has("clear", "drop", "pop") }
 
 // has reports whether one of some options was given.
 func (c gitCommand) has(options ...string) bool {

@@ -17,6 +17,7 @@ import (
 // whenever code that an agent had a hand in has run: after the agent itself, after the checks, after the review.
 func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	did := c.gitCommands()
+	c.did = did
 	touched, err := c.restoreOwn()
 	if err != nil {
 		return err

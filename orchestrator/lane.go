@@ -55,6 +55,9 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		w.asked, w.told = f.Receipt.Checks, f.Notes
 		a.Known.Red = w.red()
 	}
+	if err := w.settleCheckout(ctx); err != nil {
+		return Finding{}, err
+	}
 	w.agentsEnter()
 	defer w.agentsLeave()
 	f, err := c.firstTurn(ctx, &a, p)
@@ -87,6 +90,9 @@ func (w *lane) look(ctx context.Context, f *Finding) error {
 // guard puts back what was done to relay's own files, to .git and to the integration branch.
 func (w *lane) guard(ctx context.Context, f *Finding) error {
 	if err := w.c.guard(ctx, f); err != nil {
+		return err
+	}
+	if err := w.tellCheckout(ctx, w.c.did, f); err != nil {
 		return err
 	}
 	return w.guardTip(context.WithoutCancel(ctx), f)
@@ -162,7 +168,7 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 func (w *lane) adopt(c *checkout) *checkout {
 	w.c.tree.Inherit(c.tree)
 	w.c.config = c.config
-	w.c.traces = c.traces
+	w.c.traces, w.c.changesSeen, w.c.turned = c.traces, c.changesSeen, c.turned
 	return w.c
 }
 

@@ -31,6 +31,8 @@ type lanes struct {
 
 	makers *makers
 
+	userTree *userCheckout // nil: nobody watches it
+
 	busy atomic.Int32 // attempts, and checkouts in which checks run
 	lost atomic.Int32 // steps in a row that were gone before the branch was there
 

@@ -45,6 +45,7 @@ func (l *lanes) begin(ctx context.Context) error {
 	if err := errors.Join(l.vault.Save(), l.stash.begin(ctx), l.refs.Begin(), l.ignoreFurnished(ctx)); err != nil {
 		return err
 	}
+	l.watchCheckout(ctx)
 	l.watchLinks()
 	return nil
 }
@@ -135,6 +136,7 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 	} else if why != "" {
 		l.theirs = append(l.theirs, why)
 	}
+	watching := l.closeCheckout(ctx)
 	names, err := l.yard.Names(ctx)
 	stay := l.theirs
 	for _, name := range names {
@@ -152,5 +154,5 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, l.forget(ctx), l.user.Close(), l.vault.Close())
+	return stay, errors.Join(err, watching, l.forget(ctx), l.user.Close(), l.vault.Close())
 }

@@ -33,6 +33,7 @@ type stasher struct {
 	repo   *reanchor.Git // where it works
 	branch string        // its own
 	alone  bool          // no other is under way
+	took   bool          // its agent has taken entries out of the stash
 }
 
 // begin remembers what is the user's.
@@ -76,12 +77,12 @@ func (g *stashGuard) sort(ctx context.Context, now []trees.Stashed, by stasher) 
 			g.theirs = append(g.theirs, e)
 		}
 	}
-	back, err := g.restore(ctx)
+	back, err := g.restore(ctx, by.took)
 	return append(notes, back...), err
 }
 
-// restore puts back what is gone of the user's entries.
-func (g *stashGuard) restore(ctx context.Context) (notes []string, err error) {
+// restore puts back what is gone of the user's entries: each once, and as often as an agent is known to have taken it out.
+func (g *stashGuard) restore(ctx context.Context, byAgent bool) (notes []string, err error) {
 	now, err := trees.Stash(g.repo)
 	if err != nil {
 		return nil, err
@@ -89,6 +90,9 @@ func (g *stashGuard) restore(ctx context.Context) (notes []string, err error) {
 	var still []trees.Stashed
 	for _, e := range g.theirs {
 		if !slices.Contains(now, e) {
+			if byAgent {
+				g.back = slices.DeleteFunc(g.back, func(b trees.Stashed) bool { return b == e })
+			}
 			note, back, err := g.putBack(ctx, e)
 			if note != "" {
 				notes = append(notes, note)
@@ -167,7 +171,7 @@ func (g *stashGuard) git(ctx context.Context, args ...string) error {
 func (c *checkout) unstash(ctx context.Context, f *Finding) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	notes, err := c.stash.settle(ctx, stasher{c.repo, strings.TrimPrefix(c.tree.Branch, "refs/heads/"), c.alone == nil || c.alone()})
+	notes, err := c.stash.settle(ctx, stasher{c.repo, strings.TrimPrefix(c.tree.Branch, "refs/heads/"), c.alone == nil || c.alone(), slices.ContainsFunc(c.did, gitCommand.takesStash)})
 	for _, text := range notes {
 		f.note("stash", text)
 	}

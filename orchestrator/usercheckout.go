@@ -1,0 +1,202 @@
+package orchestrator
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
+)
+
+// userCheckout knows what the user's checkout was like when the run began, and tells what has changed there since: tasks
+// work elsewhere, but nothing keeps an agent from a folder whose path it knows. The user may be at work there as well, so a
+// change alone is held against nobody. What gates is git's own record of what the agent had it do (gitCommand).
+type userCheckout struct {
+	snapshot *trees.Snapshot // nil: none could be made
+
+	mu           sync.Mutex
+	branch, head string          // when it was last looked at
+	known        map[string]bool // files that are not what they were, and are told
+	changes      []checkoutChange
+	told         bool // one of them
+	looked       time.Time
+	took         time.Duration
+}
+
+// checkoutChange is one thing that is not as it was.
+type checkoutChange struct {
+	text  string
+	undo  string // command
+	quiet bool   // nothing is lost by it: it is told only when it is an agent's
+}
+
+// snapshotWall bounds how long the beginning of a run waits for a copy of the checkout.
+const snapshotWall = 2 * time.Minute
+
+// watchCheckout takes note of how the user's checkout stands. Without a copy the run goes on, and says so.
+func (l *lanes) watchCheckout(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, snapshotWall)
+	defer cancel()
+	u := &userCheckout{known: make(map[string]bool)}
+	s, err := trees.TakeSnapshot(ctx, l.home, "refs/relay-checkout/"+l.o.Epic.ID+"/"+l.o.Run, filepath.Join(l.o.Dir, "user-index"))
+	if err != nil {
+		l.theirs = append(l.theirs, "relay has no copy of what was not committed in your checkout: "+err.Error())
+		return
+	}
+	if len(s.Large) > 0 {
+		l.theirs = append(l.theirs, "relay has no copy of "+words.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
+	}
+	u.snapshot, u.branch, u.head, u.looked = s, s.Branch, s.Head, l.now()
+	l.userTree = u
+}
+
+// lookRarely is how much rarer than it takes relay looks at all files of the user's checkout, unless it has a reason.
+const lookRarely = 20
+
+// lookAtCheckout finds out what has changed since it was last asked, and returns how many changes there had been before.
+func (l *lanes) lookAtCheckout(ctx context.Context, u *userCheckout, thorough bool) (before int, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	before = len(u.changes)
+	if err := l.lookAtHead(ctx, u); err != nil {
+		return before, err
+	}
+	began := l.now()
+	if age := began.Sub(u.looked); !thorough && len(u.changes) == before && age >= 0 && age < lookRarely*u.took {
+		return before, nil
+	}
+	paths, err := u.snapshot.Changed(ctx)
+	u.looked, u.took = began, l.now().Sub(began)
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		return u.known[p] || u.head != u.snapshot.Head && !slices.Contains(u.snapshot.Uncommitted, p) // another commit has other files
+	})
+	if len(paths) == 0 {
+		return before, err
+	}
+	undo := gitLine("restore", "--source="+u.snapshot.Source(), "--worktree", "--")
+	for _, p := range paths {
+		u.known[p] = true
+		undo += " " + words.ShellWord(p)
+	}
+	if len(paths) > mostListed {
+		undo = gitLine("restore", "--source="+u.snapshot.Source(), "--worktree", "--", ":/")
+	}
+	u.changes = append(u.changes, checkoutChange{text: "in your checkout these files changed: " + words.Listed(paths), undo: undo})
+	return before, err
+}
+
+// mostListed is how many files a command names that brings them back.
+const mostListed = 20
+
+func (l *lanes) lookAtHead(ctx context.Context, u *userCheckout) error {
+	branch, err := l.home.Branch(ctx)
+	if err != nil {
+		return err
+	}
+	head, err := l.home.Head(ctx)
+	if err != nil || branch == u.branch && head == u.head {
+		return err
+	}
+	change := checkoutChange{text: "your checkout is on " + firstOf(branch, "no branch") + " and no longer on " + firstOf(u.branch, "no branch"), undo: gitLine("switch", firstOf(u.branch, "--detach"))}
+	if u.branch == "" {
+		change.undo += " " + u.head
+	}
+	if branch == u.branch {
+		forward, err := l.trunk.Contains(ctx, head, u.head)
+		if err != nil {
+			return err
+		}
+		change = checkoutChange{text: firstOf(branch, "HEAD") + " in your checkout went from " + abbreviated(u.head) + " to " + abbreviated(head), undo: gitLine("reset", "--keep", abbreviated(u.head)), quiet: forward}
+	}
+	u.branch, u.head = branch, head
+	u.changes = append(u.changes, change)
+	return nil
+}
+
+func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
+
+// gitLine is a git command to type in the user's checkout.
+func gitLine(args ...string) string {
+	text := "git"
+	for _, arg := range args {
+		text += " " + words.ShellWord(arg)
+	}
+	return text
+}
+
+// settleCheckout begins to watch for one attempt: what has changed before is not its agent's, and while no agent was at
+// work the user's.
+func (w *lane) settleCheckout(ctx context.Context) error {
+	if w.userTree == nil {
+		return nil
+	}
+	var err error
+	if w.alone() {
+		_, err = w.lookAtCheckout(ctx, w.userTree, false)
+	}
+	w.userTree.mu.Lock()
+	defer w.userTree.mu.Unlock()
+	w.c.changesSeen = len(w.userTree.changes)
+	return trees.Unasked(err)
+}
+
+// tellCheckout tells what has changed in the user's checkout. When the attempt's own agent has had git change something
+// there, that gates the task.
+func (w *lane) tellCheckout(ctx context.Context, did []gitCommand, f *Finding) error {
+	u := w.userTree
+	if u == nil {
+		return nil
+	}
+	var own []string
+	cleaned := ""
+	for _, cmd := range did {
+		if cmd.worktree == w.home.Root() && cmd.changesCheckout() {
+			own = append(own, cmd.String())
+			if cmd.name == "clean" {
+				cleaned = cmd.String()
+			}
+		}
+	}
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	before, err := w.lookAtCheckout(ctx, u, w.c.turned)
+	w.c.turned = false
+	if err != nil {
+		return trees.Unasked(err) // whoever looks next may be told more
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	since := u.changes[min(w.c.changesSeen, len(u.changes)):]
+	switch {
+	case len(own) > 0 && len(since) > 0:
+		w.c.convict(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
+		u.told = true
+		for _, change := range since {
+			f.note("checkout", change.text+"; to bring it back, there: "+change.undo)
+		}
+	case cleaned != "":
+		w.c.convict(f, "the agent worked in your own checkout: "+cleaned)
+		f.note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
+	default:
+		for _, change := range u.changes[before:] {
+			if !change.quiet {
+				u.told = true
+				f.note("checkout", change.text+"; if that was not you, there: "+change.undo)
+			}
+		}
+	}
+	w.c.changesSeen = len(u.changes)
+	return nil
+}
+
+// closeCheckout removes the copy of the user's checkout unless something that can be brought back from it was told.
+func (l *lanes) closeCheckout(ctx context.Context) error {
+	if l.userTree == nil {
+		return nil
+	}
+	return l.userTree.snapshot.Forget(ctx, l.userTree.told)
+}
