@@ -140,7 +140,7 @@ func (g *ground) restoreOwn() ([]string, error) {
 		intact  func(path string) bool
 		mode    fs.FileMode
 	}{
-		{planFile, g.o.Plan, readable, 0o644},
+		{planFile, g.o.Plan, readable, 0o600},
 		{g.keptPlan(), g.o.Plan, g.keptIntact, 0o600},
 		{".gitignore", g.ignore, func(path string) bool { return trees.SameAs(g.ignore, path) }, 0o644},
 	} {

@@ -92,7 +92,7 @@ func (p *place) add(store *attempts.Store, pl *plan, found proposal) (ids []stri
 		if now, err := readFile(path, maxPlan); err != nil || !bytes.Equal(now, pl.source) {
 			return nil, errors.Join(err, &hinted{err: errors.New(p.shown(path) + " was changed meanwhile: nothing has been added"), hint: "relay init --append"})
 		}
-		if err := replaceFile(path, source); err != nil {
+		if err := replacePrivate(path, source); err != nil {
 			return nil, err
 		}
 	}

@@ -130,6 +130,14 @@ func replaceFile(path string, data []byte) error {
 	})
 }
 
+// replacePrivate is replaceFile for what is nobody else's to read.
+func replacePrivate(path string, data []byte) error {
+	return replaceWith(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // replaceWith is replaceFile for what is written piece by piece.
 func replaceWith(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")

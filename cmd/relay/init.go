@@ -160,7 +160,7 @@ func (p *place) create(e *epic.Epic, text []byte, a *app) error {
 	if err := attempts.Create(p.dir, e, settings(p.config), a.now()); err != nil {
 		return err
 	}
-	return replaceFile(p.file("epic.yml"), text)
+	return replacePrivate(p.file("epic.yml"), text)
 }
 
 // unproved lists the tasks whose work nothing would prove.

@@ -44,13 +44,18 @@ func mirror(from, to string, skip func(dir string) bool, copy func(from, to stri
 
 func mirrorOne(path, rel, target string, d fs.DirEntry, copy func(from, to string) error) error {
 	switch {
-	case d.IsDir() && rel == ".":
-		return os.MkdirAll(target, 0o755)
 	case d.IsDir():
-		if err := os.Mkdir(target, 0o755); !errors.Is(err, fs.ErrExist) {
-			return err
+		info, err := d.Info()
+		if err == nil && rel == "." {
+			err = os.MkdirAll(filepath.Dir(target), 0o755)
 		}
-		return nil
+		if err == nil {
+			err = os.Mkdir(target, info.Mode().Perm()|0o700)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
 	case d.Type()&fs.ModeSymlink != 0:
 		dest, err := os.Readlink(path)
 		if err != nil {

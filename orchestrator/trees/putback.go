@@ -140,7 +140,7 @@ func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) 
 	half := v.Aside + ".new"
 	err = errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
 	if err == nil {
-		err = replicate(v.Store, half, nil)
+		err = v.copyBack(half)
 	}
 	if err == nil {
 		if aside != "" {
@@ -152,4 +152,13 @@ func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) 
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
 	}
 	return why, nil
+}
+
+// copyBack makes a .git of the copy, as open to others as it was.
+func (v *Vault) copyBack(to string) error {
+	err := replicate(v.Store, to, nil)
+	if err == nil && v.mode != 0 {
+		err = os.Chmod(to, v.mode)
+	}
+	return err
 }

@@ -30,6 +30,7 @@ type Vault struct {
 	// is the user's business. "": such a HEAD is damage.
 	Anchor string
 
+	mode    fs.FileMode              // of .git; 0: it was not copied yet
 	seen    atomic.Pointer[branchAt] // checked out; the last one that had a commit
 	repairs atomic.Int64
 }
@@ -60,7 +61,8 @@ func (v *Vault) Save() error {
 	if !v.standing() {
 		return nil
 	}
-	err = renew(v.GitDir, v.Store, v.Skip)
+	v.mode = info.Mode().Perm()
+	err = errors.Join(private(v.Store), renew(v.GitDir, v.Store, v.Skip))
 	if err != nil { // what stands there now may be of another kind than what was copied before
 		err = v.anew()
 	}
@@ -69,6 +71,9 @@ func (v *Vault) Save() error {
 	}
 	return nil
 }
+
+// private makes a folder that no other user can look into, whatever is in it.
+func private(dir string) error { return errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)) }
 
 // standing reports whether .git has what no repository is without, or was never copied.
 func (v *Vault) standing() bool {
@@ -86,7 +91,7 @@ func (v *Vault) standing() bool {
 // anew makes another copy, and then puts it in the place of the one there is.
 func (v *Vault) anew() error {
 	half := v.Store + ".new"
-	err := os.RemoveAll(half)
+	err := errors.Join(os.RemoveAll(half), private(half))
 	if err == nil {
 		err = replicate(v.GitDir, half, v.Skip)
 	}

@@ -62,6 +62,23 @@ func TestVault(t *testing.T) {
 }
 
 // What never changes is linked, what is written in place is not, and locks and what is gone by now are left out.
+// Other users see nothing of a copy, and find .git as open as it was when it is put back.
+func TestVaultIsPrivate(t *testing.T) {
+	t.Parallel()
+	l := newTreeLab(t)
+	l.Sh("chmod 750 .git")
+	v := newVault(l)
+	l.Sh("rm -rf .git")
+	if _, err := v.Mend(t.Context(), l.tree.Repo); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]fs.FileMode{v.Store: 0o700, v.GitDir: 0o750} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), want)
+		}
+	}
+}
+
 func TestVaultLinks(t *testing.T) {
 	t.Parallel()
 	for rel, want := range map[string]bool{

@@ -120,11 +120,10 @@ func Regular(fsys FS, name string, flag int) (File, error) {
 	return fsys.OpenFile(name, flag, 0)
 }
 
-// The permissions of what is written here: at the top readable by others, as the rest of a checkout is; logs and what
-// is in folders is nobody else's business, for agents had a hand in it.
+// The permissions of what is written here: it is nobody else's business, for agents had a hand in it. The folder itself can
+// be looked into, as the rest of a checkout.
 const (
-	filePerm = fs.FileMode(0o644)
-	topPerm  = fs.FileMode(0o755)
-	ownPerm  = fs.FileMode(0o600)
-	dirPerm  = fs.FileMode(0o700)
+	topPerm = fs.FileMode(0o755)
+	ownPerm = fs.FileMode(0o600)
+	dirPerm = fs.FileMode(0o700)
 )

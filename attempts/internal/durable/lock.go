@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"time"
 )
 
@@ -73,16 +74,34 @@ const (
 func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
 	f, err := Regular(fsys, name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, filePerm)
+		f, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, ownPerm)
 	}
 	if err != nil {
 		return nil, err
 	}
 	l := &Lock{fsys: fsys, name: name, f: f}
-	if err := l.take(me); err != nil {
-		return nil, errors.Join(err, letGo(f))
+	err = l.take(me)
+	var held *HeldError
+	if errors.As(err, &held) && !held.Foreign && someoneElses(f, held.Holder) {
+		if err = errors.Join(letGo(f), fsys.Remove(name)); err != nil {
+			return nil, err
+		}
+		if l.f, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm); err != nil {
+			return nil, err
+		}
+		err = l.take(me)
+	}
+	if err != nil {
+		return nil, errors.Join(err, letGo(l.f))
 	}
 	return l, nil
+}
+
+// someoneElses reports whether a lock that is held is none: other users can open the file, and whoever holds it is not the
+// relay that wrote into it last.
+func someoneElses(f File, holder Holder) bool {
+	info, err := f.Stat()
+	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 && !holder.Reachable()
 }
 
 func (l *Lock) take(me Holder) error {
@@ -198,8 +217,8 @@ func Look(fsys FS, name string) (holder Holder, held bool, err error) {
 	}
 	holder, _ = readHolder(f)
 	free, err := f.TryLock(false)
-	err = errors.Join(err, letGo(f))
-	return holder, err == nil && !free, err
+	held = err == nil && !free && !someoneElses(f, holder)
+	return holder, held, errors.Join(err, letGo(f))
 }
 
 func readHolder(r io.Reader) (Holder, bool) {

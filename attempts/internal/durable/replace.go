@@ -51,18 +51,11 @@ func Replace(fsys FS, name string, fault Fault, c Content) error {
 	return fault.at(AfterReplaceSync)
 }
 
-func permOf(name string) fs.FileMode {
-	if path.Dir(name) == "." {
-		return filePerm
-	}
-	return ownPerm
-}
-
 func writeTemp(fsys FS, temp string, fault Fault, write func(io.Writer) error) (err error) {
 	if err := fsys.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permOf(temp))
+	f, err := fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownPerm)
 	if err != nil {
 		return err
 	}

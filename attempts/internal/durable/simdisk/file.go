@@ -123,5 +123,5 @@ func (i info) Mode() fs.FileMode {
 	if i.dir {
 		return fs.ModeDir | 0o755
 	}
-	return 0o644
+	return 0o600
 }
