@@ -206,7 +206,7 @@ func (s *codexStream) usage() Usage {
 	case s.total != nil:
 		u = s.total.usage().atLeast(s.asked.told)
 	case !s.asked.any:
-		return s.asked.sofar(s.file.found())
+		return s.asked.sofar(s.file.awaited())
 	default:
 		u = s.asked.told
 	}

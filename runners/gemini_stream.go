@@ -170,7 +170,7 @@ func (s *geminiStream) final() bool { return s.result != nil && !s.resumed }
 // usage is told by the result, and before it by the file of the session.
 func (s *geminiStream) usage() Usage {
 	if s.result == nil || s.result.Stats == nil {
-		return s.asked.sofar(s.file.found())
+		return s.asked.sofar(s.file.awaited())
 	}
 	told := s.result.Stats.usage()
 	if s.result.Error == nil && s.result.Status == "success" {

@@ -39,6 +39,7 @@ func (l *sessionLog) open() {
 
 // finish reads the rest of the file, once its CLI is gone.
 func (l *sessionLog) finish() {
+	l.looks = slowLog
 	if l.tail == nil {
 		l.open()
 	}
@@ -49,6 +50,12 @@ func (l *sessionLog) finish() {
 }
 
 func (l *sessionLog) found() bool { return l.tail != nil }
+
+// awaited says that the file is there, or may still come: until then nothing is estimated in its place.
+func (l *sessionLog) awaited() bool { return l.found() || l.looks < slowLog }
+
+// slowLog is how many looks a CLI may take to begin its file: half a minute of a quiet one.
+const slowLog = 64
 
 // variable is the value of the last entry of an environment with this name.
 func variable(env []string, name string) string {
