@@ -56,3 +56,18 @@ func yamlBlocks(t *testing.T, path string) []string {
 	}
 	return blocks
 }
+
+// TestSettingsAreDocumented fails when a setting is not in docs/configuration.md.
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fields {
+		name := f.key[strings.LastIndexByte(f.key, '.')+1:]
+		if !strings.Contains(string(data), "`"+name+"`") && !strings.Contains(string(data), "`"+f.key+"`") && !strings.Contains(string(data), "."+name+"`") {
+			t.Errorf("%s is not in docs/configuration.md", f.key)
+		}
+	}
+}
