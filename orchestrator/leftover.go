@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,13 +55,17 @@ func (c *checkout) commitWork(ctx context.Context, a Assignment, f *Finding) (he
 	return c.tree.CommitLeftovers(ctx, message, takes)
 }
 
-// committed reports whether the agent has made a commit of its own in this turn.
+// committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
 func (c *checkout) committed(ctx context.Context, a Assignment, f *Finding) (bool, error) {
 	if f.agentHead == a.Base || f.theirs {
 		return false, nil
 	}
-	times, err := c.tree.CommitTimes(ctx, a.Base, f.agentHead)
-	return len(times) > 0, err
+	names, err := c.repo.Names(ctx, a.Base, f.agentHead)
+	var many *reanchor.TooManyError
+	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
+		return true, nil
+	}
+	return len(names) > 0, err
 }
 
 // keepLeftovers keeps what is no part of the work under a ref of its own.

@@ -83,7 +83,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 		note   string
 	}{
 		"nothing":        {two + "exit 3", "", ""},
-		"red":            {two + "echo no > verdict", "", ""},
+		"red":            {two + "echo no > verdict; git add .; git commit -qm no", "", ""},
 		"reset away":     {"echo lost > lost; git add .; git commit -qm lost; git reset -q --hard HEAD~1; echo kept > kept; git add .; git commit -qm kept; exit 3", "lost", "a commit that the agent had made and left behind is kept below refs/relay/20260101-lab/T1/1-left/"},
 		"detached":       {"b=$(git symbolic-ref --short HEAD); git switch -q --detach; echo d > d; git add .; git commit -qm det; git switch -q $b; echo e > e; exit 3", "det", ""},
 		"twice":          {two + "git reset -q --hard HEAD~2; echo 3 > r3; git add .; git commit -qm r3; git reset -q --hard HEAD~1; exit 3", "r3 r2", "2 commits that the agent had made and left behind are kept below refs/relay/20260101-lab/T1/1-left/"},

@@ -60,7 +60,7 @@ func TestBudget(t *testing.T) {
 			epic: dear, script: map[string][]step{"A": {costing(9, ok)}}, log: "A, C", ends: "A budget gated budget_exhausted, C success",
 		},
 		"the task's cap counts all its attempts": {
-			epic: dear, script: map[string][]step{"A": {costing(1, attempts.Provider), costing(2, ok)}}, log: "A, A, C", ends: "A provider, A budget gated budget_exhausted, C success",
+			epic: dear, script: map[string][]step{"A": {costing(1, attempts.Provider), costing(2, ok)}}, log: "A, C, A", ends: "A provider, A budget gated budget_exhausted, C success",
 		},
 		"the task's cap is reached by an attempt that fails": {
 			epic: dear, script: map[string][]step{"A": {costing(2, attempts.Agent)}}, log: "A, C", ends: "A agent charged gated budget_exhausted, C success",
