@@ -65,6 +65,7 @@ func TestEvidence(t *testing.T) {
 		"protected":              {"echo x > tests/a.txt", epic.Task{Protected: []string{"tests"}}, attempts.Tamper, "tests/a.txt, which is protected", false, ""},
 		"protected, moved":       {"git mv tests/a.txt b.txt", epic.Task{Protected: []string{"tests/**"}}, attempts.Tamper, "tests/a.txt, which is protected", false, ""},
 		"protected, deleted":     {"rm -r tests", epic.Task{Protected: []string{"tests/"}}, attempts.Tamper, "protected", false, ""},
+		"nothing but litter":     {"echo x > tests/log", epic.Task{Protected: []string{"tests/log"}}, attempts.Agent, "the agent claims success, but nothing has changed but tests/log, which is no part of the work", false, ""},
 		"an empty commit first":  {"git commit -q --allow-empty -m x; echo x > new.txt", epic.Task{}, attempts.Success, "", true, ""},
 		"litter beside":          {"echo x > work.txt; git add .; git commit -q -m x; echo x > junk", epic.Task{Checks: []epic.Check{{Name: "check", Run: "test -e junk"}}}, attempts.Check, "check: exit status 1; junk was left uncommitted, and is no part of what was checked", false, ""},
 		"failing check":          {"echo x > work.txt", epic.Task{Checks: []epic.Check{{Name: "check", Run: "exit 7"}}}, attempts.Check, "exit status 7", false, ""},

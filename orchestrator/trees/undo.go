@@ -73,6 +73,11 @@ func (w *Tree) Differing(ctx context.Context, commit string, protected func(path
 }
 
 func (w *Tree) differing(ctx context.Context, commit, filter string, protected func(path string) bool) ([]string, error) {
+	if _, err := os.Lstat(filepath.Join(w.Repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) { // without one all files differ
+		if _, err := w.git(ctx, nil, "read-tree", "HEAD"); err != nil {
+			return nil, err
+		}
+	}
 	call := Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
 	call.Limit = MaxPrinted
 	out, err := w.Repo.Run(ctx, call)
