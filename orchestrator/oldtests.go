@@ -108,11 +108,20 @@ func (c *checkout) checkScripts(ctx context.Context, a Assignment) []string {
 			continue // there is no such file
 		}
 		for _, m := range readsIn.FindAllStringSubmatch(string(text), -1) {
-			add(m[1])
-			add(path.Join(path.Dir(found[i]), path.Base(m[1])))
+			for _, p := range []string{epic.CleanPath(m[1]), path.Join(path.Dir(found[i]), path.Base(m[1]))} {
+				if helps(found[i], p) {
+					add(p)
+				}
+			}
 		}
 	}
 	return found
+}
+
+// helps reports whether a file that a check script reads in is a part of the check: it stands among tests, or beside the script.
+// Any other may be what is checked.
+func helps(script, p string) bool {
+	return isTest(p) || checkName.MatchString(p) || path.Dir(p) != "." && path.Dir(p) == path.Dir(script)
 }
 
 // maxScripts bounds how many scripts are looked for.
