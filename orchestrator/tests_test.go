@@ -98,7 +98,7 @@ func TestDeletedTests(t *testing.T) {
 		"a copy":             {"git mv a_test.go a_test.go.off", nil, attempts.Agent, ""},
 		"renamed, with less": {"git mv a_test.go b_test.go; sed -i '/2, 2/d' b_test.go", nil, attempts.Success, "a_test.go " + fewer},
 		"in the folder":      {"sed -i '/2, 2/d' a_test.go", []string{"*.go"}, attempts.Success, "a_test.go " + fewer},
-		"one of such":        {"sed -i '/2, 2/d' a_test.go", []string{"**/*_test.go"}, attempts.Success, ""},
+		"one of such":        {"sed -i '/2, 2/d' a_test.go", []string{"**/*_test.go"}, attempts.Success, "a_test.go " + fewer},
 		"not shown":          {"echo '*_test.go -diff' > .gitattributes; sed -i '/2, 2/d' a_test.go", nil, attempts.Success, "a_test.go " + fewer},
 		"in a source":        {"sed -i '/4, 4/d' lib.rs", nil, attempts.Success, "lib.rs " + fewer},
 		"no source of tests": {"sed -i /assert/d main.rs", nil, attempts.Success, ""},

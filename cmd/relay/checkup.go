@@ -78,7 +78,11 @@ func (c *checkup) folder() {
 	for !exists(dir) && dir != c.place.root {
 		dir = filepath.Dir(dir)
 	}
-	for _, each := range slices.Compact([]string{dir, c.place.git.GitDir(), c.place.git.CommonDir()}) {
+	folders := []string{dir}
+	if c.place.git != nil {
+		folders = append(folders, c.place.git.GitDir(), c.place.git.CommonDir())
+	}
+	for _, each := range slices.Compact(folders) {
 		if err := writable(each); err != nil {
 			c.fail("folder", fmt.Errorf("%s %w: %w", c.place.shown(each), errNotWritable, err))
 			return
