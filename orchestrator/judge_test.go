@@ -70,7 +70,7 @@ func TestJudgeTellsDecisions(t *testing.T) {
 // The next attempt goes on from what was broken off, and from nothing else that failed.
 func TestGoesOnFromWhatBrokeOff(t *testing.T) {
 	t.Parallel()
-	for outcome, want := range map[runners.Outcome]bool{runners.ContextExhausted: true, runners.Refused: true, runners.Killed: true, runners.Failed: false, runners.WallLimit: false} {
+	for outcome, want := range map[runners.Outcome]bool{runners.ContextExhausted: true, runners.Refused: true, runners.Killed: true, runners.WallLimit: true, runners.SilenceLimit: true, runners.Failed: false} {
 		f := judge(runners.Report{Outcome: outcome, Detail: "d"})
 		f.Receipt.Salvage = "refs/relay/x/T1/1"
 		record := attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: "abc", Receipt: f.Receipt}}}

@@ -7,9 +7,10 @@ import (
 	"relay/attempts"
 )
 
-// unfinished is the last attempt at a task that was stopped through no doing of its agent, if it has left work; later
-// ones that were stopped before they did anything do not count. So is one that changed protected files: its work is kept
-// without these changes; and one whose context was full, or that was refused or killed in the middle. A task that a person has set back begins anew.
+// unfinished is the last attempt at a task that was stopped through no doing of its agent, if it has left work; later ones that
+// were stopped before they did anything do not count. So is one that changed protected files, whose work is kept without these
+// changes, and one that ran out of time or context, or was refused or killed in the middle. A task that a person has set back
+// begins anew.
 func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
 		a := record.Attempts[i]
@@ -41,7 +42,7 @@ func lacking(record attempts.TaskRecord) []string {
 }
 
 // brokenOff are the failures that say nothing of what was done until then.
-var brokenOff = map[attempts.Category]bool{attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true}
+var brokenOff = map[attempts.Category]bool{attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true}
 
 // taken are the outcomes after which the next agent goes on with what the last one has left.
 var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true, attempts.Budget: true, attempts.Stopped: true}
