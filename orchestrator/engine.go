@@ -36,6 +36,7 @@ type local interface {
 	settled(ctx context.Context) error                                                        // a *words.RefusedError when nothing can work here
 	begin(ctx context.Context) error                                                          // before the first attempt
 	awake(ctx context.Context) error                                                          // before anything an earlier run left is looked at
+	reserve(a Assignment)                                                                     // the place of an attempt of a killed run, so that nobody else gets it
 	revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) // an attempt of a killed run: its end, when it is over
 	whole(ctx context.Context, a Assignment) (d *desk, head string, err error)                // for a panel to judge all that has landed, and the commit that has it
 	beginJudging(a Assignment, head string) error                                             // before that panel

@@ -237,9 +237,8 @@ const (
 // of its branch.
 func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	p := placeOf(l.o.Dir, a)
-	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
-	name := strings.TrimSpace(string(noted))
-	switch known := err == nil && filepath.Base(name) == name; {
+	name, known := l.noted(a)
+	switch {
 	case known && !p.ready():
 		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
 		if err := l.yard.Remove(ctx, name); err != nil {
@@ -261,6 +260,24 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 		head = ""
 	}
 	return l.recover(ctx, a, firstOf(head, a.Base))
+}
+
+// reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
+func (l *lanes) reserve(a Assignment) {
+	name, known := l.noted(a)
+	if !known {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used[name] = true
+}
+
+// noted is the worktree that an attempt of a killed run had.
+func (l *lanes) noted(a Assignment) (name string, known bool) {
+	text, err := runners.ReadResultFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
+	name = strings.TrimSpace(string(text))
+	return name, err == nil && filepath.Base(name) == name
 }
 
 // recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there

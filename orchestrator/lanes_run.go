@@ -10,7 +10,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/trees"
-	"relay/runners"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
@@ -68,8 +67,7 @@ func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 		return err
 	}
 	p, apart := placeOf(l.o.Dir, a), true
-	noted, err := runners.ReadResultFile(filepath.Join(p.folder, laneFile))
-	if name := strings.TrimSpace(string(noted)); err == nil && filepath.Base(name) == name {
+	if name, known := l.noted(a); known {
 		apart = l.detach(ctx, a, name)
 		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/words"
 	"relay/reanchor"
 )
@@ -67,6 +68,7 @@ func (n *night) resume(c local, orphans []orphan) {
 			continue
 		}
 		n.plan.begun(at)
+		c.reserve(Assignment{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Attempt: o.attempt.ID})
 		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.adoptTask(ctx, c, o) }})
 	}
 }
@@ -172,6 +174,9 @@ func (n *night) concludes(a Assignment, o orphan, f Finding) error {
 	})
 	return nil
 }
+
+// reserve does nothing: there is one place.
+func (c *checkout) reserve(Assignment) {}
 
 // revive makes ready to judge an attempt that a killed run left open.
 func (c *checkout) revive(ctx context.Context, a Assignment, _ attempts.Attempt) (*attempts.Ended, error) {
