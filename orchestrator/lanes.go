@@ -262,24 +262,6 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	return l.recover(ctx, a, firstOf(head, a.Base))
 }
 
-// reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
-func (l *lanes) reserve(a Assignment) {
-	name, known := l.noted(a)
-	if !known {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used[name] = true
-}
-
-// noted is the worktree that an attempt of a killed run had.
-func (l *lanes) noted(a Assignment) (name string, known bool) {
-	text, err := runners.ReadResultFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
-	name = strings.TrimSpace(string(text))
-	return name, err == nil && filepath.Base(name) == name
-}
-
 // recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there
 // is nothing in it but a part of the commit.
 func (l *lanes) recover(ctx context.Context, a Assignment, head string) (*lane, error) {

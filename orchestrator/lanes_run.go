@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/trees"
+	"relay/runners"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
@@ -59,6 +60,24 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 		return nil, err
 	}
 	return open.Landing, l.dropBranch(ctx, l.branch(a), open.Landing.Head)
+}
+
+// reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
+func (l *lanes) reserve(a Assignment) {
+	name, known := l.noted(a)
+	if !known {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used[name] = true
+}
+
+// noted is the worktree that an attempt of a killed run had.
+func (l *lanes) noted(a Assignment) (name string, known bool) {
+	text, err := runners.ReadResultFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
+	name = strings.TrimSpace(string(text))
+	return name, err == nil && filepath.Base(name) == name
 }
 
 // abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.

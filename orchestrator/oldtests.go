@@ -103,15 +103,23 @@ func (c *checkout) checkScripts(ctx context.Context, a Assignment) []string {
 		}
 	}
 	for i := 0; i < len(found); i++ {
-		text, err := c.repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", a.Base + ":" + found[i]}, Limit: 64 << 10})
-		if err != nil {
-			continue // there is no such file
+		for _, p := range c.helpers(ctx, a.Base, found[i]) {
+			add(p)
 		}
-		for _, m := range readsIn.FindAllStringSubmatch(string(text), -1) {
-			for _, p := range []string{epic.CleanPath(m[1]), path.Join(path.Dir(found[i]), path.Base(m[1]))} {
-				if helps(found[i], p) {
-					add(p)
-				}
+	}
+	return found
+}
+
+// helpers are the files that a check script reads in, as far as they belong to the check.
+func (c *checkout) helpers(ctx context.Context, commit, script string) (found []string) {
+	text, err := c.repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", commit + ":" + script}, Limit: 64 << 10})
+	if err != nil {
+		return nil // there is no such file
+	}
+	for _, m := range readsIn.FindAllStringSubmatch(string(text), -1) {
+		for _, p := range []string{epic.CleanPath(m[1]), path.Join(path.Dir(script), path.Base(m[1]))} {
+			if helps(script, p) {
+				found = append(found, p)
 			}
 		}
 	}
