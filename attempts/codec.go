@@ -147,6 +147,7 @@ func (r Receipt) bounded() Receipt {
 		*s = Clean(*s, bigText)
 	}
 	r.FilesChanged, r.PatternTags, r.Contested = boundedList(r.FilesChanged), boundedList(r.PatternTags), boundedList(r.Contested)
+	r.WeakerTests = boundedList(r.WeakerTests)
 	r.Kept = boundedList(r.Kept)
 	checks := make([]CheckRun, 0, min(len(r.Checks), bigList))
 	for _, c := range r.Checks[:min(len(r.Checks), bigList)] {

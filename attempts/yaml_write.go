@@ -218,6 +218,7 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.Text(indent, "salvage", r.Salvage)
 	y.List(indent, "also_kept", r.Kept)
 	y.List(indent, "contested", r.Contested)
+	y.List(indent, "weaker_tests", r.WeakerTests)
 	y.reviewed(indent, r.Review)
 }
 
@@ -239,7 +240,7 @@ func (y ledgerWriter) check(indent int, c CheckRun) {
 }
 
 func (r *Receipt) empty() bool {
-	lists := len(r.FilesChanged) + len(r.PatternTags) + len(r.Checks) + len(r.Kept) + len(r.Contested)
+	lists := len(r.FilesChanged) + len(r.PatternTags) + len(r.Checks) + len(r.Kept) + len(r.Contested) + len(r.WeakerTests)
 	return lists == 0 && r.Summary == "" && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
 		r.Findings == "" && r.Suggestion == "" && r.Learning == "" &&
 		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil

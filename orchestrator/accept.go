@@ -89,6 +89,7 @@ func (w *lane) proves(ctx context.Context, check numbered, base, after said, f *
 	}
 	switch {
 	case after.passed():
+		f.ranFewer(w.a.Task, check, base, after)
 		return true
 	case check.ofEpic && base.red(): // this task has not broken it
 		f.note("broken_before", check.Name+" fails on the base of "+w.a.Task.ID+" too"+otherwise(base, after)+"; it is not held against the task")

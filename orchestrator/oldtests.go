@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"relay/orchestrator/trees"
 	"relay/orchestrator/words"
 	"relay/reanchor"
+	"relay/review"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -130,6 +132,20 @@ func (c *checkout) helpers(ctx context.Context, commit, script string) (found []
 // Any other may be what is checked.
 func helps(script, p string) bool {
 	return isTest(p) || checkName.MatchString(p) || path.Dir(p) != "." && path.Dir(p) == path.Dir(script)
+}
+
+// ranFewer tells of a check that passes and ran fewer tests than before the work, as far as it says how many: one of them may end
+// the others early, or skip them.
+func (f *Finding) ranFewer(task epic.Task, check numbered, base, after said) {
+	now, before := after.run.RanTests, base.run.RanTests
+	if now == 0 || now >= before {
+		return
+	}
+	issue := fmt.Sprintf("ran %d tests, and %d before the work", now, before)
+	f.note("tests", check.Name+" "+issue)
+	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, check.Name+" "+issue)
+	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, Issue: check.Name + " " + issue})
+	f.doubtful = f.doubtful || !wantsTest.MatchString(task.Title+"\n"+task.Description)
 }
 
 // maxScripts bounds how many scripts are looked for.

@@ -1,6 +1,10 @@
 package orchestrator
 
-import "testing"
+import (
+	"testing"
+
+	"relay/attempts"
+)
 
 // What a check script reads in belongs to the check only where tests are; else it may be what is checked.
 func TestHelpsACheck(t *testing.T) {
@@ -18,6 +22,31 @@ func TestHelpsACheck(t *testing.T) {
 	} {
 		if got := helps(c.script, c.file); got != c.want {
 			t.Errorf("%s of %s: got %v, want %v", c.file, c.script, got, c.want)
+		}
+	}
+}
+
+// A check that passes with fewer tests than before the work is told, and needs a person or a reviewer.
+func TestFewerTestsRan(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent, note string
+	}{
+		"fewer":   {"echo '3 passed in 0.10s' > count.txt", "cat count.txt ran 3 tests, and 9 before the work"},
+		"more":    {"echo '12 passed in 0.10s' > count.txt", ""},
+		"silence": {"echo fine > count.txt", ""},
+	} {
+		l := newLab(t, "true")
+		l.Write("count.txt", "9 passed in 0.10s\n")
+		l.Git("add", "-A")
+		l.Git("commit", "-qm", "Tests")
+		f := l.inYard(l.yardOptions()).does("T1", c.agent, "cat count.txt").Finding
+		got := ""
+		for _, n := range f.Notes {
+			got += n.Text
+		}
+		if f.Outcome != attempts.Success || got != c.note || f.doubtful != (c.note != "") {
+			t.Errorf("%s: got %s, %q, doubtful %v; want %q", name, f.Outcome, got, f.doubtful, c.note)
 		}
 	}
 }

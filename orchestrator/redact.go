@@ -46,6 +46,7 @@ func (r redactor) receipt(in attempts.Receipt) attempts.Receipt {
 	in.Findings, in.Suggestion, in.Learning = r.text(in.Findings), r.text(in.Suggestion), r.text(in.Learning)
 	in.Claimed, in.DiffStat = r.line(in.Claimed), r.text(r.stat(in.DiffStat, in.FilesChanged))
 	in.FilesChanged, in.PatternTags, in.Contested = r.list(in.FilesChanged), r.list(in.PatternTags), r.list(in.Contested)
+	in.WeakerTests = r.list(in.WeakerTests)
 	in.Review = r.reviewed(in.Review)
 	in.Checks = slices.Clone(in.Checks)
 	for i := range in.Checks {

@@ -30,6 +30,10 @@ func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
 	}
 	fmt.Fprintln(w, indent+head)
 	tellReceipt(w, &at.Receipt, l, indent+"  ")
+	if u := at.Undone; u != nil {
+		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, some(u.Since, 8))
+		fmt.Fprintln(w, wrap(text, l.width, indent+"  "))
+	}
 	if at.Usage != nil {
 		fmt.Fprintf(w, "%s  %s\n", indent, words.Usage(*at.Usage))
 	}
@@ -65,6 +69,9 @@ func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 		say("", "already done: nothing had to change, and its checks pass on the commit that the attempt began from")
 	}
 	say("changed: ", some(r.FilesChanged, 8))
+	for _, text := range r.WeakerTests {
+		say("look at its tests: ", text)
+	}
 	for _, c := range r.Checks {
 		of := c.Phase
 		if c.Attribution != "" {
