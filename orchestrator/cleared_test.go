@@ -69,7 +69,7 @@ func TestCommitsOfAgentsThatAreClearedAway(t *testing.T) {
 	for name, c := range map[string]struct{ script, noted string }{
 		"a commit":         {two + "clears HEAD", want},
 		"an older commit":  {two + "clears HEAD~1", want},
-		"a tree":           {two + "clears HEAD^{tree}", ""},
+		"a tree":           {two + "clears HEAD^{tree}", want},
 		"a file":           {two + "clears HEAD:one", want},
 		"what is staged":   {two + "echo 2 > two; touch -d yesterday two; git add two; clears :two; git update-index --refresh", want},
 		"all that it made": {two + "for o in $(git rev-parse HEAD:zero HEAD:one HEAD^{tree} HEAD~1^{tree} HEAD~1 HEAD); do clears $o; done", want},
