@@ -72,8 +72,8 @@ func agentWorks(t *testing.T, c cli) {
 		t.Errorf("hello.txt on the branch is %q", got)
 	}
 	a := list[0]
-	if a.Usage.In != 2000 || a.Usage.Out != 100 || (a.Usage.USD > 0) != c.priced {
-		t.Errorf("the ledger has %+v, want 2000 tokens in and 100 out; priced: %v", a.Usage, c.priced)
+	if a.Usage.In != 2000 || a.Usage.Out != 100 || a.Usage.USD <= 0 {
+		t.Errorf("the ledger has %+v, want 2000 tokens in and 100 out, and what they cost", a.Usage)
 	}
 	if a.Receipt.Summary != "Wrote it." || !slices.Equal(a.Receipt.Files, []string{"hello.txt"}) {
 		t.Errorf("the receipt is %+v", a.Receipt)

@@ -30,7 +30,6 @@ type cli struct {
 	limit    string // what it tells of a usage limit: "to the second" or "to the minute" when it ends, "" : that there is one, "nothing"
 	server   string // starts what stays; "" : a command that keeps the tool's output open, which some wait for
 	blurred  bool   // half an answer looks like a tool at work, and the silence after it is the agent's own
-	priced   bool   // it says what it has cost
 	tidy     bool   // it ends itself what its tools have started
 	open     bool   // its commands run without its sandbox
 	form     bool   // another form of an API, which need only work
@@ -38,7 +37,7 @@ type cli struct {
 
 // The CLIs ask their provider again for minutes; here they are told not to, as far as they can be.
 var clis = []cli{
-	{name: "claude", priced: true, patience: 3, limit: "to the second", env: func(url string) []string {
+	{name: "claude", patience: 3, limit: "to the second", env: func(url string) []string {
 		return []string{"ANTHROPIC_BASE_URL=" + url, "CLAUDE_CODE_OAUTH_TOKEN=test-token", "CLAUDE_CODE_MAX_RETRIES=2"}
 	}},
 	codexWith("codex", "gpt-5.5"),
@@ -49,7 +48,7 @@ var clis = []cli{
 		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},
 "privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false,"maxAttempts":2}}`}
 	}},
-	{name: "opencode", model: "local/model", priced: true, starting: 40, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
+	{name: "opencode", model: "local/model", starting: 40, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
 		return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			`OPENCODE_CONFIG_CONTENT={"autoupdate":false,"share":"disabled","provider":{"local":{"npm":"@ai-sdk/openai-compatible",
 "options":{"baseURL":"` + url + `/v1","apiKey":"test-key"},
