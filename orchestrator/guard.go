@@ -16,8 +16,11 @@ import (
 // guard puts back what an attempt did to relay's own files and to .git, and fails the attempt for it. It is asked
 // whenever code that an agent had a hand in has run: after the agent itself, after the checks, after the review.
 func (c *checkout) guard(ctx context.Context, f *Finding) error {
-	did := c.gitCommands()
-	c.did = did
+	var did []gitCommand
+	if c.tree != nil { // several attempts share c otherwise, and no trace is kept
+		did = c.gitCommands()
+		c.did = did
+	}
 	touched, err := c.restoreOwn()
 	if err != nil {
 		return err
