@@ -44,6 +44,7 @@ type codexUsage struct {
 
 // codexRecord is one line of the file in which codex keeps a session.
 type codexRecord struct {
+	Time    string `json:"timestamp"`
 	Type    string `json:"type"`
 	Payload struct {
 		Type  string      `json:"type"`

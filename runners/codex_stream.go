@@ -260,7 +260,8 @@ func (s *codexStream) record(line []byte) {
 		s.asked.any = true
 	case bytes.Contains(line, []byte("aborted by user")), bytes.Contains(line, []byte("<turn_aborted>")): // nobody is asked after that
 	case strings.HasSuffix(kind, "_call_output"), kind == "message" && r.Payload.Role == "user":
-		s.asked.asks()
+		at, _ := time.Parse(time.RFC3339, r.Time)
+		s.asked.asksAt(at)
 	}
 }
 

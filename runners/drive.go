@@ -3,6 +3,7 @@ package runners
 import (
 	"context"
 	"errors"
+	"time"
 
 	"relay/runners/process"
 )
@@ -25,7 +26,7 @@ func drive(ctx context.Context, sup process.Supervisor, req Request, cmd process
 			q.grows(len(line))
 			s.line(line)
 		}
-		w.ending = func() { q.over = true }
+		w.ending = func(at time.Time) { q.stopped = at }
 	}
 	e, err := w.run(ctx)
 	if err != nil {

@@ -202,13 +202,14 @@ func (s *geminiStream) record(line []byte) {
 	if json.Unmarshal(line, &r) != nil {
 		return
 	}
-	if at, err := time.Parse(time.RFC3339, r.Time); err != nil || at.Before(s.began) {
+	at, err := time.Parse(time.RFC3339, r.Time)
+	if err != nil || at.Before(s.began) {
 		return
 	}
 	_, counted := s.answers[r.ID]
 	switch {
 	case r.Type == "user":
-		s.asked.asks()
+		s.asked.asksAt(at)
 	case r.Type == "gemini" && r.Tokens != nil && !counted && len(s.answers) < maxMessages:
 		if s.answers == nil {
 			s.answers = map[string]struct{}{}

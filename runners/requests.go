@@ -1,6 +1,9 @@
 package runners
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // requests counts what an agent has used of its model, request by request. What nobody tells is estimated: each request
 // reads the conversation so far, of which all but what is new comes from the provider's cache.
@@ -11,11 +14,11 @@ type requests struct {
 	any     bool  // there is one
 	pending bool  // one is under way whose tokens are not known
 	broken  int64 // requests that broke off, of which nobody tells anything
-	over    bool  // the agent was told to stop: a request that it begins now is hardly made any more
 
-	chars int64 // of the conversation so far
-	read  int64 // tokens of it that were read before
-	guess Usage // what the requests come to by that
+	stopped time.Time // when the agent was asked to stop: a request that it begins after that is hardly made any more
+	chars   int64     // of the conversation so far
+	read    int64     // tokens of it that were read before
+	guess   Usage     // what the requests come to by that
 }
 
 const charsPerToken = 4
@@ -31,7 +34,12 @@ func (q *requests) prompt(path string) {
 func (q *requests) grows(chars int) { q.chars += int64(chars) }
 
 // asks notes that the model is asked.
-func (q *requests) asks() { q.pending = q.pending || !q.over }
+func (q *requests) asks() { q.pending = q.pending || q.stopped.IsZero() }
+
+// asksAt notes that the model was asked at a time, as a file tells it that may be read later.
+func (q *requests) asksAt(at time.Time) {
+	q.pending = q.pending || q.stopped.IsZero() || at.Before(q.stopped)
+}
 
 // answers notes that the model has written so many characters. Whom nobody tells the tokens counts the request then: one
 // that was refused costs nothing.

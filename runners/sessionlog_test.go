@@ -29,6 +29,13 @@ func TestSessionLogs(t *testing.T) {
 	geminiBegins := func(at string) string {
 		return `{"type":"init","timestamp":"` + at + `","session_id":"` + geminiSaved + `","model":"gemini-2.5-pro"}` + "\n"
 	}
+	stopped := func(at string) process.Exit {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return process.Exit{Stopped: true, StoppedAt: when}
+	}
 	for name, c := range map[string]struct {
 		cli, log, path, stream string
 		end                    process.Exit
@@ -45,6 +52,10 @@ func TestSessionLogs(t *testing.T) {
 		"codex, a home of its own":         {cli: "codex", path: strings.Replace(codex, "home/.codex", "elsewhere", 1), log: "answer 1", stream: codexBegins, end: process.Exit{Code: -1, Signal: "KILL"}, in: 1000, cached: 200, out: 50},
 		"gemini, killed":                   {cli: "gemini", path: gemini, log: "answer 2", stream: geminiBegins("2026-11-22T18:48:22.637Z"), end: process.Exit{Code: -1, Signal: "KILL"}, in: 2000, cached: 400, out: 100},
 		"gemini, ended as it waits":        {cli: "gemini", path: gemini, log: "output 2", stream: geminiBegins("2026-11-22T18:48:22.637Z"), end: process.Exit{Stopped: true}, in: 3000, cached: 600, out: 100, estimated: true},
+		"codex, ended before it asked":     {cli: "codex", path: codex, log: "output 2", stream: codexBegins, end: stopped("2026-11-22T18:48:25.200Z"), in: 2000, cached: 400, out: 100},
+		"codex, ended after it asked":      {cli: "codex", path: codex, log: "output 2", stream: codexBegins, end: stopped("2026-11-22T18:48:25.400Z"), in: 3000, cached: 600, out: 100, estimated: true},
+		"gemini, ended before it asked":    {cli: "gemini", path: gemini, log: "output 2", stream: geminiBegins("2026-11-22T18:48:22.637Z"), end: stopped("2026-11-22T18:48:23.150Z"), in: 2000, cached: 400, out: 100},
+		"gemini, ended after it asked":     {cli: "gemini", path: gemini, log: "output 2", stream: geminiBegins("2026-11-22T18:48:22.637Z"), end: stopped("2026-11-22T18:48:23.250Z"), in: 3000, cached: 600, out: 100, estimated: true},
 		"gemini, resumed":                  {cli: "gemini", path: gemini, log: "", stream: geminiBegins("2026-11-22T18:57:45.467Z"), end: process.Exit{Code: -1, Signal: "KILL"}, in: 2000, cached: 400, out: 100},
 		"gemini, without a file":           {cli: "gemini", path: "home/x", stream: geminiBegins("2026-11-22T18:48:22.637Z") + `{"type":"message","role":"user","content":"do it"}` + "\n", end: process.Exit{Code: -1, Signal: "KILL"}, in: 12046, estimated: true},
 		"gemini, without an answer so far": {cli: "gemini", path: gemini, log: "begin 2", stream: geminiBegins("2026-11-22T18:48:22.637Z"), end: process.Exit{Code: -1, Signal: "KILL"}, in: 12034, estimated: true},

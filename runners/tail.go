@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"syscall"
@@ -27,10 +28,14 @@ type tail struct {
 
 	lines *process.Lines
 	gone  chan struct{}
+	off   int64 // bytes of the file that were handed on
 }
 
 // read hands on what came since the last call, at most lookBytes of it, and reports whether that was everything.
-func (t *tail) read() (all bool, err error) {
+func (t *tail) read() (all bool, err error) { return t.readTo(math.MaxInt64) }
+
+// readTo is read for the lines that begin before an offset of the file.
+func (t *tail) readTo(end int64) (all bool, err error) {
 	if t.lines == nil {
 		if empty(t.path) {
 			return true, nil
@@ -45,6 +50,9 @@ func (t *tail) read() (all bool, err error) {
 		}
 	}
 	for budget := int64(lookBytes); budget > 0; {
+		if t.off >= end {
+			return true, nil
+		}
 		line, ok, err := t.lines.Now()
 		if errors.Is(err, io.EOF) {
 			return true, nil
@@ -52,12 +60,23 @@ func (t *tail) read() (all bool, err error) {
 		if err != nil || !ok {
 			return true, err
 		}
-		budget -= int64(len(line.Data)) + line.Dropped
+		size := int64(len(line.Data)) + line.Dropped
+		budget -= size
+		t.off += size + 1
 		if line.Dropped == 0 { // a line without its middle says nothing
 			t.line(line.Data)
 		}
 	}
 	return false, nil
+}
+
+// until reads on to an offset of the file.
+func (t *tail) until(end int64) {
+	for {
+		if all, err := t.readTo(end); all || err != nil {
+			return // an error shows again in finish
+		}
+	}
 }
 
 // finish reads the rest of a file that no longer grows, its last line also when that has no end.

@@ -48,7 +48,7 @@ type watch struct {
 	long   int               // bytes of the longest line that read wants; 0: maxLine
 	mood   func() mood       // asked after each look and at the end; nil: always working
 	now    func() time.Time  // nil: time.Now
-	ending func()            // called once when the process was told to stop, and what it had written until then is read
+	ending func(time.Time)   // told when the process was asked to stop, once what it had written until then is read; nil: nobody
 }
 
 // end is how a watched process ended.
@@ -94,15 +94,16 @@ func (w *watch) wait(ctx context.Context, done <-chan process.Exit, stop context
 	for {
 		select {
 		case exit := <-done:
-			l.last()
+			l.last(exit)
 			return exit
 		case <-l.told:
 			l.told = nil
-			l.again() // what it wrote until now it did not write because it was told
-			if l.ending != nil {
-				l.ending()
-			}
+			l.again()
 		case <-timer.C:
+			if l.told == nil && fileSize(l.cmd.Stdout)-l.sizes[0] < lookBytes {
+				timer.Reset(slowestLook) // which of it was written before it was asked to stop is known at its end
+				continue
+			}
 			timer.Reset(l.again())
 		}
 	}
@@ -218,8 +219,12 @@ func (l *look) grown() bool {
 }
 
 // last reads what the process wrote between the last look and its end.
-func (l *look) last() {
+func (l *look) last(exit process.Exit) {
 	if l.tail != nil {
+		if l.ending != nil && !exit.StoppedAt.IsZero() {
+			l.tail.until(exit.Said)
+			l.ending(exit.StoppedAt)
+		}
 		_ = l.tail.finish() // what cannot be read is missing from the outcome: no result, never a success
 	}
 	if l.mood != nil {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,11 +73,24 @@ func (l *agentLab) counted(c cli, what string) {
 	l.t.Logf(moneyRow, c.name, what, served.In, served.Cached, served.Out, a.Usage.In, a.Usage.Out, a.Usage.USD, estimated)
 	near := func(got, want int) bool { return math.Abs(float64(got-want)) <= float64(want)/10 }
 	if !near(a.Usage.In+a.Usage.Out, served.In+served.Out) {
-		l.t.Errorf("%s: booked %d tokens in and %d out, served %d and %d", what, a.Usage.In, a.Usage.Out, served.In, served.Out)
+		l.t.Errorf("%s: booked %d tokens in and %d out, served %d and %d\n%s", what, a.Usage.In, a.Usage.Out, served.In, served.Out, l.endings())
 	}
 	if a.Usage.USD <= 0 && served.In > 0 {
 		l.t.Errorf("%s: it has cost nothing", what)
 	}
+}
+
+// endings are how the attempts ended, and the last that their agents said.
+func (l *agentLab) endings() string {
+	l.t.Helper()
+	var said strings.Builder
+	found, _ := filepath.Glob(l.path(".agents-os/relay/runs/*/T1/*/*"))
+	for _, path := range found {
+		if data, err := os.ReadFile(path); err == nil && strings.Contains("end.json transcript.jsonl", filepath.Base(path)) {
+			fmt.Fprintf(&said, "%s:\n%s\n", path, data[max(0, len(data)-6000):])
+		}
+	}
+	return said.String()
 }
 
 func countsWork(l *agentLab, c cli) {

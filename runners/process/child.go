@@ -24,6 +24,8 @@ type child struct {
 	mu       sync.Mutex
 	stopping bool        // Stop was asked for in time
 	deadline time.Time   // the grace ends here; set with stopping
+	asked    time.Time   // when it was stopped, set with stopping, and
+	said     int64       // how long Stdout was then
 	over     bool        // the leader is dead
 	forget   func() bool // ends the watch over the context
 	ending   sync.WaitGroup
@@ -83,7 +85,11 @@ func (c *child) Stop() {
 		return
 	}
 	c.stopping = true
-	c.deadline = time.Now().Add(c.cmd.StopGrace)
+	c.asked = time.Now()
+	c.deadline = c.asked.Add(c.cmd.StopGrace)
+	if info, err := os.Lstat(c.cmd.Stdout); err == nil {
+		c.said = info.Size()
+	}
 	c.ending.Go(c.terminate)
 }
 
@@ -107,8 +113,18 @@ func (c *child) terminate() {
 	case <-c.dead:
 	case <-stuck.C:
 		lost := Exit{Code: -1, Killed: true, Stopped: true, Lost: true, Elapsed: time.Since(c.began)}
-		c.local.finish(c, lost)
+		c.local.finish(c, c.when(lost))
 	}
+}
+
+// when adds when the process was stopped, if it was.
+func (c *child) when(exit Exit) Exit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopping {
+		exit.StoppedAt, exit.Said = c.asked.UTC().Round(0), c.said
+	}
+	return exit
 }
 
 // obeys waits until the leader is dead, and asks it again meanwhile if that is wanted. It returns false when its time is over.

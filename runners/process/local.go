@@ -107,7 +107,7 @@ func (l *Local) watch(c *child) {
 	exit, strays := l.kin.bury(c)
 	exit.Strays, exit.Elapsed, exit.Stopped = strays, elapsed, stopped
 	exit.Killed = stopped && (killed || c.killed.Load())
-	l.finish(c, exit)
+	l.finish(c, c.when(exit))
 }
 
 // finish publishes how c ended, once.

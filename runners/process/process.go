@@ -50,4 +50,7 @@ type Exit struct {
 	Strays  int           `json:"strays,omitempty"`  // processes it had left behind, ended by us
 	Lost    bool          `json:"lost,omitempty"`    // the guardian died: the end was not seen
 	Elapsed time.Duration `json:"elapsed"`
+
+	StoppedAt time.Time `json:"stopped_at,omitzero"` // when we asked it to stop
+	Said      int64     `json:"said,omitempty"`      // bytes of its Stdout by then
 }
