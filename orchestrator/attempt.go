@@ -110,7 +110,7 @@ func earlierFindings(record attempts.TaskRecord) string {
 }
 
 // close records how an attempt ended and acts on it.
-func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding, began time.Duration) error {
+func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Result, began time.Duration) error {
 	ended, told, err := n.record(a, record, f)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Finding
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
-func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (attempts.Ended, ruling, error) {
+func (n *night) record(a Assignment, record attempts.TaskRecord, f Result) (attempts.Ended, ruling, error) {
 	ended := n.ended(a, f)
 	ended.Charged = ended.Charged && !n.excused(a, ended)
 	told := n.answered(a, f, ended)
@@ -149,7 +149,7 @@ func (n *night) record(a Assignment, record attempts.TaskRecord, f Finding) (att
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.
-func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.Duration) {
+func (n *night) report(a Assignment, f Result, ended attempts.Ended, took time.Duration) {
 	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took})
 	switch {
 	case ended.Result == attempts.ResultSuccess:
@@ -161,7 +161,7 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.
 		u.Kind, u.Text = UpdateGated, string(ended.Gate.Reason)+": "+firstOf(ended.Gate.Detail, u.Text)
 	case ended.Charged:
 		u.Kind = UpdateFailed
-	case f.held:
+	case f.Held:
 		u.Kind = UpdateHeld
 	default:
 		u.Kind = UpdateRetry
@@ -173,9 +173,9 @@ func (n *night) report(a Assignment, f Finding, ended attempts.Ended, took time.
 }
 
 // ended is the finding in the ledger's words.
-func (n *night) ended(a Assignment, f Finding) attempts.Ended {
+func (n *night) ended(a Assignment, f Result) attempts.Ended {
 	e := attempts.Ended{
-		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
+		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
 		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
 	}
 	if f.Usage != (attempts.Usage{}) {
@@ -191,11 +191,11 @@ func (n *night) ended(a Assignment, f Finding) attempts.Ended {
 }
 
 // gate decides whether the task may be tried again.
-func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e attempts.Ended) *attempts.Gate {
+func (n *night) gate(a Assignment, record attempts.TaskRecord, f Result, e attempts.Ended) *attempts.Gate {
 	if f.Gate != "" {
 		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
 	}
-	if f.held {
+	if f.Held {
 		return n.heldGate(a, e)
 	}
 	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
@@ -210,13 +210,13 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Finding, e atte
 }
 
 // consequences moves the task on. The caller holds mu.
-func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
+func (n *night) consequences(j job, a Assignment, f Result, e attempts.Ended) {
 	switch {
 	case e.Result == attempts.ResultSuccess:
 		n.plan.completed(j.index)
 	case e.Gate != nil:
 		n.plan.gated(j.index)
-	case f.held:
+	case f.Held:
 		n.plan.postpone(j.index)
 	default:
 		record := n.store.Task(a.Task.ID)
@@ -229,7 +229,7 @@ func (n *night) consequences(j job, a Assignment, f Finding, e attempts.Ended) {
 			n.plan.learn(j.index, contested(record))
 		}
 	}
-	if e.Result == attempts.ResultSuccess && f.doubtful && f.Receipt.Verdict != review.Approved {
+	if e.Result == attempts.ResultSuccess && f.Doubtful && f.Receipt.Verdict != review.Approved {
 		n.tally.Doubtful = append(n.tally.Doubtful, a.Task.ID)
 	}
 	n.tally.Ended++

@@ -58,14 +58,14 @@ func length(task string) time.Duration {
 	return 4*time.Minute + time.Duration(rand.New(rand.NewPCG(n, 1)).Int64N(int64(12*time.Minute)))
 }
 
-func (b *badNight) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (b *badNight) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	b.mu.Lock()
 	begin, at := time.Now(), time.Since(b.start)
 	takes, f := b.meets(a, at)
 	says := takes > 10*time.Second
 	if p := b.poison[a.Task.ID]; strings.Contains(p.runners, a.Runner) && f.Outcome == attempts.Success {
 		takes, says = p.takes, p.says
-		f = Finding{Outcome: attempts.Provider, Receipt: attempts.Receipt{ErrorSummary: "no answer"}}
+		f = Result{Outcome: attempts.Provider, Receipt: attempts.Receipt{ErrorSummary: "no answer"}}
 	}
 	b.mu.Unlock()
 	if says {
@@ -75,7 +75,7 @@ func (b *badNight) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	}
 	select {
 	case <-ctx.Done():
-		f = Finding{Outcome: attempts.Stopped}
+		f = Result{Outcome: attempts.Stopped}
 	case <-time.After(takes):
 	}
 	b.mu.Lock()
@@ -88,13 +88,13 @@ func (b *badNight) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 }
 
 // meets is what an attempt that begins now comes to, and how long it takes.
-func (b *badNight) meets(a Assignment, at time.Duration) (time.Duration, Finding) {
+func (b *badNight) meets(a Assignment, at time.Duration) (time.Duration, Result) {
 	left := length(a.Task.ID) - b.done[a.Task.ID]
 	for _, h := range b.hazard[a.Runner] {
 		if at >= h.to || at+left <= h.from {
 			continue
 		}
-		f := Finding{Outcome: h.outcome, Receipt: attempts.Receipt{ErrorSummary: string(h.outcome)}}
+		f := Result{Outcome: h.outcome, Receipt: attempts.Receipt{ErrorSummary: string(h.outcome)}}
 		if h.outcome == attempts.Quota {
 			f.ResetAt = b.start.Add(h.to)
 		}
@@ -104,7 +104,7 @@ func (b *badNight) meets(a Assignment, at time.Duration) (time.Duration, Finding
 		}
 		return works + 3*time.Second, f
 	}
-	return left, Finding{Outcome: attempts.Success}
+	return left, Result{Outcome: attempts.Success}
 }
 
 // scenery is a random night: its epic, who never answers which task, and when runners answer nobody.

@@ -177,7 +177,7 @@ func (b *bench) blame(ctx context.Context, f *Finding, failed []attempts.CheckRu
 	without := bench{l: b.l, q: b.q}
 	without.q.commit, without.q.from, without.q.p.checks = b.q.from, "", filepath.Join(b.q.p.checks, "without")
 	defer without.leave()
-	alone := Finding{Outcome: attempts.Success}
+	alone := Finding{Result: Result{Outcome: attempts.Success}}
 	if err := without.enter(ctx, &alone); err != nil || alone.Outcome != attempts.Success {
 		return err
 	}

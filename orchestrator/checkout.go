@@ -126,7 +126,12 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 const mendings = 200
 
 // Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
-func (c *checkout) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (c *checkout) Attempt(ctx context.Context, a Assignment) (Result, error) {
+	f, err := c.attempt(ctx, a)
+	return f.Result, err
+}
+
+func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	p := placeOf(c.o.Dir, a)
 	var asked []attempts.CheckRun // before the work
 	if c.tree != nil && !a.Ended {

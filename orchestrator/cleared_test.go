@@ -19,7 +19,7 @@ func TestCommitsThatTheUserClearsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.Sh("cd " + w.c.repo.Root() + "; echo 1 > one; git add one; git commit -qm one")
-	f := Finding{Outcome: attempts.Success, Head: y.Git("rev-parse", y.l.branch(a))}
+	f := Finding{Result: Result{Outcome: attempts.Success, Head: y.Git("rev-parse", y.l.branch(a))}}
 	release, err := trees.LockRepository(t.Context(), y.l.home) // without it relay writes no ref
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestCommitsThatTheUserClearsAway(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	one := Ready{a, f}
+	one := Ready{a, f.Result}
 	j, err := y.l.Join(t.Context(), []Ready{one})
 	if err != nil {
 		t.Fatal(err)

@@ -17,9 +17,9 @@ import (
 type Engine interface {
 	// Prepare readies the place the attempt works in and names the commit it begins from ("" where there is none).
 	Prepare(ctx context.Context, a Assignment) (base string, err error)
-	// Attempt carries the attempt out and says what came of it. Cancelling ctx stops it; it still returns a Finding.
+	// Attempt carries the attempt out and says what came of it. Cancelling ctx stops it; it still returns a Result.
 	// An error means that the engine's own machine failed, and that no further attempt should be given to it.
-	Attempt(ctx context.Context, a Assignment) (Finding, error)
+	Attempt(ctx context.Context, a Assignment) (Result, error)
 }
 
 // briefer is an engine that can write the brief of an attempt before the attempt has begun: its start is made durable
@@ -77,8 +77,8 @@ type Assignment struct {
 // Mark is the attempt's name, carried by every process it starts.
 func (a Assignment) Mark() string { return mark(a.Run, a.Task.ID, a.Attempt) }
 
-// Finding is what an attempt came to.
-type Finding struct {
+// Result is what an attempt came to, as the engine returns it.
+type Result struct {
 	Outcome attempts.Outcome
 	Receipt attempts.Receipt
 	Head    string
@@ -90,12 +90,22 @@ type Finding struct {
 	Unable  []Unable        // reviewers; the outcome is theirs where nothing but their opinion is missing
 	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
 	Notes   []attempts.Note
+	// Charged means that the task is charged though the outcome alone does not say so.
+	Charged bool
+	// Held means that no agent was asked: a check of the task cannot run here.
+	Held bool
+	// Doubtful means that tests prove less than before the work.
+	Doubtful bool
+}
+
+// Finding is the state of an attempt while it is worked on and judged: its result so far, and what only the engine needs.
+type Finding struct {
+	Result
 
 	used      runners.Usage    // by the runs of Session, without what reviewers used
 	agentHead string           // before relay committed what was left
 	theirs    bool             // after a run that was killed, somebody else has committed since
 	weakened  []review.Finding // tests that prove less than before
-	doubtful  bool             // some of them do prove less, and not only something else
 	decisive  []review.Finding // changed files that decide what checks say
 	rounds    int              // in which the agent mended what reviewers found
 	judged    string           // head that the last review was about
@@ -110,8 +120,6 @@ type Finding struct {
 	written []string // protected files that checks have changed, on the base or on the work
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
-	charged      bool     // though the outcome alone does not say so
-	held         bool     // no agent was asked: a check of the task cannot run here
 }
 
 // pardon charges nobody where it cannot be told whose doing it was.

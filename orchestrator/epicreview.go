@@ -63,13 +63,13 @@ func (n *night) mayAsk() bool {
 	return n.unjudged == ""
 }
 
-// judgeEpic asks the panel; the finding is about its members. There is no review when the same work has been judged
+// judgeEpic asks the panel; the result is about its members. There is no review when the same work has been judged
 // before, or nothing has changed.
-func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview, f Finding, err error) {
+func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview, of Result, err error) {
 	a := n.wholeAssignment()
 	d, head, err := c.whole(ctx, a)
 	if err != nil || a.Base == "" || head == a.Base {
-		return nil, f, err
+		return nil, of, err
 	}
 	var last *attempts.EpicReview
 	n.store.View(func(l *attempts.Ledger) {
@@ -77,7 +77,7 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 		a.Known.Record = asked(l)
 	})
 	if last != nil && last.Head == head && last.Decision != "" || !n.mayAsk() {
-		return nil, f, nil
+		return nil, of, nil
 	}
 	n.locked(func() {
 		a.Closed = n.pool.Closed(n.moment())
@@ -87,23 +87,23 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 	d.a = a
 	s, err := n.wholeSubject(ctx, d, head)
 	if err := errors.Join(err, c.beginJudging(a, head)); err != nil {
-		return nil, f, err
+		return nil, of, err
 	}
 	said, missing, asking := d.hearAll(ctx, s)
 	n.locked(func() {
 		n.purse.end(wholeEpic, d.usage, true)
 		n.tally.Usage.Add(d.usage)
 	})
-	f = Finding{Outcome: attempts.Success, Head: head, Notes: d.notes}
+	f := Finding{Result: Result{Outcome: attempts.Success, Head: head, Notes: d.notes}}
 	if err := errors.Join(asking, c.cleanUp(ctx, &f)); err != nil {
-		return nil, f, err
+		return nil, of, err
 	}
 	f.Outcome = attempts.Success // what the panel has done to relay's files was put right, and is told
 	r = n.opinion(s, &f, said, missing)
 	if d.unkept != (attempts.Usage{}) {
 		r.Usage = &d.unkept
 	}
-	return r, f, n.noted(f.Notes)
+	return r, f.Result, n.noted(f.Notes)
 }
 
 // wholeAssignment is the epic as something to be judged: from the commit that the first attempt, or the integration
@@ -180,7 +180,7 @@ func (n *night) opinion(s review.Subject, f *Finding, said []attempts.Said, miss
 }
 
 // judged records and tells what the panel came to.
-func (n *night) judged(r attempts.EpicReview, f Finding) error {
+func (n *night) judged(r attempts.EpicReview, f Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
 	told := n.answered(Assignment{Task: epic.Task{ID: wholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
 	for _, cooling := range told.cooling {

@@ -221,7 +221,7 @@ func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding,
 		}
 		if why := c.remedy(ctx, asked, run, a.Base); why != "" {
 			f.fail(attempts.Environment, attempts.MissingDependency, why)
-			f.held = true
+			f.Held = true
 			return f, false, nil
 		}
 		if s := (said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded}); !s.red() {

@@ -44,13 +44,13 @@ func TestRoundsAreRecalled(t *testing.T) {
 		{Number: 2, Head: "two", Verdict: review.NeedsChanges, Wanted: found("second")},
 	}}
 	for number, want := range map[int]string{1: "first", 2: "second"} {
-		f := Finding{Outcome: attempts.Success}
+		f := Finding{Result: Result{Outcome: attempts.Success}}
 		if !f.recall(heard, number) || f.wanted[0].Issue != want || f.Receipt.Verdict != review.NeedsChanges || f.judged != heard.Rounds[number-1].Head {
 			t.Errorf("round %d: got %+v, want it to be about %s", number, f, want)
 		}
 	}
 	for name, h := range map[string]*attempts.Heard{"nothing": nil, "another round": heard} {
-		f := Finding{Outcome: attempts.Success}
+		f := Finding{Result: Result{Outcome: attempts.Success}}
 		const want = "relay ended while the agent mended what reviewers had found"
 		if f.recall(h, 3) || f.Outcome != attempts.Stopped || f.Receipt.ErrorSummary != want {
 			t.Errorf("%s is known of the round: got %+v, want it stopped", name, f)

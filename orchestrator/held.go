@@ -21,7 +21,7 @@ func (w *lane) holdBack(ctx context.Context, check numbered, s said, f *Finding)
 		s.run.Phase = phaseBaseline
 		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
 		f.fail(attempts.Environment, attempts.MissingDependency, why)
-		f.held = true
+		f.Held = true
 		return true
 	}
 	w.mu.Lock()

@@ -42,8 +42,8 @@ func TestChecksThatCannotRun(t *testing.T) {
 	y.Write("cache/bin/tool", "#!/bin/sh\n")
 	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.link: [cache]"
 	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Finding
-	if !f.held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
-		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.held, f.Receipt.ErrorSummary, exists(y.Path("paid")))
+	if !f.Held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
+		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.Held, f.Receipt.ErrorSummary, exists(y.Path("paid")))
 	}
 	const told = "a check of the epic, no-such-linter . cannot run: the program no-such-linter is not on the PATH: install it, or add its folder to the PATH that relay is started with; until then it proves nothing"
 	two := y.does("T2", "echo 'echo hello' > verify.sh", "sh verify.sh").Finding // test-first: the task makes what its check runs
@@ -65,7 +65,7 @@ func TestChecksThatCannotRunInTheCheckout(t *testing.T) {
 		t.Errorf("got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 	}
 	before := l.try(epic.Task{ID: "T2", Checks: redThenGreen("no-such-linter .")}, nil)
-	if before.Outcome != attempts.Environment || !before.held {
-		t.Errorf("before the work: got %s, held %t (%s)", before.Outcome, before.held, before.Receipt.ErrorSummary)
+	if before.Outcome != attempts.Environment || !before.Held {
+		t.Errorf("before the work: got %s, held %t (%s)", before.Outcome, before.Held, before.Receipt.ErrorSummary)
 	}
 }

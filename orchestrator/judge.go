@@ -14,10 +14,9 @@ import (
 // claim; evidence decides it later.
 func judge(r runners.Report) Finding {
 	f := Finding{
-		Model: r.Model, Session: r.Session, ResetAt: r.ResetAt,
-		Usage: usageOf(r.Usage),
+		Result: Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: usageOf(r.Usage)},
+		used:   r.Usage,
 	}
-	f.used = r.Usage
 	row := outcomeOf(r.Outcome)
 	f.Outcome = row.outcome
 	f.Receipt.ErrorCategory = row.category
@@ -109,12 +108,12 @@ func (f *Finding) claim(r *runners.Result) {
 	}
 }
 
-// fail turns a finding into a failure that evidence, not the agent, decided.
-func (f *Finding) fail(o attempts.Outcome, c attempts.Category, why string) {
+// fail turns a result into a failure that evidence, not the agent, decided.
+func (f *Result) fail(o attempts.Outcome, c attempts.Category, why string) {
 	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = o, c, why
 }
 
-func (f *Finding) note(kind, text string) {
+func (f *Result) note(kind, text string) {
 	n := attempts.Note{Kind: kind, Text: text}
 	if !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
 		f.Notes = append(f.Notes, n)

@@ -110,7 +110,7 @@ func (l *lab) try(task epic.Task, change func(*Assignment)) Finding {
 		}
 		a.Base = base
 	}
-	f, err := l.c.Attempt(l.Context(), a)
+	f, err := l.c.attempt(l.Context(), a)
 	if err != nil {
 		l.Fatal(err)
 	}

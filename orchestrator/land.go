@@ -18,7 +18,29 @@ import (
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
 // tried.
-func (l *lanes) Join(ctx context.Context, waiting []Ready) (step Joint, err error) {
+func (l *lanes) Join(ctx context.Context, waiting []Ready) (Joint, error) {
+	step, err := l.joinAgain(ctx, waiting)
+	if err != nil {
+		return Joint{}, err
+	}
+	l.step = step
+	made := Joint{From: step.from, To: step.to}
+	for _, f := range step.findings {
+		made.Results = append(made.Results, f.Result)
+	}
+	return made, nil
+}
+
+// joint is a step of the integration branch that has been made and not taken yet.
+type joint struct {
+	from, to string            // commits; the same when nothing of it lands
+	findings []Finding         // see Joint.Results
+	branches map[string]string // of what lands, and what they have
+	arrivals []arrival
+	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
+}
+
+func (l *lanes) joinAgain(ctx context.Context, waiting []Ready) (step joint, err error) {
 	for range lostTries { // nothing leads to it yet: a git gc --prune=now can take it away
 		if step, err = l.join(ctx, waiting); !refused(ctx, err) {
 			break
@@ -30,9 +52,9 @@ func (l *lanes) Join(ctx context.Context, waiting []Ready) (step Joint, err erro
 	return step, err
 }
 
-func (l *lanes) join(ctx context.Context, waiting []Ready) (Joint, error) {
+func (l *lanes) join(ctx context.Context, waiting []Ready) (joint, error) {
 	if err := l.rules.Settle(ctx); err != nil { // they say how a merge comes out
-		return Joint{}, err
+		return joint{}, err
 	}
 	tip := l.tips.Tip()
 	size := 1
@@ -66,44 +88,44 @@ func (l *lanes) slow(waiting []Ready) bool {
 
 // couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
 // says so and goes nowhere.
-func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step Joint, coupled int, err error) {
-	step = Joint{From: tip, To: tip, replayed: make(map[string]string), branches: make(map[string]string)}
+func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step joint, coupled int, err error) {
+	step = joint{from: tip, to: tip, replayed: make(map[string]string), branches: make(map[string]string)}
 	for i, r := range batch {
 		if r.Finding.Head == r.Assignment.Base { // nothing has changed, and nothing had to
 			coupled++
 			continue
 		}
-		to, err := l.trunk.Join(ctx, step.To, r.Finding.Head, landing.Cargo{
+		to, err := l.trunk.Join(ctx, step.to, r.Finding.Head, landing.Cargo{
 			Base: r.Assignment.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Assignment),
 		})
 		var conflict *landing.ConflictError
 		if errors.As(err, &conflict) {
 			if i == 0 {
-				f := r.Finding
+				f := Finding{Result: r.Finding}
 				l.collided(ctx, r.Assignment, tip, conflict, &f)
-				step.Findings = []Finding{f}
-				return step, 0, l.keepBack(ctx, r.Assignment, &step.Findings[0])
+				step.findings = []Finding{f}
+				return step, 0, l.keepBack(ctx, r.Assignment, &step.findings[0])
 			}
 			break // with one of this batch: that may not land itself
 		}
 		if err != nil {
 			return step, 0, err
 		}
-		step.To = to
+		step.to = to
 		coupled++
 	}
-	if coupled > 1 && step.To != tip {
-		step.To, err = l.trunk.Close(ctx, tip, step.To, l.message(batch[:coupled]))
+	if coupled > 1 && step.to != tip {
+		step.to, err = l.trunk.Close(ctx, tip, step.to, l.message(batch[:coupled]))
 	}
 	return step, coupled, err
 }
 
 // proveStep has the checks pass on the step's tree and fills in the findings of a batch. A red step of one goes
 // nowhere; a red step of several is reported and nothing else.
-func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (green bool, err error) {
+func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *joint) (green bool, err error) {
 	findings := make([]Finding, len(batch))
 	for i := range batch {
-		findings[i] = batch[i].Finding
+		findings[i].Result = batch[i].Finding
 	}
 	known, err := l.known(ctx, batch, step)
 	if err != nil {
@@ -120,12 +142,12 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 			if len(batch) > 1 {
 				return false, nil
 			}
-			step.To, step.Findings = step.From, findings
+			step.to, step.findings = step.from, findings
 			return false, l.keepBack(ctx, batch[i].Assignment, &findings[i])
 		}
 	}
 	for i := range findings {
-		findings[i].Landed = step.To
+		findings[i].Landed = step.to
 		step.branches[l.branch(batch[i].Assignment)] = findings[i].Head
 		if l.o.Landing == landing.Rebase && findings[i].Head != batch[i].Assignment.Base { // what the ledger calls the head stays reachable
 			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
@@ -133,7 +155,7 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *Joint) (gree
 		l.noteBoth(ctx, batch[i], step, &findings[i])
 		l.noteScope(batch[i], &findings[i])
 	}
-	step.Findings = findings
+	step.findings = findings
 	return true, nil
 }
 
@@ -159,8 +181,8 @@ func (l *lanes) merged(r Ready, first bool) question {
 
 // proveMerged runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails
 // now fails for what has landed since.
-func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Finding) error {
-	q.commit, q.from = step.To, step.From
+func (l *lanes) proveMerged(ctx context.Context, q question, step *joint, f *Finding) error {
+	q.commit, q.from = step.to, step.from
 	err := l.ask(ctx, q, f, func(check numbered, after said) (bool, error) {
 		after.run.Phase = phaseMerged
 		if after.passed() {
@@ -168,7 +190,7 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Fin
 			return true, nil
 		}
 		if check.ofEpic {
-			tip := question{a: q.a, p: q.p, commit: step.From}
+			tip := question{a: q.a, p: q.p, commit: step.from}
 			before, err := l.tipSays(ctx, tip, check, f)
 			if err != nil || f.Outcome != attempts.Success {
 				return false, err
@@ -195,8 +217,8 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *Joint, f *Fin
 }
 
 // clashed fails a work that fits what has landed since as far as git can tell, and no further.
-func (l *lanes) clashed(ctx context.Context, q question, step *Joint, f *Finding) {
-	f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.From)+")")
+func (l *lanes) clashed(ctx context.Context, q question, step *joint, f *Finding) {
+	f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.from)+")")
 	f.Receipt.Contested = f.Receipt.FilesChanged
 }
 
@@ -244,31 +266,9 @@ func (l *lanes) keepBack(ctx context.Context, a Assignment, f *Finding) error {
 	return l.dropBranch(ctx, l.branch(a), f.Head)
 }
 
-// since names the tasks that have landed between two commits: as far as that is known, those that have changed one of
-// some paths.
-func (l *lanes) since(ctx context.Context, from, to string, paths ...string) string {
-	tasks, err := l.landed(ctx, from, to, paths...)
-	if len(paths) > 0 && (err != nil || len(tasks) == 0) {
-		return l.since(ctx, from, to)
-	}
-	if err != nil || len(tasks) == 0 {
-		return "the integration branch"
-	}
-	return words.Listed(tasks)
-}
-
-// sinceIn is since with the files that those tasks have changed.
-func (l *lanes) sinceIn(ctx context.Context, from, to string) string {
-	text := l.since(ctx, from, to)
-	paths := l.changedSince(ctx, from, to)
-	if len(paths) == 0 {
-		return text
-	}
-	return text + ", in " + words.Listed(paths)
-}
-
 // Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed.
-func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
+func (l *lanes) Advance(ctx context.Context, _ Joint) (bool, error) {
+	j := l.step
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
@@ -276,9 +276,9 @@ func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 			return false, err
 		}
 	}
-	if j.To != j.From {
-		moved, err := l.tips.Step(settled, j.To)
-		if err != nil && l.lost.Add(1) < lostTries && !trees.Has(settled, l.home, j.To) {
+	if j.to != j.from {
+		moved, err := l.tips.Step(settled, j.to)
+		if err != nil && l.lost.Add(1) < lostTries && !trees.Has(settled, l.home, j.to) {
 			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
 		}
 		if err != nil || !moved {
@@ -293,7 +293,7 @@ func (l *lanes) Advance(ctx context.Context, j Joint) (bool, error) {
 		}
 		l.makers.landed(path.Base(name))
 	}
-	if j.To == j.From && len(j.replayed) == 0 {
+	if j.to == j.from && len(j.replayed) == 0 {
 		return true, nil
 	}
 	return true, l.vault.Save()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -49,4 +50,27 @@ func (l *lanes) landed(ctx context.Context, from, to string, paths ...string) ([
 		"-c", "trailer.separators=:", "log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
 	}, paths...)})
 	return slices.Compact(strings.Fields(string(out))), err
+}
+
+// since names the tasks that have landed between two commits: as far as that is known, those that have changed one of
+// some paths.
+func (l *lanes) since(ctx context.Context, from, to string, paths ...string) string {
+	tasks, err := l.landed(ctx, from, to, paths...)
+	if len(paths) > 0 && (err != nil || len(tasks) == 0) {
+		return l.since(ctx, from, to)
+	}
+	if err != nil || len(tasks) == 0 {
+		return "the integration branch"
+	}
+	return words.Listed(tasks)
+}
+
+// sinceIn is since with the files that those tasks have changed.
+func (l *lanes) sinceIn(ctx context.Context, from, to string) string {
+	text := l.since(ctx, from, to)
+	paths := l.changedSince(ctx, from, to)
+	if len(paths) == 0 {
+		return text
+	}
+	return text + ", in " + words.Listed(paths)
 }

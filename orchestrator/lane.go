@@ -108,7 +108,7 @@ func (w *lane) guardTip(ctx context.Context, f *Finding) error {
 
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *lane) ready(ctx context.Context) (Finding, error) {
-	f := Finding{Outcome: attempts.Success}
+	f := Finding{Result: Result{Outcome: attempts.Success}}
 	if err := w.equip(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}

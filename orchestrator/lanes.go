@@ -40,7 +40,8 @@ type lanes struct {
 	from      string         // where the integration branch ended when the run began
 	slowAfter time.Duration  // from when on several landings share one run of the checks
 
-	arrived []arrival // in this run; only one step is taken at a time
+	step    joint     // the last that was made; only one is made at a time
+	arrived []arrival // in this run
 
 	mu   sync.Mutex
 	used map[string]bool // worktrees of this run, by name: whether somebody works there
@@ -141,7 +142,7 @@ func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
 }
 
 // Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
-func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (l *lanes) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	l.busy.Add(1)
 	defer l.busy.Add(-1)
 	repairs := l.vault.Repairs()
@@ -150,9 +151,9 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 		f, err = l.survive(ctx, a, f, repairs, err)
 	}
 	if err != nil {
-		return l.contain(ctx, a, f, err)
+		f, err = l.contain(ctx, a, f, err)
 	}
-	return f, nil
+	return f.Result, err
 }
 
 func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {

@@ -47,7 +47,7 @@ func (y *yardLab) killed(a Assignment, script string, rounds int) Assignment {
 }
 
 // adopted is what the next run makes of an attempt that was cut short, and that run.
-func (y *yardLab) adopted(a Assignment) (*yardLab, Finding) {
+func (y *yardLab) adopted(a Assignment) (*yardLab, Result) {
 	y.Helper()
 	next := y.again()
 	f, err := next.l.Attempt(y.Context(), a)

@@ -80,6 +80,13 @@ func (l *lanes) noted(a Assignment) (name string, known bool) {
 	return name, err == nil && filepath.Base(name) == name
 }
 
+// Abandon ends an attempt that a killed run left open and that git cannot bring to its end.
+func (l *lanes) Abandon(ctx context.Context, a Assignment, r Result) (Result, error) {
+	f := Finding{Result: r}
+	err := l.abandon(ctx, a, &f)
+	return f.Result, err
+}
+
 // abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
 func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 	if err := l.freeDamaged(ctx, a, f); err != nil {

@@ -17,7 +17,7 @@ import (
 type yardLab struct {
 	*lab
 	l    *lanes
-	last Finding // of the last step
+	last Result // of the last step
 }
 
 // newYardLab makes one whose epic has these checks.
@@ -115,7 +115,7 @@ func (y *yardLab) step(waiting ...Ready) string {
 		y.Fatalf("moved: %v, %v", moved, err)
 	}
 	var said []string
-	for i, f := range j.Findings {
+	for i, f := range j.Results {
 		said = append(said, waiting[i].Assignment.Task.ID+" "+string(f.Outcome))
 		y.last = f
 	}

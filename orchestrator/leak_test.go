@@ -34,11 +34,11 @@ type day struct {
 
 func (d *day) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
 
-func (d *day) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (d *day) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	f, takes := d.next(a)
 	select {
 	case <-ctx.Done():
-		return Finding{Outcome: attempts.Stopped}, nil
+		return Result{Outcome: attempts.Stopped}, nil
 	case <-time.After(takes):
 	}
 	if f.Outcome == attempts.Quota {
@@ -47,7 +47,7 @@ func (d *day) Attempt(ctx context.Context, a Assignment) (Finding, error) {
 	return f, nil
 }
 
-func (d *day) next(a Assignment) (Finding, time.Duration) {
+func (d *day) next(a Assignment) (Result, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.begun++; d.begun%d.every == 0 {
@@ -56,7 +56,7 @@ func (d *day) next(a Assignment) (Finding, time.Duration) {
 		runtime.ReadMemStats(&mem)
 		d.samples = append(d.samples, sample{d.begun, runtime.NumGoroutine(), mem.HeapAlloc})
 	}
-	f := Finding{Head: "head", Receipt: attempts.Receipt{Summary: "did " + a.Task.ID, ErrorSummary: fmt.Sprintf("error %c of %s", 'a'+rune(d.rand.IntN(26)), a.Mark())}}
+	f := Result{Head: "head", Receipt: attempts.Receipt{Summary: "did " + a.Task.ID, ErrorSummary: fmt.Sprintf("error %c of %s", 'a'+rune(d.rand.IntN(26)), a.Mark())}}
 	switch n := d.rand.IntN(100); {
 	case n < 30:
 		f.Outcome = attempts.Success

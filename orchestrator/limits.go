@@ -74,11 +74,11 @@ func (n *night) pointless(at clock.Deadline, now clock.Instant) bool {
 }
 
 // weigh holds how an attempt ended against the limits of the whole run. The caller holds mu.
-func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) error {
+func (n *night) weigh(index int, a Assignment, f Result, e attempts.Ended) error {
 	if e.Result == attempts.ResultSuccess {
 		return n.goOn(a)
 	}
-	if f.held { // nobody has done anything
+	if f.Held { // nobody has done anything
 		return nil
 	}
 	if failsTask(f, e) {
@@ -88,9 +88,9 @@ func (n *night) weigh(index int, a Assignment, f Finding, e attempts.Ended) erro
 }
 
 // countUncharged ends the run that has had too many attempts which ended through no fault of an agent. The caller holds mu.
-func (n *night) countUncharged(f Finding, e attempts.Ended, told ruling) error {
+func (n *night) countUncharged(f Result, e attempts.Ended, told ruling) error {
 	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
-	if uncounted || f.held || told.repeat {
+	if uncounted || f.Held || told.repeat {
 		return nil
 	}
 	n.uncharged++
@@ -101,7 +101,7 @@ func (n *night) countUncharged(f Finding, e attempts.Ended, told ruling) error {
 }
 
 // failsTask reports whether the task has failed: not its runner, its reviewers, or its landing among others.
-func failsTask(f Finding, e attempts.Ended) bool {
+func failsTask(f Result, e attempts.Ended) bool {
 	if e.Outcome == attempts.Conflict || runnerFaults[f.Outcome] || e.Receipt.AwaitsReview() {
 		return false
 	}

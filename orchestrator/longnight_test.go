@@ -41,11 +41,11 @@ const (
 
 func (p *providers) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
 
-func (p *providers) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (p *providers) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	f, takes := p.asked(a)
 	select {
 	case <-ctx.Done():
-		return Finding{Outcome: attempts.Stopped}, nil
+		return Result{Outcome: attempts.Stopped}, nil
 	case <-time.After(takes):
 	}
 	p.mu.Lock()
@@ -60,15 +60,15 @@ func (p *providers) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 }
 
 // asked is what a provider answers now, and how long that takes.
-func (p *providers) asked(a Assignment) (Finding, time.Duration) {
+func (p *providers) asked(a Assignment) (Result, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if c := p.told[a.Runner]; c.said.Before(now) && now.Before(c.until) {
 		p.broken = append(p.broken, fmt.Sprintf("%s was asked for %s at %s, and is closed until %s", a.Runner, a.Task.ID, now.Sub(p.start), c.until.Sub(p.start)))
 	}
-	failed := func(o attempts.Outcome, why string) Finding {
-		return Finding{Outcome: o, Receipt: attempts.Receipt{ErrorSummary: why}}
+	failed := func(o attempts.Outcome, why string) Result {
+		return Result{Outcome: o, Receipt: attempts.Receipt{ErrorSummary: why}}
 	}
 	at := now.Sub(p.start)
 	switch {
@@ -90,7 +90,7 @@ func (p *providers) asked(a Assignment) (Finding, time.Duration) {
 	}
 	var n uint64
 	_, _ = fmt.Sscanf(a.Task.ID, "T%d", &n)
-	return Finding{Outcome: attempts.Success}, 7*time.Minute + time.Duration(rand.New(rand.NewPCG(n, 1)).Int64N(int64(13*time.Minute)))
+	return Result{Outcome: attempts.Success}, 7*time.Minute + time.Duration(rand.New(rand.NewPCG(n, 1)).Int64N(int64(13*time.Minute)))
 }
 
 // A night of forty tasks, with all that providers do in one and with a relay reload in the middle of it: everything gets

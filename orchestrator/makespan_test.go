@@ -157,7 +157,7 @@ func (l trailing) Join(ctx context.Context, waiting []Ready) (Joint, error) {
 		return Joint{}, nil
 	case <-time.After(l.takes):
 	}
-	return Joint{From: "a", To: "b", Findings: []Finding{waiting[0].Finding}}, nil
+	return Joint{From: "a", To: "b", Results: []Result{waiting[0].Finding}}, nil
 }
 
 func (l trailing) Advance(context.Context, Joint) (bool, error) { return true, nil }

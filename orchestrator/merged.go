@@ -9,12 +9,12 @@ import (
 
 // known reports whether what the checks have said of a task's work holds for the step it lands with: the files are the
 // same, and nothing was excused by a base that is not the tip.
-func (l *lanes) known(ctx context.Context, batch []Ready, step *Joint) (bool, error) {
+func (l *lanes) known(ctx context.Context, batch []Ready, step *joint) (bool, error) {
 	first := batch[0]
-	if len(batch) > 1 || step.From != first.Assignment.Base && excused(first.Finding.Receipt.Checks) {
+	if len(batch) > 1 || step.from != first.Assignment.Base && excused(first.Finding.Receipt.Checks) {
 		return false, nil
 	}
-	moved, err := l.differ(ctx, step.To, first.Finding.Head)
+	moved, err := l.differ(ctx, step.to, first.Finding.Head)
 	return !moved, err
 }
 
@@ -25,9 +25,9 @@ func excused(runs []attempts.CheckRun) bool {
 
 // proveOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is asked once more: a
 // flake costs less than an agent that does it all again.
-func (l *lanes) proveOne(ctx context.Context, batch []Ready, i int, step *Joint) (f Finding, err error) {
+func (l *lanes) proveOne(ctx context.Context, batch []Ready, i int, step *joint) (f Finding, err error) {
 	prove := func() error {
-		f = batch[i].Finding
+		f = Finding{Result: batch[i].Finding}
 		f.Receipt.Checks, f.Notes = slices.Clone(f.Receipt.Checks), slices.Clone(f.Notes)
 		return l.watched(ctx, func() error { return l.proveMerged(ctx, l.merged(batch[i], i == 0), step, &f) })
 	}

@@ -61,7 +61,7 @@ func (s *simulated) sorted() {
 
 func (s *simulated) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
 
-func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (s *simulated) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	s.mu.Lock()
 	st := step{takes: time.Minute, outcome: attempts.Success}
 	at := time.Since(s.start)
@@ -81,7 +81,7 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 	for _, usd := range st.usd {
 		select {
 		case <-ctx.Done():
-			return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
+			return Result{Outcome: attempts.Stopped, Usage: usage}, nil
 		case <-time.After(time.Minute):
 		}
 		usage.CostUSD = usd
@@ -89,10 +89,10 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Finding, error) 
 	}
 	select {
 	case <-ctx.Done():
-		return Finding{Outcome: attempts.Stopped, Usage: usage}, nil
+		return Result{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := Finding{Outcome: st.outcome, held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := Result{Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
 	}

@@ -145,7 +145,7 @@ func (f *Finding) ranFewer(task epic.Task, check numbered, base, after said) {
 	f.note("tests", check.Name+" "+issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, check.Name+" "+issue)
 	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, Issue: check.Name + " " + issue})
-	f.doubtful = f.doubtful || !wantsTest.MatchString(task.Title+"\n"+task.Description)
+	f.Doubtful = f.Doubtful || !wantsTest.MatchString(task.Title+"\n"+task.Description)
 }
 
 // maxScripts bounds how many scripts are looked for.

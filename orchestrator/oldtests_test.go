@@ -45,8 +45,8 @@ func TestFewerTestsRan(t *testing.T) {
 		for _, n := range f.Notes {
 			got += n.Text
 		}
-		if f.Outcome != attempts.Success || got != c.note || f.doubtful != (c.note != "") {
-			t.Errorf("%s: got %s, %q, doubtful %v; want %q", name, f.Outcome, got, f.doubtful, c.note)
+		if f.Outcome != attempts.Success || got != c.note || f.Doubtful != (c.note != "") {
+			t.Errorf("%s: got %s, %q, doubtful %v; want %q", name, f.Outcome, got, f.Doubtful, c.note)
 		}
 	}
 }

@@ -30,10 +30,10 @@ func (s *shared) add(file, task string) {
 
 // noteBoth tells of files that this task and those landed since it began, or with it, have both changed, and which one of
 // them does not declare: that is why they were not kept apart.
-func (l *lanes) noteBoth(ctx context.Context, r Ready, step *Joint, f *Finding) {
+func (l *lanes) noteBoth(ctx context.Context, r Ready, step *joint, f *Finding) {
 	l.noteSteering(f.Receipt.FilesChanged)
-	mine := arrival{step.From, &r.Assignment.Task, f.Receipt.FilesChanged}
-	since := append(l.arrivedSince(r.Assignment.Base, step.From), step.arrivals...)
+	mine := arrival{step.from, &r.Assignment.Task, f.Receipt.FilesChanged}
+	since := append(l.arrivedSince(r.Assignment.Base, step.from), step.arrivals...)
 	step.arrivals = append(step.arrivals, mine)
 	var byMe, byThem, byNone shared
 	for _, other := range since {
@@ -51,7 +51,7 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, step *Joint, f *Finding) 
 			}
 		}
 	}
-	for _, p := range l.changedSince(ctx, r.Assignment.Base, step.From) { // by an earlier run too, or by a person
+	for _, p := range l.changedSince(ctx, r.Assignment.Base, step.from) { // by an earlier run too, or by a person
 		if slices.Contains(mine.files, p) && !declared(mine.task, p) && !slices.Contains(byNone.files, p) {
 			byMe.add(p, "")
 		}

@@ -39,16 +39,16 @@ func (l *lanes) ofAttempt(ctx context.Context, err error) bool {
 }
 
 // joinFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.
-func (l *lanes) joinFirst(ctx context.Context, first Ready) (Joint, error) {
+func (l *lanes) joinFirst(ctx context.Context, first Ready) (joint, error) {
 	step, err := l.join(ctx, []Ready{first})
 	if err == nil || !l.ofAttempt(ctx, err) {
 		return step, err
 	}
 	settled, cancel := settling(ctx)
 	defer cancel()
-	f, err := l.spoiled(settled, first.Assignment, first.Finding, err)
+	f, err := l.spoiled(settled, first.Assignment, Finding{Result: first.Finding}, err)
 	tip := l.tips.Tip()
-	return Joint{From: tip, To: tip, Findings: []Finding{f}}, err
+	return joint{from: tip, to: tip, findings: []Finding{f}}, err
 }
 
 // freeDamaged deletes a task's branch that leads to no commit: no attempt could begin on it again.

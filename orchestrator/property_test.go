@@ -46,15 +46,15 @@ func (c *chance) roll(task string, attempt int) *rand.Rand {
 	return rand.New(rand.NewPCG(c.seed, h))
 }
 
-func (c *chance) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (c *chance) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	c.begin(a)
 	r := c.roll(a.Task.ID, a.Attempt)
 	select {
 	case <-ctx.Done():
-		return c.end(a, Finding{Outcome: attempts.Stopped}), nil
+		return c.end(a, Result{Outcome: attempts.Stopped}), nil
 	case <-time.After(time.Duration(1 + r.Int64N(int64(time.Hour)))):
 	}
-	f := Finding{Receipt: attempts.Receipt{ErrorSummary: fmt.Sprintf("error %c", 'a'+rune(r.IntN(5)))}}
+	f := Result{Receipt: attempts.Receipt{ErrorSummary: fmt.Sprintf("error %c", 'a'+rune(r.IntN(5)))}}
 	switch n := r.IntN(100); {
 	case n < 55:
 		f.Outcome = attempts.Success
@@ -104,7 +104,7 @@ func (c *chance) begin(a Assignment) {
 	}
 }
 
-func (c *chance) end(a Assignment, f Finding) Finding {
+func (c *chance) end(a Assignment, f Result) Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.running, a.Task.ID)

@@ -102,8 +102,8 @@ func (n *night) adoptTask(ctx context.Context, c local, o orphan) error {
 
 // abandoner is an engine in which an attempt that git cannot bring to its end is in no other task's way.
 type abandoner interface {
-	// abandon keeps what is committed of the attempt; the rest stays where it is.
-	abandon(ctx context.Context, a Assignment, f *Finding) error
+	// Abandon keeps what is committed of the attempt, and says so in its result; the rest stays where it is.
+	Abandon(ctx context.Context, a Assignment, r Result) (Result, error)
 }
 
 // giveUp gates a task whose attempt git cannot bring to its end: it would end every run, and the other tasks can go on.
@@ -113,12 +113,13 @@ func (n *night) giveUp(ctx context.Context, c local, a Assignment, o orphan, cau
 	if !ok || !errors.As(cause, &said) || said.Code < 0 { // git was stopped, or could not run
 		return cause
 	}
-	f := Finding{Gate: attempts.Infrastructure}
-	f.fail(attempts.Environment, attempts.CLIError, "git cannot collect what the agent left: "+cause.Error())
-	if err := place.abandon(ctx, a, &f); err != nil {
+	r := Result{Gate: attempts.Infrastructure}
+	r.fail(attempts.Environment, attempts.CLIError, "git cannot collect what the agent left: "+cause.Error())
+	r, err := place.Abandon(ctx, a, r)
+	if err != nil {
 		return errors.Join(cause, err)
 	}
-	return n.concludes(a, o, f)
+	return n.concludes(a, o, r)
 }
 
 // adoptOne brings one attempt to its end, or to where it waits for its landing.
@@ -159,7 +160,7 @@ func (n *night) hasLanded(a Assignment, o orphan, ended *attempts.Ended) error {
 }
 
 // concludes records what an attempt of a killed run has come to.
-func (n *night) concludes(a Assignment, o orphan, f Finding) error {
+func (n *night) concludes(a Assignment, o orphan, f Result) error {
 	if n.plan != nil {
 		at, _ := n.o.Graph.Index(o.task)
 		return n.close(job{index: at, runner: a.Runner}, a, o.record, f, n.ran()-n.since(o.attempt.StartedAt))

@@ -23,7 +23,7 @@ func TestRecovery(t *testing.T) {
 	}
 	keep := func(l *lab) {
 		a := Assignment{Run: l.c.o.Run, Task: plain, Attempt: 1, Base: l.Git("rev-parse", "HEAD~1")}
-		if err := l.c.keepWork(l.Context(), a, placeOf(l.c.o.Dir, a), &Finding{Head: l.Git("rev-parse", "HEAD")}); err != nil {
+		if err := l.c.keepWork(l.Context(), a, placeOf(l.c.o.Dir, a), &Finding{Result: Result{Head: l.Git("rev-parse", "HEAD")}}); err != nil {
 			l.Fatal(err)
 		}
 	}

@@ -239,7 +239,7 @@ func (l *lanes) regressed(ctx context.Context, r landedTask, tip string) (found 
 	}
 	for _, q.anew = range []bool{false, true} {
 		found = nil
-		f := Finding{Outcome: attempts.Success}
+		f := Finding{Result: Result{Outcome: attempts.Success}}
 		err = l.ask(ctx, q, &f, func(check numbered, s said) (bool, error) {
 			if s.passed() {
 				return true, nil
@@ -278,7 +278,7 @@ func (n *night) failing(ctx context.Context, l *lanes, tip string) (notes []atte
 	for i := range q.checks {
 		q.checks[i].occasion = onEnd
 	}
-	f := Finding{Outcome: attempts.Success}
+	f := Finding{Result: Result{Outcome: attempts.Success}}
 	err = l.ask(ctx, q, &f, func(check numbered, s said) (bool, error) {
 		if !s.passed() {
 			notes = append(notes, attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + l.why(check, s)})

@@ -11,7 +11,7 @@ import (
 )
 
 // texts are the notes of an attempt.
-func (f *Finding) texts() string {
+func (f *Result) texts() string {
 	var all []string
 	for _, n := range f.Notes {
 		all = append(all, n.Text)

@@ -42,7 +42,7 @@ func (n *night) hears(h Heard) {
 }
 
 // answered takes note of what an attempt's end says of its runner and its reviewers.
-func (n *night) answered(a Assignment, f Finding, e attempts.Ended) (told ruling) {
+func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now, task := n.moment(), a.Task.ID

@@ -32,7 +32,7 @@ func (n *night) spent() bool {
 }
 
 // pay carries an attempt out that is stopped as soon as there is no money left for it.
-func (n *night) pay(ctx context.Context, a Assignment, record attempts.TaskRecord) (Finding, error) {
+func (n *night) pay(ctx context.Context, a Assignment, record attempts.TaskRecord) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	id := a.Task.ID
@@ -54,9 +54,9 @@ func (n *night) pay(ctx context.Context, a Assignment, record attempts.TaskRecor
 
 // overspent is the end of an attempt that was stopped for money. To use up what one attempt may cost is the agent's own
 // failure, like to run out of time; the task's cap gates it; the run's and the epic's are nobody's fault.
-func (f *Finding) overspent(over *Overspent) {
+func (f *Result) overspent(over *Overspent) {
 	f.fail(attempts.Budget, attempts.BudgetSpent, over.Error())
-	f.charged = over.Scope == OfAttempt
+	f.Charged = over.Scope == OfAttempt
 	if over.Scope == OfTask {
 		f.Gate = attempts.BudgetExhausted
 	}
@@ -82,7 +82,7 @@ func (n *night) bankrupt(j job, task *epic.Task, record attempts.TaskRecord) (bo
 }
 
 // spentUp gates a task that an attempt has left without anything to spend.
-func (n *night) spentUp(a Assignment, record attempts.TaskRecord, f Finding) *attempts.Gate {
+func (n *night) spentUp(a Assignment, record attempts.TaskRecord, f Result) *attempts.Gate {
 	used := record.UsedSince()
 	used.Add(f.Usage)
 	if over := n.o.Budget.Of(&a.Task).reached(OfTask, moneyOf(used), false); over != nil {

@@ -86,7 +86,7 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 // stands is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
 func stands(of attempts.Attempt, notes []attempts.Note) Finding {
 	in := of.Receipt
-	f := Finding{Outcome: attempts.Success, Model: of.Model, Notes: notes, earlier: in.Review.Earlier, answered: in.Review.Answer}
+	f := Finding{Result: Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer}
 	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
 	f.Receipt.Learning, f.Receipt.PatternTags = in.Learning, in.PatternTags
 	return f

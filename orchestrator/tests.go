@@ -44,7 +44,7 @@ func outOfSight(from, to string) bool {
 // testsKept fails a claimed success that deleted tests its task does not name, and tells of tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
 func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
-	f.weakened, f.doubtful, f.Receipt.WeakerTests = nil, false, nil
+	f.weakened, f.Doubtful, f.Receipt.WeakerTests = nil, false, nil
 	var deleted []string
 	var changed, sources, added []reanchor.Change
 	for _, n := range names {
@@ -102,7 +102,7 @@ func (f *Finding) weak(p, was, issue string) {
 	f.note("tests", was+" "+issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, was+" "+issue)
 	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
-	f.doubtful = f.doubtful || !strings.HasPrefix(issue, otherThan)
+	f.Doubtful = f.Doubtful || !strings.HasPrefix(issue, otherThan)
 }
 
 // declared reports whether a task has a path among its files.

@@ -138,7 +138,7 @@ func TestDeletedTests(t *testing.T) {
 func TestTooManyTests(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "true").begin()
-	f := Finding{Head: "HEAD"}
+	f := Finding{Result: Result{Head: "HEAD"}}
 	if err := l.c.testsWeakened(t.Context(), Assignment{Base: "HEAD"}, make([]reanchor.Change, maxTestsRead+7), &f); err != nil {
 		t.Fatal(err)
 	}

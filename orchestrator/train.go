@@ -13,7 +13,7 @@ import (
 type lander interface {
 	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
 	Join(ctx context.Context, waiting []Ready) (Joint, error)
-	// Advance takes the step, which may lead nowhere: what lands with it has nothing to add. It reports false when the
+	// Advance takes the step that Join made last, which may lead nowhere: what lands with it has nothing to add. It reports false when the
 	// branch is not where it was any more.
 	Advance(ctx context.Context, j Joint) (moved bool, err error)
 }
@@ -21,19 +21,15 @@ type lander interface {
 // Ready is an attempt whose work is proved and waits to be landed.
 type Ready struct {
 	Assignment Assignment
-	Finding    Finding
+	Finding    Result
 }
 
 // Joint is a step of the integration branch.
 type Joint struct {
 	From, To string // commits; the same when nothing of it lands
-	// Findings is what came of the first of the waiting, one each: a success lands with this step. Those it says
-	// nothing of wait for the next one.
-	Findings []Finding
-
-	branches map[string]string // of what lands, and what they have
-	arrivals []arrival
-	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
+	// Results are those of the first of the waiting, one each: a success lands with this step. The others wait for the
+	// next one.
+	Results []Result
 }
 
 // train is what waits to be landed, in the order it became ready.
@@ -151,14 +147,14 @@ func (n *night) land(ctx context.Context, cars []car) error {
 	if moved, err := n.train.lander.Advance(ctx, step); err != nil || !moved {
 		return err
 	}
-	for i, f := range step.Findings {
+	for i, f := range step.Results {
 		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].began); err != nil {
 			return err
 		}
 	}
 	n.locked(func() {
 		n.train.waiting = slices.DeleteFunc(n.train.waiting, func(w car) bool {
-			return slices.ContainsFunc(cars[:len(step.Findings)], func(c car) bool { return c.job.index == w.job.index })
+			return slices.ContainsFunc(cars[:len(step.Results)], func(c car) bool { return c.job.index == w.job.index })
 		})
 	})
 	return nil
@@ -168,7 +164,7 @@ func (n *night) land(ctx context.Context, cars []car) error {
 // nothing needs no such record.
 func (n *night) intend(cars []car, step Joint) error {
 	var events []attempts.Event
-	for i, f := range step.Findings {
+	for i, f := range step.Results {
 		if f.Outcome != attempts.Success || step.To == step.From && f.Head == cars[i].Assignment.Base {
 			continue
 		}

@@ -32,7 +32,7 @@ func (c *contending) Prepare(context.Context, Assignment) (string, error) {
 	return c.tip(), nil
 }
 
-func (c *contending) Attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (c *contending) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	f, err := c.simulated.Attempt(ctx, a)
 	if a.Attempt > 1 {
 		<-time.After(c.slower)
@@ -47,11 +47,11 @@ func (c *contending) Join(_ context.Context, waiting []Ready) (Joint, error) {
 	defer c.mu.Unlock()
 	f, from := waiting[0].Finding, c.tip()
 	if waiting[0].Assignment.Base == from {
-		return Joint{From: from, To: from + "+", Findings: []Finding{f}}, nil
+		return Joint{From: from, To: from + "+", Results: []Result{f}}, nil
 	}
 	f.fail(attempts.Conflict, attempts.Conflicted, "conflict in CHANGELOG")
 	f.Receipt.Contested = []string{"CHANGELOG"}
-	return Joint{From: from, To: from, Findings: []Finding{f}}, nil
+	return Joint{From: from, To: from, Results: []Result{f}}, nil
 }
 
 func (c *contending) Advance(_ context.Context, j Joint) (bool, error) {
@@ -124,7 +124,7 @@ func (q *queueing) Join(_ context.Context, waiting []Ready) (Joint, error) {
 	j := Joint{From: "a", To: "b"}
 	var ids []string
 	for _, r := range waiting {
-		j.Findings, ids = append(j.Findings, r.Finding), append(ids, r.Assignment.Task.ID)
+		j.Results, ids = append(j.Results, r.Finding), append(ids, r.Assignment.Task.ID)
 	}
 	q.landed = append(q.landed, strings.Join(ids, " "))
 	return j, nil

@@ -97,7 +97,7 @@ func (l *lanes) try(ctx context.Context, base string, lists []triedList) (tried 
 	group.SetLimit(max(1, l.o.Jobs))
 	for i, list := range lists {
 		group.Go(func() error {
-			f := Finding{Outcome: attempts.Success}
+			f := Finding{Result: Result{Outcome: attempts.Success}}
 			list.a.Base = base
 			b := bench{l: l, q: question{a: list.a, p: placeOf(l.o.Dir, list.a), commit: base, checks: list.checks}}
 			defer b.leave()

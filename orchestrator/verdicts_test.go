@@ -313,7 +313,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	y := newYardLab(t)
 	w := y.l.lane("", y.l.home, Assignment{})
 	y.l.busy.Add(3)
-	f := Finding{Outcome: attempts.Success}
+	f := Finding{Result: Result{Outcome: attempts.Success}}
 	if !w.meddled(numbered{Check: epic.Check{Name: "unit"}}, said{}, said{changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
 		f.Receipt.ErrorSummary != "tests/verify.sh, which is protected, was changed while unit ran; it proves nothing" {
 		t.Errorf("beside others: got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)

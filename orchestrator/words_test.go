@@ -22,7 +22,7 @@ func TestWordsForFindings(t *testing.T) {
 	}
 	n := &night{o: &Options{}, now: time.Now}
 	a := Assignment{Task: epic.Task{ID: "T1", BudgetUSD: 0.5, MaxAttempts: 9}}
-	gate := n.gate(a, attempts.TaskRecord{}, Finding{Usage: attempts.Usage{CostUSD: 0.75}}, attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true})
+	gate := n.gate(a, attempts.TaskRecord{}, Result{Usage: attempts.Usage{CostUSD: 0.75}}, attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true})
 	if gate == nil || gate.Reason != attempts.BudgetExhausted || gate.Detail != "the task's budget is spent: 0.75 of 0.50 USD" {
 		t.Errorf("got %+v", gate)
 	}
