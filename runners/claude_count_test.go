@@ -28,11 +28,11 @@ func TestClaudeCountsUntilStopped(t *testing.T) {
 		in        int64
 		estimated bool
 	}{
-		"before it asked":      {process.Exit{Stopped: true, StoppedAt: time.Now(), Said: before}, 1000, false},
-		"while it asked":       {process.Exit{Stopped: true, StoppedAt: time.Now(), Said: before + 1}, 2000, true},
-		"after it asked":       {process.Exit{Stopped: true, StoppedAt: time.Now(), Said: int64(len(data))}, 2000, true},
-		"nobody knows when":    {process.Exit{Stopped: true}, 2000, true},
-		"killed by the system": {process.Exit{Code: -1, Signal: "KILL"}, 2000, true},
+		"before it asked":      {process.Exit{Stopped: true, StoppedAt: time.Now(), Said: before}, 1200, false},
+		"while it asked":       {process.Exit{Stopped: true, StoppedAt: time.Now(), Said: before + 1}, 2400, true},
+		"after it asked":       {process.Exit{Stopped: true, StoppedAt: time.Now(), Said: int64(len(data))}, 2400, true},
+		"nobody knows when":    {process.Exit{Stopped: true}, 2400, true},
+		"killed by the system": {process.Exit{Code: -1, Signal: "KILL"}, 2400, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
