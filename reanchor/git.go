@@ -115,6 +115,15 @@ func (g *Git) Worktree(root, gitDir string) *Git {
 	return &Git{root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: g.commonDir}, env: g.env}
 }
 
+// Borrower is a repository of its own that borrows this one's objects: root is its folder, gitDir its git folder, both
+// without symbolic links. Nothing is looked up, as with [Git.Worktree].
+func (g *Git) Borrower(root, gitDir string) *Git {
+	return &Git{root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: gitDir}, env: g.env}
+}
+
+// Wide reports whether the names of objects are SHA-256.
+func (g *Git) Wide() bool { return g.emptyTree == emptySHA256 }
+
 // Within is the same checkout, whose git commands get the variables of env and what is git's own of relay's. An agent can
 // have a filter run with each file that git writes: it must not find there what the agent itself was not given.
 func (g *Git) Within(env []string) *Git {

@@ -62,12 +62,12 @@ func (y *Yard) Claimed(ctx context.Context, branch, kept string) (at, own string
 // fails when it meets one that is being made.
 func (y *Yard) visitor(dir, branch string) string {
 	on := "ref: refs/heads/" + branch
-	if strings.TrimSpace(contents(y.Repo.CommonDir(), []string{headFile})[0]) == on {
+	if strings.TrimSpace(Contents(y.Repo.CommonDir(), []string{headFile})[0]) == on {
 		return filepath.Dir(y.Repo.CommonDir())
 	}
 	admins, _ := os.ReadDir(y.admins()) // there may be none
 	for _, a := range admins {
-		texts := contents(filepath.Join(y.admins(), a.Name()), []string{headFile, "gitdir"})
+		texts := Contents(filepath.Join(y.admins(), a.Name()), []string{headFile, "gitdir"})
 		at := filepath.Dir(strings.TrimSpace(texts[1]))
 		if strings.TrimSpace(texts[0]) != on || strings.HasPrefix(at, dir+string(filepath.Separator)) {
 			continue

@@ -59,7 +59,7 @@ func DropBroken(ctx context.Context, repo *reanchor.Git, ref string) (dropped bo
 	if _, err := repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", ref)); err == nil {
 		return true, nil
 	}
-	return true, removeTree(path)
+	return true, RemoveTree(path)
 }
 
 // DropEmpty removes loose objects that have no content. git takes them for written, and would not write them again.

@@ -57,8 +57,8 @@ func (w *Tree) Inner(ctx context.Context) (map[string]string, error) {
 // remade lists folders of these files in which a repository was made: git does not see it. With them is the one that was
 // made of the worktree, which the worktree's .gitignore may hide.
 func (w *Tree) remade(files []string) (folders []string) {
-	if w.Populated(agentsGit) {
-		folders = append(folders, agentsGit)
+	if w.Populated(AgentsGit) {
+		folders = append(folders, AgentsGit)
 	}
 	seen := map[string]bool{".": true}
 	for _, file := range files {

@@ -22,5 +22,5 @@ func Jot(path string, what any) error {
 
 // Jotted reads what Jot has written, and reports whether there is anything that can be read.
 func Jotted(path string, what any) bool {
-	return gob.NewDecoder(strings.NewReader(plain(path, MaxPrinted))).Decode(what) == nil
+	return gob.NewDecoder(strings.NewReader(Plain(path, MaxPrinted))).Decode(what) == nil
 }

@@ -26,7 +26,7 @@ func (y *Yard) Loss(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, name)
-	if pid := inhabitant(path); pid != 0 {
+	if pid := Inhabitant(path); pid != 0 {
 		return fmt.Sprintf("process %d works in it", pid), nil
 	}
 	info, err := os.Lstat(path)
@@ -41,7 +41,7 @@ func (y *Yard) Loss(ctx context.Context, name string) (string, error) {
 	entries, err := y.entries(dir)
 	for _, e := range entries {
 		if e.path == path {
-			return lossOf(ctx, y.Repo.Worktree(path, e.admin))
+			return LossOf(ctx, y.Repo.Worktree(path, e.admin))
 		}
 	}
 	if err != nil {
@@ -53,7 +53,26 @@ func (y *Yard) Loss(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
+// LossOf says in words what would be lost with a worktree of the user's repository; "" is nothing.
+func LossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
+	if why, err := Unsaved(ctx, repo); err != nil || why != "" {
+		return why, err
+	}
+	refs, err := repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--count=1", "--contains=HEAD", "--format=x"}})
+	if err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	if err != nil {
+		return "git cannot read its HEAD", nil
+	}
+	if len(refs) == 0 {
+		return "its commit is on no branch", nil
+	}
+	return "", nil
+}
+
+// Unsaved says in words what a checkout has that is in no commit; "" is nothing.
+func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 	w := &Tree{Repo: repo}
 	if half := w.Halfway(); half != "" {
 		return "a " + half + " in it is half done", nil
@@ -74,20 +93,7 @@ func lossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if closed := closed(said.String()); len(closed) > 0 {
 		return "folders that git may not look into: " + words.Listed(closed), nil
 	}
-	if unseen, err := w.unseen(ctx); err != nil || unseen != "" {
-		return unseen, err
-	}
-	refs, err := repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--count=1", "--contains=HEAD", "--format=x"}})
-	if err != nil && ctx.Err() != nil {
-		return "", err
-	}
-	if err != nil {
-		return "git cannot read its HEAD", nil
-	}
-	if len(refs) == 0 {
-		return "its commit is on no branch", nil
-	}
-	return "", nil
+	return w.unseen(ctx)
 }
 
 // uncommitted lists the paths of a status with -z. What is not there any more does not count where a removal of the whole
@@ -101,8 +107,8 @@ func uncommitted(status string, removing bool) (changed []string) {
 	return changed
 }
 
-// inhabitant returns a process whose working folder is path or below it, or 0. Only Linux tells.
-func inhabitant(path string) int {
+// Inhabitant returns a process whose working folder is path or below it, or 0. Only Linux tells.
+func Inhabitant(path string) int {
 	found, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0

@@ -57,7 +57,7 @@ func (s *site) admin(ctx context.Context) (string, error) {
 	if err := s.add(ctx, p, beside); err != nil {
 		return "", err
 	}
-	return p.admin, removeTree(beside)
+	return p.admin, RemoveTree(beside)
 }
 
 // mend writes what git needs to read the worktree. Call it alone.
@@ -66,7 +66,7 @@ func (s *site) mend(ctx context.Context, repo *reanchor.Git) error {
 	for _, link := range []struct{ dir, name, text string }{
 		{s.path, ".git", "gitdir: " + admin + "\n"}, {admin, "gitdir", filepath.Join(s.path, ".git") + "\n"}, {admin, "commondir", "../..\n"}, {admin, ownMark, s.path},
 	} {
-		if contents(link.dir, []string{link.name})[0] == link.text {
+		if Contents(link.dir, []string{link.name})[0] == link.text {
 			continue
 		}
 		if err := spare(link.dir, link.name); err != nil {
@@ -88,7 +88,7 @@ func (s *site) mend(ctx context.Context, repo *reanchor.Git) error {
 		return nil
 	}
 	for _, name := range []string{"index", "index.lock"} {
-		if err := removeTree(filepath.Join(admin, name)); err != nil {
+		if err := RemoveTree(filepath.Join(admin, name)); err != nil {
 			return err
 		}
 	}
@@ -101,12 +101,12 @@ func (s *site) mendRules(admin string) error {
 	if s.plot == nil || s.plot.admin != admin {
 		return nil
 	}
-	for i, text := range contents(admin, ruleFiles) {
+	for i, text := range Contents(admin, ruleFiles) {
 		path := filepath.Join(admin, filepath.FromSlash(ruleFiles[i]))
 		if text == s.plot.rules[i] {
 			continue
 		}
-		err := removeTree(path)
+		err := RemoveTree(path)
 		if err == nil && s.plot.rules[i] != "" {
 			err = os.WriteFile(path, []byte(s.plot.rules[i]), 0o644)
 		}
@@ -162,7 +162,7 @@ func spare(dir, name string) error {
 	if !isRepository(filepath.Join(dir, name)) {
 		return nil
 	}
-	aside := filepath.Join(dir, agentsGit)
+	aside := filepath.Join(dir, AgentsGit)
 	for n := 2; ; n++ {
 		err := os.Mkdir(aside, 0o755)
 		if err == nil {
@@ -171,12 +171,12 @@ func spare(dir, name string) error {
 		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		aside = fmt.Sprintf("%s-%d", filepath.Join(dir, agentsGit), n)
+		aside = fmt.Sprintf("%s-%d", filepath.Join(dir, AgentsGit), n)
 	}
 }
 
-// agentsGit is the folder in a worktree for the repository that an agent has made of it.
-const agentsGit = "agents-git"
+// AgentsGit is the folder in a worktree for the repository that an agent has made of it.
+const AgentsGit = "agents-git"
 
 // isRepository reports whether a path is the folder of a repository, and not a file that leads to one.
 func isRepository(path string) bool {
@@ -190,5 +190,5 @@ func isRepository(path string) bool {
 
 // replace writes a file, in place of whatever an agent has put there.
 func replace(path, text string) error {
-	return errors.Join(removeTree(path), os.WriteFile(path, []byte(text), 0o644))
+	return errors.Join(RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
 }

@@ -100,7 +100,7 @@ func (n *newer) worktrees() {
 	found, _ := os.ReadDir(filepath.Join(n.from, "worktrees")) // none: nobody has made one
 	for _, f := range found {
 		from, to := filepath.Join(n.from, "worktrees", f.Name()), filepath.Join(n.to, "worktrees", f.Name())
-		if texts := contents(from, []string{headFile, "gitdir"}); texts[0] == "" || texts[1] == "" {
+		if texts := Contents(from, []string{headFile, "gitdir"}); texts[0] == "" || texts[1] == "" {
 			continue
 		}
 		if os.RemoveAll(to) == nil {
@@ -111,7 +111,7 @@ func (n *newer) worktrees() {
 
 // stand takes over where HEAD is, if there is such a commit, and the index, if all that it names is there.
 func (n *newer) stand(ctx context.Context) {
-	head := strings.TrimSpace(plain(filepath.Join(n.from, headFile), smallFile))
+	head := strings.TrimSpace(Plain(filepath.Join(n.from, headFile), SmallFile))
 	name, symbolic := strings.CutPrefix(head, "ref: ")
 	if (symbolic && strings.HasPrefix(name, "refs/heads/") || isHash(name)) && n.git(ctx, "cat-file", "-e", name+"^{commit}") == nil {
 		n.file(headFile)
@@ -137,14 +137,14 @@ func refsOf(dir string) map[string]string {
 			refs[name] = value
 		}
 	}
-	for line := range strings.Lines(plain(filepath.Join(dir, packedRefs), MaxPrinted)) {
+	for line := range strings.Lines(Plain(filepath.Join(dir, packedRefs), MaxPrinted)) {
 		if value, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(name, "refs/") {
 			add(name, value)
 		}
 	}
 	_ = filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if rel, relErr := filepath.Rel(dir, path); err == nil && relErr == nil && d.Type().IsRegular() {
-			add(filepath.ToSlash(rel), plain(path, smallFile))
+			add(filepath.ToSlash(rel), Plain(path, SmallFile))
 		}
 		return nil
 	})
@@ -153,10 +153,10 @@ func refsOf(dir string) map[string]string {
 
 // storedRef is what the files of a .git say of one ref; "" : nothing.
 func storedRef(dir, name string) string {
-	if value := strings.TrimSpace(plain(filepath.Join(dir, filepath.FromSlash(name)), smallFile)); isHash(value) {
+	if value := strings.TrimSpace(Plain(filepath.Join(dir, filepath.FromSlash(name)), SmallFile)); isHash(value) {
 		return value
 	}
-	for line := range strings.Lines(plain(filepath.Join(dir, packedRefs), MaxPrinted)) {
+	for line := range strings.Lines(Plain(filepath.Join(dir, packedRefs), MaxPrinted)) {
 		if value, packed, _ := strings.Cut(strings.TrimSpace(line), " "); packed == name {
 			return value
 		}

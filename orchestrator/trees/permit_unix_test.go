@@ -41,7 +41,7 @@ func TestClosedFolders(t *testing.T) {
 
 func worth(l *lab) string {
 	l.Helper()
-	why, err := lossOf(l.Context(), l.Open())
+	why, err := LossOf(l.Context(), l.Open())
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -35,7 +35,7 @@ const ownMark = "relay-worktree"
 
 // LeadsBelow reports whether a worktree's own folder below .git is of one of relay's, or of one that is in dir as well.
 func LeadsBelow(admin, dir string) bool {
-	texts := contents(admin, []string{ownMark, "gitdir"})
+	texts := Contents(admin, []string{ownMark, "gitdir"})
 	return texts[0] != "" || strings.HasPrefix(texts[1], dir+string(filepath.Separator))
 }
 
@@ -48,26 +48,6 @@ var (
 // adminFiles are all that is left in a worktree's own folder when it is used again; with them, what other ways to keep
 // refs need. The rest is an operation that is half done, a lock, or refs of an earlier task.
 var adminFiles = []string{"HEAD", "gitdir", "commondir", "config.worktree", "info", "logs", "reftable", ownMark, keptIndex}
-
-// smallFile is more than any of these has.
-const smallFile = 1 << 20
-
-// contents reads files that an agent can write: one that is not there, not a file, or too large, is "".
-func contents(dir string, names []string) []string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = plain(filepath.Join(dir, filepath.FromSlash(name)), smallFile)
-	}
-	return texts
-}
-
-func plain(path string, most int64) string {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > most {
-		return ""
-	}
-	text, _ := os.ReadFile(path) // gone meanwhile: as if it was not there
-	return string(text)
-}
 
 func (y *Yard) plot(name string) *plot {
 	y.mu.Lock()
@@ -171,12 +151,12 @@ func (y *Yard) entries(dir string) ([]entry, error) {
 	var entries []entry
 	for _, f := range found {
 		admin := filepath.Join(y.admins(), f.Name())
-		texts := contents(admin, []string{"gitdir", ownMark})
+		texts := Contents(admin, []string{"gitdir", ownMark})
 		at := strings.TrimSpace(texts[0])
 		if at != "" && !filepath.IsAbs(at) {
 			at = filepath.Join(admin, at)
 		}
-		back := strings.TrimSpace(strings.TrimPrefix(contents(filepath.Dir(at), []string{".git"})[0], "gitdir:"))
+		back := strings.TrimSpace(strings.TrimPrefix(Contents(filepath.Dir(at), []string{".git"})[0], "gitdir:"))
 		if filepath.Base(back) != f.Name() && texts[1] != "" {
 			at = filepath.Join(texts[1], ".git")
 		}
@@ -201,51 +181,3 @@ func (y *Yard) settings() []string {
 }
 
 func (y *Yard) git(args ...string) reanchor.Call { return Writing(append(y.settings(), args...)...) }
-
-// removeTree removes a folder with all that is in it, also what an agent has protected against that.
-func removeTree(path string) error {
-	err := os.RemoveAll(path)
-	if err == nil {
-		return nil
-	}
-	if _, opening := sweep(path, 0); opening != nil {
-		return errors.Join(err, opening)
-	}
-	return os.RemoveAll(path)
-}
-
-// sweep gives every folder from path down the permissions mode, or with 0 those that its owner needs, and removes what
-// is neither file, nor folder, nor link: git overlooks it. It returns the folders below path that have a .git in them.
-func sweep(path string, mode fs.FileMode) (repositories []string, err error) {
-	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil: // the walk asks twice about a folder: a second time when it could not read it
-			return err
-		case d.IsDir():
-			err = permit(at, d, mode)
-		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice) != 0:
-			err = os.Remove(at)
-		}
-		if d.Name() == ".git" && filepath.Dir(at) != path {
-			repositories = append(repositories, filepath.Dir(at))
-		}
-		return err
-	})
-	return repositories, err
-}
-
-func permit(folder string, d fs.DirEntry, mode fs.FileMode) error {
-	info, err := d.Info()
-	if err != nil {
-		return err
-	}
-	if mode == 0 {
-		mode = info.Mode().Perm() | 0o700
-	}
-	if info.Mode().Perm() == mode {
-		return nil
-	}
-	return os.Chmod(folder, mode)
-}

@@ -60,8 +60,8 @@ func (v *Vault) deleted(ctx context.Context, repo *reanchor.Git) string {
 	if seen := v.seen.Load(); seen != nil && seen.ref == "refs/heads/"+branch {
 		on, known[0] = true, seen.commit
 	}
-	log := plain(filepath.Join(repo.GitDir(), "logs", headFile), MaxPrinted)
-	for line := range strings.Lines(log[max(0, len(log)-smallFile):]) {
+	log := Plain(filepath.Join(repo.GitDir(), "logs", headFile), MaxPrinted)
+	for line := range strings.Lines(log[max(0, len(log)-SmallFile):]) {
 		entry, message, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		if strings.HasPrefix(message, "checkout: moving from ") {
 			on, known = strings.HasSuffix(message, " to "+branch), known[:1]

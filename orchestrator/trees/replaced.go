@@ -25,7 +25,7 @@ func (r *Rules) replacements() map[string]string {
 	all := maps.Clone(r.packed.read(filepath.Join(shared, "packed-refs")))
 	entries, _ := os.ReadDir(filepath.Join(shared, filepath.FromSlash(replaceRefs))) // none as a rule
 	for _, e := range entries {
-		if hash := strings.TrimSpace(contents(filepath.Join(shared, filepath.FromSlash(replaceRefs)), []string{e.Name()})[0]); hash != "" {
+		if hash := strings.TrimSpace(Contents(filepath.Join(shared, filepath.FromSlash(replaceRefs)), []string{e.Name()})[0]); hash != "" {
 			if all == nil {
 				all = make(map[string]string)
 			}

@@ -149,7 +149,7 @@ func (r *Rules) mend(ctx context.Context) error {
 
 // putBack makes the file what it was.
 func (f *ruled) putBack() error {
-	err := removeTree(f.path)
+	err := RemoveTree(f.path)
 	if f.there {
 		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), replaceFile(f.path, f.content))
 	}
@@ -204,5 +204,5 @@ func replaceFile(path string, content []byte) error {
 		mode = info.Mode().Perm()
 	}
 	half := path + ".relay"
-	return errors.Join(removeTree(half), os.WriteFile(half, content, mode), os.Rename(half, path))
+	return errors.Join(RemoveTree(half), os.WriteFile(half, content, mode), os.Rename(half, path))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // cut is the file in which git keeps which commits have no history here; "" when there is none.
-func (r *Rules) cut() string { return contents(r.Repo.CommonDir(), []string{"shallow"})[0] }
+func (r *Rules) cut() string { return Contents(r.Repo.CommonDir(), []string{"shallow"})[0] }
 
 // mendShallow gives commits their history back that an agent has cut off, by hand or with git fetch --depth. What it has
 // fetched without its history stays as it is: that is not there.
@@ -28,7 +28,7 @@ func (r *Rules) mendShallow(ctx context.Context) error {
 		keep = append(keep, commit)
 	}
 	if path := filepath.Join(r.Repo.CommonDir(), "shallow"); len(given) > 0 {
-		err := removeTree(path)
+		err := RemoveTree(path)
 		if len(keep) > 0 {
 			err = replaceFile(path, []byte(strings.Join(keep, "\n")+"\n"))
 		}

@@ -28,7 +28,7 @@ func (s *site) reuse(ctx context.Context, p *plot) (*reanchor.Git, error) {
 	if info, err := os.Lstat(s.path); err != nil || !info.IsDir() {
 		return nil, ErrSpoiled
 	}
-	if !slices.Equal(s.links(p.admin), p.links) || !slices.Equal(contents(p.admin, ruleFiles), p.rules) {
+	if !slices.Equal(s.links(p.admin), p.links) || !slices.Equal(Contents(p.admin, ruleFiles), p.rules) {
 		return nil, ErrSpoiled
 	}
 	if err := tidyAdmin(p.admin); err != nil {
@@ -46,7 +46,7 @@ func (s *site) reuse(ctx context.Context, p *plot) (*reanchor.Git, error) {
 		return nil, err
 	}
 	// First what is there too much: attributes among it would have a say in what is checked out.
-	inner, err := sweep(s.path, p.mode)
+	inner, err := Sweep(s.path, p.mode)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *site) build(ctx context.Context) (*reanchor.Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.mode, p.links, p.rules = info.Mode().Perm(), s.links(p.admin), contents(p.admin, ruleFiles)
+	p.mode, p.links, p.rules = info.Mode().Perm(), s.links(p.admin), Contents(p.admin, ruleFiles)
 	return repo, s.leave(p)
 }
 
@@ -103,7 +103,7 @@ func (s *site) add(ctx context.Context, p *plot, path string) error {
 	if _, err := s.yard.Repo.Run(ctx, s.yard.git("worktree", "add", "--quiet", "--no-checkout", "--detach", "--", path, s.commit)); err != nil {
 		return err
 	}
-	at, ok := strings.CutPrefix(contents(path, []string{".git"})[0], "gitdir: ")
+	at, ok := strings.CutPrefix(Contents(path, []string{".git"})[0], "gitdir: ")
 	if !ok {
 		return ErrSpoiled
 	}
@@ -125,7 +125,7 @@ func (s *site) checkout(ctx context.Context, repo *reanchor.Git) error {
 
 // links is what the files say by which the worktree's folder and its own folder in the repository find each other.
 func (s *site) links(admin string) []string {
-	return append(contents(s.path, []string{".git"}), contents(admin, linkFiles)...)
+	return append(Contents(s.path, []string{".git"}), Contents(admin, linkFiles)...)
 }
 
 // leave takes note of a worktree that is as it should be.
@@ -176,11 +176,11 @@ func tidyAdmin(admin string) error {
 		if slices.Contains(known, e.Name()) && plain {
 			continue
 		}
-		if err := removeTree(path); err != nil {
+		if err := RemoveTree(path); err != nil {
 			return err
 		}
 	}
-	return removeTree(filepath.Join(admin, "logs", "HEAD")) // what the next attempt leaves behind is told by its own
+	return RemoveTree(filepath.Join(admin, "logs", "HEAD")) // what the next attempt leaves behind is told by its own
 }
 
 // empty empties folders that are still there after a clean: where the commit has another repository's commit, git
@@ -190,7 +190,7 @@ func empty(folders []string) error {
 		if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
 			continue
 		}
-		if err := errors.Join(removeTree(folder), os.Mkdir(folder, 0o755)); err != nil {
+		if err := errors.Join(RemoveTree(folder), os.Mkdir(folder, 0o755)); err != nil {
 			return err
 		}
 	}

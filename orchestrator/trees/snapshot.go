@@ -45,7 +45,7 @@ func TakeSnapshot(ctx context.Context, repo *reanchor.Git, ref, index string) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTree(index), copyFile(filepath.Join(repo.GitDir(), "index"), index)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := errors.Join(RemoveTree(index), copyFile(filepath.Join(repo.GitDir(), "index"), index)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	paths := s.choose(string(status))

@@ -40,7 +40,7 @@ func (w *Tree) Forsaken(ctx context.Context, most int) ([]string, error) {
 // leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of
 // it an agent can have written: only what looks like a commit counts.
 func (w *Tree) leftBehind() []string {
-	texts := contents(w.Repo.GitDir(), []string{"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head"})
+	texts := Contents(w.Repo.GitDir(), []string{"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head"})
 	var left []string
 	add := func(name string) {
 		if isObject(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {

@@ -100,7 +100,7 @@ func populated(ctx context.Context, repo *reanchor.Git) (string, error) {
 // lfs refuses a repository whose large files git could not write into a worktree, because the program is missing that
 // the configuration asks for. Without that configuration, what stands for a large file is a small one like any other.
 func lfs(ctx context.Context, repo *reanchor.Git) error {
-	attributes := contents(repo.Root(), []string{".gitattributes"})[0]
+	attributes := Contents(repo.Root(), []string{".gitattributes"})[0]
 	if !strings.Contains(attributes, "filter=lfs") {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (w *Tree) unseen(ctx context.Context) (string, error) {
 			hidden = append(hidden, path)
 		}
 	}
-	if inner = append(inner, w.remade(files)...); isRepository(filepath.Join(w.Repo.Root(), ".git")) {
+	if inner = append(inner, w.remade(files)...); isRepository(filepath.Join(w.Repo.Root(), ".git")) && filepath.Join(w.Repo.Root(), ".git") != w.Repo.GitDir() {
 		inner = append(inner, ".git")
 	}
 	switch {

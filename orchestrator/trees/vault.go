@@ -106,7 +106,7 @@ func (v *Vault) anew() error {
 
 // note remembers the branch that is checked out.
 func (v *Vault) note() {
-	head := strings.TrimSpace(plain(filepath.Join(v.GitDir, headFile), smallFile))
+	head := strings.TrimSpace(Plain(filepath.Join(v.GitDir, headFile), SmallFile))
 	if ref, ok := strings.CutPrefix(head, "ref: "); ok {
 		if commit := storedRef(v.GitDir, ref); commit != "" {
 			v.seen.Store(&branchAt{ref, commit})

@@ -51,7 +51,7 @@ func makeWay(ctx context.Context, repo *reanchor.Git, ref string) error {
 func makeRoom(repo *reanchor.Git, top, ref string) error {
 	at := filepath.Join(repo.CommonDir(), filepath.FromSlash(ref))
 	if info, err := os.Lstat(at); err == nil && info.IsDir() { // with files in it that are no refs
-		if err := removeTree(at); err != nil {
+		if err := RemoveTree(at); err != nil {
 			return err
 		}
 	}
@@ -91,5 +91,5 @@ func ClearWay(top, file string) error {
 			return err
 		}
 	}
-	return removeTree(file)
+	return RemoveTree(file)
 }

@@ -52,7 +52,7 @@ func Unlatch(repo *reanchor.Git, refs ...string) error {
 		if age := time.Since(info.ModTime()); age < deadRef || name == packedRefs && age < deadPacked {
 			continue
 		}
-		if err := removeTree(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := RemoveTree(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

@@ -81,13 +81,13 @@ func (y *Yard) Remove(ctx context.Context, name string) error {
 func (y *Yard) clear(name, path string) error {
 	y.forget(name)
 	_ = os.Remove(filepath.Join(path, ".git")) // first: what is not there without it, nobody has removed as their work
-	if err := removeTree(path); err != nil {
+	if err := RemoveTree(path); err != nil {
 		return err
 	}
 	entries, err := y.entries(filepath.Dir(path))
 	for _, e := range entries {
 		if e.path == path {
-			err = errors.Join(err, removeTree(e.admin))
+			err = errors.Join(err, RemoveTree(e.admin))
 		}
 	}
 	_ = os.Remove(y.admins()) // as git does with the last one; it stays when there are others

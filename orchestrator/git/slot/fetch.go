@@ -1,0 +1,63 @@
+package slot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// Fetch brings a commit of a slot, with all that the user's repository lacks of it, into that repository, and points ref
+// there. Every object is checked. base is a commit that both have.
+func (p *Pool) Fetch(ctx context.Context, from *reanchor.Git, commit, base, ref string) error {
+	if p.partial() {
+		return p.fetchPack(ctx, from, commit, base, ref)
+	}
+	call := trees.Writing(
+		"-c", "fetch.fsckObjects=true", "-c", "protocol.version=2", "-c", "protocol.file.allow=always", "-c", "fetch.writeCommitGraph=false",
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-show-forced-updates",
+		"--no-prune", "--update-head-ok", "--force", "--refmap=", "--negotiation-tip="+base, "--", from.GitDir(), commit+":"+ref,
+	)
+	call.Env = append(call.Env, "GIT_ALLOW_PROTOCOL=file")
+	_, err := p.Repo.Run(ctx, call)
+	return err
+}
+
+// partial reports whether the user's repository is a partial clone: a fetch that checks objects wants all that they name
+// to be there, and would take what the remote still has for missing.
+func (p *Pool) partial() bool {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	return p.model != nil && p.model.partial
+}
+
+// fetchPack is Fetch for a partial clone: each object is checked, but not that those are there which it names.
+func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, ref string) (err error) {
+	path, err := p.scratch("pack-" + commit)
+	if err != nil {
+		return err
+	}
+	pack, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pack.Close(), os.Remove(path)) }()
+	call := trees.Writing("pack-objects", "--quiet", "--revs", "--thin", "--missing=allow-promisor", "--stdout")
+	call.Stdin, call.Stdout = strings.NewReader(commit+"\n^"+base+"\n"), pack
+	if _, err := from.Run(ctx, call); err != nil {
+		return err
+	}
+	if _, err := pack.Seek(0, 0); err != nil {
+		return err
+	}
+	call = trees.Writing("index-pack", "--stdin", "--fix-thin", "--fsck-objects")
+	call.Stdin = pack
+	if _, err := p.Repo.Run(ctx, call); err != nil {
+		return err
+	}
+	_, err = p.Repo.Run(ctx, trees.Writing("update-ref", "--no-deref", "--", ref, commit))
+	return err
+}

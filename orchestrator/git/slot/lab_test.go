@@ -1,0 +1,12 @@
+package slot
+
+import (
+	"testing"
+
+	"relay/orchestrator/repotest"
+)
+
+func TestMain(m *testing.M) { repotest.Main(m) }
+
+// lab is a user's repository.
+type lab struct{ *repotest.Repo }

@@ -1,0 +1,72 @@
+package slot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// Loss says in words what would be lost with slot name: processes that work in it, changes in no commit (ignored files do
+// not count), an operation that is half done, commits that the user's repository lacks. "" is nothing.
+func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
+	if !isSlotName(name) {
+		return "relay has not made it", nil
+	}
+	dir, err := p.dir(false)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name)
+	if pid := trees.Inhabitant(path); pid != 0 {
+		return fmt.Sprintf("process %d works in it", pid), nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "it is a file", nil
+	}
+	if own := filepath.Join(path, ".git"); sound(own) {
+		return p.lossOf(ctx, path)
+	} else if isDir(own) {
+		return "git cannot read it: its .git is not the one relay made", nil
+	}
+	if admin := p.linkedAdmin(path); admin != "" { // of an earlier version
+		return trees.LossOf(ctx, p.Repo.Worktree(path, admin))
+	}
+	if found, err := os.ReadDir(path); err != nil || len(found) > 0 {
+		return "git does not know it", err
+	}
+	return "", nil
+}
+
+func (p *Pool) lossOf(ctx context.Context, path string) (string, error) {
+	repo := p.git(path)
+	if err := errors.Join(trees.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+		return "", err
+	}
+	if why, err := trees.Unsaved(ctx, repo); err != nil || why != "" {
+		return why, err
+	}
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", "HEAD", "--all", "--not", "--alternate-refs", "--"}})
+	if err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	if err != nil {
+		return "git cannot read its commits", nil
+	}
+	if count := strings.TrimSpace(string(out)); count != "0" {
+		return "commits that are nowhere else: " + count, nil
+	}
+	return "", nil
+}

@@ -1,0 +1,254 @@
+// Package slot makes and reuses slots: repositories of relay's own in which agents, checks and reviewers work. A slot
+// borrows the objects of the user's repository (objects/info/alternates) and shares nothing else with it: refs, stash,
+// configuration, index, hooks and reflogs are its own, so that nothing done inside one changes the user's repository.
+// What an attempt has made enters the user's repository by a fetch that checks every object.
+package slot
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// Pool makes, reuses and removes the slots below one folder. Its methods may be called side by side, for different slots.
+type Pool struct {
+	Repo    *reanchor.Git // the user's repository
+	Dir     string        // where slots are, absolute
+	workers int           // of one checkout; 0: one for each CPU
+
+	mu     sync.Mutex
+	real   string            // Dir without symbolic links, as it was at first
+	states map[string]*state // of slots that this pool has left, by name
+
+	reading sync.Mutex
+	model   *model // nil: not read yet
+}
+
+// state is how relay left a slot.
+type state struct {
+	commit string
+	mode   fs.FileMode       // permissions of a folder that git makes here
+	index  [sha256.Size]byte // checksum of keptIndex
+}
+
+// Files of a slot's .git that are relay's.
+const (
+	// keptIndex is a second name for the index as relay left it. An agent's git replaces the index and does not write
+	// into it, so this one stays: it knows which files have not been touched since, whatever an agent told git to look
+	// away from.
+	keptIndex = "relay-index"
+	// slotMark tells a slot's repository from one that an agent has put in its place.
+	slotMark = "relay-slot"
+	// scratch is a folder in Dir for what is being made or removed.
+	scratch = ".relay"
+)
+
+// buildTries is how often a slot is made: objects that it borrows may be repacked at the same time.
+const buildTries = 2
+
+// ErrSpoiled means that a slot is not as relay left it.
+var ErrSpoiled = errors.New("the slot was damaged")
+
+// Acquire returns slot name with exactly the files of commit: on branch (its name without refs/heads/), which is made or
+// moved there, or detached when branch is "". Whatever was in the slot before is gone: see [Pool.Loss].
+//
+// A slot that this pool has left is used again: git then writes only the files that differ. Its repository is always a
+// new one.
+func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanchor.Git, error) {
+	path, err := p.path(name)
+	if err != nil {
+		return nil, err
+	}
+	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
+	if s := p.state(name); s != nil {
+		if repo, err := a.reuse(ctx, s); err == nil || ctx.Err() != nil {
+			return repo, err
+		}
+	}
+	for range buildTries {
+		var repo *reanchor.Git
+		if repo, err = a.build(ctx); err == nil || ctx.Err() != nil {
+			return repo, err
+		}
+	}
+	return nil, fmt.Errorf("slot %s: %w", name, err)
+}
+
+// Remove removes slot name and all that is in it. Ask [Pool.Loss] first.
+func (p *Pool) Remove(_ context.Context, name string) error {
+	path, err := p.path(name)
+	if err != nil {
+		return err
+	}
+	return p.clear(name, path)
+}
+
+// clear removes a slot's folder. It is moved away first: what is cut short then leaves no slot with half its files.
+func (p *Pool) clear(name, path string) error {
+	p.forget(name)
+	admin := p.linkedAdmin(path)
+	if _, err := os.Lstat(path); err == nil {
+		gone, err := p.scratch("gone-" + name)
+		if err != nil {
+			return err
+		}
+		if err := os.Rename(path, gone); err != nil {
+			gone = path // a folder that cannot be moved
+		}
+		if err := trees.RemoveTree(gone); err != nil {
+			return err
+		}
+	}
+	_ = os.Remove(filepath.Join(filepath.Dir(path), scratch)) // unless another slot is being made
+	if admin == "" {
+		return nil
+	}
+	err := trees.RemoveTree(admin)
+	_ = os.Remove(filepath.Dir(admin)) // as git does with the last one
+	return err
+}
+
+// scratch returns a path in the scratch folder at which there is nothing.
+func (p *Pool) scratch(name string) (string, error) {
+	dir, err := p.dir(true)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, scratch, name)
+	return path, errors.Join(trees.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
+}
+
+// Names lists what stands in Dir.
+func (p *Pool) Names(context.Context) ([]string, error) {
+	dir, err := p.dir(false)
+	if err != nil {
+		return nil, err
+	}
+	found, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return nil, err
+	}
+	var names []string
+	for _, f := range found {
+		if f.Name() != scratch {
+			names = append(names, f.Name())
+		}
+	}
+	return names, nil
+}
+
+// git is the repository of the slot at path.
+func (p *Pool) git(path string) *reanchor.Git {
+	return p.Repo.Borrower(path, filepath.Join(path, ".git"))
+}
+
+// writing is a git command that may write into a slot.
+func (p *Pool) writing(args ...string) reanchor.Call {
+	workers := p.workers
+	if workers <= 0 {
+		workers = runtime.NumCPU()
+	}
+	return trees.Writing(append([]string{
+		"-c", fmt.Sprintf("checkout.workers=%d", workers),
+		// So that the index knows of every change, and is all in one file.
+		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
+	}, args...)...)
+}
+
+func (p *Pool) state(name string) *state {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.states[name]
+}
+
+func (p *Pool) remember(name string, s *state) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.states == nil {
+		p.states = make(map[string]*state)
+	}
+	p.states[name] = s
+}
+
+func (p *Pool) forget(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.states, name)
+}
+
+// slotName is what a slot may be called: nothing that leads out of Dir, nor into a folder of it.
+var slotName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func isSlotName(name string) bool { return len(name) <= 64 && slotName.MatchString(name) }
+
+// path is where slot name is, without symbolic links; Dir is made when it is not there.
+func (p *Pool) path(name string) (string, error) {
+	if !isSlotName(name) {
+		return "", fmt.Errorf("slot %q: not a name", name)
+	}
+	dir, err := p.dir(true)
+	return filepath.Join(dir, name), err
+}
+
+// dir returns Dir without symbolic links, and makes it when it is needed. A link or a file where there has been a folder
+// an agent has put there since: it is removed, and never followed.
+func (p *Pool) dir(needed bool) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.real == "" {
+		real, err := p.firstLook(needed)
+		if err != nil || real == "" {
+			return p.Dir, err
+		}
+		p.real = real
+	}
+	for at := p.real; at == p.real || strings.HasPrefix(at, p.Repo.Root()+string(filepath.Separator)); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && !info.IsDir() {
+			if err := os.Remove(at); err != nil {
+				return "", err
+			}
+		}
+	}
+	if !needed {
+		return p.real, nil
+	}
+	return p.real, os.MkdirAll(p.real, 0o755)
+}
+
+// firstLook is Dir without symbolic links, or "" when there is no such folder and none is needed. The name is relay's
+// own; what stands in the place of a folder above it a person may have put, and it stays.
+func (p *Pool) firstLook(needed bool) (string, error) {
+	if needed {
+		if info, err := os.Lstat(p.Dir); err == nil && info.Mode().IsRegular() {
+			if err := os.Remove(p.Dir); err != nil {
+				return "", err
+			}
+		}
+		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+			return "", err
+		}
+	}
+	real, err := filepath.EvalSymlinks(p.Dir)
+	if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", err
+	}
+	return real, nil
+}

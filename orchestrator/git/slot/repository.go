@@ -1,0 +1,163 @@
+package slot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// model is what the repository of every slot has. It is read once for a run.
+type model struct {
+	files   map[string]string // by name, from the slot's .git: configuration, info files, alternates, the mark
+	partial bool              // the user's repository is a partial clone
+}
+
+// steering are the files of a .git that say how git reads and writes a checkout, and where its objects are. A slot has
+// exactly those of its model; commondir would make another repository of it.
+var steering = []string{"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "info/grafts", "info/sparse-checkout", "objects/info/alternates", slotMark}
+
+// files returns the model's files.
+func (p *Pool) files(ctx context.Context) (map[string]string, error) {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	if p.model != nil {
+		return p.model.files, nil
+	}
+	settings, err := p.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, err := p.initial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shared := p.Repo.CommonDir()
+	files := map[string]string{
+		"config":                  config + settings.text(),
+		"objects/info/alternates": alternates(filepath.Join(shared, "objects")),
+		slotMark:                  "1\n",
+	}
+	for _, name := range []string{"info/attributes", "info/exclude"} {
+		files[name] = fileText(filepath.Join(shared, filepath.FromSlash(name)))
+	}
+	if settings.sparse {
+		files["info/sparse-checkout"] = fileText(filepath.Join(p.Repo.GitDir(), "info", "sparse-checkout"))
+	}
+	p.model = &model{files, settings.partial}
+	return files, nil
+}
+
+// initial is the configuration that git init writes on this file system.
+func (p *Pool) initial(ctx context.Context) (string, error) {
+	dir, err := p.scratch("init")
+	if err != nil {
+		return "", err
+	}
+	format := "--object-format=sha1"
+	if p.Repo.Wide() {
+		format = "--object-format=sha256"
+	}
+	call := trees.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main", "init", "--quiet", "--template=", format, "--", dir)
+	call.Dir, call.Env = filepath.Dir(dir), append(call.Env, "GIT_DEFAULT_REF_FORMAT=files")
+	if _, err := reanchor.Run(ctx, call); err != nil {
+		return "", err
+	}
+	text := fileText(filepath.Join(dir, ".git", "config"))
+	return text, trees.RemoveTree(dir)
+}
+
+// fileText reads a file; "" when it cannot.
+func fileText(path string) string { return trees.Plain(path, trees.SmallFile) }
+
+// alternates is the file that names the folder of objects a repository borrows from.
+func alternates(objects string) string {
+	if strings.ContainsAny(objects, "\n\"") || strings.HasPrefix(objects, "#") {
+		objects = quoted(objects)
+	}
+	return objects + "\n"
+}
+
+// quoted quotes as C does, which git reads in alternates and in its configuration.
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(text) + `"`
+}
+
+// create makes a repository at dir whose file HEAD says head.
+func (p *Pool) create(ctx context.Context, dir, head string) error {
+	files, err := p.files(ctx)
+	if err != nil {
+		return err
+	}
+	refs, err := p.refs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, folder := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o755); err != nil {
+			return err
+		}
+	}
+	write := func(name, text string) error {
+		if text == "" {
+			return nil
+		}
+		return os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o644)
+	}
+	for name, text := range files {
+		err = errors.Join(err, write(name, text))
+	}
+	return errors.Join(err, write("packed-refs", refs), p.cut(dir), write("HEAD", head))
+}
+
+// cut makes the slot's history end where the user's does.
+func (p *Pool) cut(dir string) error {
+	to := filepath.Join(dir, "shallow")
+	text, err := os.ReadFile(filepath.Join(p.Repo.CommonDir(), "shallow"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return trees.RemoveTree(to)
+	}
+	if err != nil || trees.SameAs(text, to) {
+		return err
+	}
+	return errors.Join(trees.RemoveTree(to), os.WriteFile(to, text, 0o644))
+}
+
+// refs is the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
+// they know of remotes. Tasks' branches are not among them: nobody builds on what has not landed.
+func (p *Pool) refs(ctx context.Context) (string, error) {
+	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: trees.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
+	if err != nil {
+		return "", err
+	}
+	found := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) != 2 || strings.HasPrefix(fields[1], "refs/heads/"+trees.TaskBranches) { // one with three stands for another one
+			continue
+		}
+		if branch, ok := strings.CutPrefix(fields[1], "refs/heads/"); ok {
+			found["refs/remotes/origin/"+branch] = fields[0]
+		} else {
+			found[fields[1]] = cmp.Or(found[fields[1]], fields[0])
+		}
+	}
+	names := make([]string, 0, len(found))
+	for name := range found {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var text strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&text, "%s %s\n", found[name], name)
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,66 @@
+package slot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/reanchor"
+)
+
+// Undo has the tracked files of slot name that protected covers be again what its commit has, and returns those that were
+// not. Everything else in it stays. When the index is not as relay left it, nobody can say what is tracked: the error is
+// [ErrSpoiled]. Where a file system knows no links, nothing is looked at.
+func (p *Pool) Undo(ctx context.Context, name string, protected func(path string) bool) ([]string, error) {
+	s := p.state(name)
+	if s == nil {
+		return nil, nil
+	}
+	path, err := p.path(name)
+	if err != nil {
+		return nil, err
+	}
+	a := acquisition{pool: p, name: name, path: path, commit: s.commit}
+	repo := p.git(path)
+	kept := filepath.Join(repo.GitDir(), keptIndex)
+	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) {
+		return nil, ErrSpoiled
+	}
+	if err := p.restore(ctx, repo.GitDir()); err != nil {
+		return nil, err
+	}
+	touched, err := p.changed(ctx, repo, []string{"GIT_INDEX_FILE=" + kept}, "diff-files")
+	touched = slices.DeleteFunc(touched, func(path string) bool { return !protected(path) })
+	if err != nil || len(touched) == 0 {
+		return nil, err
+	}
+	if err := a.renew(ctx, a.commit, kept); err != nil {
+		return nil, err
+	}
+	different, err := p.changed(ctx, repo, nil, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--"}, touched...)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := repo.Run(ctx, p.writing(append([]string{"checkout", "--quiet", "--force", a.commit, "--"}, touched...)...)); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, errors.Join(err, ErrSpoiled)
+	}
+	return different, a.leave(info.Mode().Perm())
+}
+
+// changed lists the tracked files that a git command finds different.
+func (p *Pool) changed(ctx context.Context, repo *reanchor.Git, env []string, args ...string) ([]string, error) {
+	call := p.writing(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)
+	call.Env = append(call.Env, env...)
+	out, err := repo.Run(ctx, call)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
