@@ -52,6 +52,12 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		if err != nil || f.Outcome != attempts.Success {
 			return f, err
 		}
+		if w.mayAsk != nil && !a.Unfinished.AwaitsReview() {
+			if why := w.mayAsk(ctx, a); why != "" {
+				f.fail(attempts.Stopped, attempts.Interrupted, why)
+				return f, nil
+			}
+		}
 		w.asked, w.told = f.Receipt.Checks, f.Notes
 		a.Known.Red = w.red()
 	}

@@ -33,6 +33,8 @@ type lanes struct {
 
 	userTree *userCheckout // nil: nobody watches it
 
+	mayAsk func(ctx context.Context, a Assignment) (why string) // see [asker]; nil: always
+
 	busy atomic.Int32 // attempts, and checkouts in which checks run
 	lost atomic.Int32 // steps in a row that were gone before the branch was there
 
@@ -78,6 +80,8 @@ func newLanes(g *ground) *lanes {
 		said:   &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), unable: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }
+
+func (l *lanes) asksFirst(may func(ctx context.Context, a Assignment) (why string)) { l.mayAsk = may }
 
 // slowChecks is from when on several landings share one run of the checks.
 const slowChecks = 5 * time.Second

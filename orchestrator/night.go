@@ -62,12 +62,9 @@ func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 		now := n.moment()
 		n.deadline = &clock.Deadline{Day: o.Until, Run: now.Run + o.Until.Sub(now.Day), Named: true}
 	}
-	n.pool = runnerpool.New(runnerpool.Options{
-		Order: o.Runners, Panel: o.judges(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
-		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: n.deadline, Patience: o.Limits.Patience, Jitter: o.Jitter,
-	})
-	if !o.AskNow {
-		store.View(func(l *attempts.Ledger) { n.pool.Recall(l.Cooling, n.moment()) })
+	n.pool = n.newPool()
+	if e, ok := engine.(asker); ok {
+		e.asksFirst(n.awaitsRunner)
 	}
 	if l, ok := engine.(lander); ok {
 		n.train = &train{lander: l}

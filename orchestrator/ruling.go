@@ -1,7 +1,9 @@
 package orchestrator
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -21,6 +23,22 @@ type ruling struct {
 // runnerFaults are the outcomes that say something of the runner or its provider, and nothing of the agent's work.
 var runnerFaults = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true}
 
+// newPool makes the pool of runners, with what earlier runs were told.
+func (n *night) newPool() *runnerpool.Pool {
+	o := n.o
+	pool := runnerpool.New(runnerpool.Options{
+		Order: o.Runners, Panel: o.judges(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
+		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: n.deadline, Patience: o.Limits.Patience, Jitter: o.Jitter,
+	})
+	if !o.AskNow {
+		n.store.View(func(l *attempts.Ledger) {
+			pool.Learn(pastAttempts(l))
+			pool.Recall(l.Cooling, n.moment())
+		})
+	}
+	return pool
+}
+
 // asks notes who is asked by a task that begins. The caller holds mu.
 func (n *night) asks(i int, runner string, now clock.Instant) {
 	task := n.plan.tasks[i].ID
@@ -31,6 +49,55 @@ func (n *night) asks(i int, runner string, now clock.Instant) {
 	for _, name := range lacking {
 		n.pool.Ask(name, task, now)
 	}
+}
+
+// asker is an engine that asks whether an attempt's runner may still be asked when all is ready for its agent: to make that
+// ready takes a time. It is given why not; "" : it may.
+type asker interface {
+	asksFirst(func(ctx context.Context, a Assignment) (why string))
+}
+
+// awaitsRunner waits for the runner of an attempt that is ready for its agent, when that runner has failed others meanwhile. It
+// says why that would take longer than a back-off; "" : the agent may begin.
+func (n *night) awaitsRunner(ctx context.Context, a Assignment) (why string) {
+	for ctx.Err() == nil && !n.drained() {
+		n.mu.Lock()
+		wait := waiting{changed: n.changed, rest: n.pool.Begin(a.Runner, a.Task.ID, n.moment())}
+		why = n.pool.Why(a.Runner)
+		n.mu.Unlock()
+		switch {
+		case wait.rest <= 0:
+			return ""
+		case wait.rest > 2*n.o.Limits.Backoff:
+			return a.Runner + " has failed others before this agent began" + because(why)
+		}
+		wait.park(ctx, n.o.Drain)
+	}
+	return ""
+}
+
+// pastAttempts are those of earlier runs, when runners have failed tasks that are not completed. What a person has set back is
+// left out.
+func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
+	known := false
+	for id, rec := range l.Tasks {
+		for i, a := range rec.Attempts {
+			fault := runnerFaults[a.Outcome]
+			if a.Runner == "" || a.EndedAt.IsZero() || fault && i < rec.CountFrom {
+				continue
+			}
+			outcome := a.Outcome
+			if outcome == attempts.Environment {
+				outcome = attempts.Stopped
+			}
+			known = known || fault && !rec.Completed
+			past = append(past, runnerpool.Past{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
+		}
+	}
+	if !known {
+		return nil
+	}
+	return past
 }
 
 // hears takes a sign of life of an agent: its runner serves. The caller holds mu.
@@ -46,8 +113,9 @@ func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now, task := n.moment(), a.Task.ID
+	alone, last := n.alone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
-		r := n.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: n.redact.text(why), ResetAt: resetAt}, now)
+		r := n.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: n.redact.text(why), ResetAt: resetAt, Alone: alone, Last: last}, now)
 		if r.Cooling != nil {
 			told.cooling = append(told.cooling, r.Cooling)
 		}
@@ -80,6 +148,18 @@ func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling)
 	return told
 }
 
+// alone reports whether nothing else is ready or under way than a task, and whether nothing waits for it either. The caller
+// holds mu.
+func (n *night) alone(task string) (alone, last bool) {
+	i, known := n.o.Graph.Index(task)
+	if !known || n.plan == nil || len(n.left) > 0 {
+		return false, false
+	}
+	alone = n.plan.running <= 1 && n.plan.ready.Len() == 0 && len(n.plan.postponed) == 0
+	last = alone && !slices.ContainsFunc(n.o.Graph.Dependants(i), func(d int) bool { return n.plan.phase[d] == phaseWaiting })
+	return alone, last
+}
+
 // spentRunners says why nobody is left to ask for a task, as a runner has failed it alone so often; "" when somebody is.
 // The caller holds mu.
 func (n *night) spentRunners(task *epic.Task, name string, faults int, why string) string {
@@ -92,5 +172,5 @@ func (n *night) spentRunners(task *epic.Task, name string, faults int, why strin
 	default:
 		failed = fmt.Sprintf("reviewer %s failed %d times", name, faults)
 	}
-	return failed + " on this task alone, and served others meanwhile; the last: " + why
+	return failed + " on this task alone, and served others; the last: " + why
 }

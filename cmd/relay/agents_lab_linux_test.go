@@ -125,6 +125,7 @@ const agentSettings = `relay:
   stop_grace_seconds: 20
   linger_seconds: 5
   backoff_seconds: 0.1
+  backoff_max_seconds: 1
   agents: %s
 `
 

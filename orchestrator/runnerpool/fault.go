@@ -12,22 +12,21 @@ import (
 // series are the faults of one runner without an answer between them.
 type series struct {
 	on        bool
-	began     time.Duration  // the first, on the run's clock
-	last      time.Duration  // the newest that counts
-	number    int            // of calls made by then
-	rounds    int            // faults that count: of attempts that ran side by side the first
-	refusals  int            // of these, in a row, to start or to log in …
-	refused   time.Duration  // … since
-	limit     bool           // a usage limit is among them, which is no task's fault
-	faults    map[string]int // by task
-	newcomers clock.Deadline // when a task may ask that is not among them
-	lively    bool           // an attempt that began since is being answered
+	began     time.Duration   // the first, on the run's clock
+	last      time.Duration   // the newest that counts
+	number    int             // of calls made by then
+	rounds    int             // faults that count: of attempts that ran side by side the first
+	refusals  int             // of these, in a row, to start or to log in …
+	refused   time.Duration   // … since
+	faults    map[string]int  // by task
+	limited   map[string]bool // of these, whose fault was a usage limit, which is no task's
+	newcomers clock.Deadline  // when a task may ask that is not among them
+	lively    bool            // an attempt that began since is being answered
 }
 
-// pair is what a runner has failed one task for while it answered others.
+// pair is what a runner has failed one task for while it answered others. That is there until it answers the task.
 type pair struct {
-	faults int            // the task's own, by comparison
-	met    bool           // it was in a series with other tasks
+	faults int            // the task's own, by comparison; 0: it was in a series with other tasks, and others were answered since
 	opens  clock.Deadline // the task is not tried at this runner before
 }
 
@@ -36,6 +35,8 @@ type Fault struct {
 	Outcome attempts.Outcome // Quota, Provider, Auth, Start; anything else counts as Provider
 	Why     string
 	ResetAt time.Time // when to ask again, if the provider said so
+	Alone   bool      // nothing else is ready or under way
+	Last    bool      // Alone, and nothing waits for the task either
 }
 
 func (f Fault) refused() bool { return f.Outcome == attempts.Auth || f.Outcome == attempts.Start }
@@ -61,15 +62,16 @@ const (
 const farthest = 31 * 24 * time.Hour
 
 // Fail notes that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
-// that was blamed before is its own as long as the runner has answered everybody since; any other leaves the runner alone
+// that has failed before, while others were answered since, is its own as long as the runner fails nobody else; so is the
+// second fault in a row of the last task there is, if the runner has answered others. Any other leaves the runner alone
 // for a time. Of attempts that run side by side all hit the same fault: it counts once.
 func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	r := p.runner(name)
 	c, known := r.asked[task]
 	delete(r.asked, task)
-	if own := r.own[task]; own != nil && own.faults > 0 && !r.series.on && f.Outcome != attempts.Quota {
+	if own := r.suspect(task, f); own != nil {
 		own.faults++
-		own.opens = now.After(p.wait(own.faults - 1))
+		own.opens = now.After(p.ownWait(own.faults, f.Alone))
 		return Ruling{Own: own.faults, Barred: r.barred(task, p.TaskFaults)}
 	}
 	s := &r.series
@@ -77,7 +79,9 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	counts := !s.on || !known && r.opens.Rest(now) <= 0 || known && c.number > s.number
 	s.begin(now)
 	s.faults[task]++
-	s.limit = s.limit || f.Outcome == attempts.Quota
+	if f.Outcome == attempts.Quota {
+		s.limited[task] = true
+	}
 	if counts {
 		s.number, s.last, s.lively = p.calls, now.Run, false
 		s.rounds++
@@ -92,8 +96,13 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 
 func (s *series) begin(now clock.Instant) {
 	if !s.on {
-		*s = series{on: true, began: now.Run, last: now.Run, faults: make(map[string]int)}
+		*s = series{on: true, began: now.Run, last: now.Run, faults: make(map[string]int), limited: make(map[string]bool)}
 	}
+}
+
+// others reports whether tasks besides one have failed.
+func (s *series) others(task string) bool {
+	return len(s.faults) > 1 || len(s.faults) == 1 && s.faults[task] == 0
 }
 
 // refuse counts refusals in a row, and takes the runner out that has refused too often for too long.
@@ -139,6 +148,30 @@ func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
 
 // wait is the back-off after so many doublings.
 func (p *Pool) wait(doublings int) time.Duration { return doubled(p.Backoff, doublings, p.BackoffMax) }
+
+// A task with faults of its own waits so many doublings longer when nothing else can work: then nothing tells whether the
+// runner answers others, and refused calls cost, and waiting does not.
+const aloneDoublings = 5
+
+// ownWait is the back-off of a task with so many faults of its own: half an hour at most, with the default settings.
+func (p *Pool) ownWait(faults int, alone bool) time.Duration {
+	if !alone {
+		return p.wait(faults - 1)
+	}
+	return doubled(p.Backoff, faults-1+aloneDoublings, 2*p.BackoffMax)
+}
+
+// suspect is what is known of a task when its fault now is its own; else nil.
+func (r *runner) suspect(task string, f Fault) *pair {
+	s := &r.series
+	if f.Outcome == attempts.Quota || s.others(task) {
+		return nil
+	}
+	if r.own[task] == nil && f.Last && r.answered && s.faults[task] > 0 && !s.limited[task] {
+		r.own[task] = &pair{}
+	}
+	return r.own[task]
+}
 
 // pause is the same for a runner that refuses.
 func (p *Pool) pause(doublings int) time.Duration {
@@ -201,13 +234,13 @@ func (p *Pool) Answered(name, task string, now clock.Instant) {
 	r.answered = true
 }
 
-// settle ends a series of faults: somebody was answered. When it was about one task alone, or about one that was in an
-// earlier series, the fault is that task's own.
+// settle ends a series of faults: somebody was answered. When it was about one task alone, the fault is that task's own.
+// Tasks that have failed side by side are remembered: who of them fails again is compared with those that were answered.
 func (p *Pool) settle(r *runner, by string, now clock.Instant) {
 	s := r.series
 	last := clock.Instant{Day: now.Day.Add(s.last - now.Run), Run: s.last}
 	for task := range s.faults {
-		if task == by || s.limit {
+		if task == by || s.limited[task] {
 			continue
 		}
 		own := r.own[task]
@@ -216,11 +249,10 @@ func (p *Pool) settle(r *runner, by string, now clock.Instant) {
 			r.own[task] = own
 		}
 		_, again := r.asked[task] // it is being tried again, and that will tell
-		if !again && (len(s.faults) == 1 || own.met) {
+		if !again && len(s.faults) == 1 {
 			own.faults++
 			own.opens = last.After(p.wait(own.faults - 1))
 		}
-		own.met = true
 	}
 	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true
 }

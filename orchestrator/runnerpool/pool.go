@@ -117,7 +117,7 @@ const (
 
 func (r *runner) rank(task string) int {
 	rank := 0
-	if !r.series.limit {
+	if len(r.series.limited) == 0 {
 		rank = r.series.faults[task]
 	}
 	if r.own[task] != nil && r.own[task].faults > 0 {
@@ -133,6 +133,21 @@ func (r *runner) rank(task string) int {
 func (p *Pool) Ask(name, task string, now clock.Instant) {
 	p.calls++
 	p.runner(name).asked[task] = call{p.calls, now.Run}
+}
+
+// Begin notes that the agent of an attempt under way would be started now. It returns how long it has to wait, because the
+// runner has failed others since it was chosen; 0: it may be started.
+func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
+	r := p.runner(name)
+	c, known := r.asked[task]
+	if !known || !r.series.on || c.number > r.series.number {
+		return 0
+	}
+	if rest := p.rest(r, task, now); rest > 0 {
+		return rest
+	}
+	p.Ask(name, task, now)
+	return 0
 }
 
 // Release notes that a task has no attempt under way any more.

@@ -133,7 +133,7 @@ func TestPick(t *testing.T) {
 // step is one thing that happens to a pool of the runner a, and what follows.
 type step struct {
 	at    time.Duration
-	does  string // asks, fails, refuses, limited, says, ends
+	does  string // asks, begins, fails, fails last, refuses, limited, says, ends
 	task  string
 	wants string // what follows, in words
 }
@@ -164,8 +164,33 @@ func TestBlame(t *testing.T) {
 		"two bad tasks are found one after the other": {
 			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "Q", ""}, {30 * s, "fails", "Q", "cools 1m0s, repeat"},
 			{90 * s, "asks", "A", ""}, {90 * s, "ends", "A", ""},
-			{90 * s, "asks", "P", ""}, {90 * s, "fails", "P", "cools 30s"}, {120 * s, "asks", "Q", ""}, {120 * s, "fails", "Q", "cools 1m0s, repeat"},
-			{180 * s, "asks", "B", ""}, {180 * s, "ends", "B", ""}, {180 * s, "", "P", "waits 0s, behind"}, {180 * s, "", "Q", "waits 0s, behind"},
+			{90 * s, "asks", "P", ""}, {90 * s, "fails", "P", "own 1"}, {90 * s, "", "P", "waits 30s, behind"}, {90 * s, "asks", "Q", ""}, {90 * s, "fails", "Q", "own 1"},
+			{90 * s, "asks", "B", ""}, {120 * s, "asks", "P", ""}, {120 * s, "fails", "P", "own 2"}, {120 * s, "", "P", "waits 1m0s, behind"},
+		},
+		"it was in a wall, and is left alone": {
+			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "A", "cools 30s"}, {0, "fails", "P", "repeat"}, {30 * s, "asks", "A", ""}, {60 * s, "ends", "A", ""},
+			{60 * s, "asks", "P", ""}, {60 * s, "fails last", "P", "own 1"}, {60 * s, "", "P", "waits 16m0s, behind"},
+			{1020 * s, "asks", "P", ""}, {1020 * s, "fails last", "P", "own 2"}, {1020 * s, "", "P", "waits 30m0s, behind"},
+			{2820 * s, "asks", "P", ""}, {2820 * s, "fails last", "P", "own 3, barred"},
+		},
+		"it is the last one": {
+			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {s, "asks", "P", ""}, {s, "fails last", "P", "cools 30s"}, {31 * s, "asks", "P", ""}, {31 * s, "fails last", "P", "own 1"},
+			{31 * s, "", "P", "waits 16m0s, behind"}, {991 * s, "asks", "P", ""}, {991 * s, "ends", "P", ""}, {991 * s, "", "P", "waits 0s"},
+		},
+		"others wait for it": {
+			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {s, "asks", "P", ""}, {s, "fails", "P", "cools 30s"}, {31 * s, "asks", "P", ""}, {31 * s, "fails", "P", "cools 1m0s, repeat"},
+		},
+		"nobody was ever answered": {
+			{0, "asks", "P", ""}, {0, "fails last", "P", "cools 30s"}, {30 * s, "asks", "P", ""}, {30 * s, "fails last", "P", "cools 1m0s, repeat"},
+		},
+		"it was in a wall, and is in the next one": {
+			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "A", "cools 30s"}, {0, "fails", "P", "repeat"}, {30 * s, "asks", "A", ""}, {60 * s, "ends", "A", ""},
+			{60 * s, "asks", "B", ""}, {60 * s, "asks", "P", ""}, {60 * s, "fails", "B", "cools 30s"}, {60 * s, "fails", "P", "repeat"}, {90 * s, "asks", "B", ""}, {91 * s, "ends", "B", ""},
+			{91 * s, "", "P", "waits 0s"}, {91 * s, "asks", "P", ""}, {92 * s, "fails", "P", "own 1"},
+		},
+		"its fault came in a usage limit": {
+			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {0, "limited", "A", "cools 1h0m0s, repeat"}, {time.Hour, "asks", "A", ""}, {time.Hour, "ends", "A", ""},
+			{time.Hour, "asks", "P", ""}, {time.Hour, "fails", "P", "own 1"},
 		},
 		"it was served in the end": {
 			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "A", ""}, {30 * s, "ends", "A", ""}, {30 * s, "", "P", "waits 0s, behind"},
@@ -190,6 +215,13 @@ func TestBlame(t *testing.T) {
 		"a limit holds though an older attempt goes on": {
 			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "limited", "P", "cools 1h0m0s"}, {10 * time.Minute, "says", "A", ""}, {11 * time.Minute, "ends", "A", ""},
 			{11 * time.Minute, "", "B", "waits 49m0s"},
+		},
+		"it failed another before the agent began": {
+			{0, "asks", "A", ""}, {0, "asks", "B", ""}, {0, "asks", "C", ""}, {0, "begins", "A", ""}, {10 * s, "fails", "A", "cools 30s"},
+			{15 * s, "begins", "B", "waits 25s"}, {40 * s, "begins", "B", ""}, {40 * s, "begins", "C", "waits 30s"}, {41 * s, "says", "B", "changed"}, {41 * s, "begins", "C", ""},
+		},
+		"it may be asked, though others were failed when it was chosen": {
+			{0, "asks", "A", ""}, {0, "fails", "A", "cools 30s"}, {30 * s, "asks", "B", ""}, {90 * s, "begins", "B", ""},
 		},
 		"refused, and out": {
 			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {0, "asks", "A", ""}, {0, "refuses", "A", "cools 5s"}, {5 * s, "asks", "B", ""}, {5 * s, "refuses", "B", "cools 10s, repeat"},
@@ -218,6 +250,11 @@ func (p *Pool) take(st step) string {
 	case "asks":
 		p.Ask("a", st.task, now)
 		return ""
+	case "begins":
+		if rest := p.Begin("a", st.task, now); rest > 0 {
+			return "waits " + rest.String()
+		}
+		return ""
 	case "says":
 		if p.Heard("a", st.task, now) {
 			return "changed"
@@ -228,6 +265,8 @@ func (p *Pool) take(st step) string {
 		return ""
 	case "":
 		return p.stands(st.task, now)
+	case "fails last":
+		fault.Alone, fault.Last = true, true
 	case "refuses":
 		fault.Outcome = attempts.Auth
 	case "limited":
@@ -303,6 +342,38 @@ func TestSpent(t *testing.T) {
 	}
 	if _, yes := p.Spent("A", ""); yes {
 		t.Error("A is spent")
+	}
+}
+
+// What earlier runs have shown of tasks that a runner fails alone holds; how the runner stood does not.
+func TestLearn(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	attempt := func(task string, from, to time.Duration, o attempts.Outcome) Past {
+		return Past{Runner: "a", Task: task, From: in(from - time.Hour), To: in(to - time.Hour), Outcome: o}
+	}
+	const fault, done, cut = attempts.Provider, attempts.Success, attempts.Stopped
+	for name, c := range map[string]struct {
+		past []Past
+		own  int // faults of P that are its own, with one more now; 0: it is not blamed
+	}{
+		"nothing":                {},
+		"it failed alone":        {past: []Past{attempt("A", 5*s, 9*s, done), attempt("P", 0, s, fault)}, own: 2},
+		"twice":                  {past: []Past{attempt("P", 0, s, fault), attempt("A", 5*s, 9*s, done), attempt("P", 40*s, 41*s, fault)}, own: 3},
+		"it failed beside A":     {past: []Past{attempt("P", 0, s, fault), attempt("A", 0, s, fault), attempt("A", 40*s, 50*s, done)}, own: 1},
+		"nobody was answered":    {past: []Past{attempt("A", 0, s, done), attempt("P", 2*s, 3*s, fault), attempt("A", 40*s, 50*s, cut)}},
+		"it was answered since":  {past: []Past{attempt("P", 0, s, fault), attempt("A", 5*s, 9*s, done), attempt("P", 40*s, 41*s, attempts.Check)}},
+		"it was a limit":         {past: []Past{attempt("P", 0, s, attempts.Quota), attempt("A", 5*s, 9*s, done)}},
+		"the runner was refused": {past: []Past{attempt("A", 0, s, attempts.Auth), attempt("A", 6*s, 7*s, attempts.Auth), attempt("A", 20*s, 21*s, attempts.Auth)}},
+	} {
+		p := night("a")
+		p.Learn(c.past)
+		if got := p.stands("A", at(0)); got != "waits 0s" {
+			t.Errorf("%s: A %s", name, got)
+		}
+		if got := p.fails("a", "P", fault, 0, 0).Own; got != c.own {
+			t.Errorf("%s: got %d own faults, want %d", name, got, c.own)
+		}
 	}
 }
 
