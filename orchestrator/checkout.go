@@ -67,6 +67,8 @@ type checkout struct {
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
 
+	from string // where the branch ended when the run began
+
 	clearing sync.Mutex
 	cleared  time.Time // see clearWay
 }
@@ -224,6 +226,7 @@ func (c *checkout) settle(ctx context.Context, a Assignment, p place, f *Finding
 	defer cancel()
 	var err error
 	if f.Outcome == attempts.Success {
+		c.noteScope(&a.Task, f)
 		err = c.tree.Restore(ctx, f.Head)
 	} else {
 		err = c.setAside(ctx, a, p, f)

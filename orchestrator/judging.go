@@ -16,7 +16,8 @@ import (
 	"relay/runners"
 )
 
-// judgingName is a file that is there while a panel reads in the user's checkout: what it began from.
+// judgingName is a file that is there while a panel reads, or checks of completed tasks run, in the user's checkout: what
+// they began from.
 const judgingName = "judging"
 
 func (c *checkout) judgingFile() string { return filepath.Join(c.o.Dir, judgingName) }
@@ -25,6 +26,63 @@ func (c *checkout) judgingFile() string { return filepath.Join(c.o.Dir, judgingN
 func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, error) {
 	head, err := c.repo.Head(ctx)
 	return &desk{c: c, folder: placeOf(c.o.Dir, a).review}, head, err
+}
+
+// span says where the run's branch began and is. There is nothing to run again where changes belong to no task, and none where
+// a person is at work by now, or git says nothing.
+func (c *checkout) span(ctx context.Context) (from, tip string) {
+	if c.tree == nil || c.settled(ctx) != nil {
+		return "", ""
+	}
+	if on, err := c.tree.OnBranch(ctx); err != nil || !on {
+		return "", ""
+	}
+	tip, err := c.repo.Head(ctx)
+	if err != nil {
+		return "", ""
+	}
+	return c.from, tip
+}
+
+// noteHead takes note of where the branch begins in this run, unless an attempt of a killed run has said.
+func (c *checkout) noteHead(ctx context.Context) error {
+	head, err := c.tree.Head(ctx)
+	c.from = firstOf(c.from, head)
+	return err
+}
+
+// commitOf leaves out what a run with another isolation has landed on a branch of its own.
+func (c *checkout) commitOf(a *attempts.Attempt) string {
+	if a.Landed != "" || a.Result != attempts.ResultSuccess {
+		return ""
+	}
+	return a.Head
+}
+
+// ask runs a task's checks in the checkout as it is, at its head, and puts it back. The epic's have passed on every task's work.
+func (c *checkout) ask(ctx context.Context, q question, f *Finding, hear ear) (err error) {
+	defer func() {
+		settled, cancel := settling(ctx)
+		defer cancel()
+		err = errors.Join(err, c.tree.Restore(settled, q.commit))
+	}()
+	for _, check := range q.checks {
+		if check.ofEpic {
+			continue
+		}
+		run, ended, err := c.trial(q.a, q.p).check(ctx, check)
+		s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
+		if err != nil || ctx.Err() != nil || s.unseen {
+			return err
+		}
+		if more, err := hear(check, s); err != nil || !more {
+			return err
+		}
+		if err := c.putBackProtected(ctx, q.a, check, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // beginJudging takes note of where a panel begins, for a run that finds what it left.
@@ -50,7 +108,7 @@ func (c *checkout) cleanUp(ctx context.Context, f *Finding) error {
 	return os.Remove(c.judgingFile())
 }
 
-const killedJudging = "relay was killed while reviewers read in this checkout: "
+const killedJudging = "relay was killed while reviewers read or checks ran in this checkout: "
 
 func (c *checkout) unclean() bool { return c.tree != nil && exists(c.judgingFile()) }
 

@@ -153,7 +153,7 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *joint) (gree
 			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
 		}
 		l.noteBoth(ctx, batch[i], step, &findings[i])
-		l.noteScope(batch[i], &findings[i])
+		l.noteScope(&batch[i].Assignment.Task, &findings[i])
 	}
 	step.findings = findings
 	return true, nil

@@ -136,6 +136,10 @@ func (l *lanes) whole(_ context.Context, a Assignment) (*desk, string, error) {
 	return &desk{c: l.lane("", l.home, a).c, folder: placeOf(l.o.Dir, a).review, room: l.reviewRoom(head)}, head, nil
 }
 
+func (l *lanes) span(context.Context) (from, tip string) { return l.from, l.tips.Tip() }
+
+func (l *lanes) commitOf(a *attempts.Attempt) string { return a.Landed }
+
 // cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
 func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 	ctx = context.WithoutCancel(ctx)

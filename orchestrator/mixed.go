@@ -61,7 +61,7 @@ func Refuses(ctx context.Context, o Options, l *attempts.Ledger) error {
 // the checkout, and the other way round. here reports whether there is any in this run's own kind of place.
 func sameGround(ctx context.Context, o *Options, l *attempts.Ledger) (here bool, err error) {
 	if o.Isolation != IsolationNone && exists(filepath.Join(o.Dir, judgingName)) {
-		return false, elsewhere(IsolationNone, "reviewers read in this checkout")
+		return false, elsewhere(IsolationNone, "reviewers read or checks ran in this checkout")
 	}
 	for _, open := range orphansOf(o, l) {
 		switch was := open.workedIn(o.Dir); was {

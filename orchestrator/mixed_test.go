@@ -19,7 +19,7 @@ func TestJudgingInTheCheckoutIsSettledThere(t *testing.T) {
 	_, err := sameGround(t.Context(), o, nil)
 	var refused *words.RefusedError
 	want := words.RefusedError{
-		Reason: "a run with isolation: none was killed while reviewers read in this checkout, and what was left is to be looked at there",
+		Reason: "a run with isolation: none was killed while reviewers read or checks ran in this checkout, and what was left is to be looked at there",
 		Hint:   "relay work --isolation none goes on with it",
 	}
 	if !errors.As(err, &refused) || *refused != want {

@@ -93,9 +93,9 @@ func outOfScope(o *Options, task *epic.Task, files []string) (found shared) {
 }
 
 // noteScope tells of changed files that belong to other tasks.
-func (l *lanes) noteScope(r Ready, f *Finding) {
-	if found := outOfScope(l.o, &r.Assignment.Task, f.Receipt.FilesChanged); len(found.files) > 0 {
-		f.note("scope", r.Assignment.Task.ID+found.foreign())
+func (g *ground) noteScope(task *epic.Task, f *Finding) {
+	if found := outOfScope(g.o, task, f.Receipt.FilesChanged); len(found.files) > 0 {
+		f.note("scope", task.ID+found.foreign())
 	}
 }
 

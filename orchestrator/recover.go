@@ -184,6 +184,7 @@ func (c *checkout) revive(ctx context.Context, a Assignment, _ attempts.Attempt)
 	if c.tree == nil {
 		return nil, nil
 	}
+	c.from = firstOf(c.from, a.Base) // its commits can be there already
 	return nil, c.tree.ReadMine(ctx, c.untrackedFile(a.Run))
 }
 
@@ -228,7 +229,7 @@ func (c *checkout) begin(ctx context.Context) error {
 		_, err := c.state(ctx) // asked now, while the disk is busy, for the first attempts
 		return errors.Join(err, copying.Wait())
 	}
-	if err := c.tree.Remember(ctx); err != nil {
+	if err := errors.Join(c.noteHead(ctx), c.tree.Remember(ctx)); err != nil {
 		return err
 	}
 	if err := c.tree.WriteMine(c.untrackedFile(c.o.Run)); err != nil {

@@ -3,16 +3,14 @@ package orchestrator
 import (
 	"cmp"
 	"context"
-	"path"
+	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/orchestrator/words"
 )
 
@@ -20,12 +18,12 @@ import (
 // undone what an earlier task was proved by. It reports whether tasks are pending again because of that, with what failed.
 // A task is given back Limits.MaxUndone times; after that, and for checks of the epic, what fails is told and needs a person.
 func (n *night) recheck(ctx context.Context, c local, wanted []bool) (again bool, err error) {
-	l, lands := c.(*lanes)
-	if !lands || ctx.Err() != nil || n.cutShort() {
+	l, ok := c.(rechecker)
+	if !ok || ctx.Err() != nil || n.cutShort() {
 		return false, nil
 	}
-	tip := l.tips.Tip()
-	if tip == l.from || tip == n.tally.Tip {
+	from, tip := l.span(ctx)
+	if tip == from || tip == n.tally.Tip {
 		return false, nil
 	}
 	ctx, over := n.untilDeadline(ctx)
@@ -39,6 +37,19 @@ func (n *night) recheck(ctx context.Context, c local, wanted []bool) (again bool
 	}
 	n.tally.Tip, n.tally.Relapsed, n.tally.Undone, n.tally.Unchecked = tip, nil, nil, r.skipped
 	return n.giveBack(r, wanted)
+}
+
+// rechecker is an engine in which each completed task's work is in commits of one branch.
+type rechecker interface {
+	local
+	// span is where the branch was when the run began, and its tip: the same when there is nothing to run again.
+	span(ctx context.Context) (from, tip string)
+	// commitOf is the commit of the branch that has an attempt's work; "": none.
+	commitOf(a *attempts.Attempt) string
+	// ask runs checks on a commit until hear has heard enough. What they change there is put back.
+	ask(ctx context.Context, q question, f *Finding, hear ear) error
+	// why says how a check that does not pass ended.
+	why(check numbered, s said) string
 }
 
 // regressions are the checks that fail on the tip.
@@ -57,8 +68,18 @@ type regression struct {
 
 // regressions runs the checks of tasks that landed before tip, and those of the epic. What the landings of this run may have
 // touched goes first. When recheckShare of the run's time is over, no further task is begun with.
-func (n *night) regressions(ctx context.Context, l *lanes, tip string) (regressions, error) {
-	done := n.landedBefore(tip)
+func (n *night) regressions(ctx context.Context, l rechecker, tip string) (r regressions, err error) {
+	done := n.landedBefore(l, tip)
+	if len(done)+len(n.o.Epic.Checks) == 0 {
+		return r, nil
+	}
+	if err := l.beginJudging(n.wholeAssignment(), tip); err != nil {
+		return r, err
+	}
+	defer func() {
+		f := Finding{Result: Result{Outcome: attempts.Success, Head: tip}}
+		err = errors.Join(err, l.cleanUp(ctx, &f), n.noted(f.Notes))
+	}()
 	began := n.ran()
 	until := began + max(time.Duration(n.o.Limits.RecheckShare*float64(began)), leastRecheck)
 	if len(done) > 0 {
@@ -66,7 +87,6 @@ func (n *night) regressions(ctx context.Context, l *lanes, tip string) (regressi
 			n.tell(Update{Kind: UpdateNote, Text: "running the checks of " + words.Count(len(done), "task") + " again on all that has landed"})
 		})
 	}
-	var r regressions
 	var mu sync.Mutex
 	var all errgroup.Group
 	all.SetLimit(max(n.o.Jobs, 1))
@@ -78,7 +98,7 @@ func (n *night) regressions(ctx context.Context, l *lanes, tip string) (regressi
 				r.skipped = append(r.skipped, task.a.Task.ID)
 				return nil
 			}
-			found, err := l.regressed(ctx, task, tip)
+			found, err := n.regressed(ctx, l, task, tip)
 			mu.Lock()
 			defer mu.Unlock()
 			if found != nil {
@@ -91,7 +111,7 @@ func (n *night) regressions(ctx context.Context, l *lanes, tip string) (regressi
 		r.epic, err = n.failing(ctx, l, tip)
 		return err
 	})
-	err := all.Wait()
+	err = all.Wait()
 	slices.SortFunc(r.tasks, func(a, b regression) int { return cmp.Compare(a.at, b.at) })
 	slices.Sort(r.skipped)
 	return r, err
@@ -146,94 +166,9 @@ func (n *night) cutShort() bool {
 	return n.halted.reason != "" || n.drained()
 }
 
-// landedTask is a completed task with the commit that has its work.
-type landedTask struct {
-	a       Assignment
-	at      int // in the plan
-	landed  string
-	when    time.Time
-	files   []string
-	touched bool // work that landed later in this run has changed files that may matter to it
-}
-
-// landedBefore lists the completed tasks that landed before tip, and of those with the same checks the first; those first
-// whose files were touched since. What has just been asked on tip is left out: the epic's checks, and those of what has
-// landed last.
-func (n *night) landedBefore(tip string) (list []landedTask) {
-	asked, ofEpic := make(map[string]bool), commands(n.o.Epic.Checks)
-	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
-	var late []landedTask // in this run
-	n.store.View(func(l *attempts.Ledger) {
-		for i, t := range n.o.Epic.Tasks {
-			rec := l.Tasks[t.ID]
-			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
-				continue
-			}
-			last := &rec.Attempts[len(rec.Attempts)-1]
-			a := Assignment{Run: last.Run, Task: t, Attempt: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: last.Landed, when: last.EndedAt, files: last.Receipt.FilesChanged}
-			if last.Run == n.o.Run {
-				late = append(late, one)
-			}
-			switch last.Landed {
-			case "":
-			case tip:
-				asked[whole(t.Checks)] = true
-			default:
-				list = append(list, one)
-			}
-		}
-	})
-	list = slices.DeleteFunc(list, func(r landedTask) bool {
-		checks := r.a.Task.Checks
-		known := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
-		asked[whole(checks)] = true
-		return known
-	})
-	for i := range list {
-		list[i].touched = slices.ContainsFunc(late, list[i].touchedBy)
-	}
-	slices.SortStableFunc(list, func(a, b landedTask) int {
-		switch {
-		case a.touched == b.touched:
-			return 0
-		case a.touched:
-			return -1
-		}
-		return 1
-	})
-	return list
-}
-
-// touchedBy reports whether later work has changed a file that r changed or declares, one beside such a file, or one that a
-// check of r names.
-func (r landedTask) touchedBy(later landedTask) bool {
-	if later.at == r.at || later.when.Before(r.when) {
-		return false
-	}
-	return slices.ContainsFunc(later.files, func(file string) bool {
-		beside := func(own string) bool { return path.Dir(own) == path.Dir(file) }
-		named := func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(file)) }
-		return slices.ContainsFunc(r.files, beside) || slices.ContainsFunc(r.a.Task.Checks, named) ||
-			slices.ContainsFunc(r.a.Task.Files, func(glob string) bool { return covers(glob, file) })
-	})
-}
-
-func commands(checks []epic.Check) (runs []string) {
-	for _, check := range checks {
-		runs = append(runs, check.Run)
-	}
-	return runs
-}
-
-// fails says that a check of the task fails, and what has landed since the task did.
-func (r landedTask) fails(why string, since []string) string {
-	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + firstOf(words.Listed(since), "a person's commits") + ")"
-}
-
 // regressed runs a task's checks on tip. It returns nil unless one fails, and fails again when it is asked once more.
-func (l *lanes) regressed(ctx context.Context, r landedTask, tip string) (found *regression, err error) {
-	q := question{a: r.a, p: placeOf(l.o.Dir, r.a), commit: tip, checks: acceptance(r.a.Task.Checks, nil)}
+func (n *night) regressed(ctx context.Context, l rechecker, r landedTask, tip string) (found *regression, err error) {
+	q := question{a: r.a, p: placeOf(n.o.Dir, r.a), commit: tip, checks: acceptance(r.a.Task.Checks, nil)}
 	for i := range q.checks {
 		q.checks[i].occasion = onEnd
 	}
@@ -244,12 +179,12 @@ func (l *lanes) regressed(ctx context.Context, r landedTask, tip string) (found 
 			if s.passed() {
 				return true, nil
 			}
-			since, err := l.landed(ctx, r.landed, tip)
+			since := n.landedSince(l, r)
 			found = &regression{
 				landedTask: r, undone: attempts.Undone{At: time.Now().UTC(), Tip: tip, Since: since, Check: s.run},
 				text: r.fails(l.why(check, s), since),
 			}
-			return false, err
+			return false, nil
 		})
 		if err != nil || found == nil {
 			break
@@ -260,12 +195,12 @@ func (l *lanes) regressed(ctx context.Context, r landedTask, tip string) (found 
 
 // failing says which checks of the epic fail on tip: what fails without a task's work too is not held against it. They
 // have been asked there, and are asked again only where that is not known.
-func (n *night) failing(ctx context.Context, l *lanes, tip string) (notes []attempts.Note, err error) {
+func (n *night) failing(ctx context.Context, l rechecker, tip string) (notes []attempts.Note, err error) {
 	var q question
 	n.store.View(func(ledger *attempts.Ledger) {
 		for _, t := range n.o.Epic.Tasks {
 			if rec := ledger.Tasks[t.ID]; rec != nil && rec.Completed && len(rec.Attempts) > 0 {
-				if last := rec.Attempts[len(rec.Attempts)-1]; last.Landed == tip {
+				if last := &rec.Attempts[len(rec.Attempts)-1]; l.commitOf(last) == tip {
 					q.a = Assignment{Run: last.Run, Task: t, Attempt: last.ID, Base: last.Base}
 				}
 			}
@@ -274,7 +209,7 @@ func (n *night) failing(ctx context.Context, l *lanes, tip string) (notes []atte
 	if q.a.Run == "" {
 		return nil, nil
 	}
-	q.p, q.commit, q.checks, q.before = placeOf(l.o.Dir, q.a), tip, acceptance(nil, l.o.Epic.Checks), true
+	q.p, q.commit, q.checks, q.before = placeOf(n.o.Dir, q.a), tip, acceptance(nil, n.o.Epic.Checks), true
 	for i := range q.checks {
 		q.checks[i].occasion = onEnd
 	}

@@ -1,0 +1,117 @@
+package orchestrator
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/words"
+)
+
+// landedTask is a completed task with the commit that has its work. Work in the same commit landed together.
+type landedTask struct {
+	a       Assignment
+	at      int // in the plan
+	landed  string
+	when    time.Time
+	files   []string
+	touched bool // work that landed later in this run has changed files that may matter to it
+}
+
+// landedBefore lists the completed tasks that landed before tip, and of those with the same checks the first; those first
+// whose files were touched since. What has just been asked on tip is left out: the epic's checks, and those of what has
+// landed last.
+func (n *night) landedBefore(e rechecker, tip string) (list []landedTask) {
+	asked, ofEpic := make(map[string]bool), commands(n.o.Epic.Checks)
+	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
+	var late []landedTask // in this run
+	n.store.View(func(l *attempts.Ledger) {
+		for i, t := range n.o.Epic.Tasks {
+			rec := l.Tasks[t.ID]
+			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
+				continue
+			}
+			last := &rec.Attempts[len(rec.Attempts)-1]
+			a := Assignment{Run: last.Run, Task: t, Attempt: last.ID, Base: last.Base}
+			one := landedTask{a: a, at: i, landed: e.commitOf(last), when: last.EndedAt, files: last.Receipt.FilesChanged}
+			if one.landed != "" && last.Run == n.o.Run {
+				late = append(late, one)
+			}
+			switch one.landed {
+			case "":
+			case tip:
+				asked[whole(t.Checks)] = true
+			default:
+				list = append(list, one)
+			}
+		}
+	})
+	list = slices.DeleteFunc(list, func(r landedTask) bool {
+		checks := r.a.Task.Checks
+		known := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
+		asked[whole(checks)] = true
+		return known
+	})
+	for i := range list {
+		list[i].touched = slices.ContainsFunc(late, list[i].touchedBy)
+	}
+	slices.SortStableFunc(list, func(a, b landedTask) int {
+		switch {
+		case a.touched == b.touched:
+			return 0
+		case a.touched:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// touchedBy reports whether later work has changed a file that r changed or declares, one beside such a file, or one that a
+// check of r names.
+func (r landedTask) touchedBy(later landedTask) bool {
+	if later.at == r.at || later.when.Before(r.when) {
+		return false
+	}
+	return slices.ContainsFunc(later.files, func(file string) bool {
+		beside := func(own string) bool { return path.Dir(own) == path.Dir(file) }
+		named := func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(file)) }
+		return slices.ContainsFunc(r.files, beside) || slices.ContainsFunc(r.a.Task.Checks, named) ||
+			slices.ContainsFunc(r.a.Task.Files, func(glob string) bool { return covers(glob, file) })
+	})
+}
+
+func commands(checks []epic.Check) (runs []string) {
+	for _, check := range checks {
+		runs = append(runs, check.Run)
+	}
+	return runs
+}
+
+// fails says that a check of the task fails, and what has landed since the task did.
+func (r landedTask) fails(why string, since []string) string {
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + firstOf(words.Listed(since), "a person's commits") + ")"
+}
+
+// landedSince names the tasks whose work is in commits after that of r, the last one first.
+func (n *night) landedSince(e rechecker, r landedTask) (ids []string) {
+	ended := make(map[string]time.Time)
+	n.store.View(func(l *attempts.Ledger) {
+		for id, rec := range l.Tasks {
+			for i := range rec.Attempts {
+				a := &rec.Attempts[i]
+				if commit := e.commitOf(a); a.Result == attempts.ResultSuccess && commit != "" && commit != r.landed && a.EndedAt.After(r.when) {
+					ended[id] = a.EndedAt
+				}
+			}
+		}
+	})
+	return slices.SortedFunc(maps.Keys(ended), func(a, b string) int {
+		return cmp.Or(ended[b].Compare(ended[a]), cmp.Compare(a, b))
+	})
+}
