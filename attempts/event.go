@@ -222,7 +222,8 @@ type Receipt struct {
 	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"`           // ref that keeps the work of an attempt that did not land
 	Kept          []string        `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
 	Contested     []string        `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
-	WeakerTests   []string        `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, in words
+	WeakerTests   []string        `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
+	Doubtful      bool            `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.

@@ -25,6 +25,7 @@ func TestFormats(t *testing.T) {
 	lands := landing("T5", 1)
 	lands.Landing.Receipt.Checks[0].Attribution = FixedByTask
 	lands.Landing.Receipt.ResultFrom, lands.Landing.Receipt.AlreadyDone = ResultAsked, true
+	lands.Landing.Receipt.WeakerTests, lands.Landing.Receipt.Doubtful = []string{"sum_test.py proves less than before"}, true
 	seal := started("T5", 1)
 	seal.Started.Sealed = "5ea1ed"
 	events := []Event{

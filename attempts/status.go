@@ -16,6 +16,16 @@ func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
 	return rec.status(l.waits(g, id))
 }
 
+// Doubtful says which tests prove less since a task was completed, in words, when no reviewer has approved that, and no person
+// has taken it as it is.
+func (rec *TaskRecord) Doubtful() []string {
+	last := len(rec.Attempts) - 1
+	if !rec.Completed || last < rec.CountFrom || !rec.Attempts[last].Receipt.Doubtful {
+		return nil
+	}
+	return rec.Attempts[last].Receipt.WeakerTests
+}
+
 // waits reports whether a dependency of the task is not completed.
 func (l *Ledger) waits(g *epic.Graph, id string) bool {
 	if g == nil {

@@ -219,6 +219,9 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.List(indent, "also_kept", r.Kept)
 	y.List(indent, "contested", r.Contested)
 	y.List(indent, "weaker_tests", r.WeakerTests)
+	if r.Doubtful {
+		y.Line(indent, "doubtful: true")
+	}
 	y.reviewed(indent, r.Review)
 }
 

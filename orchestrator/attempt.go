@@ -184,6 +184,7 @@ func (n *night) ended(a Assignment, f Result) attempts.Ended {
 	switch f.Outcome {
 	case attempts.Success:
 		e.Result = attempts.ResultSuccess
+		e.Receipt.Doubtful = f.Doubtful && f.Receipt.Verdict != review.Approved
 	case attempts.Stopped:
 		e.Result = attempts.ResultInterrupted
 	}
@@ -228,9 +229,6 @@ func (n *night) consequences(j job, a Assignment, f Result, e attempts.Ended) {
 		if e.Outcome == attempts.Conflict {
 			n.plan.learn(j.index, contested(record))
 		}
-	}
-	if e.Result == attempts.ResultSuccess && f.Doubtful && f.Receipt.Verdict != review.Approved {
-		n.tally.Doubtful = append(n.tally.Doubtful, a.Task.ID)
 	}
 	n.tally.Ended++
 	n.tally.Usage.Add(f.Usage)

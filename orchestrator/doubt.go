@@ -1,6 +1,20 @@
 package orchestrator
 
-import "relay/orchestrator/words"
+import (
+	"relay/attempts"
+	"relay/orchestrator/words"
+)
+
+// doubtful are the tasks of a selection that are completed, with tests that prove less than before.
+func doubtful(o *Options, l *attempts.Ledger, wanted []bool) (ids []string) {
+	for i := range o.Graph.Len() {
+		id := o.Graph.ID(i)
+		if rec := l.Tasks[id]; (wanted == nil || wanted[i]) && rec != nil && len(rec.Doubtful()) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
 
 // doubt has a run that has completed everything say that some of it is proved by less than before.
 func (s *Summary) doubt() {

@@ -219,7 +219,7 @@ type Summary struct {
 	Relapsed []string
 	// Undone are the completed tasks among them whose own checks fail.
 	Undone []string
-	// Doubtful are the tasks completed in this run whose tests prove less than before, and that no reviewer has approved.
+	// Doubtful are the completed tasks of this run's selection whose tests prove less than before, see [attempts.TaskRecord].
 	Doubtful []string
 	// Unchecked are completed tasks whose checks were not run once more, for want of time.
 	Unchecked []string

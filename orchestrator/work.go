@@ -212,7 +212,7 @@ func (n *night) sweep(ctx context.Context) (int, error) {
 func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.Time, err error) (Summary, error) {
 	s := n.tally
 	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
-	n.store.View(func(l *attempts.Ledger) { s.Left = left(n.o, l, wanted) })
+	n.store.View(func(l *attempts.Ledger) { s.Left, s.Doubtful = left(n.o, l, wanted), doubtful(n.o, l, wanted) })
 	err = n.ending(ctx, &s, err)
 	code := 0
 	if n.o.ExitCode != nil {

@@ -71,6 +71,7 @@ type shown struct {
 	Checks      []string           `json:"checks,omitempty"`
 	Gate        *attempts.Gate     `json:"gate,omitempty"`
 	RootCauses  []string           `json:"root_causes,omitempty"`
+	Doubtful    []string           `json:"weaker_tests,omitempty"` // of a completed task, and nobody has approved that
 	Attempts    []attempts.Attempt `json:"attempts"`
 }
 
@@ -134,7 +135,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 func describe(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *shown {
 	s := &shown{
 		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
-		Gate: rec.Gate, RootCauses: attempts.RootCauses(l, g, t.ID), Attempts: append([]attempts.Attempt{}, rec.Attempts...),
+		Gate: rec.Gate, Doubtful: rec.Doubtful(), RootCauses: attempts.RootCauses(l, g, t.ID), Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
 		for _, d := range g.Deps(i) {
@@ -175,6 +176,9 @@ func tellTask(w io.Writer, s *shown, l listing) {
 	if s.Gate != nil {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("gated %s: %s: %s", moment(s.Gate.At, l.now), s.Gate.Reason, s.Gate.Detail), l.width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
+	}
+	if len(s.Doubtful) > 0 {
+		fmt.Fprintf(w, "  its tests prove less than before:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID, s.ID)
 	}
 	if len(s.RootCauses) > 0 && s.Status == attempts.BlockedOn {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", some(s.RootCauses, 8))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -81,6 +82,7 @@ type taskState struct {
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
 	Unverified  bool               `json:"unverified,omitempty"`   // completed, but neither check nor reviewer proved it
+	Doubtful    []string           `json:"weaker_tests,omitempty"` // completed, but these prove less, and nobody has approved that
 	Usage       *attempts.Usage    `json:"usage,omitempty"`        // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
 }
@@ -124,10 +126,13 @@ func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 }
 
 // open reports whether there is something left to do, for a run or a person.
-func (s *standing) open() bool { return s.Counts.Completed < s.Counts.Total || len(s.Refused) > 0 }
+func (s *standing) open() bool {
+	doubtful := func(t taskState) bool { return len(t.Doubtful) > 0 }
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused) > 0 || slices.ContainsFunc(s.Tasks, doubtful)
+}
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) taskState {
-	state := taskState{ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts)}
+	state := taskState{ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Doubtful: rec.Doubtful()}
 	if t.MaxAttempts > 0 {
 		state.MaxAttempts = t.MaxAttempts
 	}

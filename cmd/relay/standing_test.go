@@ -192,3 +192,21 @@ needs you:
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A person is told of ten tasks that need a look at their tests, and of how many more there are.
+func TestDoubtfulTasksNeedYou(t *testing.T) {
+	t.Parallel()
+	s := &standing{Tasks: make([]taskState, 12)}
+	for i := range s.Tasks {
+		s.Tasks[i] = taskState{ID: fmt.Sprintf("T%d", i), Status: attempts.Completed, Doubtful: []string{"x_test.go proves less than before"}}
+	}
+	var out bytes.Buffer
+	listing{width: 200}.needs(&out, s)
+	got := out.String()
+	if strings.Count(got, "look at its tests") != 10 || !strings.Contains(got, "  and 2 more tasks whose tests prove less than before\n") {
+		t.Errorf("got %s", got)
+	}
+	if !s.open() {
+		t.Error("nothing is left to do")
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,8 +68,11 @@ func tellStanding(w io.Writer, s *standing, l listing) {
 	tellRelapses(w, s.Relapsed)
 }
 
-// note tells what a person should know.
+// note tells what a person should know, if anything.
 func (l listing) note(w io.Writer, text string) {
+	if text == "" {
+		return
+	}
 	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(text, l.width, "       "), " "))
 }
 
@@ -187,9 +191,11 @@ func (l listing) needs(w io.Writer, s *standing) {
 	if told > most {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)
 	}
-	if told == 0 && len(s.Refused) > 0 {
+	doubtful := slices.DeleteFunc(slices.Clone(s.Tasks), func(t taskState) bool { return len(t.Doubtful) == 0 })
+	if told == 0 && len(s.Refused)+len(doubtful) > 0 {
 		fmt.Fprint(w, "\nneeds you:\n")
 	}
+	l.doubtful(w, doubtful)
 	first := l.refused(w, s.Refused)
 	c := s.Counts
 	switch {
@@ -199,6 +205,24 @@ func (l listing) needs(w io.Writer, s *standing) {
 	case c.Pending+c.InProgress > 0:
 		fmt.Fprintf(w, "\nnext:  %srelay work\n", first)
 	}
+}
+
+// doubtful names the completed tasks whose tests prove less than before, and what to type for each.
+func (l listing) doubtful(w io.Writer, tasks []taskState) {
+	const most = 10
+	for i := range tasks[:min(len(tasks), most)] {
+		t := &tasks[i]
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(wrap(doubtText(t.ID, t.Doubtful), l.width, "    "), " "))
+	}
+	if rest := len(tasks) - most; rest > 0 {
+		fmt.Fprintf(w, "  and %d more tasks whose tests prove less than before\n", rest)
+	}
+}
+
+// doubtText says which tests of a completed task need a person, and what to type.
+func doubtText(id string, tests []string) string {
+	return fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
+		id, line(strings.Join(tests, "; "), maxWhy), id, id, id)
 }
 
 // refused names the runners that would not work and what to type for each, and returns what comes before relay work.

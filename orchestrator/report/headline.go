@@ -71,8 +71,6 @@ func Next(reason orchestrator.Reason) string {
 		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
 	case orchestrator.EpicUndone:
 		return "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml"
-	case orchestrator.EpicDoubtful:
-		return "relay show TASK --diff shows them; relay retry TASK has it done again"
 	case orchestrator.EpicUnjudged:
 		return "relay work asks the reviewers again"
 	case orchestrator.BudgetExhausted:

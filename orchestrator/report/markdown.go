@@ -143,10 +143,14 @@ func (p *page) needs(r *Report) {
 	for i := range r.Needs {
 		n := &r.Needs[i]
 		if i == mostListed {
-			p.say("\nand %d more gated tasks: `relay status --verbose`\n", len(r.Needs)-i)
+			p.say("\nand %d more tasks: `relay status --verbose`\n", len(r.Needs)-i)
 			break
 		}
-		p.say("\n%s %s is gated: %s%s", n.Task, code(n.Title, 120), name(string(n.Reason)), words.After(code(n.Detail, columnsWide)))
+		is := "is gated: " + name(string(n.Reason))
+		if n.Reason == WeakerTests {
+			is = "is completed, and nobody has approved its tests"
+		}
+		p.say("\n%s %s %s%s", n.Task, code(n.Title, 120), is, words.After(code(n.Detail, columnsWide)))
 		if n.Blocks > 0 {
 			p.say("; it blocks %s", words.Count(n.Blocks, "task"))
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator"
@@ -12,6 +13,13 @@ func (m *making) needs() {
 	r := m.r
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
+		if len(t.Doubtful) > 0 {
+			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: WeakerTests, Detail: strings.Join(t.Doubtful, "; "), Type: []Command{
+				{"relay show " + t.ID + " --diff", "what it changed"},
+				{"relay ungate " + t.ID, "take its tests as they are"},
+				{"relay retry " + t.ID, "have it done again; then relay work"},
+			}})
+		}
 		if t.Status == attempts.Gated {
 			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t)})
 		}

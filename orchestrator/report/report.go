@@ -88,15 +88,18 @@ type Criteria struct {
 	Unproven int `json:"unproven"`
 }
 
-// Need is a task that goes on only when a person says so.
+// Need is a task that goes on only when a person says so, or that is completed and needs one to look at its tests.
 type Need struct {
 	Task   string          `json:"task"`
 	Title  string          `json:"title"`
-	Reason attempts.Reason `json:"reason"`
+	Reason attempts.Reason `json:"reason"` // why it is gated, or WeakerTests
 	Detail string          `json:"detail,omitempty"`
 	Blocks int             `json:"blocks,omitempty"` // tasks that wait for it
 	Type   []Command       `json:"type"`
 }
+
+// WeakerTests is the reason of a need of a completed task whose tests prove less than before; Need.Detail names them.
+const WeakerTests attempts.Reason = "weaker_tests"
 
 // Refused is a runner that would not work when it was last asked.
 type Refused struct {
@@ -186,7 +189,8 @@ type Task struct {
 	Unverified bool            `json:"unverified,omitempty"`
 	Already    bool            `json:"already_done,omitempty"` // before any attempt, as its checks and its agent say
 	Gate       *attempts.Gate  `json:"gate,omitempty"`
-	RootCauses []string        `json:"root_causes,omitempty"` // gated tasks that keep it from running
+	Doubtful   []string        `json:"weaker_tests,omitempty"` // completed, but these prove less, and nobody has approved that
+	RootCauses []string        `json:"root_causes,omitempty"`  // gated tasks that keep it from running
 	WaitsFor   []string        `json:"waits_for,omitempty"`
 	Attempts   []Attempt       `json:"attempts,omitempty"` // of earlier runs too
 	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged

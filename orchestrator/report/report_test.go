@@ -301,7 +301,7 @@ func TestLongListsAreCut(t *testing.T) {
 	got := markdown(t, Make(in))
 	for _, want := range []string{
 		"\nThere was no room for 25 more of these: `relay ledger log` has them.\n", "\n- and 400 more: `relay ledger log`\n",
-		"\nand 1006 more gated tasks: `relay status --verbose`\n", "- 1 attempt before these: `relay show T5`\n", "\n- and 9 more: `relay show TASK --review`\n",
+		"\nand 1006 more tasks: `relay status --verbose`\n", "- 1 attempt before these: `relay show T5`\n", "\n- and 9 more: `relay show TASK --review`\n",
 		"\nand 114 tasks more: `relay status --verbose`\n", "\nand 110 tasks more: `relay report --format json` has all of them\n",
 	} {
 		if !strings.Contains(got, want) {

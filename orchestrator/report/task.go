@@ -24,6 +24,7 @@ func (m *making) task(i int) {
 	if t.MaxAttempts > 0 {
 		one.Max = t.MaxAttempts
 	}
+	one.Doubtful = m.lines(slices.Clone(rec.Doubtful()))
 	r.Counts.Add(one.Status)
 	if rec.Gate != nil && one.Status == attempts.Gated {
 		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: m.text(rec.Gate.Detail), At: rec.Gate.At}
