@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 const hostilePlan = `version: 2
@@ -48,9 +50,9 @@ func fails(outcome, category, says string) verdict {
 // judged runs an adversary as T1 and wants its verdict, T2 done, a checkout as if T1 had never been, and nothing left.
 func judged(t *testing.T, l *lab, v verdict) *running {
 	t.Helper()
-	code := exitGated
+	code := exit.Gated
 	if v.outcome == "success" {
-		code = exitOK
+		code = exit.OK
 	}
 	r := l.work(code)
 	a := l.last("T1")

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/creack/pty"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 // memoryPromise is what neither relay nor its guardian may ever use, in KiB.
@@ -79,7 +81,7 @@ func TestAdversaryFloods(t *testing.T) {
 				t.Errorf("%d bytes of output are kept, want about %d MiB", kept, keep)
 			}
 			r := l.run("show", "T1", "--log")
-			r.wants(t, exitOK)
+			r.wants(t, exit.OK)
 		})
 	}
 }
@@ -112,7 +114,7 @@ echo '{"type":"result","subtype":"success","is_error":false,"session_id":"c9fdff
 		t.Fatal(err)
 	}
 	l.settings(fmt.Sprintf("relay: {runners: [claude], transcript_mib: 8, agents: {claude: {type: claude, argv: [%q]}}}\n", script))
-	l.work(exitOK)
+	l.work(exit.OK)
 	l.commits("T1: One", "T2: Two")
 	l.modest()
 }
@@ -138,7 +140,7 @@ func TestAdversaryBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, hostilePlan, honest+fmt.Sprintf("raw() { echo %s | base64 -d; }\nb=$(raw | tr -d '\\000')\n", packed)+agent+"\n")
-			r := l.work(exitGated)
+			r := l.work(exit.Gated)
 			harmless(t, "work", r)
 			for _, args := range [][]string{
 				{"status"}, {"status", "--verbose"}, {"status", "--json"}, {"show", "T1"}, {"show", "T1", "--json"},
@@ -205,7 +207,7 @@ printf '{"status":"failure","summary":"%s","error_summary":"token %s attempt %s"
   "$FOO_TOKEN" "$FOO_TOKEN" "$n$n$n" "$FOO_TOKEN" "$FOO_TOKEN" "$FOO_TOKEN" "$FOO_TOKEN" "$FOO_TOKEN" > "$RELAY_RESULT"
 `)
 	l.env = append(l.env, "FOO_TOKEN="+secret, "NOT_PASSED="+other, "RELAY_ENV=FOO_TOKEN")
-	r := l.work(exitGated)
+	r := l.work(exit.Gated)
 	if !strings.Contains(l.read(l.inHome("env")), secret) {
 		t.Error("the agent does not get what the configuration passes on")
 	}
@@ -267,7 +269,7 @@ func TestAdversaryMissingProgram(t *testing.T) {
 	for name, argv := range map[string]string{"missing": "no-such-agent-anywhere", "no program": l.path("seed.txt"), "folder": l.home} {
 		l.settings(fmt.Sprintf("relay: {runners: [fake], agents: {fake: {type: command, argv: [%q]}}}\n", argv))
 		r := l.run("work")
-		r.wants(t, exitNoRunner)
+		r.wants(t, exit.NoRunner)
 		r.says(t, "relay: hint: ")
 		if f := l.read(".agents-os/relay/attempt-ledger.yml"); strings.Contains(f, "- id:") {
 			t.Errorf("%s: something was tried:\n%s", name, f)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/cmd/relay/internal/exit"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -95,7 +96,7 @@ func (l *agentLab) endings() string {
 
 func countsWork(l *agentLab, c cli) {
 	l.model.Play(c.name, helloTask...)
-	l.work(exitOK)
+	l.work(exit.OK)
 }
 
 // countsStop interrupts a run while the model, or a tool that it has called, is at a step.
@@ -106,7 +107,7 @@ func countsStop(at modelserver.Step) func(*agentLab, cli) {
 		l.reached(c, at)
 		r.signal(l.t, syscall.SIGINT)
 		l.end(r)
-		r.wants(l.t, exitInterrupted)
+		r.wants(l.t, exit.Interrupted)
 	}
 }
 

@@ -8,19 +8,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/secrets"
 )
 
 // app is what commands need of the world: streams, environment, clock, and the folder the user is in.
 type app struct {
 	in      io.Reader
-	out     *scrubber // answers; everything that comes out of it is harmless for a terminal
-	err     *scrubber // progress and messages
+	out     *terminal.Writer // answers; everything that comes out of it is harmless for a terminal
+	err     *terminal.Writer // progress and messages
 	environ []string
 	secrets *secrets.Redactor // of what users see and hosts get
 	dir     string            // value of -C; "" : the working directory
@@ -29,22 +29,17 @@ type app struct {
 
 func newApp() *app {
 	a := &app{
-		in: os.Stdin, out: newScrubber(os.Stdout), err: newScrubber(os.Stderr),
+		in: os.Stdin, out: terminal.NewWriter(os.Stdout), err: terminal.NewWriter(os.Stderr),
 		environ: os.Environ(), now: time.Now,
 	}
 	a.secrets = secrets.New(a.environ)
-	a.out.blank, a.err.blank = a.secrets.Values, a.secrets.Values
+	a.out.Redact, a.err.Redact = a.secrets.Values, a.secrets.Values
 	return a
 }
 
 // lookup returns the value of an environment variable, or "".
 func (a *app) lookup(name string) string {
-	for i := len(a.environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(a.environ[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	return project.Lookup(a.environ, name)
 }
 
 // folder is where the user is, absolute.
@@ -56,11 +51,11 @@ func (a *app) folder() (string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &hinted{err: fmt.Errorf("there is no folder %s", dir), hint: "-C names the folder to work in: relay -C DIR status"}
+		return "", &exit.Hinted{Err: fmt.Errorf("there is no folder %s", dir), Hint: "-C names the folder to work in: relay -C DIR status"}
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return "", &hinted{err: fmt.Errorf("%s is not a folder", a.dir), hint: "-C names the folder to work in: relay -C DIR status"}
+		return "", &exit.Hinted{Err: fmt.Errorf("%s is not a folder", a.dir), Hint: "-C names the folder to work in: relay -C DIR status"}
 	}
 	return dir, nil
 }
@@ -79,20 +74,4 @@ func (a *app) printJSON(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// isTerminal reports whether a person sees what is written to w.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// columns is the width of the terminal behind w, or 80.
-func columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return 80
 }

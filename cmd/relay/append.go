@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/review"
@@ -32,7 +35,7 @@ func proposed(e *epic.Epic, l *attempts.Ledger) (proposal, error) {
 		if last != nil {
 			why = "the whole epic " + orchestrator.EpicVerdict(last)
 		}
-		return proposal{}, &hinted{err: errors.New(why), hint: "with quality_gate.epic: true, relay work asks the reviewers when every task is completed"}
+		return proposal{}, &exit.Hinted{Err: errors.New(why), Hint: "with quality_gate.epic: true, relay work asks the reviewers when every task is completed"}
 	}
 	p := proposal{judged: *last, round: l.EpicRounds() + 1}
 	if len(last.Added) > 0 {
@@ -64,11 +67,11 @@ func earlier(l *attempts.Ledger, id string) bool {
 func (p proposal) unasked(rounds int) error {
 	switch {
 	case p.judged.Decision == review.Blocked:
-		return &hinted{err: errors.New("the reviewers block the whole epic: a person must decide"), code: exitGated,
-			hint: "relay init --append shows what they found, and adds it when you say so"}
+		return &exit.Hinted{Err: errors.New("the reviewers block the whole epic: a person must decide"), Code: exit.Gated,
+			Hint: "relay init --append shows what they found, and adds it when you say so"}
 	case p.round > rounds:
-		return &hinted{err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", times(p.round-1), rounds), code: exitGated,
-			hint: "relay init --append shows what the reviewers want now, and adds it when you say so"}
+		return &exit.Hinted{Err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", times(p.round-1), rounds), Code: exit.Gated,
+			Hint: "relay init --append shows what the reviewers want now, and adds it when you say so"}
 	}
 	return nil
 }
@@ -80,19 +83,19 @@ func times(n int) string {
 	return count(n, "time")
 }
 
-// add writes the tasks into epic.yml, and that into the ledger. The store is open, so that no run is on; but a person can
+// addTasks writes the tasks into epic.yml, and that into the ledger. The store is open, so that no run is on; but a person can
 // have an editor open.
-func (p *place) add(store *attempts.Store, pl *plan, found proposal) (ids []string, err error) {
-	path := p.file("epic.yml")
-	source, err := epic.Append(p.shown(path), pl.source, found.tasks)
+func addTasks(p *project.Project, store *attempts.Store, pl *project.Plan, found proposal) (ids []string, err error) {
+	path := p.File("epic.yml")
+	source, err := epic.Append(p.Rel(path), pl.Source, found.tasks)
 	if err != nil {
-		return nil, &hinted{err: err, code: exitInvalid, hint: "write the tasks that relay init --append --dry-run shows into epic.yml yourself"}
+		return nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "write the tasks that relay init --append --dry-run shows into epic.yml yourself"}
 	}
 	if len(found.tasks) > 0 {
-		if now, err := readFile(path, maxPlan); err != nil || !bytes.Equal(now, pl.source) {
-			return nil, errors.Join(err, &hinted{err: errors.New(p.shown(path) + " was changed meanwhile: nothing has been added"), hint: "relay init --append"})
+		if now, err := project.ReadFile(path, project.MaxPlan); err != nil || !bytes.Equal(now, pl.Source) {
+			return nil, errors.Join(err, &exit.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing has been added"), Hint: "relay init --append"})
 		}
-		if err := replacePrivate(path, source); err != nil {
+		if err := project.ReplacePrivate(path, source); err != nil {
 			return nil, err
 		}
 	}
@@ -103,22 +106,22 @@ func (p *place) add(store *attempts.Store, pl *plan, found proposal) (ids []stri
 	return ids, store.Append(attempts.Event{Type: attempts.TypeTasksAdded, TasksAdded: &attempts.TasksAdded{Tasks: ids}})
 }
 
-// extend adds what the review of the whole epic has found unasked, as far as that may be.
-func (p *place) extend(a *app, pl *plan) (ids []string, err error) {
-	store, err := p.open(a, pl)
+// addFindings adds what the review of the whole epic has found unasked, as far as that may be.
+func addFindings(p *project.Project, pl *project.Plan) (ids []string, err error) {
+	store, err := p.Open(pl)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var found proposal
-	store.View(func(l *attempts.Ledger) { found, err = proposed(pl.epic, l) })
+	store.View(func(l *attempts.Ledger) { found, err = proposed(pl.Epic, l) })
 	if err != nil || len(found.tasks)+len(found.there) == 0 {
 		return nil, err
 	}
-	if err := found.unasked(p.config.QualityGate.EpicRounds); err != nil {
+	if err := found.unasked(p.Config.QualityGate.EpicRounds); err != nil {
 		return nil, err
 	}
-	return p.add(store, pl, found)
+	return addTasks(p, store, pl, found)
 }
 
 // appendAnswer is what relay init --append --json prints.
@@ -146,23 +149,23 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := p.open(a, pl)
+	store, err := p.Open(pl)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var found proposal
-	store.View(func(l *attempts.Ledger) { found, err = proposed(pl.epic, l) })
+	store.View(func(l *attempts.Ledger) { found, err = proposed(pl.Epic, l) })
 	if err != nil {
 		return err
 	}
 	if opts.auto && len(found.tasks) > 0 {
-		if err := found.unasked(p.config.QualityGate.EpicRounds); err != nil {
+		if err := found.unasked(p.Config.QualityGate.EpicRounds); err != nil {
 			return err
 		}
 	}
 	if !opts.json {
-		tellProposal(a.out, found, listing{width: columns(a.out.w)})
+		tellProposal(a.out, found, listing{width: terminal.Columns(a.out.Dest)})
 	}
 	sure, err := opts.sure(len(found.tasks))
 	if err != nil {
@@ -172,7 +175,7 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 		if !sure {
 			found.tasks = nil
 		}
-		if _, err := p.add(store, pl, found); err != nil {
+		if _, err := addTasks(p, store, pl, found); err != nil {
 			return err
 		}
 	}
@@ -187,7 +190,7 @@ func (o initOptions) sure(n int) (bool, error) {
 	case o.yes || o.auto:
 		return true, nil
 	case o.json || !isTerminalInput(o.app):
-		return false, &usageError{message: "there is nobody to ask whether to add " + count(n, "task"), hint: "relay init --append --yes adds them, relay init --append --dry-run shows them"}
+		return false, &exit.UsageError{Message: "there is nobody to ask whether to add " + count(n, "task"), Hint: "relay init --append --yes adds them, relay init --append --dry-run shows them"}
 	}
 	return o.app.confirm("add " + count(n, "task") + " to epic.yml?"), nil
 }
@@ -205,19 +208,19 @@ func (a *app) confirm(question string) bool {
 
 func tellProposal(w io.Writer, p proposal, l listing) {
 	text := fmt.Sprintf("the whole epic at %.12s: %s", p.judged.Head, orchestrator.EpicVerdict(&p.judged))
-	fmt.Fprintln(w, wrap(text, l.width, ""))
+	fmt.Fprintln(w, terminal.Wrap(text, l.width, ""))
 	for i := range p.tasks {
 		t := &p.tasks[i]
 		fmt.Fprintf(w, "\n%s  p%d  %s\n", t.ID, t.Priority, line(t.Title, max(l.width-10, 20)))
 		for text := range strings.SplitSeq(t.Description, "\n") {
 			if text != "" {
-				fmt.Fprintln(w, wrap(text, l.width, "    "))
+				fmt.Fprintln(w, terminal.Wrap(text, l.width, "    "))
 			}
 		}
 	}
 }
 
-func (o initOptions) tellAppended(p *place, found proposal, added bool) error {
+func (o initOptions) tellAppended(p *project.Project, found proposal, added bool) error {
 	out := o.app.out
 	switch {
 	case o.json:
@@ -227,9 +230,9 @@ func (o initOptions) tellAppended(p *place, found proposal, added bool) error {
 		}
 		return o.app.printJSON(answer)
 	case added:
-		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.shown(p.file("epic.yml")))
+		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.Rel(p.File("epic.yml")))
 	case len(found.there) > 0:
-		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.there, ", ")+" "+verb(len(found.there), "is", "are"), p.shown(p.file("epic.yml")))
+		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.there, ", ")+" "+verb(len(found.there), "is", "are"), p.Rel(p.File("epic.yml")))
 	case len(found.tasks) == 0:
 		fmt.Fprint(out, "\nnothing to add\n")
 	case !o.dryRun:

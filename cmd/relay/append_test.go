@@ -1,12 +1,13 @@
 package main
 
 import (
-	"io"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/configs"
 	"relay/epic"
 )
@@ -15,17 +16,17 @@ import (
 func TestAddLeavesAnEditedPlanAlone(t *testing.T) {
 	t.Parallel()
 	const before, mine = "version: 2\nid: 20260101-x\ntitle: X\ntasks:\n  T1: {title: A}\n", "# mine, just now\n"
-	p := &place{root: t.TempDir(), config: &configs.Config{}}
-	p.dir = p.root
-	path := p.file("epic.yml")
+	p := &project.Project{Root: t.TempDir(), Config: &configs.Config{}, Session: project.Session{Now: time.Now}}
+	p.Dir = p.Root
+	path := p.File("epic.yml")
 	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pl, err := p.plan()
+	pl, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := p.open(&app{now: time.Now, err: newScrubber(io.Discard)}, pl)
+	store, err := p.Open(pl)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,16 +35,16 @@ func TestAddLeavesAnEditedPlanAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := proposal{tasks: []epic.Task{{ID: "R1", Title: "B", Kind: epic.KindBugfix}}}
-	if ids, err := p.add(store, pl, found); err == nil || !strings.Contains(err.Error(), "changed meanwhile") || diagnose(err).hint != "relay init --append" {
+	if ids, err := addTasks(p, store, pl, found); err == nil || !strings.Contains(err.Error(), "changed meanwhile") || exit.Diagnose(err).Hint != "relay init --append" {
 		t.Errorf("got %v and %v", ids, err)
 	}
 	if now, err := os.ReadFile(path); err != nil || string(now) != before+mine {
 		t.Errorf("epic.yml is %q, %v", now, err)
 	}
-	if pl, err = p.plan(); err != nil {
+	if pl, err = p.Plan(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.add(store, pl, found); err != nil {
+	if _, err := addTasks(p, store, pl, found); err != nil {
 		t.Fatal(err)
 	}
 	if now, _ := os.ReadFile(path); !strings.Contains(string(now), "R1:") || !strings.Contains(string(now), mine) {

@@ -4,7 +4,7 @@ import "context"
 
 // sleep says whether the machine will be kept awake. Where it will not, that is no fault of a server, which never sleeps.
 func (c *checkup) sleep(ctx context.Context) {
-	if !c.place.config.Relay.InhibitSleep {
+	if !c.place.Config.Relay.InhibitSleep {
 		return
 	}
 	name, err := c.app.canStayAwake(ctx)

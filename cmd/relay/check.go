@@ -8,6 +8,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 type checkOptions struct {
@@ -59,21 +63,21 @@ type checkAnswer struct {
 func runCheck(ctx context.Context, opts checkOptions) error {
 	c := checkup{app: opts.app, run: opts.run}
 	c.all(ctx)
-	code := exitOK
+	code := exit.OK
 	for _, p := range c.points {
-		if p.State == stateFail && code == exitOK {
+		if p.State == stateFail && code == exit.OK {
 			code = p.code
 		}
 	}
 	if opts.json {
-		if err := opts.app.printJSON(checkAnswer{OK: code == exitOK, Points: c.points}); err != nil {
+		if err := opts.app.printJSON(checkAnswer{OK: code == exit.OK, Points: c.points}); err != nil {
 			return err
 		}
 	} else {
 		tellPoints(opts.app.out, c.points)
 	}
-	if code != exitOK {
-		return ended(code)
+	if code != exit.OK {
+		return exit.Code(code)
 	}
 	return nil
 }
@@ -85,7 +89,7 @@ func tellPoints(w io.Writer, points []point) {
 	}
 	for i, p := range points {
 		counts[p.State]++
-		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, pad(p.Name, widest), safe(p.Message))
+		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), safe(p.Message))
 		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
 			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), safe(p.Fix))
 		}
@@ -103,8 +107,8 @@ func tellPoints(w io.Writer, points []point) {
 // checkup gathers the points, each step using what the one before found.
 type checkup struct {
 	app    *app
-	place  *place
-	plan   *plan
+	place  *project.Project
+	plan   *project.Plan
 	points []point
 
 	programs programs
@@ -114,18 +118,18 @@ type checkup struct {
 func (c *checkup) add(state, name, message, fix string) {
 	p := point{Name: name, State: state, Message: message, Fix: fix}
 	if state == stateFail {
-		p.code = exitFailure
+		p.code = exit.Failure
 	}
 	c.points = append(c.points, p)
 }
 
 // fail turns an error into points, in the words every other command uses for it.
 func (c *checkup) fail(name string, err error) {
-	d := diagnose(err)
-	for _, m := range d.messages {
-		c.points = append(c.points, point{Name: name, State: stateFail, Message: m, code: d.code})
+	d := exit.Diagnose(err)
+	for _, m := range d.Messages {
+		c.points = append(c.points, point{Name: name, State: stateFail, Message: m, code: d.Code})
 	}
-	c.points[len(c.points)-1].Fix = d.hint
+	c.points[len(c.points)-1].Fix = d.Hint
 }
 
 func (c *checkup) all(ctx context.Context) {
@@ -144,7 +148,7 @@ func (c *checkup) all(ctx context.Context) {
 	c.place = located
 	c.repository(ctx)
 	c.add(stateOK, "configuration", "read", "")
-	for _, w := range located.config.Warnings {
+	for _, w := range located.Config.Warnings {
 		c.add(stateWarn, "configuration", w, "")
 	}
 	c.folder()
@@ -170,23 +174,23 @@ func (c *checkup) all(ctx context.Context) {
 
 // epic reads the plan and says what in it nothing would prove.
 func (c *checkup) epic() bool {
-	plan, err := c.place.plan()
+	plan, err := c.place.Plan()
 	if err != nil {
 		c.fail("epic", err)
 		return false
 	}
 	c.plan = plan
-	c.add(stateOK, "epic", fmt.Sprintf("%s, %s", plan.epic.ID, count(len(plan.epic.Tasks), "task")), "")
-	for i, w := range unproved(plan.epic) {
+	c.add(stateOK, "epic", fmt.Sprintf("%s, %s", plan.Epic.ID, count(len(plan.Epic.Tasks), "task")), "")
+	for i, w := range unproved(plan.Epic) {
 		if i == maxWarnings {
-			c.add(stateWarn, "epic", fmt.Sprintf("and %s more like this", count(len(unproved(plan.epic))-i, "task")), "")
+			c.add(stateWarn, "epic", fmt.Sprintf("and %s more like this", count(len(unproved(plan.Epic))-i, "task")), "")
 			break
 		}
 		fix := "write the commands that prove it under checks: in "
-		if t, ok := plan.epic.Task(w.Task); ok && len(t.Checks) > 0 {
+		if t, ok := plan.Epic.Task(w.Task); ok && len(t.Checks) > 0 {
 			fix = "say what must be true under acceptance_criteria: in "
 		}
-		c.add(stateWarn, "epic", w.Task+" "+w.Message, fix+c.place.shown(c.place.file("epic.yml")))
+		c.add(stateWarn, "epic", w.Task+" "+w.Message, fix+c.place.Rel(c.place.File("epic.yml")))
 	}
 	return true
 }

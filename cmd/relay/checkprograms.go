@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -79,11 +81,11 @@ func (p *programs) close() {
 
 // find looks for the program of a runner, and makes the runner, without what decorates it, and without starting anything.
 func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner, error) {
-	program, err := c.place.program(name)
+	program, err := c.place.Program(name)
 	if err != nil {
 		return "", nil, err
 	}
-	runner, err := c.place.newRunner(ctx, name, nil)
+	runner, err := c.place.Runner(ctx, name, nil)
 	return program, runners.Unwrap(runner), err
 }
 
@@ -91,8 +93,8 @@ func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner
 func (c *checkup) runner(ctx context.Context, label, name string) bool {
 	program, runner, err := c.find(ctx, name)
 	if err != nil {
-		d := diagnose(err)
-		c.points = append(c.points, point{Name: label, State: stateFail, Message: d.messages[0], Fix: d.hint, code: exitNoRunner})
+		d := exit.Diagnose(err)
+		c.points = append(c.points, point{Name: label, State: stateFail, Message: d.Messages[0], Fix: d.Hint, code: exit.NoRunner})
 		return false
 	}
 	state, what, fix := stateOK, program, ""
@@ -122,8 +124,8 @@ func modeOf(runner runners.Runner, asked bool) string {
 
 // versioned says whether a program is one that its adapter was tested on.
 func (c *checkup) versioned(ctx context.Context, program, name string, tested runners.Versions) (state, what, fix string) {
-	agent, _ := c.place.agent(name) // its program was found
-	env := append(commonEnvironment(c.app.environ, c.place.config.Relay.Env), agent.Env...)
+	agent, _ := c.place.Agent(name) // its program was found
+	env := append(project.CommonEnvironment(c.app.environ, c.place.Config.Relay.Env), agent.Env...)
 	argv := []string{program}
 	if len(agent.Argv) > 1 {
 		argv = append(argv, agent.Argv[1:]...)

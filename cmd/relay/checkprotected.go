@@ -14,15 +14,15 @@ import (
 
 // protected looks for globs that protect nothing of what is in the repository, and for links of which only the link is.
 func (c *checkup) protected(ctx context.Context) {
-	globs := slices.Clone(c.plan.epic.Protected)
-	for i := range c.plan.epic.Tasks {
-		globs = append(globs, c.plan.epic.Tasks[i].Protected...)
+	globs := slices.Clone(c.plan.Epic.Protected)
+	for i := range c.plan.Epic.Tasks {
+		globs = append(globs, c.plan.Epic.Tasks[i].Protected...)
 	}
 	slices.Sort(globs)
 	if globs = slices.Compact(globs); len(globs) == 0 {
 		return
 	}
-	out, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-s", "-z"}, Limit: 256 << 20})
+	out, err := c.place.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-s", "-z"}, Limit: 256 << 20})
 	if err != nil {
 		c.fail("protected", err)
 		return
@@ -58,7 +58,7 @@ func (c *checkup) protectedLinks(globs, links []string) {
 		return slices.ContainsFunc(globs, func(glob string) bool { return epic.Covers(glob, p) })
 	}
 	for _, link := range slices.DeleteFunc(links, func(p string) bool { return !safe(p) }) {
-		target, err := os.Readlink(filepath.Join(c.place.root, filepath.FromSlash(link)))
+		target, err := os.Readlink(filepath.Join(c.place.Root, filepath.FromSlash(link)))
 		if err != nil {
 			continue
 		}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"relay/cmd/relay/internal/project"
 )
 
 // checkouts is how many a run has at most: each job one to work in and one to check in, or one for each reviewer, and one
@@ -28,15 +30,15 @@ func room(what string, need, free uint64, unknown error) (state, text, fix strin
 
 // copied looks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
 func (c *checkup) copied() {
-	git, store := c.place.git.GitDir(), c.place.vault(c.app)
-	if store == "" || git != c.place.git.CommonDir() { // a linked worktree has no copy
+	git, store := c.place.Git.GitDir(), c.place.BackupDir()
+	if store == "" || git != c.place.Git.CommonDir() { // a linked worktree has no copy
 		return
 	}
 	at := nearestFolder(store)
 	if linkable(filepath.Join(git, "HEAD"), at) {
 		return // files of .git are linked there, and take no room
 	}
-	free, err := freeSpace(at)
+	free, err := project.FreeSpace(at)
 	size, counting := folderSize(git)
 	what := fmt.Sprintf("the copy of .git, %s, in %s", bytesText(size), at)
 	state, text, fix := room(what, size, free, errors.Join(err, counting))
@@ -48,7 +50,7 @@ func (c *checkup) copied() {
 
 // nearestFolder is the nearest folder above a path that is there already.
 func nearestFolder(path string) string {
-	for !exists(path) && filepath.Dir(path) != path {
+	for !project.Exists(path) && filepath.Dir(path) != path {
 		path = filepath.Dir(path)
 	}
 	return path

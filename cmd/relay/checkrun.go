@@ -15,7 +15,7 @@ func (c *checkup) tryChecks(ctx context.Context) {
 		c.add(stateWarn, "checks", "checks are tried with isolation: worktree only: without it they would run in your checkout", "run them yourself")
 		return
 	}
-	view, err := c.place.view(c.plan)
+	view, err := c.place.View(c.plan)
 	if err != nil {
 		return // that is told already
 	}

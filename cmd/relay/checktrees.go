@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"relay/cmd/relay/internal/project"
 	"relay/orchestrator"
 	"relay/orchestrator/trees"
 	"relay/orchestrator/words"
@@ -27,12 +28,12 @@ func (c *checkup) worktrees(ctx context.Context) {
 		c.commits(ctx)
 		return
 	}
-	if head, err := c.place.git.Head(ctx); err == nil && head == "" {
+	if head, err := c.place.Git.Head(ctx); err == nil && head == "" {
 		return // that is told as it is: nothing to go back to
 	}
-	err := trees.Unsuited(ctx, c.place.git)
+	err := trees.Unsuited(ctx, c.place.Git)
 	if err == nil {
-		err = trees.Placed(c.place.worktrees().Dir)
+		err = trees.Placed(c.place.Worktrees().Dir)
 	}
 	var refused *words.RefusedError
 	switch {
@@ -51,12 +52,12 @@ func (c *checkup) worktrees(ctx context.Context) {
 
 // apart reports whether tasks get worktrees.
 func (c *checkup) apart() bool {
-	return c.place.config.Relay.Isolation == string(orchestrator.IsolationWorktree)
+	return c.place.Config.Relay.Isolation == string(orchestrator.IsolationWorktree)
 }
 
 // looking tells a user who has the integration branch checked out what that means.
 func (c *checkup) looking(ctx context.Context) {
-	if branch, err := c.place.git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
+	if branch, err := c.place.Git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
 		c.add(stateOK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
 	}
 }
@@ -66,7 +67,7 @@ var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post
 
 // commits looks for what could keep an agent's own git commit waiting for somebody.
 func (c *checkup) commits(ctx context.Context) {
-	state, err := c.place.git.State(ctx)
+	state, err := c.place.Git.State(ctx)
 	if err != nil {
 		c.fail("commits", err)
 		return
@@ -89,7 +90,7 @@ func (c *checkup) commits(ctx context.Context) {
 	for i, what := range found {
 		fix := ""
 		if i == len(found)-1 {
-			fix = "agents go without by relay.env: [" + strings.Join(runners.GitSettings(c.place.config.Relay.Env, off...), ", ") + "]"
+			fix = "agents go without by relay.env: [" + strings.Join(runners.GitSettings(c.place.Config.Relay.Env, off...), ", ") + "]"
 		}
 		c.add(stateWarn, "commits", what, fix)
 	}
@@ -106,7 +107,7 @@ func (c *checkup) commits(ctx context.Context) {
 
 // given reports whether relay.env gives agents a git setting.
 func (c *checkup) given(key string) bool {
-	return slices.ContainsFunc(c.place.config.Relay.Env, func(entry string) bool {
+	return slices.ContainsFunc(c.place.Config.Relay.Env, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, key)
 	})
@@ -114,19 +115,19 @@ func (c *checkup) given(key string) bool {
 
 // gitSays reports whether a boolean of git's configuration is on.
 func (c *checkup) gitSays(ctx context.Context, key string) bool {
-	out, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", key}})
+	out, err := c.place.Git.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", key}})
 	return err == nil && strings.TrimSpace(string(out)) == "true"
 }
 
 // furniture looks for the files that every worktree shall get.
 func (c *checkup) furniture(ctx context.Context) {
-	w := c.place.config.Relay.Worktree
+	w := c.place.Config.Relay.Worktree
 	for _, list := range []struct {
 		key   string
 		globs []string
 	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.link", w.Link}} {
 		for _, glob := range list.globs {
-			names, err := doublestar.Glob(os.DirFS(c.place.root), path.Clean(glob), doublestar.WithNoFollow())
+			names, err := doublestar.Glob(os.DirFS(c.place.Root), path.Clean(glob), doublestar.WithNoFollow())
 			switch {
 			case err != nil:
 				c.fail("worktrees", fmt.Errorf("%s: %s: %w", list.key, glob, err))
@@ -141,29 +142,29 @@ func (c *checkup) furniture(ctx context.Context) {
 
 // tracked reports whether git knows a file.
 func (c *checkup) tracked(ctx context.Context, name string) bool {
-	_, err := c.place.git.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name}})
-	info, statErr := os.Lstat(filepath.Join(c.place.root, filepath.FromSlash(name)))
+	_, err := c.place.Git.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name}})
+	info, statErr := os.Lstat(filepath.Join(c.place.Root, filepath.FromSlash(name)))
 	return err == nil && statErr == nil && !info.IsDir()
 }
 
 // yard looks at the folder of the worktrees: whether git leaves it alone, and whether they find room.
 func (c *checkup) yard(ctx context.Context) {
-	dir := c.place.worktrees().Dir
-	if named := c.place.worktreesNamed(); named != "" { // relay's own folder ignores itself
-		inside := below(c.place.root, named)
-		_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
+	dir := c.place.Worktrees().Dir
+	if named := c.place.WorktreeDir(); named != "" { // relay's own folder ignores itself
+		inside := project.Rel(c.place.Root, named)
+		_, err := c.place.Git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
 		if err != nil && !filepath.IsAbs(inside) {
 			c.add(stateWarn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")
 		}
 	}
-	jobs := c.place.config.Relay.Jobs
+	jobs := c.place.Config.Relay.Jobs
 	size, err := c.size(ctx)
 	if err != nil {
 		c.fail("worktrees", err)
 		return
 	}
-	free, err := freeSpace(nearestFolder(dir))
-	n := checkouts(jobs, len(c.place.reviewers()))
+	free, err := project.FreeSpace(nearestFolder(dir))
+	n := checkouts(jobs, len(c.place.Reviewers()))
 	state, text, fix := room(fmt.Sprintf("%d checkouts of %s", n, bytesText(size)), uint64(n)*size, free, err)
 	if fix != "" {
 		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"
@@ -173,8 +174,8 @@ func (c *checkup) yard(ctx context.Context) {
 
 // size is how much the files take that git knows in this checkout.
 func (c *checkup) size(ctx context.Context) (uint64, error) {
-	sum := summing{root: c.place.root}
-	_, err := c.place.git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Stdout: &sum})
+	sum := summing{root: c.place.Root}
+	_, err := c.place.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Stdout: &sum})
 	return sum.bytes, err
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/configs"
 	"relay/orchestrator"
 )
@@ -23,15 +25,15 @@ const (
 )
 
 func (c *checkup) repository(ctx context.Context) {
-	facts, err := c.place.git.Facts(ctx, 1)
+	facts, err := c.place.Git.Facts(ctx, 1)
 	if err != nil {
 		c.unread(err)
 		return
 	}
-	known := c.place.config != nil
+	known := c.place.Config != nil
 	isolation := string(orchestrator.IsolationWorktree) // the default, as long as nobody can read what is set
 	if known {
-		isolation = c.place.config.Relay.Isolation
+		isolation = c.place.Config.Relay.Isolation
 	}
 	apart := isolation == string(orchestrator.IsolationWorktree) // then the night begins from HEAD's commit, whatever is under way here
 	switch {
@@ -74,21 +76,21 @@ func (c *checkup) unread(err error) {
 
 // folder tries to write where the ledger goes, and where git keeps commits and relay its locks.
 func (c *checkup) folder() {
-	dir := c.place.dir
-	for !exists(dir) && dir != c.place.root {
+	dir := c.place.Dir
+	for !project.Exists(dir) && dir != c.place.Root {
 		dir = filepath.Dir(dir)
 	}
 	folders := []string{dir}
-	if c.place.git != nil {
-		folders = append(folders, c.place.git.GitDir(), c.place.git.CommonDir())
+	if c.place.Git != nil {
+		folders = append(folders, c.place.Git.GitDir(), c.place.Git.CommonDir())
 	}
 	for _, each := range slices.Compact(folders) {
 		if err := writable(each); err != nil {
-			c.fail("folder", fmt.Errorf("%s %w: %w", c.place.shown(each), errNotWritable, err))
+			c.fail("folder", fmt.Errorf("%s %w: %w", c.place.Rel(each), errNotWritable, err))
 			return
 		}
 	}
-	c.add(stateOK, "folder", c.place.shown(c.place.dir)+" can be written to", "")
+	c.add(stateOK, "folder", c.place.Rel(c.place.Dir)+" can be written to", "")
 }
 
 // writable writes a file in a folder and removes it. Permission bits prove nothing: a disk may be read-only, the user root.
@@ -102,7 +104,7 @@ func writable(dir string) error {
 }
 
 func (c *checkup) space() {
-	free, err := freeSpace(c.place.root)
+	free, err := project.FreeSpace(c.place.Root)
 	if err != nil {
 		c.add(stateWarn, "disk", "the free space is unknown: "+err.Error(), "")
 		return
@@ -125,7 +127,7 @@ func (c *checkup) room(free uint64) {
 }
 
 func (c *checkup) ledger(ctx context.Context) {
-	view, err := c.place.view(c.plan)
+	view, err := c.place.View(c.plan)
 	if err != nil {
 		c.fail("ledger", err)
 		return
@@ -141,11 +143,11 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(stateFail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
 		return
 	case view.Running:
-		c.add(stateWarn, "ledger", "a run is on: "+holderText(view.Holder), "relay status --watch")
+		c.add(stateWarn, "ledger", "a run is on: "+exit.HolderText(view.Holder), "relay status --watch")
 		return
 	}
 	c.elsewhere(ctx, view.Ledger)
-	counts := tally(view.Ledger, c.plan.graph)
+	counts := tally(view.Ledger, c.plan.Graph)
 	text := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
 		c.add(stateWarn, "ledger", fmt.Sprintf("%s, %d gated, %d blocked", text, counts.Gated, counts.Blocked), "relay status names them and says what to do")
@@ -156,9 +158,9 @@ func (c *checkup) ledger(ctx context.Context) {
 
 // elsewhere looks for a run of this epic in another checkout of the repository, and for what one has made.
 func (c *checkup) elsewhere(ctx context.Context, l *attempts.Ledger) {
-	err := orchestrator.EpicFree(c.place.git, c.plan.epic.ID, c.place.dir)
-	if err == nil && c.place.config.Relay.Isolation == string(orchestrator.IsolationWorktree) {
-		err = orchestrator.Disputed(ctx, c.place.git, c.plan.epic.ID, orchestrator.ClaimOf(l, c.place.dir))
+	err := orchestrator.EpicFree(c.place.Git, c.plan.Epic.ID, c.place.Dir)
+	if err == nil && c.place.Config.Relay.Isolation == string(orchestrator.IsolationWorktree) {
+		err = orchestrator.Disputed(ctx, c.place.Git, c.plan.Epic.ID, orchestrator.ClaimOf(l, c.place.Dir))
 	}
 	if err != nil {
 		c.fail("epic", err)
@@ -167,10 +169,10 @@ func (c *checkup) elsewhere(ctx context.Context, l *attempts.Ledger) {
 
 // runners looks for the program of every runner that would be asked. Of those to choose from one is enough.
 func (c *checkup) runners(ctx context.Context) {
-	names := c.place.config.Relay.Runners
+	names := c.place.Config.Relay.Runners
 	if len(names) == 0 {
 		c.points = append(c.points, point{Name: "runner", State: stateFail, Message: "no runner is configured",
-			Fix: "set relay.runners in " + configs.SharedFile, code: exitNoRunner})
+			Fix: "set relay.runners in " + configs.SharedFile, code: exit.NoRunner})
 	}
 	usable := slices.ContainsFunc(names, func(name string) bool {
 		_, _, err := c.find(ctx, name)
@@ -185,8 +187,8 @@ func (c *checkup) runners(ctx context.Context) {
 		return
 	}
 	wanted := map[string]bool{}
-	for i := range c.plan.epic.Tasks {
-		name := c.plan.epic.Tasks[i].Runner
+	for i := range c.plan.Epic.Tasks {
+		name := c.plan.Epic.Tasks[i].Runner
 		if name != "" && !wanted[name] && !slices.Contains(names, name) {
 			c.runner(ctx, "runner "+name, name)
 		}
@@ -195,14 +197,14 @@ func (c *checkup) runners(ctx context.Context) {
 }
 
 func (c *checkup) reviewers(ctx context.Context) {
-	names := c.place.reviewers()
-	if len(names) == 0 && c.place.config.Relay.Review.Enabled && c.place.config.Relay.Review.Provider == anotherVendor {
-		c.add(stateWarn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(vendors(), ", ")+", or name a reviewer")
+	names := c.place.Reviewers()
+	if len(names) == 0 && c.place.Config.Relay.Review.Enabled && c.place.Config.Relay.Review.Provider == project.AutoReviewer {
+		c.add(stateWarn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(project.ReviewVendors(), ", ")+", or name a reviewer")
 		return
 	}
 	if len(names) == 0 {
 		why := "no reviewer is configured: checks alone decide"
-		if c.place.config.QualityGate.Epic {
+		if c.place.Config.QualityGate.Epic {
 			why += ", and nobody judges the whole epic (quality_gate.epic)"
 		}
 		c.add(stateWarn, "review", why, "set relay.review.provider in "+configs.SharedFile)
@@ -212,7 +214,7 @@ func (c *checkup) reviewers(ctx context.Context) {
 		if !c.runner(ctx, reviewLabel+name, name) {
 			continue
 		}
-		if _, err := c.place.reviewer(name); err != nil {
+		if _, err := c.place.Reviewer(name); err != nil {
 			c.fail(reviewLabel+name, err)
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 func TestRoomForANight(t *testing.T) {
@@ -13,7 +16,7 @@ func TestRoomForANight(t *testing.T) {
 		free uint64
 		want point
 	}{
-		{50 << 20, point{Name: "disk", State: stateFail, Message: "0.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits", code: exitFailure}},
+		{50 << 20, point{Name: "disk", State: stateFail, Message: "0.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits", code: exit.Failure}},
 		{1 << 30, point{Name: "disk", State: stateWarn, Message: "1.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits"}},
 		{9 << 30, point{Name: "disk", State: stateOK, Message: "9.0 GiB free"}},
 	} {
@@ -33,12 +36,12 @@ func TestCheckupOfAFolderThatIsNone(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := checkup{place: &place{root: root, dir: file}}
+	c := checkup{place: &project.Project{Root: root, Dir: file}}
 	c.folder()
 	if got, want := c.points[0].Message, "file cannot be written to: open "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q…", got, want)
 	}
-	c = checkup{place: &place{root: filepath.Join(root, "gone")}}
+	c = checkup{place: &project.Project{Root: filepath.Join(root, "gone")}}
 	c.space()
 	if got, want := c.points[0].Message, "the free space is unknown: "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q…", got, want)

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/trees"
 )
@@ -67,8 +70,8 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if exists(p.dir) { // no run may begin meanwhile
-		lock, err := attempts.Hold(p.file(attempts.LockFile), attempts.Self("", opts.app.now()))
+	if project.Exists(p.Dir) { // no run may begin meanwhile
+		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", opts.app.now()))
 		var held *attempts.HeldError
 		if errors.As(err, &held) {
 			held.Path = "" // it is the epic's own lock, as in every other command
@@ -79,13 +82,13 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		defer func() { _ = lock.Release() }() // the end of this process does it too
 	}
 	var open orchestrator.Unsettled
-	if pl, err := p.plan(); err == nil { // there may be no epic any more
-		if v, err := p.view(pl); err == nil {
+	if pl, err := p.Plan(); err == nil { // there may be no epic any more
+		if v, err := p.View(pl); err == nil {
 			opts.app.warnKilled(v)
-			open = orchestrator.UnsettledOf(p.dir, pl.epic.ID, v.Ledger)
+			open = orchestrator.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
-	yard := trees.Cleanup{Git: p.git, Dir: p.dir, Worktrees: p.worktrees().Dir, Vault: p.vault(opts.app)}
+	yard := trees.Cleanup{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Vault: p.BackupDir()}
 	found, err := yard.Leftovers(ctx)
 	if err != nil {
 		return err
@@ -98,7 +101,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 			going = append(going, l)
 			continue
 		}
-		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.shown(l.Name)}, l.Why, l.Look})
+		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.Rel(l.Name)}, l.Why, l.Look})
 	}
 	if !opts.json {
 		opts.list(p, going, answer.Kept)
@@ -108,7 +111,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		return err
 	}
 	for _, l := range going {
-		gone := leftover{l.Kind, p.shown(l.Name)}
+		gone := leftover{l.Kind, p.Rel(l.Name)}
 		if sure && !opts.remove(ctx, yard, l, &answer) {
 			continue
 		}
@@ -123,19 +126,19 @@ func (o cleanOptions) remove(ctx context.Context, yard trees.Cleanup, l trees.Le
 	if err == nil {
 		return true
 	}
-	name := below(yard.Git.Root(), l.Name)
-	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, message(err), l.Look})
+	name := project.Rel(yard.Git.Root(), l.Name)
+	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Look})
 	fmt.Fprintf(o.app.err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
 	return false
 }
 
 // list says what can be removed, and what cannot.
-func (o cleanOptions) list(p *place, going []trees.Leftover, kept []keptRemains) {
+func (o cleanOptions) list(p *project.Project, going []trees.Leftover, kept []keptRemains) {
 	if len(going)+len(kept) == 0 {
 		fmt.Fprintln(o.app.out, "no worktree, branch of a task or copy of .git is left of ended runs")
 	}
 	for _, l := range going {
-		fmt.Fprintf(o.app.out, "%-9s %s\n", l.Kind, p.shown(l.Name))
+		fmt.Fprintf(o.app.out, "%-9s %s\n", l.Kind, p.Rel(l.Name))
 	}
 	for i, k := range kept {
 		if i == 0 {
@@ -174,7 +177,7 @@ func (o cleanOptions) sure(n int) (bool, error) {
 	case o.yes:
 		return true, nil
 	case o.json || !isTerminalInput(o.app):
-		return false, &usageError{message: "there is nobody to ask whether to remove " + count(n, "thing"), hint: "relay clean --yes removes them, relay clean --dry-run lists them"}
+		return false, &exit.UsageError{Message: "there is nobody to ask whether to remove " + count(n, "thing"), Hint: "relay clean --yes removes them, relay clean --dry-run lists them"}
 	}
 	return o.app.confirm("remove " + count(n, "thing") + "?"), nil
 }
@@ -182,7 +185,7 @@ func (o cleanOptions) sure(n int) (bool, error) {
 // isTerminalInput reports whether a person can answer.
 func isTerminalInput(a *app) bool {
 	f, ok := a.in.(*os.File)
-	return ok && isTerminal(f)
+	return ok && terminal.IsTerminal(f)
 }
 
 func (o cleanOptions) tell(answer cleaned, sure bool) error {

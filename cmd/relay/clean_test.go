@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -35,7 +36,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	git("reset", "-q", "--hard", "HEAD~")
 	var said bytes.Buffer
 	var answer cleaned
-	if (cleanOptions{app: &app{err: newScrubber(&said)}}).remove(t.Context(), yard, found[0], &answer) {
+	if (cleanOptions{app: &app{err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {
 		t.Error("it was removed")
 	}
 	const why = "commits that have neither landed nor been kept elsewhere: 1"

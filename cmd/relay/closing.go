@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
 	"relay/orchestrator/words"
@@ -43,12 +45,12 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 		return err
 	}
 	out := n.o.app.out
-	out.lost = true // the exit code tells of the night, not of the output
-	view, reading := attempts.Read(n.place.dir, nil, nil)
+	out.Optional = true // the exit code tells of the night, not of the output
+	view, reading := attempts.Read(n.place.Dir, nil, nil)
 	var now *standing
 	if reading == nil {
 		n.keepReport(s.Run, view) // before anything is printed: who reads that may take their time
-		now = n.place.standingBy(n.plan, view)
+		now = statusAfterRun(n.place, n.plan, view)
 	}
 	if n.o.json {
 		answer := nightAnswer{
@@ -57,27 +59,27 @@ func (n *shift) closing(s orchestrator.Summary, err error, code int) error {
 			Usage:  s.Usage, Relapsed: s.Relapsed,
 		}
 		if err != nil {
-			answer.Error = message(err)
+			answer.Error = exit.Message(err)
 		}
 		if reading == nil {
 			answer.Tasks = unfinished(now)
 		}
 		_ = n.o.app.printJSON(answer)
 	} else if reading == nil && !(s.Ended == 0 && errors.As(err, new(*words.RefusedError))) { // else the error says what to do first
-		l := listing{now: n.o.app.now(), width: columns(out.w), branch: now.Branch, from: now.From}
-		l.shared = n.place.config.Relay.Isolation == string(orchestrator.IsolationShared)
+		l := listing{now: n.o.app.now(), width: terminal.Columns(out.Dest), branch: now.Branch, from: now.From}
+		l.shared = n.place.Config.Relay.Isolation == string(orchestrator.IsolationShared)
 		l.night(out, s, now)
 	}
 	var none *orchestrator.NoRunnerError
 	switch {
 	case errors.As(err, &none):
-		return n.place.loggedOut(none)
+		return withLoginHint(n.place, none)
 	case err != nil:
 		return err
 	case reading != nil:
 		return reading
-	case code != exitOK:
-		return ended(code)
+	case code != exit.OK:
+		return exit.Code(code)
 	}
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 )
 
@@ -56,7 +59,7 @@ func newInstallCommand(a *app) *cobra.Command {
 
 func runInstall(ctx context.Context, opts installOptions) error {
 	if !slices.Contains(configs.CommandAgents(), opts.agent) {
-		return &usageError{message: "there are no slash commands for " + quote(opts.agent), hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
+		return &exit.UsageError{Message: "there are no slash commands for " + terminal.Quote(opts.agent), Hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
 	}
 	scope := configs.ScopeProject
 	var base string
@@ -71,7 +74,7 @@ func runInstall(ctx context.Context, opts installOptions) error {
 		if err != nil {
 			return err
 		}
-		base = p.root
+		base = p.Root
 	}
 	files, err := configs.Commands(opts.agent, scope)
 	if err != nil {
@@ -94,13 +97,13 @@ func runInstall(ctx context.Context, opts installOptions) error {
 
 func (opts installOptions) install(base string, f configs.CommandFile) error {
 	path := filepath.Join(base, filepath.FromSlash(f.Path))
-	old, err := readFile(path, maxScript)
+	old, err := project.ReadFile(path, project.MaxScript)
 	switch {
 	case err == nil && bytes.Equal(old, f.Content):
 		fmt.Fprintf(opts.app.out, "unchanged  %s\n", path)
 		return nil
 	case err == nil && !opts.force:
-		return &hinted{err: fmt.Errorf("%s is there already and differs", path), hint: "look at it, then add --force to replace it"}
+		return &exit.Hinted{Err: fmt.Errorf("%s is there already and differs", path), Hint: "look at it, then add --force to replace it"}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}
@@ -111,7 +114,7 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := replaceFile(path, f.Content); err != nil {
+	if err := project.ReplaceFile(path, f.Content); err != nil {
 		return err
 	}
 	fmt.Fprintf(opts.app.out, "written  %s\n", path)

@@ -10,6 +10,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 )
 
@@ -52,24 +54,24 @@ func runConfig(ctx context.Context, opts configOptions) error {
 	if err != nil {
 		return err
 	}
-	values := p.config.Explain()
+	values := p.Config.Explain()
 	if opts.key != "" {
 		var near string
-		if values, near = p.config.Keys(opts.key); len(values) == 0 {
+		if values, near = p.Config.Keys(opts.key); len(values) == 0 {
 			hint := "relay config lists every setting"
 			if near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return &usageError{message: "there is no setting " + quote(opts.key), hint: hint}
+			return &exit.UsageError{Message: "there is no setting " + terminal.Quote(opts.key), Hint: hint}
 		}
 	}
 	for i := range values {
 		file, line, _ := strings.Cut(values[i].Origin, ":")
 		if filepath.IsAbs(file) {
-			values[i].Origin = p.shown(file) + ":" + line
+			values[i].Origin = p.Rel(file) + ":" + line
 		}
 	}
-	for _, w := range p.config.Warnings {
+	for _, w := range p.Config.Warnings {
 		fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
 	}
 	if opts.json {
@@ -81,7 +83,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 		width[1] = min(max(width[1], displaywidth.String(v.String())), 30)
 	}
 	for _, v := range values {
-		fmt.Fprintf(opts.app.out, "%s  %s  %s\n", pad(v.Key, width[0]), pad(v.String(), width[1]), v.Origin)
+		fmt.Fprintf(opts.app.out, "%s  %s  %s\n", terminal.Pad(v.Key, width[0]), terminal.Pad(v.String(), width[1]), v.Origin)
 	}
 	return nil
 }
@@ -99,7 +101,7 @@ func printSchema(opts configOptions) error {
 	case "epic":
 		schema = configs.EpicSchema()
 	default:
-		return &usageError{message: "there is no schema " + quote(name), hint: "relay config --schema, or relay config --schema epic"}
+		return &exit.UsageError{Message: "there is no schema " + terminal.Quote(name), Hint: "relay config --schema, or relay config --schema epic"}
 	}
 	return opts.app.printJSON(json.RawMessage(schema))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // cooling is a runner that is not to be asked before a time.
@@ -45,7 +46,7 @@ func (s *standing) held(now time.Time) {
 // held says what keeps tasks from starting.
 func (l listing) held(w io.Writer, s *standing) {
 	tell := func(word, text string) {
-		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(wrap(text, l.width, "       "), " "))
+		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.width, "       "), " "))
 	}
 	if wait := s.Waiting; wait != nil {
 		tell("wait", line(l.waitText(wait), maxWhy))

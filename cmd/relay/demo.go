@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
 	"relay/reanchor"
 )
 
@@ -45,7 +46,7 @@ Exit code 0 when the night went as scripted, else 1.`,
 func runDemo(ctx context.Context, opts demoOptions) error {
 	root, err := opts.scratch(ctx)
 	if errors.Is(err, fs.ErrExist) {
-		return &hinted{err: fmt.Errorf("%s is there already", opts.app.path(opts.dir)), hint: "remove it, or name another folder with --dir"}
+		return &exit.Hinted{Err: fmt.Errorf("%s is there already", opts.app.path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
 	}
 	if err != nil {
 		return fmt.Errorf("make the scratch repository: %w", err)
@@ -65,7 +66,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	}
 	step(3, "The night: a fresh agent for each attempt, and relay's own checks.", "relay work")
 	err = runWork(ctx, workOptions{app: a}, pflag.NewFlagSet("demo", pflag.ContinueOnError))
-	var code ended
+	var code exit.Code
 	if err != nil && !errors.As(err, &code) {
 		return err
 	}
@@ -168,7 +169,7 @@ func asScripted(ctx context.Context, a *app, code int) (branch string, err error
 	if err != nil {
 		return "", err
 	}
-	s, err := p.standing(ctx, true)
+	s, err := readStatus(ctx, p, true)
 	if err != nil {
 		return "", err
 	}
@@ -183,14 +184,14 @@ func asScripted(ctx context.Context, a *app, code int) (branch string, err error
 		{status: attempts.BlockedOn},
 		{status: attempts.Completed, attempts: 1},
 	}
-	if code != exitGated {
-		return "", fmt.Errorf("the night did not go as scripted: exit code %d, not %d; look into %s", code, exitGated, p.root)
+	if code != exit.Gated {
+		return "", fmt.Errorf("the night did not go as scripted: exit code %d, not %d; look into %s", code, exit.Gated, p.Root)
 	}
 	for i, w := range want {
 		t := s.Tasks[i]
 		if t.Status != w.status || len(t.Attempts) != w.attempts || t.Reason != w.reason {
 			return "", fmt.Errorf("the night did not go as scripted: %s is %s after %s; look into %s",
-				t.ID, t.Status, count(len(t.Attempts), "attempt"), p.root)
+				t.ID, t.Status, count(len(t.Attempts), "attempt"), p.Root)
 		}
 	}
 	return s.Branch, nil

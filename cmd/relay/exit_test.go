@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
@@ -32,7 +33,7 @@ func TestDiagnose(t *testing.T) {
 		message string
 		hint    string
 	}{
-		"usage":         {&usageError{"no such flag", "relay --help"}, 2, "no such flag", "relay --help"},
+		"usage":         {&exit.UsageError{Message: "no such flag", Hint: "relay --help"}, 2, "no such flag", "relay --help"},
 		"epic":          {epic.Problems{{File: "epic.yml", Line: 3, Column: 5, Message: "wrong", Hint: "right"}}, 10, "epic.yml:3:5: wrong", "right"},
 		"many":          {many, 10, "and 10 more", ""},
 		"configuration": {configs.Problems{{File: ".agents.yml", Line: 1, Column: 2, Message: "wrong", Hint: "right"}}, 10, ".agents.yml:1:2: wrong", "right"},
@@ -72,18 +73,18 @@ func TestDiagnose(t *testing.T) {
 		"interrupted":   {context.Canceled, 130, "interrupted", ""},
 		"hostile":       {errors.New("bad \x1b[2J name"), 1, `bad \u001b[2J name`, ""},
 	} {
-		d := diagnose(c.err)
-		if wrapped := diagnose(fmt.Errorf("doing something: %w", c.err)); wrapped.code != d.code || wrapped.hint != d.hint {
+		d := exit.Diagnose(c.err)
+		if wrapped := exit.Diagnose(fmt.Errorf("doing something: %w", c.err)); wrapped.Code != d.Code || wrapped.Hint != d.Hint {
 			t.Errorf("%s: wrapped it is %+v, else %+v", name, wrapped, d)
 		}
-		if d.code != c.code {
-			t.Errorf("%s: exit code %d, want %d", name, d.code, c.code)
+		if d.Code != c.code {
+			t.Errorf("%s: exit code %d, want %d", name, d.Code, c.code)
 		}
-		if got := strings.Join(d.messages, "\n"); !strings.Contains(got, c.message) {
+		if got := strings.Join(d.Messages, "\n"); !strings.Contains(got, c.message) {
 			t.Errorf("%s: message %q lacks %q", name, got, c.message)
 		}
-		if d.hint != c.hint {
-			t.Errorf("%s: hint %q, want %q", name, d.hint, c.hint)
+		if d.Hint != c.hint {
+			t.Errorf("%s: hint %q, want %q", name, d.Hint, c.hint)
 		}
 	}
 }

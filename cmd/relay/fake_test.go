@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"relay/cmd/relay/internal/project"
 )
 
 // fakeClaude is a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does
@@ -75,12 +77,12 @@ func scenario(prompt string) string {
 		}
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
-	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && exists(again) {
+	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && project.Exists(again) {
 		return again
 	}
 	for _, who := range []string{parts[1], "all"} {
 		for _, which := range []string{role + "." + number, role} {
-			if path := filepath.Join(dir, who+which); exists(path) {
+			if path := filepath.Join(dir, who+which); project.Exists(path) {
 				return path
 			}
 		}
@@ -127,7 +129,7 @@ func act(name, rest string) {
 			"status": "rejected", "resetsAt": time.Now().Add(time.Hour).Unix(), "rateLimitType": "five_hour"}})
 		act("fault", "429 You've hit your session limit")
 	case "await":
-		for !exists(path) {
+		for !project.Exists(path) {
 			<-time.After(5 * time.Millisecond)
 		}
 	case "stubborn":

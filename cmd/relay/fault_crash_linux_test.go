@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 const crashPlan = `version: 2
@@ -49,7 +51,7 @@ func (l *lab) free() {
 func (l *lab) resumes() {
 	l.t.Helper()
 	l.free()
-	l.work(exitOK)
+	l.work(exit.OK)
 	l.interrupted(l.ledger().Attempts["T1"][0])
 	l.commits("T1: One", "T2: Two")
 	l.clean()
@@ -121,7 +123,7 @@ ok "done by ${RELAY_ATTEMPT}"
 	r.signal(t, syscall.SIGKILL)
 	l.end(r)
 	l.quiet()
-	l.work(exitOK)
+	l.work(exit.OK)
 	if got := l.starts(); len(got) != 2 {
 		t.Errorf("agents were started as %v, want one for each task", got)
 	}
@@ -163,7 +165,7 @@ ok "done by ${RELAY_ATTEMPT}"
 	r.signal(t, syscall.SIGKILL)
 	l.end(r)
 	l.quiet()
-	if r = l.run("work", "--jobs", "3"); r.code() != exitOK {
+	if r = l.run("work", "--jobs", "3"); r.code() != exit.OK {
 		t.Errorf("exit code %d\n%s%s", r.code(), r.stdout.String(), r.stderr.String())
 	}
 	if got := l.starts(); len(got) != 3 {
@@ -202,7 +204,7 @@ func TestFaultGuardianKilled(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	l.quiet()
 	list := l.ledger().Attempts["T1"]
 	for i, a := range list[:2] {
@@ -232,7 +234,7 @@ func TestFaultBothKilled(t *testing.T) {
 		t.Fatal("nothing is left for the next run to end")
 	}
 	l.free()
-	second := l.work(exitOK)
+	second := l.work(exit.OK)
 	second.says(t, "an earlier run had left")
 	l.interrupted(l.ledger().Attempts["T1"][0])
 	l.quiet()
@@ -263,7 +265,7 @@ ok
 	l.env = cmd.cmd.Env
 	l.git("commit", "-q", "-m", "My own")
 	l.free()
-	l.work(exitOK)
+	l.work(exit.OK)
 	l.commits("My own", "T1: One", "T2: Two")
 	if got := l.git("show", "main:mine.txt"); got != "mine" {
 		t.Errorf("mine.txt is %q", got)
@@ -308,7 +310,7 @@ tasks:
 		}
 	}
 	l.free()
-	l.work(exitGated)
+	l.work(exit.Gated)
 	l.commits("T2: Two")
 	if a := l.last("T1"); a.ID != 1 || a.Outcome != "check" || !a.Charged || a.Receipt.Salvage == "" {
 		t.Errorf("T1 ended as %+v, want its check to have failed", a)
@@ -326,7 +328,7 @@ if [ "$RELAY_TASK" = T1 ]; then
 fi
 echo x > "$RELAY_TASK"; ok`)
 	l.landing(1)
-	r := l.work(exitGated)
+	r := l.work(exit.Gated)
 	for _, want := range []string{
 		"T1 gated: infrastructure: 3 attempts failed through no fault of the agent; the last: the checkout or the commits of this attempt were damaged: git ",
 		"note: T1 what the agent left of T1 stays in .agents-os/relay/worktrees/1: git status there says more",
@@ -338,7 +340,7 @@ echo x > "$RELAY_TASK"; ok`)
 	l.git("show", landingBranch+":T2")
 	l.run("ungate", "T1")
 	l.agent(`echo x > "$RELAY_TASK"; ok`)
-	l.work(exitOK)
+	l.work(exit.OK)
 	if got := l.read(".agents-os/relay/worktrees/1/work.bin"); got != "hours\n" {
 		t.Errorf("what was left has %q", got)
 	}

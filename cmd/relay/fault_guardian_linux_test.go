@@ -3,6 +3,8 @@ package main
 import (
 	"syscall"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 // A guardian that somebody stops goes on within seconds: relay waits for it, and its agents are not lost. An interrupt
@@ -21,7 +23,7 @@ ok
 	}
 	l.free()
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if got := l.starts(); len(got) != 2 {
 		t.Errorf("agents were started as %v, want one for each task", got)
 	}
@@ -41,7 +43,7 @@ func TestFaultInterruptWithGuardianStopped(t *testing.T) {
 	}
 	r.signal(t, syscall.SIGINT)
 	l.end(r)
-	r.wants(t, exitInterrupted)
+	r.wants(t, exit.Interrupted)
 	l.quiet()
 	l.resumes()
 }

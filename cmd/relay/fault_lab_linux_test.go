@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // lab is a repository with an epic, a home of its own and an agent that is a shell script: relay and everything it
@@ -251,7 +254,7 @@ func (l *lab) await(what string, so func() bool) {
 // awaitFile waits for a file, which is how agents say that they are up.
 func (l *lab) awaitFile(name string) {
 	l.t.Helper()
-	l.await(name, func() bool { return exists(l.path(name)) })
+	l.await(name, func() bool { return project.Exists(l.path(name)) })
 }
 
 // ledgerFile is attempt-ledger.yml as a program that knows nothing of relay reads it.
@@ -408,7 +411,7 @@ func (l *lab) looks() {
 	l.t.Helper()
 	before := l.fingerprint()
 	r := l.run("status")
-	r.wants(l.t, exitOK)
+	r.wants(l.t, exit.OK)
 	if after := l.fingerprint(); after != before {
 		l.t.Errorf("relay status wrote:\n%s\nbefore:\n%s", after, before)
 	}

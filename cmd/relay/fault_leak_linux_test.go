@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // holding is what a process holds at a time.
@@ -63,7 +66,9 @@ func TestFaultLeaks(t *testing.T) {
 	l.env = append(l.env, "RELAY_ISOLATION=shared", "RELAY_JOBS=4", "GOGC=100") // what is not collected looks like a leak
 	l.settings("relay:\n  runners: [noop]\n  agents:\n    noop: {type: command, argv: [\"true\"], result: exit}\n")
 	r := l.start("work")
-	l.await("the first tasks", func() bool { return exists(l.path(".agents-os/relay/attempt-ledger.yml")) && len(l.guardians()) == 1 })
+	l.await("the first tasks", func() bool {
+		return project.Exists(l.path(".agents-os/relay/attempt-ledger.yml")) && len(l.guardians()) == 1
+	})
 	pids := map[string]int{"relay": r.cmd.Process.Pid, "guardian": l.guardians()[0]}
 	samples := map[string][]holding{}
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -83,7 +88,7 @@ func TestFaultLeaks(t *testing.T) {
 			}
 		}
 	}
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	for name, list := range samples {
 		if len(list) < 20 {
 			t.Fatalf("%s was seen %d times only", name, len(list))

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // limited has relay and all it starts run as a user whose processes are counted, which root's are not.
@@ -21,7 +24,7 @@ func (l *lab) limited(r *running) *running {
 		return r
 	}
 	bin := l.inHome("bin/relay")
-	if !exists(bin) {
+	if !project.Exists(bin) {
 		l.write(l.inHome(".gitconfig"), l.read(l.inHome(".gitconfig"))+"[safe]\n\tdirectory = *\n")
 		err := errors.Join(os.Mkdir(filepath.Dir(bin), 0o755), copyProgram(r.cmd.Path, bin), os.Chmod(filepath.Dir(filepath.Dir(l.root)), 0o755))
 		for _, dir := range []string{l.root, l.home} {
@@ -123,7 +126,7 @@ ok
 			l.goesOn(r, 200*time.Millisecond)
 			processLimit(t, pid, unlimited)
 			l.end(r)
-			r.wants(t, exitOK)
+			r.wants(t, exit.OK)
 			for id, list := range l.ledger().Attempts {
 				for _, a := range list {
 					if a.Charged {
@@ -168,7 +171,7 @@ func TestFaultNoRoomForRelay(t *testing.T) {
 	if got := l.starts(); len(got) > 0 {
 		t.Errorf("agents were started: %v", got)
 	}
-	l.work(exitOK)
+	l.work(exit.OK)
 	l.commits("T1: by the agent", "T2: by the agent")
 }
 
@@ -190,13 +193,13 @@ ok
 	}
 	l.free()
 	l.end(r)
-	r.wants(t, exitFailure)
+	r.wants(t, exit.Failure)
 	r.says(t, "too many open files")
 	r.says(t, "relay: hint: ")
 	r.says(t, "ulimit -n")
 	l.quiet()
 	l.looks()
-	l.work(exitOK)
+	l.work(exit.OK)
 	for id, list := range l.ledger().Attempts {
 		for _, a := range list {
 			if a.Charged {
@@ -227,7 +230,7 @@ ok
 	processLimit(t, r.cmd.Process.Pid, 1)
 	l.free()
 	<-r.done
-	r.wants(t, exitFailure)
+	r.wants(t, exit.Failure)
 	r.says(t, "no room to run git in")
 	r.says(t, "ulimit -u")
 	l.quiet()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // full asks for every case: go test ./cmd/relay -run KillMatrix -args -full. Without it each point is cut once or twice
@@ -109,7 +111,7 @@ type undisturbed struct {
 func (u *undisturbed) outcome(t *testing.T, isolation string) string {
 	u.once.Do(func() {
 		l := matrixLab(t, isolation)
-		l.work(exitGated)
+		l.work(exit.Gated)
 		u.text = fmt.Sprintf("%+v", l.outcome(isolation))
 		want := "status:map[T1:completed T2:completed T3:gated T4:blocked] charged:map[T1:[success] T2:[agent: the disk is full of eels success] T3:[agent: gone to lunch agent: never to be seen again]] gates:map[T3:max_attempts_exceeded]"
 		if !strings.Contains(u.text, want) {
@@ -128,7 +130,7 @@ type cut struct {
 func (c cut) name() string { return fmt.Sprintf("%s/%s/%d/%s", c.isolation, c.point, c.nth, c.action) }
 
 func (c cut) fault() string {
-	return fmt.Sprintf("%s=%s#%d=%s", faultVariable, c.point, c.nth, c.action)
+	return fmt.Sprintf("%s=%s#%d=%s", project.FaultVariable, c.point, c.nth, c.action)
 }
 
 // A run writes and syncs its log so often at least: the end of an attempt shares its sync with the next start.
@@ -186,7 +188,7 @@ func TestKillMatrix(t *testing.T) {
 				l.quiet()
 				l.looks()
 			}
-			again := l.work(exitGated)
+			again := l.work(exit.Gated)
 			l.quiet()
 			if got, want := fmt.Sprintf("%+v", l.outcome(c.isolation)), calm[c.isolation].outcome(t, c.isolation); got != want {
 				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())
@@ -203,7 +205,7 @@ func TestKillMatrix(t *testing.T) {
 func (c cut) struck(t *testing.T, r *running) {
 	t.Helper()
 	if c.nth > sureSyncs || c.nth > 1 && !strings.HasPrefix(c.point, "append.") {
-		if r.code() == exitGated {
+		if r.code() == exit.Gated {
 			return // there was no such occurrence
 		}
 	}
@@ -211,11 +213,11 @@ func (c cut) struck(t *testing.T, r *running) {
 	case "kill":
 		r.wants(t, -1)
 	case "ENOSPC":
-		r.wants(t, exitFailure)
+		r.wants(t, exit.Failure)
 		r.says(t, "no space left on device")
 		r.says(t, "relay: hint: make room")
 	default:
-		r.wants(t, exitFailure)
+		r.wants(t, exit.Failure)
 		r.says(t, "input/output error")
 	}
 }
@@ -286,7 +288,7 @@ func TestKillMatrixGit(t *testing.T) {
 				l.quiet()
 				l.looks()
 			}
-			again := l.work(exitGated)
+			again := l.work(exit.Gated)
 			l.quiet()
 			if got, want := fmt.Sprintf("%+v", l.outcome(isolation)), calm[isolation].outcome(t, isolation); got != want {
 				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())

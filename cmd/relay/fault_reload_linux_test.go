@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
 )
 
 // tenTasks is a plan of ten tasks to be done, and of so many more that to read it takes a while.
@@ -48,7 +49,7 @@ func TestFaultReloadStorm(t *testing.T) {
 	for sent := 0; ; sent++ {
 		select {
 		case <-r.done:
-			r.wants(t, exitOK)
+			r.wants(t, exit.OK)
 			t.Logf("%d signals, %s", min(sent, many), strings.Join(strings.Fields(r.stdout.String()), " "))
 			r.says(t, `"reloads": `)
 			r.says(t, `"attempts": 10`)
@@ -119,7 +120,7 @@ func TestFaultLockBetweenRuns(t *testing.T) {
 		}
 	}
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	l.onceEach(ids)
 }
 
@@ -145,12 +146,12 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 			t.Errorf("%s: it was told", name)
 			continue
 		}
-		d := diagnose(err)
-		if want := "the run is " + holderText(&one) + ", which cannot be told from here"; d.code != exitFailure || d.messages[0] != want {
+		d := exit.Diagnose(err)
+		if want := "the run is " + exit.HolderText(&one) + ", which cannot be told from here"; d.Code != exit.Failure || d.Messages[0] != want {
 			t.Errorf("%s: %+v, want %s", name, d, want)
 		}
-		if want := "type relay reload on " + one.Host + "; or stop the run there, and relay work goes on with the new plan"; d.hint != want {
-			t.Errorf("%s: %s, want %s", name, d.hint, want)
+		if want := "type relay reload on " + one.Host + "; or stop the run there, and relay work goes on with the new plan"; d.Hint != want {
+			t.Errorf("%s: %s, want %s", name, d.Hint, want)
 		}
 	}
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
@@ -176,15 +177,15 @@ ok
 		switch id {
 		case "T1":
 			l.write(".agents-os/relay/epic.yml", crashPlan+"  T3: {title: Three, priority: p0}\n")
-			l.run("reload").wants(t, exitOK)
+			l.run("reload").wants(t, exit.OK)
 		case "T3":
 			l.write(".agents-os/relay/epic.yml", crashPlan+"  T4: {title: Four, priority: p0}\n")
-			l.run("reload").wants(t, exitOK)
+			l.run("reload").wants(t, exit.OK)
 		}
 		l.write(l.inHome("go-"+id), "")
 	}
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if f := l.ledger(); len(f.Attempts) != 4 {
 		t.Errorf("attempts of %d tasks, want 4: the ledger forgets none", len(f.Attempts))
 	}
@@ -192,6 +193,6 @@ ok
 	if err != nil || len(runs) != 3 {
 		t.Errorf("%d runs (%v), want 3", len(runs), err)
 	}
-	l.run("ledger", "validate").wants(t, exitOK)
+	l.run("ledger", "validate").wants(t, exit.OK)
 	l.quiet()
 }

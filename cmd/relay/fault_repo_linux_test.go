@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // An agent that works as most do: it writes a file and commits everything there is.
@@ -39,7 +42,7 @@ func TestFaultRefusedRepositories(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, crashPlan, committing)
 			c.spoil(l)
-			r := l.work(exitFailure)
+			r := l.work(exit.Failure)
 			for _, text := range c.says {
 				r.says(t, text)
 			}
@@ -126,7 +129,7 @@ func TestFaultOddRepositories(t *testing.T) {
 				r.cmd.Dir = l.path("deep/er")
 			}
 			l.end(l.begin(r))
-			r.wants(t, exitOK)
+			r.wants(t, exit.OK)
 			if got := strings.Count(l.git("log", "--format=%s", "main"), "\n"); got != 2 {
 				t.Errorf("commits are\n%s", l.git("log", "--format=%an %s", "main"))
 			}
@@ -143,7 +146,7 @@ func TestFaultOddPaths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLabAt(t, filepath.Join(t.TempDir(), name), crashPlan, committing)
-			l.work(exitOK)
+			l.work(exit.OK)
 			l.commits("T1: by the agent", "T2: by the agent")
 			l.clean()
 		})
@@ -167,14 +170,14 @@ func TestFaultUntrackedFilesOfTheUser(t *testing.T) {
 			for file, text := range mine {
 				l.write(file, text)
 			}
-			l.work(exitGated)
+			l.work(exit.Gated)
 			for file, text := range mine {
 				if got := l.read(file); got != text {
 					t.Errorf("%q is %q, want %q", file, got, text)
 				}
 			}
 			for _, file := range []string{"junk.txt", "deep/junk.txt"} {
-				if exists(l.path(file)) {
+				if project.Exists(l.path(file)) {
 					t.Errorf("%s of the failed attempt is still there", file)
 				}
 			}
@@ -195,7 +198,7 @@ if [ "$RELAY_TASK" = T2 ]; then git commit -qm "T2: everything"; fi
 ok
 `)
 	l.write("notes.txt", "my notes\n")
-	r := l.work(exitOK)
+	r := l.work(exit.OK)
 	r.says(t, "T2 the agent committed notes.txt")
 	if got, want := l.git("log", "--reverse", "--format=%s", "--", "notes.txt"), "T2: everything"; got != want {
 		t.Errorf("notes.txt is in %q, want it in %q only", got, want)
@@ -218,10 +221,10 @@ func TestFaultOlderFolder(t *testing.T) {
 	if err := os.RemoveAll(l.path(".agents-os")); err != nil {
 		t.Fatal(err)
 	}
-	l.work(exitOK)
+	l.work(exit.OK)
 	l.commits("T1: by the agent", "T2: by the agent")
 	l.clean()
-	if exists(l.path(".agents-os")) || !exists(l.path(".agents/relay/attempt-ledger.yml")) {
+	if project.Exists(l.path(".agents-os")) || !project.Exists(l.path(".agents/relay/attempt-ledger.yml")) {
 		t.Error("the ledger is not where the epic is")
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 // A first INT or TERM lets agents end, costs nothing, and the next run comes to the same end.
@@ -20,7 +22,7 @@ func TestFaultSignals(t *testing.T) {
 	for name, c := range map[string]struct {
 		sig  syscall.Signal
 		code int
-	}{"int": {syscall.SIGINT, exitInterrupted}, "term": {syscall.SIGTERM, exitTerminated}} {
+	}{"int": {syscall.SIGINT, exit.Interrupted}, "term": {syscall.SIGTERM, exit.Terminated}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, r := held(t, hangingAgent)
@@ -52,7 +54,7 @@ func TestFaultInterruptOfTheGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(r)
-	r.wants(t, exitInterrupted)
+	r.wants(t, exit.Interrupted)
 	l.resumes()
 }
 
@@ -76,7 +78,7 @@ func TestFaultSecondInterruptKills(t *testing.T) {
 		l.await("it to say that it is "+want, func() bool { return strings.Contains(l.read(said.Name()), want) })
 	}
 	l.end(r)
-	r.wants(t, exitInterrupted)
+	r.wants(t, exit.Interrupted)
 	l.quiet()
 	l.resumes()
 }
@@ -97,7 +99,7 @@ func TestFaultThirdInterrupt(t *testing.T) {
 		}
 	}
 	l.await("relay to end", done)
-	r.wants(t, exitInterrupted)
+	r.wants(t, exit.Interrupted)
 	for _, pid := range stopped {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
@@ -120,7 +122,7 @@ ok
 	}
 	l.free()
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	l.commits("T1: One", "T2: Two")
 	l.quiet()
 }
@@ -158,7 +160,7 @@ ok
 	<-reading
 	l.free()
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	l.commits("T1: One", "T2: Two")
 	l.quiet()
 }
@@ -180,7 +182,7 @@ ok
 	}
 	r.signal(t, syscall.SIGCONT)
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if got := len(l.starts()); got != 2 {
 		t.Errorf("%d agents were started, want 2", got)
 	}
@@ -239,7 +241,7 @@ ok
 		t.Fatal("none of them works")
 	}
 	for _, r := range losers {
-		r.wants(t, exitRunning)
+		r.wants(t, exit.Running)
 		said := r.stderr.String() // at first it may be one that makes the ledger, and then comes too late itself
 		if !slices.ContainsFunc(all, func(r *running) bool {
 			return strings.Contains(said, fmt.Sprintf("process %d on %s since", r.cmd.Process.Pid, host))
@@ -250,7 +252,7 @@ ok
 	l.run("work").says(t, fmt.Sprintf("process %d on %s", winner.cmd.Process.Pid, host))
 	l.free()
 	l.end(winner)
-	winner.wants(t, exitOK)
+	winner.wants(t, exit.OK)
 	if got := len(l.starts()); got != 2 {
 		t.Errorf("%d agents were started, want 2", got)
 	}
@@ -267,7 +269,7 @@ func TestFaultLockOfAnotherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.write(".agents-os/relay/lock", string(text))
-	r := l.work(exitRunning)
+	r := l.work(exit.Running)
 	for _, want := range []string{"process 4711 on elsewhere", "another machine", "remove the file lock"} {
 		r.says(t, want)
 	}
@@ -279,5 +281,5 @@ func TestFaultLockOfAnotherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.agent(`echo "$RELAY_TASK" > "$RELAY_TASK.txt"; ok`)
-	l.work(exitOK)
+	l.work(exit.OK)
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/landing"
 	"relay/orchestrator/words"
@@ -76,8 +79,8 @@ type finished struct {
 // finishing is one relay finish under way.
 type finishing struct {
 	finishOptions
-	place  *place
-	plan   *plan
+	place  *project.Project
+	plan   *project.Plan
 	view   *attempts.View
 	step   *landing.Finish
 	answer finished
@@ -88,13 +91,13 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := p.open(opts.app, pl) // no run may begin meanwhile
+	store, err := p.Open(pl) // no run may begin meanwhile
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	f := &finishing{finishOptions: opts, place: p, plan: pl}
-	if f.view, err = p.view(pl); err != nil {
+	if f.view, err = p.View(pl); err != nil {
 		return err
 	}
 	opts.app.warnKilled(f.view)
@@ -129,28 +132,28 @@ func (f *finishing) look(ctx context.Context) (err error) {
 		into = f.view.Ledger.Integration.From
 	}
 	f.step, err = landing.PlanFinish(ctx, landing.FinishOptions{
-		Git: f.place.git, Epic: f.plan.epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.place.config.Relay.Landing), Apart: f.pr,
-		Claim: orchestrator.ClaimOf(f.view.Ledger, f.place.dir),
+		Git: f.place.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.place.Config.Relay.Landing), Apart: f.pr,
+		Claim: orchestrator.ClaimOf(f.view.Ledger, f.place.Dir),
 	})
 	if err != nil {
 		return err
 	}
 	s := f.step
 	f.answer = finished{
-		Version: 1, Epic: f.plan.epic.ID, Branch: s.Branch, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
+		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Branch, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
 		DryRun: f.dryRun, Untested: s.How == landing.MergeCommit || s.How == landing.Replay, Landed: []string{}, Open: []taskState{},
 	}
 	if s.How != landing.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()
 	}
-	standing := stand(f.plan, f.view, f.place.config.Relay.MaxAttemptsPerTask, false)
+	standing := stand(f.plan, f.view, f.place.Config.Relay.MaxAttemptsPerTask, false)
 	f.answer.Judged, f.answer.Relapsed = standing.Judged, standing.Relapsed
 	for _, t := range standing.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
 			continue
 		}
-		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exitGated
+		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exit.Gated
 		if there, err := f.landed(ctx, t.ID); err != nil {
 			return err
 		} else if there {
@@ -178,7 +181,7 @@ func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
 
 // land takes the step and writes that down.
 func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
-	if err := f.step.Land(ctx, func() error { return orchestrator.Unoccupied(f.place.git) }); err != nil {
+	if err := f.step.Land(ctx, func() error { return orchestrator.Unoccupied(f.place.Git) }); err != nil {
 		return err
 	}
 	return f.written(store)
@@ -200,8 +203,8 @@ func (f *finishing) tell() error {
 	} else {
 		f.text()
 	}
-	if f.answer.ExitCode != exitOK {
-		return ended(f.answer.ExitCode)
+	if f.answer.ExitCode != exit.OK {
+		return exit.Code(f.answer.ExitCode)
 	}
 	return nil
 }
@@ -214,9 +217,9 @@ func (f *finishing) text() {
 	} else {
 		fmt.Fprintln(w, f.headline())
 	}
-	l := listing{now: f.app.now(), width: columns(f.app.out.w), dead: true}
+	l := listing{now: f.app.now(), width: terminal.Columns(f.app.out.Dest), dead: true}
 	if len(a.Landed) > 0 {
-		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(wrap(some(a.Landed, maxLeft), l.width, "       "), "       "))
+		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(some(a.Landed, maxLeft), l.width, "       "), "       "))
 	}
 	var in, out []taskState
 	for _, t := range a.Open {
@@ -256,7 +259,7 @@ func (f *finishing) headline() string {
 // checks are the commands that would test the whole.
 func (f *finishing) checks() string {
 	var commands []string
-	for _, c := range f.plan.epic.Checks {
+	for _, c := range f.plan.Epic.Checks {
 		commands = append(commands, line(c.Run, 100))
 	}
 	if len(commands) == 0 {
@@ -266,7 +269,7 @@ func (f *finishing) checks() string {
 }
 
 // open lists tasks that are not completed.
-func (l listing) open(w *scrubber, head string, tasks []taskState) {
+func (l listing) open(w *terminal.Writer, head string, tasks []taskState) {
 	if len(tasks) == 0 {
 		return
 	}

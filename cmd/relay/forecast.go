@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
 )
@@ -25,12 +27,12 @@ type forecast struct {
 }
 
 // foresee adds a forecast to a standing, if there is anything left to do and anything to go by.
-func (s *standing) foresee(p *place, now time.Time) {
+func (s *standing) foresee(p *project.Project, now time.Time) {
 	o := s.outlook
 	if s.Run.State == runOn {
 		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
 	}
-	o = p.outlook(o, now)
+	o = outlook(p, o, now)
 	f, err := o.Forecast()
 	if f == nil || err != nil { // it is an estimate, not worth an error
 		return
@@ -40,17 +42,17 @@ func (s *standing) foresee(p *place, now time.Time) {
 }
 
 // outlook adds what the configuration says of a run, and since when which agents may be asked.
-func (p *place) outlook(o orchestrator.Outlook, now time.Time) orchestrator.Outlook {
-	isolation := orchestrator.Isolation(p.config.Relay.Isolation)
+func outlook(p *project.Project, o orchestrator.Outlook, now time.Time) orchestrator.Outlook {
+	isolation := orchestrator.Isolation(p.Config.Relay.Isolation)
 	o.Leases = isolation == orchestrator.IsolationWorktree
 	switch {
 	case isolation == orchestrator.IsolationNone && o.Now.IsZero():
 		o.Jobs = 1
 	case o.Jobs == 0:
-		o.Jobs = max(p.config.Relay.Jobs, 1)
+		o.Jobs = max(p.Config.Relay.Jobs, 1)
 	}
 	rest := func(name string) time.Duration { return closedFor(o.Ledger, name, now) }
-	for _, name := range p.reviewers() {
+	for _, name := range p.Reviewers() {
 		o.Panel = max(o.Panel, rest(name))
 	}
 	first := time.Duration(0) // before it nothing starts
@@ -61,7 +63,7 @@ func (p *place) outlook(o orchestrator.Outlook, now time.Time) orchestrator.Outl
 		first = max(first, w.Until.Sub(now))
 	}
 	o.Opens = func(t *epic.Task) time.Duration {
-		_, open := p.choose(t, rest)
+		_, open := chooseRunner(p, t, rest)
 		return max(first, open)
 	}
 	return o
@@ -76,9 +78,9 @@ func closedFor(l *attempts.Ledger, name string, now time.Time) time.Duration {
 	return max(c.Until.Sub(now), 0)
 }
 
-// choose returns the runner of a task that may be asked first, by how long each has to wait, and how long it has.
-func (p *place) choose(t *epic.Task, rest func(name string) time.Duration) (runner string, wait time.Duration) {
-	names := p.config.Relay.Runners
+// chooseRunner returns the runner of a task that may be asked first, by how long each has to wait, and how long it has.
+func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.Duration) (runner string, wait time.Duration) {
+	names := p.Config.Relay.Runners
 	if t.Runner != "" {
 		names = []string{t.Runner}
 	}
@@ -112,7 +114,7 @@ func (l listing) forecast(w io.Writer, s *standing) {
 	if f.LeftOut > 0 {
 		text += "; without " + count(f.LeftOut, "task") + " held up by gates"
 	}
-	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(wrap(text, l.width, "       "), " "))
+	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.width, "       "), " "))
 }
 
 // coming shows a time that is near by the clock alone, although it may be tomorrow.

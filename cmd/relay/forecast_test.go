@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/project"
 	"relay/configs"
 )
 
-func configured(isolation string, jobs int) *place {
-	p := &place{config: &configs.Config{}}
-	p.config.Relay.Isolation, p.config.Relay.Jobs = isolation, jobs
+func configured(isolation string, jobs int) *project.Project {
+	p := &project.Project{Config: &configs.Config{}}
+	p.Config.Relay.Isolation, p.Config.Relay.Jobs = isolation, jobs
 	return p
 }
 
@@ -85,15 +86,15 @@ func TestFinishEstimate(t *testing.T) {
 		"one task":            {chosen, "finish about 01:11, by 04:21 in nine of ten cases (going by 2 tasks done); only T2 and what that needs"},
 	} {
 		p := configured("worktree", 2)
-		p.config.Relay.Runners = []string{"codex", "claude"}
+		p.Config.Relay.Runners = []string{"codex", "claude"}
 		s := stand(pl, c.view, 3, false)
 		s.foresee(p, start)
 		if got := finishLine(s, start); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
-	for i := range pl.epic.Tasks {
-		v.Ledger.Tasks[pl.epic.Tasks[i].ID] = v.Ledger.Tasks["T1"]
+	for i := range pl.Epic.Tasks {
+		v.Ledger.Tasks[pl.Epic.Tasks[i].ID] = v.Ledger.Tasks["T1"]
 	}
 	s := stand(pl, v, 3, false)
 	if s.foresee(configured("worktree", 2), start); s.Forecast != nil || finishLine(s, start) != "" {

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/epic"
 )
 
@@ -72,7 +74,7 @@ func (o gateOptions) of(args []string) gateOptions {
 }
 
 // decision turns what a person wants into events, with what to tell them.
-type decision func(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error)
+type decision func(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error)
 
 // gateAnswer is what gate, ungate and retry print with --json.
 type gateAnswer struct {
@@ -86,14 +88,14 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 	if err != nil {
 		return err
 	}
-	t, err := pl.task(opts.task)
+	t, err := pl.Task(opts.task)
 	if err != nil {
 		return err
 	}
-	store, err := p.open(opts.app, pl)
+	store, err := p.Open(pl)
 	var held *attempts.HeldError
 	if errors.As(err, &held) {
-		return &hinted{err: errors.New(holderWords(err, held)), code: exitRunning, hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
+		return &exit.Hinted{Err: errors.New(exit.HolderMessage(err, held)), Code: exit.Running, Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
 	}
 	if err != nil {
 		return err
@@ -119,36 +121,36 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 	return nil
 }
 
-func gateTask(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
-	switch l.StatusOf(p.graph, t.ID) {
+func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	switch l.StatusOf(p.Graph, t.ID) {
 	case attempts.Completed:
-		return nil, "", &hinted{err: fmt.Errorf("%s is completed", t.ID), hint: "relay retry " + t.ID + " makes it pending again; then it can be gated"}
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + " makes it pending again; then it can be gated"}
 	case attempts.Gated:
 		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
 	}
 	said := t.ID + " is gated"
-	if n := waiting(p.graph, l, t.ID); n > 0 {
+	if n := waiting(p.Graph, l, t.ID); n > 0 {
 		said += fmt.Sprintf(", and with it %s that %s for it", count(n, "task"), verb(n, "waits", "wait"))
 	}
 	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.secrets.Text(o.reason), 500), At: o.app.now().UTC()}
 	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, said, nil
 }
 
-func ungateTask(_ gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	if rec := l.Tasks[t.ID]; rec != nil && len(rec.Doubtful()) > 0 {
 		return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " is taken as it is, with the tests it has now", nil
 	}
-	if status := l.StatusOf(p.graph, t.ID); status != attempts.Gated {
-		return nil, "", &hinted{err: fmt.Errorf("%s is not gated, but %s", t.ID, status), hint: "relay status shows what is"}
+	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status shows what is"}
 	}
 	said := t.ID + " will be tried again: relay work"
 	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, said, nil
 }
 
-func retryTask(o gateOptions, p *plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID}}
 	if o.cascade {
-		for _, id := range downstream(p.graph, t.ID) {
+		for _, id := range downstream(p.Graph, t.ID) {
 			if rec := l.Tasks[id]; rec != nil && (rec.Completed || rec.Gate != nil) {
 				events = append(events, attempts.Event{Type: attempts.TypeReset, Task: id})
 			}

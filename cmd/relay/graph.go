@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 var graphFormats = []string{"text", "mermaid", "dot"}
@@ -35,18 +38,18 @@ Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
 
 func runGraph(ctx context.Context, opts graphOptions) error {
 	if !slices.Contains(graphFormats, opts.format) {
-		return &usageError{message: "there is no format " + quote(opts.format), hint: "use " + strings.Join(graphFormats, ", ")}
+		return &exit.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats, ", ")}
 	}
 	p, err := opts.app.locate(ctx, nil)
 	if err != nil {
 		return err
 	}
-	plan, err := p.plan()
+	plan, err := p.Plan()
 	if err != nil {
 		return err
 	}
 	var drawn bytes.Buffer
-	if err := plan.graph.Write(&drawn, plan.epic, opts.format); err != nil {
+	if err := plan.Graph.Write(&drawn, plan.Epic, opts.format); err != nil {
 		return fmt.Errorf("draw the graph: %w", err)
 	}
 	text := drawn.String()

@@ -8,21 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/runners"
 	"relay/runners/process"
 )
 
 // Commands relay starts itself with. They are no part of what a user may rely on.
-const (
-	guardianCommand = "__guardian"
-	agentCommand    = "__agent"
-)
+const guardianCommand = "__guardian"
 
 // steadyGrowth is what the heap of a guardian may grow by, in per cent: it keeps next to nothing, all night long.
 const steadyGrowth = 100
-
-// maxScript bounds a scripted agent's script, in bytes.
-const maxScript = 1 << 20
 
 func newGuardianCommand(*app) *cobra.Command {
 	return &cobra.Command{
@@ -41,7 +37,7 @@ func newGuardianCommand(*app) *cobra.Command {
 
 func newAgentCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:    agentCommand + " SCRIPT",
+		Use:    project.ScriptedAgentCommand + " SCRIPT",
 		Short:  "Be the scripted agent",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
@@ -50,7 +46,7 @@ func newAgentCommand(a *app) *cobra.Command {
 }
 
 func runAgent(ctx context.Context, a *app, path string) error {
-	script, err := readFile(path, maxScript)
+	script, err := project.ReadFile(path, project.MaxScript)
 	if err != nil {
 		return fmt.Errorf("read the script: %w", err)
 	}
@@ -62,7 +58,7 @@ func runAgent(ctx context.Context, a *app, path string) error {
 		Name: path, Environ: a.environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	if code != 0 {
-		return ended(code)
+		return exit.Code(code)
 	}
 	return nil
 }

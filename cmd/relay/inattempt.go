@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/reanchor"
 	"relay/runners/process"
 )
@@ -23,11 +24,11 @@ func (a *app) refuseInAttempt(cmd *cobra.Command) error {
 		return nil
 	}
 	p, err := a.repository(cmd.Context())
-	if err != nil || !p.worksFor(cmd.Context(), folder) {
+	if err != nil || !isSameRepository(cmd.Context(), p, folder) {
 		return nil // the command says what is wrong; or it is another repository, as in tests of relay itself
 	}
-	return &hinted{err: errors.New(cmd.CommandPath() + " is for people, and this was started by a run of this repository"),
-		hint: "say in the result what should be decided, and why; whoever reads the report types it"}
+	return &exit.Hinted{Err: errors.New(cmd.CommandPath() + " is for people, and this was started by a run of this repository"),
+		Hint: "say in the result what should be decided, and why; whoever reads the report types it"}
 }
 
 // runAbove finds the run that this process was started by: the folder where it was typed.
@@ -41,15 +42,8 @@ func (a *app) runAbove() (folder string, inside bool) {
 	return folder, folder != ""
 }
 
-// worksFor reports whether a folder belongs to this repository, or this one's checkout lies in that repository.
-func (p *place) worksFor(ctx context.Context, folder string) bool {
+// isSameRepository reports whether a folder belongs to this repository, or this one's checkout lies in that repository.
+func isSameRepository(ctx context.Context, p *project.Project, folder string) bool {
 	git, err := reanchor.OpenGit(ctx, folder)
-	return err != nil || same(git.CommonDir(), p.git.CommonDir()) || below(git.Root(), p.root) != p.root
-}
-
-// same reports whether two paths lead to one file.
-func same(a, b string) bool {
-	one, err := os.Stat(a)
-	other, also := os.Stat(b)
-	return err == nil && also == nil && os.SameFile(one, other)
+	return err != nil || project.SameFile(git.CommonDir(), p.Git.CommonDir()) || project.Rel(git.Root(), p.Root) != p.Root
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/epic/blueprint"
 )
@@ -53,7 +55,7 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 				return runAppend(cmd.Context(), opts)
 			}
 			if opts.auto || opts.yes {
-				return &usageError{message: "--yes and --auto go with --append", hint: "relay init --append --auto"}
+				return &exit.UsageError{Message: "--yes and --auto go with --append", Hint: "relay init --append --auto"}
 			}
 			opts.blueprint = args[0]
 			return runInit(cmd.Context(), opts)
@@ -102,14 +104,14 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return err
 	}
 	answer := initAnswer{
-		ID: e.ID, Title: e.Title, Path: p.shown(p.file("epic.yml")), Tasks: len(e.Tasks),
+		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
 		DryRun: opts.dryRun, Warnings: unproved(e),
 	}
 	if !opts.dryRun {
-		if answer.Archived, answer.Branch, err = p.clear(ctx, opts, a.now()); err != nil {
+		if answer.Archived, answer.Branch, err = archiveOldEpic(ctx, p, opts, a.now()); err != nil {
 			return err
 		}
-		if err := p.create(e, text, a); err != nil {
+		if err := createEpic(p, e, text, a); err != nil {
 			return err
 		}
 	}
@@ -125,14 +127,14 @@ func runInit(ctx context.Context, opts initOptions) error {
 }
 
 // readBlueprint parses the document the user named. The epic remembers it by its path from the root.
-func (a *app) readBlueprint(p *place, written string) (*epic.Epic, error) {
+func (a *app) readBlueprint(p *project.Project, written string) (*epic.Epic, error) {
 	path := a.path(written)
-	src, err := readFile(path, maxPlan)
+	src, err := project.ReadFile(path, project.MaxPlan)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("there is no %s", path)
 	}
 	if err != nil {
-		return nil, &hinted{err: fmt.Errorf("read the blueprint: %w", err), hint: "name a markdown document with a title and tasks: relay init --help"}
+		return nil, &exit.Hinted{Err: fmt.Errorf("read the blueprint: %w", err), Hint: "name a markdown document with a title and tasks: relay init --help"}
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -145,22 +147,22 @@ func (a *app) readBlueprint(p *place, written string) (*epic.Epic, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Source = p.shown(absolute)
+	e.Source = p.Rel(absolute)
 	return e, nil
 }
 
-// create writes the new epic. The ledger comes first: an epic.yml means that everything else is there.
-func (p *place) create(e *epic.Epic, text []byte, a *app) error {
-	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+// createEpic writes the new epic. The ledger comes first: an epic.yml means that everything else is there.
+func createEpic(p *project.Project, e *epic.Epic, text []byte, a *app) error {
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return err
 	}
-	if err := replaceFile(p.file(".gitignore"), []byte("*\n")); err != nil {
+	if err := project.ReplaceFile(p.File(".gitignore"), []byte("*\n")); err != nil {
 		return err
 	}
-	if err := attempts.Create(p.dir, e, settings(p.config), a.now()); err != nil {
+	if err := attempts.Create(p.Dir, e, project.LedgerSettings(p.Config), a.now()); err != nil {
 		return err
 	}
-	return replacePrivate(p.file("epic.yml"), text)
+	return project.ReplacePrivate(p.File("epic.yml"), text)
 }
 
 // unproved lists the tasks whose work nothing would prove.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 const keysPlan = "version: 2\nid: 20260101-keys\ntitle: Keep them\ntasks:\n  T1:\n    title: One\n    checks: [\"sh look.sh checks\"]\n"
@@ -58,7 +60,7 @@ func TestKeysStayWithRelay(t *testing.T) {
 	}
 	l.begin(r)
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if got, want := l.read(l.inHome("looked")), "agent: looked\nagent: looked\nchecks: looked\nchecks: looked\n"; got != want && got != "checks: looked\nchecks: looked\n"+want {
 		t.Errorf("got %q, want %q\n%s", got, want, r.stderr.String())
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 // landing has the lab's tasks work in worktrees.
@@ -36,7 +38,7 @@ ok
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Definitions")
 	r := l.run("work")
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	l.landedWhole()
 	if got := strings.Fields(l.git("ls-tree", "-r", "--name-only", landingBranch, "uses/")); len(got) != n {
 		t.Errorf("%d tasks landed, want %d\n%s", len(got), n, r.stderr.String())
@@ -75,7 +77,7 @@ ok`, jobs))
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Changelog")
 	r := l.run("work")
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if got := len(strings.Fields(l.git("show", landingBranch+":CHANGELOG"))); got != n+1 {
 		t.Errorf("%d lines, want %d", got, n+1)
 	}
@@ -139,7 +141,7 @@ ok`)
 	l.write("seed.txt", "not committed\n")
 	before, refs := l.belongings(), l.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/topic*", "refs/stash")
 	l.end(r)
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if after := l.belongings(); after != before {
 		t.Errorf("the checkout is not what it was:\n%s\nbefore:\n%s", after, before)
 	}
@@ -188,7 +190,7 @@ func TestLandingInALargeRepository(t *testing.T) {
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Many files")
 	r := l.run("work")
-	r.wants(t, exitOK)
+	r.wants(t, exit.OK)
 	if said := r.stdout.String() + r.stderr.String(); strings.Contains(said, "lock") || strings.Contains(said, "fatal") {
 		t.Errorf("the user hears of it:\n%s", said)
 	}

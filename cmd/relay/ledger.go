@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
 )
 
 type ledgerOptions struct {
@@ -96,7 +97,7 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 	if err != nil {
 		return err
 	}
-	faults, err := attempts.Validate(p.dir, pl.epic, pl.graph)
+	faults, err := attempts.Validate(p.Dir, pl.Epic, pl.Graph)
 	if err != nil {
 		return err
 	}
@@ -105,11 +106,11 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 		answer.Faults = append(answer.Faults, ledgerFault(f))
 	}
 	if !answer.OK && opts.repair {
-		repaired, err := attempts.Repair(p.dir, pl.epic, pl.graph, opts.app.now())
+		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, opts.app.now())
 		if err != nil {
 			return err
 		}
-		answer.OK, answer.Copy = true, p.shown(p.file(repaired.Copy))
+		answer.OK, answer.Copy = true, p.Rel(p.File(repaired.Copy))
 	}
 	if opts.json {
 		if err := opts.app.printJSON(answer); err != nil {
@@ -119,14 +120,14 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 		tellFaults(opts, faults, answer)
 	}
 	if !answer.OK {
-		return ended(exitFailure)
+		return exit.Code(exit.Failure)
 	}
 	return nil
 }
 
 func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer) {
 	for _, f := range faults {
-		fmt.Fprintln(opts.app.out, message(f))
+		fmt.Fprintln(opts.app.out, exit.Message(f))
 		if f.Hint != "" && answer.Copy == "" {
 			fmt.Fprintf(opts.app.out, "  %s\n", safe(f.Hint))
 		}
@@ -146,7 +147,7 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 	if err != nil {
 		return err
 	}
-	view, err := attempts.Read(p.dir, pl.epic, pl.graph)
+	view, err := attempts.Read(p.Dir, pl.Epic, pl.Graph)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 		fmt.Fprintln(opts.app.out, "attempt-ledger.yml is as relay wrote it: there is nothing to take in")
 		return nil
 	}
-	if err := attempts.Accept(p.dir, pl.epic, pl.graph, opts.app.now()); err != nil {
+	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, opts.app.now()); err != nil {
 		return err
 	}
 	fmt.Fprintf(opts.app.out, "taken in:\n%s\n", strings.TrimRight(view.Edit, "\n"))
@@ -167,12 +168,12 @@ func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
 		return err
 	}
 	enc := json.NewEncoder(opts.app.out)
-	return attempts.Replay(p.dir, func(e attempts.Event) error {
-		if opts.app.out.err != nil { // nobody reads any more
-			if err := opts.app.out.failure(); err != nil {
+	return attempts.Replay(p.Dir, func(e attempts.Event) error {
+		if opts.app.out.Err != nil { // nobody reads any more
+			if err := opts.app.out.Failure(); err != nil {
 				return err
 			}
-			return ended(exitOK)
+			return exit.Code(exit.OK)
 		}
 		if opts.json {
 			return enc.Encode(e)

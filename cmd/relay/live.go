@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
 
@@ -19,7 +20,7 @@ type live struct {
 	rows  int // lines of the panel on the screen
 }
 
-func newLive(a *app) *live { return &live{w: a.err.w, now: a.now} }
+func newLive(a *app) *live { return &live{w: a.err.Dest, now: a.now} }
 
 // quiet are changes that the panel shows and that need no line of their own.
 var quiet = []orchestrator.UpdateKind{orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateProved}
@@ -44,7 +45,7 @@ func (l *live) print(message string) {
 	if message != "" {
 		text += message + "\n"
 	}
-	rows := l.panel.view(l.now(), columns(l.w)-1) // a full line would wrap on some terminals
+	rows := l.panel.view(l.now(), terminal.Columns(l.w)-1) // a full line would wrap on some terminals
 	l.rows = len(rows)
 	_, _ = io.WriteString(l.w, text+strings.Join(rows, "\n")+"\n")
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
 )
@@ -30,9 +32,9 @@ var login = map[string]string{
 	"opencode": " auth login",
 }
 
-// fix says what to type for a runner that would not work.
-func (p *place) fix(name string, o attempts.Outcome) string {
-	agent := p.config.Relay.Agents[name]
+// loginFix says what to type for a runner that would not work.
+func loginFix(p *project.Project, name string, o attempts.Outcome) string {
+	agent := p.Config.Relay.Agents[name]
 	how, known := login[agent.Type]
 	switch {
 	case o != attempts.Auth:
@@ -45,10 +47,10 @@ func (p *place) fix(name string, o attempts.Outcome) string {
 }
 
 // refusing are the runners of this configuration that would not work when they were last asked.
-func (p *place) refusing(pl *plan, l *attempts.Ledger) []refused {
-	used := append(slices.Clone(p.config.Relay.Runners), p.reviewers()...)
-	for i := range pl.epic.Tasks {
-		used = append(used, pl.epic.Tasks[i].Runner)
+func refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []refused {
+	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
+	for i := range pl.Epic.Tasks {
+		used = append(used, pl.Epic.Tasks[i].Runner)
 	}
 	var list []refused
 	for _, r := range l.Refusing() {
@@ -59,7 +61,7 @@ func (p *place) refusing(pl *plan, l *attempts.Ledger) []refused {
 		if r.Outcome != attempts.Auth {
 			what = r.Runner + " could not be started"
 		}
-		list = append(list, refused{r.Runner, r.Outcome, r.Why, r.Since, p.fix(r.Runner, r.Outcome), what})
+		list = append(list, refused{r.Runner, r.Outcome, r.Why, r.Since, loginFix(p, r.Runner, r.Outcome), what})
 	}
 	return list
 }
@@ -73,10 +75,10 @@ func reported(list []refused) []report.Refused {
 	return all
 }
 
-// loggedOut adds to the error of a run that no runner is left for what its last one needs.
-func (p *place) loggedOut(none *orchestrator.NoRunnerError) error {
+// withLoginHint adds to the error of a run that no runner is left for what its last one needs.
+func withLoginHint(p *project.Project, none *orchestrator.NoRunnerError) error {
 	if none.Outcome != attempts.Auth {
 		return none
 	}
-	return &hinted{err: none, code: exitNoRunner, hint: p.fix(none.Runner, none.Outcome) + "; then relay work continues"}
+	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: loginFix(p, none.Runner, none.Outcome) + "; then relay work continues"}
 }

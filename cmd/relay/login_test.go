@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/project"
 	"relay/configs"
 )
 
 func TestFix(t *testing.T) {
 	t.Parallel()
-	p := &place{config: &configs.Config{}}
-	p.config.Relay.Agents = map[string]configs.Agent{
+	p := &project.Project{Config: &configs.Config{}}
+	p.Config.Relay.Agents = map[string]configs.Agent{
 		"claude": {Type: "claude"}, "mine": {Type: "claude", Argv: []string{"npx", "claude"}}, "codex": {Type: "codex"},
 		"gemini": {Type: "gemini"}, "opencode": {Type: "opencode", Argv: []string{"/opt/bin/opencode"}}, "sh": {Type: "command", Argv: []string{"sh"}},
 	}
@@ -22,11 +23,11 @@ func TestFix(t *testing.T) {
 		"opencode": "/opt/bin/opencode auth login",
 		"sh":       "relay config relay.agents.sh",
 	} {
-		if got := p.fix(name, attempts.Auth); got != want {
+		if got := loginFix(p, name, attempts.Auth); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if got := p.fix("claude", attempts.Start); got != "relay check" {
+	if got := loginFix(p, "claude", attempts.Start); got != "relay check" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -3,8 +3,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 // The collector begins to work for every byte at memoryLimit, for relay promises to stay below 64 MiB. Below that it may
@@ -30,7 +35,28 @@ func relay(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = a.out.failure()
+		err = a.out.Failure()
 	}
 	return a.exit(err)
+}
+
+// exit tells the user of an error and returns the exit code that belongs to it.
+func (a *app) exit(err error) int {
+	var code exit.Code
+	switch {
+	case err == nil:
+		return exit.OK
+	case errors.As(err, &code):
+		return int(code)
+	}
+	d := exit.Diagnose(err)
+	for _, m := range d.Messages {
+		for row := range strings.SplitSeq(m, "\n") {
+			fmt.Fprintf(a.err, "relay: error: %s\n", a.secrets.Text(row))
+		}
+	}
+	if d.Hint != "" {
+		fmt.Fprintf(a.err, "relay: hint: %s\n", d.Hint)
+	}
+	return d.Code
 }

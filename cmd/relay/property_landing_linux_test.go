@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // rounds is how many random nights TestLandingProperties makes; a soak makes thousands:
@@ -57,13 +60,13 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 	u, killed := newUser(l, made, dice), false
 	for range dice.IntN(4) {
 		point := []string{"append.before-write", "append.torn-write", "append.after-sync", "replace.after-rename"}[dice.IntN(4)]
-		r := l.prepared([]string{fmt.Sprintf("%s=%s#%d=kill", faultVariable, point, 1+dice.IntN(6*len(made)))}, "work")
+		r := l.prepared([]string{fmt.Sprintf("%s=%s#%d=kill", project.FaultVariable, point, 1+dice.IntN(6*len(made)))}, "work")
 		u.during(r)
 		killed = killed || r.code() < 0
 	}
 	r := l.prepared(nil, "work")
 	u.during(r)
-	if code := r.code(); code != exitOK && code != exitGated {
+	if code := r.code(); code != exit.OK && code != exit.Gated {
 		t.Errorf("exit code %d; the last run said\n%s", code, &r.stderr)
 	}
 	l.quiet()
@@ -186,7 +189,7 @@ func (l *lab) nothingLost(left []string) {
 	l.t.Helper()
 	kept := strings.Split(l.git("log", "--all", "--format=", "--name-only", "--diff-filter=d", "-m", "-z", "--", "tok"), "\x00")
 	for token := range strings.SplitSeq(strings.TrimSuffix(l.read(l.inHome("tokens")), "\x00"), "\x00") {
-		there := func(worktree string) bool { return exists(filepath.Join(worktree, token)) }
+		there := func(worktree string) bool { return project.Exists(filepath.Join(worktree, token)) }
 		if !slices.Contains(kept, token) && !slices.ContainsFunc(left, there) {
 			l.t.Errorf("%q is lost", token)
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relay/cmd/relay/internal/project"
 )
 
 // landingAgent does what its task is called after: a kind of work, and a mood to do it in. It first writes a token that
@@ -105,7 +107,7 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
 	l := newLabAt(t, filepath.Join(inMemory(t), "work"), plan.String(), landingAgent)
 	l.landing(1 + dice.IntN(4))
 	if dice.IntN(2) == 0 {
-		l.env = append(l.env, slowVariable+"=1ns") // so that what waits lands together
+		l.env = append(l.env, project.SlowChecksVariable+"=1ns") // so that what waits lands together
 	}
 	l.env = append(l.env, "RELAY_MAX_FAILED_IN_A_ROW=0", "RELAY_MAX_SAME_ERROR=0", "RELAY_LANDING="+[]string{"merge", "rebase"}[dice.IntN(2)])
 	for id, kind := range made {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/landing"
 	"relay/orchestrator/report"
 	"relay/orchestrator/words"
@@ -65,8 +67,8 @@ func (f *finishing) request(ctx context.Context) error {
 		return err
 	}
 	r := &pullRequest{
-		Remote: remote.Name, Base: remote.Branch, Head: f.step.Branch, Title: line(f.plan.epic.Title, 200), BodyFile: f.bodyFile(),
-		Body: f.app.secrets.Text(report.PullRequest(f.plan.epic, f.plan.graph, f.view.Ledger)),
+		Remote: remote.Name, Base: remote.Branch, Head: f.step.Branch, Title: line(f.plan.Epic.Title, 200), BodyFile: f.bodyFile(),
+		Body: f.app.secrets.Text(report.PullRequest(f.plan.Epic, f.plan.Graph, f.view.Ledger)),
 	}
 	f.answer.Request = r
 	tool := f.tool(ctx, remote)
@@ -78,7 +80,7 @@ func (f *finishing) request(ctx context.Context) error {
 		r.Commands = []string{f.step.PushCommand(remote.Name), byHand}
 		return nil
 	}
-	if err := replaceFile(f.place.file("pull-request.md"), []byte(r.Body)); err != nil {
+	if err := project.ReplaceFile(f.place.File("pull-request.md"), []byte(r.Body)); err != nil {
 		return err
 	}
 	if err := f.step.Push(ctx, remote.Name); err != nil {
@@ -111,15 +113,15 @@ func (f *finishing) open(ctx context.Context, tool *hostTool, r *pullRequest) er
 			return nil
 		}
 	}
-	return &hinted{err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), hint: tool.typed(r)}
+	return &exit.Hinted{Err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), Hint: tool.typed(r)}
 }
 
 // bodyFile is where the text of the request is, as a person types it where they are.
 func (f *finishing) bodyFile() string {
-	path := f.place.file("pull-request.md")
+	path := f.place.File("pull-request.md")
 	here, err := os.Stat(".")
-	if root, rootErr := os.Stat(f.place.root); err == nil && rootErr == nil && os.SameFile(here, root) {
-		return f.place.shown(path)
+	if root, rootErr := os.Stat(f.place.Root); err == nil && rootErr == nil && os.SameFile(here, root) {
+		return f.place.Rel(path)
 	}
 	return path
 }
@@ -196,7 +198,7 @@ func (f *finishing) run(ctx context.Context, name string, args []string) (string
 	ctx, cancel := context.WithTimeoutCause(ctx, toolLimit, errToolLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = f.place.root
+	cmd.Dir = f.place.Root
 	cmd.Env = append(append([]string{}, f.app.environ...), "GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1")
 	cmd.WaitDelay = time.Second
 	var out, complaint bytes.Buffer

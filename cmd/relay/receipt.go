@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/words"
 )
 
@@ -32,7 +33,7 @@ func tellAttempt(w io.Writer, at *attempts.Attempt, l listing, indent string) {
 	tellReceipt(w, &at.Receipt, l, indent+"  ")
 	if u := at.Undone; u != nil {
 		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, some(u.Since, 8))
-		fmt.Fprintln(w, wrap(text, l.width, indent+"  "))
+		fmt.Fprintln(w, terminal.Wrap(text, l.width, indent+"  "))
 	}
 	if at.Usage != nil {
 		fmt.Fprintf(w, "%s  %s\n", indent, words.Usage(*at.Usage))
@@ -57,7 +58,7 @@ func charge(charged bool) string {
 func tellReceipt(w io.Writer, r *attempts.Receipt, l listing, indent string) {
 	say := func(label, text string) {
 		if strings.TrimSpace(text) != "" {
-			fmt.Fprintln(w, wrap(label+text, l.width, indent))
+			fmt.Fprintln(w, terminal.Wrap(label+text, l.width, indent))
 		}
 	}
 	say("", r.Summary)

@@ -5,17 +5,13 @@ import (
 	"errors"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/orchestrator"
 )
 
-// wouldRefuse is why relay work would not begin, told by who only looks.
-type wouldRefuse struct{ err error }
-
-func (e *wouldRefuse) Error() string { return "relay work would refuse: " + e.err.Error() }
-func (e *wouldRefuse) Unwrap() error { return e.err }
-
 // refusal is what relay work would refuse to begin for; nil: nothing that can be told without beginning.
-func (o *workOptions) refusal(ctx context.Context, p *place, pl *plan, view *attempts.View) error {
+func (o *workOptions) refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
 	if err := o.equipped(p, pl); err != nil {
 		return err
 	}
@@ -29,9 +25,9 @@ func (o *workOptions) refusal(ctx context.Context, p *place, pl *plan, view *att
 	case view.Edit != "":
 		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
 	}
-	c := tally(view.Ledger, pl.graph)
-	if over := orchestrator.EpicSpent(p.budget(), view.Ledger); over != nil && c.Completed < c.Total {
-		return &hinted{err: errors.New(over.Error()), hint: raiseEpic, code: exitStopped}
+	c := tally(view.Ledger, pl.Graph)
+	if over := orchestrator.EpicSpent(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
+		return &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped}
 	}
 	return orchestrator.Refuses(ctx, o.options(ctx, p, pl), view.Ledger)
 }

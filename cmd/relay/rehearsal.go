@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
 )
@@ -50,12 +53,12 @@ type notStarted struct {
 }
 
 // rehearse says what a run would do and in which order, and does nothing.
-func (o *workOptions) rehearse(ctx context.Context, p *place, pl *plan) error {
-	view, err := p.view(pl)
+func (o *workOptions) rehearse(ctx context.Context, p *project.Project, pl *project.Plan) error {
+	view, err := p.View(pl)
 	if err != nil {
 		return err
 	}
-	for _, w := range p.config.Warnings {
+	for _, w := range p.Config.Warnings {
 		fmt.Fprintf(o.app.err, "relay: warning: %s\n", w)
 	}
 	refused := o.refusal(ctx, p, pl, view)
@@ -64,26 +67,26 @@ func (o *workOptions) rehearse(ctx context.Context, p *place, pl *plan) error {
 		return err
 	}
 	if refused != nil {
-		r.Refused = diagnose(refused).messages[0]
-		refused = &wouldRefuse{refused}
+		r.Refused = exit.Diagnose(refused).Messages[0]
+		refused = &exit.WouldRefuse{Err: refused}
 	}
 	if o.json {
 		return errors.Join(o.app.printJSON(r), refused)
 	}
-	r.tell(o.app.out, columns(o.app.out.w))
+	r.tell(o.app.out, terminal.Columns(o.app.out.Dest))
 	return refused
 }
 
 // rehearsal is what a run that begins now would come to.
-func (o *workOptions) rehearsal(p *place, pl *plan, view *attempts.View) (*rehearsal, error) {
+func (o *workOptions) rehearsal(p *project.Project, pl *project.Plan, view *attempts.View) (*rehearsal, error) {
 	r := &rehearsal{Unit: "minutes", now: o.app.now()}
-	ledger, wanted := view.Ledger, upstream(pl.graph, o.tasks)
+	ledger, wanted := view.Ledger, upstream(pl.Graph, o.tasks)
 	if o.askNow {
 		forgetful := *ledger
 		forgetful.Cooling = nil
 		ledger = &forgetful
 	}
-	outlook := p.outlook(orchestrator.Outlook{Epic: pl.epic, Graph: pl.graph, Ledger: ledger, Tasks: o.tasks}, r.now)
+	outlook := outlook(p, orchestrator.Outlook{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.tasks}, r.now)
 	planned, err := outlook.Plan()
 	if err != nil {
 		return nil, err
@@ -92,7 +95,7 @@ func (o *workOptions) rehearsal(p *place, pl *plan, view *attempts.View) (*rehea
 	if err != nil {
 		return nil, err
 	}
-	if r.until, err = deadline(p.config.Relay.Until, r.now); err != nil {
+	if r.until, err = project.Deadline(p.Config.Relay.Until, r.now); err != nil {
 		return nil, err
 	}
 	r.Jobs, r.Makespan, r.Chain, r.BasedOn = outlook.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
@@ -104,8 +107,8 @@ func (o *workOptions) rehearsal(p *place, pl *plan, view *attempts.View) (*rehea
 		r.P50, r.P90 = foreseen.P50.Minutes(), foreseen.P90.Minutes()
 	}
 	for k, turn := range planned.Turns {
-		t := &pl.epic.Tasks[turn.Task]
-		runner, _ := p.choose(t, func(name string) time.Duration {
+		t := &pl.Epic.Tasks[turn.Task]
+		runner, _ := chooseRunner(p, t, func(name string) time.Duration {
 			at := r.now
 			if r.BasedOn > 0 {
 				at = at.Add(orchestrator.Minutes(turn.Start))
@@ -139,26 +142,26 @@ func firstWait(o orchestrator.Outlook, turns []orchestrator.Turn, now time.Time)
 }
 
 // judged says who would be asked about the whole epic, once nothing is left to do: again only when something has changed.
-func (r *rehearsal) judged(p *place, pl *plan, l *attempts.Ledger) {
+func (r *rehearsal) judged(p *project.Project, pl *project.Plan, l *attempts.Ledger) {
 	open := 0
-	for i := range pl.epic.Tasks {
-		if l.StatusOf(pl.graph, pl.epic.Tasks[i].ID) != attempts.Completed {
+	for i := range pl.Epic.Tasks {
+		if l.StatusOf(pl.Graph, pl.Epic.Tasks[i].ID) != attempts.Completed {
 			open++
 		}
 	}
 	last := l.LastEpicReview()
-	if p.config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
-		r.Judges = p.reviewers()
+	if p.Config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
+		r.Judges = p.Reviewers()
 	}
 }
 
 // leftOut lists the tasks that a gate keeps from running.
-func leftOut(l *attempts.Ledger, pl *plan, wanted []bool) []notStarted {
+func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []notStarted {
 	left := []notStarted{}
-	causes := attempts.AllRootCauses(l, pl.graph)
-	for _, i := range pl.graph.Order() {
-		t, why := &pl.epic.Tasks[i], ""
-		switch status := l.StatusOf(pl.graph, t.ID); {
+	causes := attempts.AllRootCauses(l, pl.Graph)
+	for _, i := range pl.Graph.Order() {
+		t, why := &pl.Epic.Tasks[i], ""
+		switch status := l.StatusOf(pl.Graph, t.ID); {
 		case status == attempts.Completed || wanted != nil && !wanted[i]:
 		case status == attempts.Gated:
 			why = "gated: " + string(l.Tasks[t.ID].Gate.Reason)

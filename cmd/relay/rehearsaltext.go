@@ -6,13 +6,14 @@ import (
 	"math"
 	"strconv"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
 
 // tell writes a rehearsal for a person.
 func (r *rehearsal) tell(w io.Writer, width int) {
 	say := func(text string) {
-		head, rest := text[:12], wrap(text[12:], width, "            ")
+		head, rest := text[:12], terminal.Wrap(text[12:], width, "            ")
 		fmt.Fprintln(w, head+rest[12:])
 	}
 	if wait := r.Wait; wait != nil {

@@ -10,11 +10,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/epic"
 )
 
@@ -61,15 +62,15 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := p.staffed(pl); err != nil {
+	if err := p.CheckAgents(pl); err != nil {
 		return err
 	}
-	run, err := p.underWay(ctx)
+	run, err := p.ActiveRun(ctx)
 	if err != nil {
 		return err
 	}
-	if have := run.Ledger.EpicID; have != pl.epic.ID {
-		return &attempts.EpicError{Path: p.shown(p.file(attempts.LedgerFile)), Have: have, Want: pl.epic.ID}
+	if have := run.Ledger.EpicID; have != pl.Epic.ID {
+		return &attempts.EpicError{Path: p.Rel(p.File(attempts.LedgerFile)), Have: have, Want: pl.Epic.ID}
 	}
 	answer := reloadAnswer{Version: 1, Run: run.Ledger.Folded.Run, PID: run.Holder.PID, Running: []string{}}
 	for id, rec := range run.Ledger.Tasks {
@@ -78,10 +79,10 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 		}
 	}
 	slices.Sort(answer.Running)
-	source := p.keptSource(answer.Run)
-	kept, _ := parsePlan(p.keptFile(answer.Run), source)
+	source := p.RunPlanSource(answer.Run)
+	kept, _ := project.ParsePlan(p.RunPlanFile(answer.Run), source)
 	answer.planChanges = compare(kept, pl)
-	if !bytes.Equal(source, pl.source) {
+	if !bytes.Equal(source, pl.Source) {
 		if err := askReload(run.Holder); err != nil {
 			return err
 		}
@@ -125,14 +126,14 @@ func (c planChanges) String() string {
 }
 
 // compare finds the tasks in which a plan differs from the one before; of one that cannot be read nothing is said.
-func compare(before, after *plan) planChanges {
+func compare(before, after *project.Plan) planChanges {
 	c := planChanges{Added: []string{}, Changed: []string{}, Removed: []string{}}
 	if before == nil {
 		return c
 	}
-	for i := range after.epic.Tasks {
-		now := after.epic.Tasks[i]
-		was, ok := before.epic.Task(now.ID)
+	for i := range after.Epic.Tasks {
+		now := after.Epic.Tasks[i]
+		was, ok := before.Epic.Task(now.ID)
 		switch {
 		case !ok:
 			c.Added = append(c.Added, now.ID)
@@ -140,8 +141,8 @@ func compare(before, after *plan) planChanges {
 			c.Changed = append(c.Changed, now.ID)
 		}
 	}
-	for i := range before.epic.Tasks {
-		if id := before.epic.Tasks[i].ID; !after.has(id) {
+	for i := range before.Epic.Tasks {
+		if id := before.Epic.Tasks[i].ID; !after.Has(id) {
 			c.Removed = append(c.Removed, id)
 		}
 	}
@@ -153,81 +154,16 @@ func sameTask(a, b epic.Task) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func (p *plan) has(id string) bool {
-	_, ok := p.epic.Task(id)
-	return ok
-}
-
-// keptFile is where the plan is that a run began with.
-func (p *place) keptFile(run string) string { return p.file(attempts.RunsDir, run, "epic.yml") }
-
-// keptSource reads the plan a run began with; nil when it is not there.
-func (p *place) keptSource(run string) []byte {
-	if run == "" {
-		return nil
-	}
-	source, err := readFile(p.keptFile(run), maxPlan)
-	if err != nil {
-		return nil
-	}
-	return source
-}
-
-// How long relay reload looks for a run that has the epic's lock and is not under way yet.
-const (
-	beginPause = 20 * time.Millisecond
-	beginWait  = 2 * time.Second
-)
-
-// underWay finds the run that is on. One that is just beginning, or between two plans, is waited for.
-func (p *place) underWay(ctx context.Context) (*attempts.View, error) {
-	look := time.NewTicker(beginPause)
-	defer look.Stop()
-	late := time.After(beginWait)
-	for {
-		view, err := attempts.Read(p.dir, nil, nil)
-		switch {
-		case errors.Is(err, attempts.ErrNoLedger):
-			return nil, errNoRun()
-		case err != nil:
-			return nil, err
-		case isUnderWay(view):
-			return view, nil
-		case !view.Running && view.Ledger.Status.LastExitReason != reloading:
-			return nil, errNoRun()
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-late:
-			if view.Running {
-				return nil, &attempts.HeldError{Holder: *view.Holder}
-			}
-			return nil, errNoRun()
-		case <-look.C:
-		}
-	}
-}
-
-// isUnderWay reports whether the lock's holder is the newest run: not a command, nor a run that is just beginning.
-func isUnderWay(v *attempts.View) bool {
-	return v.Running && v.Holder.PID == v.Ledger.Status.PID && v.Ledger.Status.State == runOn
-}
-
-func errNoRun() error {
-	return &hinted{err: errors.New("no run is on"), hint: "relay work begins one, and reads epic.yml as it is by then"}
-}
-
 // askReload sends the signal to a run of this machine, and to nobody else who has its pid by now.
 func askReload(h *attempts.Holder) error {
 	run, err := os.FindProcess(h.PID) // before it is looked at: what is found stays the same process
 	if err != nil {
-		return errNoRun()
+		return project.ErrNoRun()
 	}
 	defer func() { _ = run.Release() }()
 	if !h.Reachable() {
-		return &hinted{err: fmt.Errorf("the run is %s, which cannot be told from here", holderText(h)),
-			hint: "type relay reload on " + line(h.Host, 80) + "; or stop the run there, and relay work goes on with the new plan"}
+		return &exit.Hinted{Err: fmt.Errorf("the run is %s, which cannot be told from here", exit.HolderText(h)),
+			Hint: "type relay reload on " + line(h.Host, 80) + "; or stop the run there, and relay work goes on with the new plan"}
 	}
 	return untold(h, sendReload(run))
 }
@@ -236,12 +172,12 @@ func askReload(h *attempts.Holder) error {
 func untold(h *attempts.Holder, err error) error {
 	switch {
 	case errors.Is(err, os.ErrProcessDone):
-		return errNoRun()
+		return project.ErrNoRun()
 	case errors.Is(err, errors.ErrUnsupported):
-		return &hinted{err: errors.New("a run on this system cannot be told to reload"),
-			hint: "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"}
+		return &exit.Hinted{Err: errors.New("a run on this system cannot be told to reload"),
+			Hint: "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"}
 	case errors.Is(err, os.ErrPermission):
-		return &hinted{err: fmt.Errorf("process %d is another user's", h.PID), hint: "have whoever began that run type relay reload"}
+		return &exit.Hinted{Err: fmt.Errorf("process %d is another user's", h.PID), Hint: "have whoever began that run type relay reload"}
 	case err != nil:
 		return fmt.Errorf("tell process %d: %w", h.PID, err)
 	}

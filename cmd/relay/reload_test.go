@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
 )
 
 // What a run cannot be told, the user is, with what to type instead.
@@ -23,8 +24,8 @@ func TestUntold(t *testing.T) {
 		{syscall.EPERM, "process 42 is another user's", "have whoever began that run type relay reload"},
 		{syscall.EINVAL, "tell process 42: invalid argument", "relay check looks at the repository, the disk and the programs"},
 	} {
-		d := diagnose(untold(h, c.err))
-		if d.code != exitFailure || d.messages[0] != c.message || d.hint != c.hint {
+		d := exit.Diagnose(untold(h, c.err))
+		if d.Code != exit.Failure || d.Messages[0] != c.message || d.Hint != c.hint {
 			t.Errorf("%v: %+v, want %s; %s", c.err, d, c.message, c.hint)
 		}
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/report"
 )
 
@@ -58,17 +61,17 @@ func runReport(ctx context.Context, opts reportOptions) error {
 		return a.printJSON(report.Schema())
 	}
 	if !slices.Contains(reportFormats, opts.format) {
-		return &usageError{message: "there is no format " + quote(opts.format), hint: "use " + strings.Join(reportFormats, ", ")}
+		return &exit.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(reportFormats, ", ")}
 	}
 	p, err := a.locateAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	pl, view, warning, err := p.read(ctx)
+	pl, view, warning, err := p.Read(ctx)
 	if err != nil {
 		return err
 	}
-	journal, err := p.journal(opts.run)
+	journal, err := readJournal(p, opts.run)
 	if err != nil {
 		return err
 	}
@@ -76,9 +79,9 @@ func runReport(ctx context.Context, opts reportOptions) error {
 		return noRun(opts.run, journal.Runs())
 	}
 	if opts.run != "" && opts.run != view.Ledger.Folded.Run {
-		pl = p.planOf(opts.run, pl)
+		pl = p.RunPlan(opts.run, pl)
 	}
-	r := p.report(a, pl, view, journal)
+	r := makeReport(p, a, pl, view, journal)
 	if warning != "" {
 		r.Warnings = append(r.Warnings, warning)
 	}
@@ -88,10 +91,10 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	return a.replaceReport(a.path(opts.output), 0o644, r, opts.format)
 }
 
-// journal reads from the logs what is told of the night that ended with a run, or of the newest.
-func (p *place) journal(run string) (*report.Journal, error) {
+// readJournal reads from the logs what is told of the night that ended with a run, or of the newest.
+func readJournal(p *project.Project, run string) (*report.Journal, error) {
 	journal := report.NewJournal(run)
-	err := attempts.Replay(p.dir, func(e attempts.Event) error {
+	err := attempts.Replay(p.Dir, func(e attempts.Event) error {
 		journal.Add(e)
 		return nil
 	})
@@ -109,29 +112,20 @@ func noRun(run string, known []string) error {
 	if len(newest) > 0 {
 		hint = "the runs are, newest first: " + some(newest, 10)
 	}
-	return &usageError{message: "there is no run " + quote(run) + " of this epic", hint: hint}
+	return &exit.UsageError{Message: "there is no run " + terminal.Quote(run) + " of this epic", Hint: hint}
 }
 
-// report makes the report of a night.
-func (p *place) report(a *app, pl *plan, view *attempts.View, journal *report.Journal) *report.Report {
-	warnings := slices.Concat(p.damage, view.Warnings)
+// makeReport makes the report of a night.
+func makeReport(p *project.Project, a *app, pl *project.Plan, view *attempts.View, journal *report.Journal) *report.Report {
+	warnings := slices.Concat(p.Damage, view.Warnings)
 	if view.Edit != "" {
 		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
 	}
 	return report.Make(report.Input{
-		Epic: pl.epic, Graph: pl.graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.config.Relay.MaxAttemptsPerTask, Budget: p.budget(), Warnings: warnings, Now: a.now(), Redact: p.secrets(a).Text,
-		Refused: reported(p.refusing(pl, view.Ledger)),
+		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: p.Budget(), Warnings: warnings, Now: a.now(), Redact: p.Redactor().Text,
+		Refused: reported(refusing(p, pl, view.Ledger)),
 	})
-}
-
-// planOf is the plan that an older run went by, as far as it is still known.
-func (p *place) planOf(run string, pl *plan) *plan {
-	kept, err := parsePlan(p.shown(p.keptFile(run)), p.keptSource(run))
-	if err != nil || kept.epic.ID != pl.epic.ID {
-		return pl
-	}
-	return kept
 }
 
 // writeReport writes a report in one of its forms.
@@ -147,10 +141,10 @@ func writeReport(w io.Writer, r *report.Report, format string) error {
 
 // replaceReport puts a report into a file, as harmless as on a terminal.
 func (a *app) replaceReport(path string, mode fs.FileMode, r *report.Report, format string) error {
-	return replaceWith(path, mode, func(w io.Writer) error {
-		out := newScrubber(w)
-		out.blank = a.secrets.Values
-		return errors.Join(writeReport(out, r, format), out.failure())
+	return project.ReplaceWith(path, mode, func(w io.Writer) error {
+		out := terminal.NewWriter(w)
+		out.Redact = a.secrets.Values
+		return errors.Join(writeReport(out, r, format), out.Failure())
 	})
 }
 
@@ -158,14 +152,14 @@ func (a *app) replaceReport(path string, mode fs.FileMode, r *report.Report, for
 // it cannot be written, that is told and no more.
 func (n *shift) keepReport(run string, view *attempts.View) {
 	a := n.o.app
-	journal, err := n.place.journal(run)
+	journal, err := readJournal(n.place, run)
 	if err == nil && !journal.Knows() { // it came to its end before it began
 		return
 	}
-	r := n.place.report(a, n.plan, view, journal)
+	r := makeReport(n.place, a, n.plan, view, journal)
 	for _, format := range []string{"md", "json"} {
 		if err == nil {
-			err = a.replaceReport(n.place.file(attempts.RunsDir, run, "report."+format), 0o600, r, format)
+			err = a.replaceReport(n.place.File(attempts.RunsDir, run, "report."+format), 0o600, r, format)
 		}
 	}
 	if err != nil {

@@ -11,13 +11,15 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/terminal"
 )
 
 // Help is read at night, on a small terminal. What every page says is in testdata/help.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: newScrubber(&out), err: newScrubber(&out), now: time.Now}
+	a := &app{in: strings.NewReader(""), out: terminal.NewWriter(&out), err: terminal.NewWriter(&out), now: time.Now}
 	folder := filepath.Join("testdata", "help")
 	root := newRootCommand(a)
 	pages := map[string]bool{}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relay/cmd/relay/internal/exit"
 )
 
 const secretPlan = `version: 2
@@ -102,7 +104,7 @@ func secretsStay(t *testing.T, isolation string) {
 	w.cmd.Args = []string{"sh", "-c", `umask 0; exec "$0" work`, w.cmd.Path}
 	w.cmd.Path = "/bin/sh"
 	l.end(l.begin(w))
-	w.wants(t, exitGated)
+	w.wants(t, exit.Gated)
 	told := map[string]string{"work": w.stdout.String() + w.stderr.String()}
 	for _, args := range [][]string{
 		{"status", "--verbose"}, {"status", "--json"}, {"show", "T1"}, {"show", "T1", "--json"}, {"show", "T1", "--brief"}, {"show", "T1", "--attempt", "1", "--checks"},

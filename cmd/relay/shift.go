@@ -9,18 +9,17 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/orchestrator"
 	"relay/runners/process"
 )
 
-// reloading is the reason of a run that goes on as another one.
-const reloading = string(orchestrator.Reload)
-
 // shift is one relay work: a run, and after each relay reload another one, with the plan as it is by then.
 type shift struct {
 	o        *workOptions
-	place    *place
-	plan     *plan // of the newest run
+	place    *project.Project
+	plan     *project.Plan // of the newest run
 	guardian *process.Guardian
 	watcher  *watcher
 	stop     *stopper
@@ -31,13 +30,13 @@ type shift struct {
 }
 
 // night runs the epic with a guardian, signals and somebody watching.
-func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *place, pl *plan) (err error) {
-	until, err := deadline(p.config.Relay.Until, o.app.now())
-	if err := errors.Join(err, p.ensureIgnored()); err != nil {
+func (o *workOptions) night(ctx context.Context, guardian *process.Guardian, p *project.Project, pl *project.Plan) (err error) {
+	until, err := project.Deadline(p.Config.Relay.Until, o.app.now())
+	if err := errors.Join(err, p.EnsureIgnored()); err != nil {
 		return errors.Join(err, guardian.Close())
 	}
-	if p.config.Relay.InhibitSleep {
-		defer o.app.stayAwake(ctx, "relay work: "+pl.epic.ID)()
+	if p.Config.Relay.InhibitSleep {
+		defer o.app.stayAwake(ctx, "relay work: "+pl.Epic.ID)()
 	}
 	watcher := newWatcher(o.app)
 	ctx, stop := listen(ctx, guardian.Kill, watcher.say)
@@ -131,19 +130,19 @@ func (n *shift) run(ctx context.Context, drain <-chan struct{}) (orchestrator.Su
 // notify tells the watcher a change of state, and of a runner that has refused what to type for it.
 func (n *shift) notify(u orchestrator.Update) {
 	if u.Outcome == attempts.Auth || u.Outcome == attempts.Start {
-		u.Fix = n.place.fix(u.Runner, u.Outcome)
+		u.Fix = loginFix(n.place, u.Runner, u.Outcome)
 	}
 	n.watcher.update(u)
 }
 
 // reread takes epic.yml as the plan of the next run, unless it cannot be followed: then the old one stays.
 func (n *shift) reread() {
-	pl, err := n.place.plan()
+	pl, err := n.place.Plan()
 	if err == nil {
 		err = n.follows(pl)
 	}
 	if err != nil {
-		said := diagnose(err).messages
+		said := exit.Diagnose(err).Messages
 		if len(said) > 1 {
 			said = []string{said[0], fmt.Sprintf("and %d more", len(said)-1)}
 		}
@@ -163,16 +162,16 @@ func (n *shift) extend(ctx context.Context, why orchestrator.Reason) bool {
 	if !n.o.auto || why != orchestrator.EpicRefused || ctx.Err() != nil {
 		return false
 	}
-	pl, err := n.place.plan() // a person may have edited it meanwhile
+	pl, err := n.place.Plan() // a person may have edited it meanwhile
 	if err == nil {
 		err = n.follows(pl)
 	}
 	var ids []string
 	if err == nil {
-		ids, err = n.place.extend(n.o.app, pl)
+		ids, err = addFindings(n.place, pl)
 	}
 	if err != nil {
-		n.watcher.say("what the review found is not added: " + message(err))
+		n.watcher.say("what the review found is not added: " + exit.Message(err))
 	}
 	if len(ids) == 0 {
 		return false
@@ -181,8 +180,8 @@ func (n *shift) extend(ctx context.Context, why orchestrator.Reason) bool {
 	if changes := compare(n.plan, pl).String(); changes != "" {
 		n.remarks = append(n.remarks, "this run goes by epic.yml as it is now; "+changes)
 	}
-	if pl, err = n.place.plan(); err != nil {
-		n.watcher.say(message(err))
+	if pl, err = n.place.Plan(); err != nil {
+		n.watcher.say(exit.Message(err))
 		return false
 	}
 	n.plan = pl
@@ -193,16 +192,16 @@ func (n *shift) extend(ctx context.Context, why orchestrator.Reason) bool {
 }
 
 // follows refuses a plan that is another epic's, lacks a task the user named, or needs an agent that is not there.
-func (n *shift) follows(pl *plan) error {
-	if have, want := n.plan.epic.ID, pl.epic.ID; have != want {
-		return &attempts.EpicError{Path: n.place.shown(n.place.file(attempts.LedgerFile)), Have: have, Want: want}
+func (n *shift) follows(pl *project.Plan) error {
+	if have, want := n.plan.Epic.ID, pl.Epic.ID; have != want {
+		return &attempts.EpicError{Path: n.place.Rel(n.place.File(attempts.LedgerFile)), Have: have, Want: want}
 	}
 	for _, id := range n.o.tasks {
-		if _, err := pl.task(id); err != nil {
+		if _, err := pl.Task(id); err != nil {
 			return err
 		}
 	}
-	return n.place.staffed(pl)
+	return n.place.CheckAgents(pl)
 }
 
 // drains has the drain of the run that is on.

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/orchestrator/words"
@@ -77,8 +80,8 @@ type shown struct {
 
 // tried is a task with its place, its plan and what the ledger knows of it.
 type tried struct {
-	place *place
-	plan  *plan
+	place *project.Project
+	plan  *project.Plan
 	view  *attempts.View
 	task  *epic.Task
 	rec   *attempts.TaskRecord
@@ -90,11 +93,11 @@ func (opts showOptions) find(ctx context.Context) (*tried, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := pl.task(opts.task)
+	t, err := pl.Task(opts.task)
 	if err != nil {
 		return nil, err
 	}
-	view, err := p.view(pl)
+	view, err := p.View(pl)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 		return opts.nextBrief(ctx, f.place, f.plan, f.view, f.task)
 	}
 	one := opts.brief || opts.log || opts.diff || opts.checks || opts.review
-	s := describe(f.task, f.rec, f.view.Ledger, f.plan.graph)
+	s := describe(f.task, f.rec, f.view.Ledger, f.plan.Graph)
 	if one || opts.attempt != 0 {
 		at, err := pick(f.task.ID, f.rec, opts.attempt)
 		if err != nil {
@@ -128,7 +131,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 	if opts.json {
 		return opts.app.printJSON(s)
 	}
-	tellTask(opts.app.out, s, listing{now: opts.app.now(), width: columns(opts.app.out.w), dead: !f.view.Running})
+	tellTask(opts.app.out, s, listing{now: opts.app.now(), width: terminal.Columns(opts.app.out.Dest), dead: !f.view.Running})
 	return nil
 }
 
@@ -154,7 +157,7 @@ func describe(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 // pick finds an attempt by its number, or the last one.
 func pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt, error) {
 	if len(rec.Attempts) == 0 {
-		return nil, &hinted{err: fmt.Errorf("%s has not been tried yet", task), hint: "relay work runs what is pending"}
+		return nil, &exit.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay work runs what is pending"}
 	}
 	if number == 0 {
 		return &rec.Attempts[len(rec.Attempts)-1], nil
@@ -164,7 +167,7 @@ func pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt,
 			return &rec.Attempts[i], nil
 		}
 	}
-	return nil, &usageError{message: fmt.Sprintf("%s has no attempt %d", task, number), hint: "relay show " + task + " lists its attempts"}
+	return nil, &exit.UsageError{Message: fmt.Sprintf("%s has no attempt %d", task, number), Hint: "relay show " + task + " lists its attempts"}
 }
 
 func tellTask(w io.Writer, s *shown, l listing) {
@@ -174,7 +177,7 @@ func tellTask(w io.Writer, s *shown, l listing) {
 	}
 	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, status, line(s.Title, 200))
 	if s.Gate != nil {
-		fmt.Fprintln(w, wrap(fmt.Sprintf("gated %s: %s: %s", moment(s.Gate.At, l.now), s.Gate.Reason, s.Gate.Detail), l.width, "  "))
+		fmt.Fprintln(w, terminal.Wrap(fmt.Sprintf("gated %s: %s: %s", moment(s.Gate.At, l.now), s.Gate.Reason, s.Gate.Detail), l.width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
 	}
 	if len(s.Doubtful) > 0 {
@@ -184,7 +187,7 @@ func tellTask(w io.Writer, s *shown, l listing) {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", some(s.RootCauses, 8))
 	}
 	if s.Description != "" {
-		fmt.Fprintf(w, "\n%s\n", wrapLines(s.Description, l.width, "  "))
+		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.width, "  "))
 	}
 	tellList(w, "files", s.Files, l)
 	tellList(w, "depends on", s.DependsOn, l)
@@ -205,12 +208,12 @@ func tellList(w io.Writer, label string, items []string, l listing) {
 	}
 	fmt.Fprintf(w, "\n%s:\n", label)
 	for _, item := range items {
-		fmt.Fprintln(w, "  - "+strings.TrimPrefix(wrap(item, l.width, "    "), "    "))
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(item, l.width, "    "), "    "))
 	}
 }
 
 // nextBrief shows what the next attempt would be told now.
-func (opts showOptions) nextBrief(ctx context.Context, p *place, pl *plan, view *attempts.View, t *epic.Task) error {
+func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, t *epic.Task) error {
 	work := workOptions{app: opts.app}
 	brief, err := orchestrator.NextBrief(ctx, work.options(ctx, p, pl), view, t)
 	if err != nil {
@@ -221,28 +224,28 @@ func (opts showOptions) nextBrief(ctx context.Context, p *place, pl *plan, view 
 }
 
 // file shows what an attempt left behind.
-func (opts showOptions) file(ctx context.Context, p *place, task string, at *attempts.Attempt) error {
+func (opts showOptions) file(ctx context.Context, p *project.Project, task string, at *attempts.Attempt) error {
 	if opts.review {
 		return opts.app.tellReview(task, at)
 	}
 	if opts.diff { // for git apply, too
 		return opts.changes(ctx, p, task, at, opts.app.raw())
 	}
-	out := p.secrets(opts.app).Stream(opts.app.raw())
+	out := p.Redactor().Stream(opts.app.raw())
 	return errors.Join(opts.text(out, p, task, at), out.Flush())
 }
 
 // text shows what an agent or a command wrote, without secrets.
-func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.Attempt) error {
-	folder := p.file("runs", at.Run, task, fmt.Sprint(at.ID))
+func (opts showOptions) text(out io.Writer, p *project.Project, task string, at *attempts.Attempt) error {
+	folder := p.File("runs", at.Run, task, fmt.Sprint(at.ID))
 	switch {
 	case opts.brief:
 		return copyFile(out, filepath.Join(folder, "brief.md"))
 	case opts.log:
 		err := copyFile(out, filepath.Join(folder, "transcript.jsonl"))
-		var none *hinted
+		var none *exit.Hinted
 		if errors.As(err, &none) && len(at.Receipt.Checks) > 0 {
-			none.hint = "no agent has begun (relay show " + task + " --checks says why), or somebody removed it"
+			none.Hint = "no agent has begun (relay show " + task + " --checks says why), or somebody removed it"
 		}
 		return err
 	}
@@ -251,7 +254,7 @@ func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.
 		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
 			continue
 		}
-		sum, err := copySummed(out, p.file(filepath.FromSlash(c.Log)))
+		sum, err := copySummed(out, p.File(filepath.FromSlash(c.Log)))
 		if err != nil {
 			return err
 		}
@@ -260,17 +263,17 @@ func (opts showOptions) text(out io.Writer, p *place, task string, at *attempts.
 		}
 	}
 	if len(at.Receipt.Checks) == 0 {
-		return &hinted{err: fmt.Errorf("attempt %d of %s ran no checks", at.ID, task), hint: "relay show " + task}
+		return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s ran no checks", at.ID, task), Hint: "relay show " + task}
 	}
 	return nil
 }
 
 // raw is the output for what agents and commands wrote: unchanged for files and pipes, harmless for a terminal.
 func (a *app) raw() io.Writer {
-	if isTerminal(a.out.w) {
+	if terminal.IsTerminal(a.out.Dest) {
 		return a.out
 	}
-	return a.out.w
+	return a.out.Dest
 }
 
 func copyFile(w io.Writer, path string) error {
@@ -282,7 +285,7 @@ func copyFile(w io.Writer, path string) error {
 func copySummed(w io.Writer, path string) (sum string, err error) {
 	f, err := runners.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", &hinted{err: fmt.Errorf("there is no %s", path), hint: "the attempt ended before it was written, or somebody removed it"}
+		return "", &exit.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or somebody removed it"}
 	}
 	if err != nil {
 		return "", err

@@ -6,47 +6,49 @@ import (
 	"io"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 // changes shows what an attempt changed, from the best of what is left of it: its own commits, the ref that keeps the work
 // of one that did not land, the step of the branch that holds it, or the patch that was kept beside its log.
-func (opts showOptions) changes(ctx context.Context, p *place, task string, at *attempts.Attempt, out io.Writer) error {
+func (opts showOptions) changes(ctx context.Context, p *project.Project, task string, at *attempts.Attempt, out io.Writer) error {
 	if at.Base != "" && at.Base == at.Head {
 		return nothingChanged(task, at)
 	}
-	if p.holds(ctx, at.Base) {
+	if hasCommit(ctx, p, at.Base) {
 		kept := ""
 		if at.Receipt.Salvage != "" {
-			kept, _ = p.git.Ref(ctx, at.Receipt.Salvage) // a name that git does not take keeps nothing
+			kept, _ = p.Git.Ref(ctx, at.Receipt.Salvage) // a name that git does not take keeps nothing
 		}
 		for _, head := range []string{at.Head, kept} {
-			if p.holds(ctx, head) {
-				return p.git.Patch(ctx, at.Base, head, out)
+			if hasCommit(ctx, p, head) {
+				return p.Git.Patch(ctx, at.Base, head, out)
 			}
 		}
 	}
-	if p.holds(ctx, at.Landed) {
+	if hasCommit(ctx, p, at.Landed) {
 		fmt.Fprintf(opts.app.err, "relay: warning: the commits of attempt %d are gone; this is the step of the branch that it landed with\n", at.ID)
-		return p.git.Patch(ctx, at.Landed+"^1", at.Landed, out)
+		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out)
 	}
-	if patch := p.file("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); exists(patch) {
+	if patch := p.File("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
 		return copyFile(out, patch)
 	}
 	if at.Head != "" {
-		return &hinted{err: fmt.Errorf("the commits of attempt %d of %s are gone, and there is no patch of them", at.ID, task), hint: "relay show " + task}
+		return &exit.Hinted{Err: fmt.Errorf("the commits of attempt %d of %s are gone, and there is no patch of them", at.ID, task), Hint: "relay show " + task}
 	}
 	return nothingChanged(task, at)
 }
 
 func nothingChanged(task string, at *attempts.Attempt) error {
-	return &hinted{err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), hint: "relay show " + task}
+	return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), Hint: "relay show " + task}
 }
 
-// holds reports whether the repository has a commit.
-func (p *place) holds(ctx context.Context, commit string) bool {
+// hasCommit reports whether the repository has a commit.
+func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
 	if commit == "" {
 		return false
 	}
-	_, err := p.git.Commit(ctx, commit)
+	_, err := p.Git.Commit(ctx, commit)
 	return err == nil
 }

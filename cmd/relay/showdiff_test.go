@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/reanchor"
 )
 
@@ -24,7 +26,7 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 	git("init", "-q")
 	git("commit", "-q", "--allow-empty", "-m", "Begin")
 	base := git("rev-parse", "HEAD")
-	if err := replaceFile(dir+"/work.txt", []byte("work\n")); err != nil {
+	if err := project.ReplaceFile(dir+"/work.txt", []byte("work\n")); err != nil {
 		t.Fatal(err)
 	}
 	git("add", "-A")
@@ -33,9 +35,9 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{root: dir, dir: dir, git: repo}
+	p := &project.Project{Root: dir, Dir: dir, Git: repo}
 	var out, said bytes.Buffer
-	opts := showOptions{app: &app{err: newScrubber(&said)}}
+	opts := showOptions{app: &app{err: terminal.NewWriter(&said)}}
 	at := &attempts.Attempt{ID: 1, Base: base, Head: strings.Repeat("1", 40), Landed: git("rev-parse", "HEAD")}
 	if err := opts.changes(t.Context(), p, "T1", at, &out); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/report"
 	"relay/review"
 )
@@ -14,18 +16,18 @@ import (
 func (a *app) tellReview(task string, at *attempts.Attempt) error {
 	r := at.Receipt.Review
 	if r == nil {
-		return &hinted{err: fmt.Errorf("attempt %d of %s was not reviewed, and its task has no acceptance criteria", at.ID, task), hint: "relay show " + task}
+		return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s was not reviewed, and its task has no acceptance criteria", at.ID, task), Hint: "relay show " + task}
 	}
-	w, l := a.out, listing{now: a.now(), width: columns(a.out.w)}
+	w, l := a.out, listing{now: a.now(), width: terminal.Columns(a.out.Dest)}
 	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, task, at.Head, verdictText(at.Receipt.Verdict, r))
 	for _, s := range r.Said {
 		fmt.Fprintf(w, "  %-16s %s\n", line(s.Reviewer, 40), s.Decision)
 		if s.Verdict.Summary != "" {
-			fmt.Fprintln(w, wrap(s.Verdict.Summary, l.width, "    "))
+			fmt.Fprintln(w, terminal.Wrap(s.Verdict.Summary, l.width, "    "))
 		}
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(w, "  %-16s no opinion\n%s\n", line(m.Reviewer, 40), wrap(m.Why, l.width, "    "))
+		fmt.Fprintf(w, "  %-16s no opinion\n%s\n", line(m.Reviewer, 40), terminal.Wrap(m.Why, l.width, "    "))
 	}
 	if at.Receipt.Findings != "" {
 		fmt.Fprintf(w, "\nwhat must change:\n")
@@ -67,7 +69,7 @@ func (l listing) findings(w io.Writer, title string, found []review.Raised) {
 		if len(f.By) > 0 {
 			text += " (" + strings.Join(f.By, ", ") + ")"
 		}
-		fmt.Fprintln(w, "  - "+strings.TrimPrefix(wrap(text, l.width, "    "), "    "))
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(text, l.width, "    "), "    "))
 	}
 }
 
@@ -78,7 +80,7 @@ func (l listing) proofs(w io.Writer, table []review.Proof) {
 	}
 	fmt.Fprint(w, "\nacceptance criteria:\n")
 	for i, p := range table {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(wrap(p.Criterion, l.width, "     "), "     "), " "))
-		fmt.Fprintln(w, wrap(report.Proved(p), l.width, "     "))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(terminal.Wrap(p.Criterion, l.width, "     "), "     "), " "))
+		fmt.Fprintln(w, terminal.Wrap(report.Proved(p), l.width, "     "))
 	}
 }

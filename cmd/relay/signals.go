@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
+	"relay/cmd/relay/internal/exit"
 	"relay/orchestrator"
 )
 
@@ -90,26 +92,29 @@ func stopCause(sig os.Signal) error {
 // signalCode is the exit code of a run that a signal ended.
 func signalCode(sig os.Signal) int {
 	if sig == syscall.SIGTERM {
-		return exitTerminated
+		return exit.Terminated
 	}
-	return exitInterrupted
+	return exit.Interrupted
 }
 
 // exitCode is what relay work exits with.
 func exitCode(s orchestrator.Summary, err error, sig os.Signal) int {
 	switch {
 	case err != nil:
-		return diagnose(err).code
+		return exit.Diagnose(err).Code
 	case s.Reason == orchestrator.Interrupted:
 		return signalCode(sig)
 	case s.Reason == orchestrator.Reload: // the next run says
-		return exitOK
+		return exit.OK
 	case s.Reason == orchestrator.Deadline, s.Reason == orchestrator.BudgetExhausted:
-		return exitStopped
+		return exit.Stopped
 	case s.Reason == orchestrator.DiskFloor, s.Reason == orchestrator.MemoryFloor: // the machine's fault
-		return exitFailure
+		return exit.Failure
 	case s.Left > 0, s.Reason == orchestrator.EpicRefused, s.Reason == orchestrator.EpicUnjudged, s.Reason == orchestrator.EpicUndone, s.Reason == orchestrator.EpicDoubtful:
-		return exitGated
+		return exit.Gated
 	}
-	return exitOK
+	return exit.OK
 }
+
+// terminated is the cause of a run that was stopped by TERM rather than INT.
+var errTerminated = fmt.Errorf("%w by TERM", orchestrator.ErrInterrupted)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator"
 )
@@ -88,27 +89,27 @@ type taskState struct {
 }
 
 // stand puts an epic and its ledger together.
-func stand(p *plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
+func stand(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *standing {
 	s := &standing{
-		Version: 1, Epic: epicName{p.epic.ID, p.epic.Title, p.epic.Source}, Run: runOf(v),
-		Tasks: make([]taskState, len(p.epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From, Finished: v.Ledger.Integration.Finished, Relapsed: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
-		outlook: orchestrator.Outlook{Epic: p.epic, Graph: p.graph, Ledger: v.Ledger, Jobs: v.Jobs},
+		Version: 1, Epic: epicName{p.Epic.ID, p.Epic.Title, p.Epic.Source}, Run: runOf(v),
+		Tasks: make([]taskState, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From, Finished: v.Ledger.Integration.Finished, Relapsed: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
+		outlook: orchestrator.Outlook{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
 	}
-	causes := attempts.AllRootCauses(v.Ledger, p.graph)
-	for i := range p.epic.Tasks {
-		t := &p.epic.Tasks[i]
+	causes := attempts.AllRootCauses(v.Ledger, p.Graph)
+	for i := range p.Epic.Tasks {
+		t := &p.Epic.Tasks[i]
 		rec := v.Ledger.Tasks[t.ID]
 		if rec == nil {
 			rec = &attempts.TaskRecord{}
 		}
 		state := taskOf(t, rec, maxAttempts)
-		state.Status = v.Ledger.StatusOf(p.graph, t.ID)
+		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
 		if state.Status == attempts.BlockedOn {
 			state.RootCauses = causes[i]
-			state.WaitsFor = v.Ledger.WaitsFor(p.graph, t.ID)
+			state.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
 		}
 		if verbose {
 			state.Attempts = rec.Attempts
@@ -186,7 +187,7 @@ func runOf(v *attempts.View) runState {
 
 // goesOn reports whether another run will follow this one in a moment.
 func (r *runState) goesOn(now time.Time) bool {
-	return r.State == runStopped && r.Reason == reloading && now.Sub(*r.StoppedAt) < turnWait
+	return r.State == runStopped && r.Reason == project.Reloading && now.Sub(*r.StoppedAt) < turnWait
 }
 
 // tally counts the tasks of an epic by state.

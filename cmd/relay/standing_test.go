@@ -11,12 +11,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator"
 )
 
 // mixed is a plan with a task in every state.
-func mixed(t *testing.T) (*plan, *attempts.View) {
+func mixed(t *testing.T) (*project.Plan, *attempts.View) {
 	t.Helper()
 	e := &epic.Epic{Version: 2, ID: "20260101-mixed", Title: "Mixed", Tasks: []epic.Task{
 		{ID: "T1", Title: "Done", Checks: []epic.Check{{Name: "x", Run: "true"}}},
@@ -50,7 +51,7 @@ func mixed(t *testing.T) (*plan, *attempts.View) {
 		"T8": {Completed: true, Attempts: []attempts.Attempt{succeeded}},
 	}}
 	l.Status = attempts.RelayStatus{State: "running", PID: 42, StartedAt: at}
-	return &plan{epic: e, graph: g}, &attempts.View{Ledger: l, Running: true, Holder: &attempts.Holder{PID: 42, Host: "den", Since: at}}
+	return &project.Plan{Epic: e, Graph: g}, &attempts.View{Ledger: l, Running: true, Holder: &attempts.Holder{PID: 42, Host: "den", Since: at}}
 }
 
 func TestStandingTellsEveryState(t *testing.T) {
@@ -142,7 +143,7 @@ func TestLongEpicListsOnlyWhatNeedsAPerson(t *testing.T) {
 	v := &attempts.View{Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
 		"T33": {Gate: &attempts.Gate{Reason: attempts.UserBlocked}},
 	}}}
-	s := stand(&plan{epic: e, graph: g}, v, 3, false)
+	s := stand(&project.Plan{Epic: e, Graph: g}, v, 3, false)
 	var short, long bytes.Buffer
 	tellStanding(&short, s, listing{width: 80})
 	tellStanding(&long, s, listing{width: 80, verbose: true})
@@ -208,5 +209,16 @@ func TestDoubtfulTasksNeedYou(t *testing.T) {
 	}
 	if !s.open() {
 		t.Error("nothing is left to do")
+	}
+}
+
+func TestMoment(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 0, 0, time.Local)
+	if got, want := moment(now.Add(-time.Hour), now), "02:04"; got != want {
+		t.Errorf("moment = %q, want %q", got, want)
+	}
+	if got, want := moment(now.AddDate(0, 0, -1), now), "2026-01-01 03:04"; got != want {
+		t.Errorf("moment = %q, want %q", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
 	"relay/review"
@@ -48,7 +49,7 @@ func (l listing) judged(w io.Writer, j *epicState) {
 	if j == nil {
 		return
 	}
-	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(wrap("the whole epic: "+j.text, l.width, "       "), " "))
+	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.width, "       "), " "))
 	switch {
 	case j.Decision == "" || len(j.Added) > 0:
 		fmt.Fprintln(w, "       "+report.Next(orchestrator.EpicUnjudged))

@@ -10,6 +10,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
 )
@@ -73,7 +75,7 @@ func (l listing) note(w io.Writer, text string) {
 	if text == "" {
 		return
 	}
-	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(wrap(text, l.width, "       "), " "))
+	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(terminal.Wrap(text, l.width, "       "), " "))
 }
 
 // tasks lists the tasks, or of a long epic those that run or need a person.
@@ -123,7 +125,7 @@ func (l listing) task(w io.Writer, t *taskState, widest int) {
 	if cut {
 		status = interrupted
 	}
-	head := fmt.Sprintf("  %s  %-11s %4s  ", pad(t.ID, widest), status, tries)
+	head := fmt.Sprintf("  %s  %-11s %4s  ", terminal.Pad(t.ID, widest), status, tries)
 	switch {
 	case cut:
 	case t.StartedAt != nil:
@@ -137,7 +139,7 @@ func (l listing) task(w io.Writer, t *taskState, widest int) {
 	fmt.Fprintf(w, "%s%s%s\n", head, line(t.Title, room), tail)
 	indent := strings.Repeat(" ", widest+4)
 	if why := l.why(t); why != "" {
-		fmt.Fprintln(w, wrap(why, l.width, indent))
+		fmt.Fprintln(w, terminal.Wrap(why, l.width, indent))
 	}
 	if l.verbose {
 		for i := range t.Attempts {
@@ -186,7 +188,7 @@ func (l listing) needs(w io.Writer, s *standing) {
 		if told > most {
 			continue
 		}
-		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", pad(t.ID, widest), t.ID)
+		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", terminal.Pad(t.ID, widest), t.ID)
 	}
 	if told > most {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)
@@ -212,7 +214,7 @@ func (l listing) doubtful(w io.Writer, tasks []taskState) {
 	const most = 10
 	for i := range tasks[:min(len(tasks), most)] {
 		t := &tasks[i]
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(wrap(doubtText(t.ID, t.Doubtful), l.width, "    "), " "))
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(doubtText(t.ID, t.Doubtful), l.width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks whose tests prove less than before\n", rest)
@@ -229,7 +231,7 @@ func doubtText(id string, tests []string) string {
 func (l listing) refused(w io.Writer, list []refused) (first string) {
 	for _, r := range list {
 		text := r.what + " (" + strings.TrimPrefix(after(r.Why), ": ") + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(wrap(line(text, maxWhy), l.width, "    "), " "))
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(line(text, maxWhy), l.width, "    "), " "))
 		first += r.Fix + "; then "
 	}
 	return first
@@ -253,7 +255,7 @@ func runText(r runState, now time.Time) string {
 	}
 	why := strings.ReplaceAll(r.Reason, "_", " ")
 	if r.Reason == string(orchestrator.NoRunnableTasks) {
-		if why = "what could be done is done"; *r.ExitCode == exitOK {
+		if why = "what could be done is done"; *r.ExitCode == exit.OK {
 			why = "the tasks you named are completed"
 		}
 	}

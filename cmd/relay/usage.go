@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 )
 
@@ -42,9 +44,9 @@ func tidy(cmd *cobra.Command) {
 // argumentMistake says what a command takes that it was not given, or the other way round.
 func argumentMistake(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
-	e := &usageError{message: cmd.CommandPath() + " wants " + strings.Join(wanted, " "), hint: "type " + cmd.UseLine()}
+	e := &exit.UsageError{Message: cmd.CommandPath() + " wants " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
 	if len(args) > len(wanted) {
-		e.message = fmt.Sprintf("%s has no use for %s", cmd.CommandPath(), quote(args[len(wanted)]))
+		e.Message = fmt.Sprintf("%s has no use for %s", cmd.CommandPath(), terminal.Quote(args[len(wanted)]))
 	}
 	return e
 }
@@ -57,7 +59,7 @@ func exclusiveMistake(cmd *cobra.Command) error {
 			given = append(given, "--"+f.Name)
 		}
 	})
-	return &usageError{message: strings.Join(given, " and ") + " exclude each other", hint: "leave one of them out: " + cmd.CommandPath() + " --help"}
+	return &exit.UsageError{Message: strings.Join(given, " and ") + " exclude each other", Hint: "leave one of them out: " + cmd.CommandPath() + " --help"}
 }
 
 // flagMistake says what is wrong with a flag.
@@ -65,21 +67,21 @@ func flagMistake(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
 	var value *pflag.InvalidValueError
-	e := &usageError{message: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
+	e := &exit.UsageError{Message: err.Error(), Hint: cmd.CommandPath() + " --help lists the flags"}
 	switch {
 	case errors.As(err, &unknown):
 		name := "--" + unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() != "" {
 			name = name[1:]
 		}
-		e.message = cmd.CommandPath() + " has no flag " + name
+		e.Message = cmd.CommandPath() + " has no flag " + name
 		if near, ok := epic.Nearest(name, flagNames(cmd)); ok {
-			e.hint = "did you mean " + near + "?"
+			e.Hint = "did you mean " + near + "?"
 		}
 	case errors.As(err, &bare):
-		e.message = "--" + bare.GetFlag().Name + " wants a value"
+		e.Message = "--" + bare.GetFlag().Name + " wants a value"
 	case errors.As(err, &value):
-		e.message = fmt.Sprintf("--%s wants %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), quote(value.GetValue()))
+		e.Message = fmt.Sprintf("--%s wants %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), terminal.Quote(value.GetValue()))
 	}
 	return e
 }
@@ -106,12 +108,12 @@ func kind(f *pflag.Flag) string {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	e := &usageError{
-		message: fmt.Sprintf("%s has no command %s", cmd.CommandPath(), quote(name)),
-		hint:    cmd.CommandPath() + " --help lists the commands",
+	e := &exit.UsageError{
+		Message: fmt.Sprintf("%s has no command %s", cmd.CommandPath(), terminal.Quote(name)),
+		Hint:    cmd.CommandPath() + " --help lists the commands",
 	}
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		e.hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), strings.Join(near, " or "))
+		e.Hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), strings.Join(near, " or "))
 	}
 	return e
 }
@@ -156,7 +158,7 @@ func narrow(text string) string {
 	rows := strings.Split(strings.TrimSpace(text), "\n")
 	for i, row := range rows {
 		if len(row) > 80 {
-			rows[i] = wrap(row, 80, "")
+			rows[i] = terminal.Wrap(row, 80, "")
 		}
 	}
 	return strings.Join(rows, "\n")

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
 
@@ -40,7 +41,7 @@ const (
 // newWatcher shows a run on stderr: live on a terminal, line by line elsewhere.
 func newWatcher(a *app) *watcher {
 	var d display = &lines{w: a.err}
-	if isTerminal(a.err.w) && a.lookup("TERM") != "dumb" {
+	if terminal.IsTerminal(a.err.Dest) && a.lookup("TERM") != "dumb" {
 		d = newLive(a)
 	}
 	return watching(d)
@@ -134,7 +135,7 @@ func (w *watcher) close() {
 
 // lines shows one line for each change of state.
 type lines struct {
-	w    *scrubber
+	w    *terminal.Writer
 	text bytes.Buffer // not written yet
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
 
@@ -72,7 +73,7 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, row := range rows {
-		if pad(row, 40) != row+strings.Repeat(" ", 40-displaywidth.String(row)) {
+		if terminal.Pad(row, 40) != row+strings.Repeat(" ", 40-displaywidth.String(row)) {
 			t.Errorf("%q is wider than 40 columns", row)
 		}
 	}

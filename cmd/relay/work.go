@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/orchestrator"
 	"relay/orchestrator/landing"
@@ -118,7 +121,7 @@ func minutes(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, &usageError{message: quote(text) + " is no time", hint: "write 45m, 1h30m, or a number of minutes"}
+		return 0, &exit.UsageError{Message: terminal.Quote(text) + " is no time", Hint: "write 45m, 1h30m, or a number of minutes"}
 	}
 	return d, nil
 }
@@ -136,13 +139,13 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		return opts.rehearse(ctx, p, pl)
 	}
 	unread()
-	var p *place
-	var pl *plan
+	var p *project.Project
+	var pl *project.Plan
 	guardian, err := opts.app.guarded(func() error {
 		if p, pl, err = opts.planned(ctx, flags); err != nil {
 			return err
 		}
-		for _, w := range p.config.Warnings {
+		for _, w := range p.Config.Warnings {
 			fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
 		}
 		return opts.equipped(p, pl)
@@ -154,13 +157,13 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 }
 
 // planned finds the place, its plan, and in it the tasks that the user named.
-func (o *workOptions) planned(ctx context.Context, flags map[string]any) (*place, *plan, error) {
+func (o *workOptions) planned(ctx context.Context, flags map[string]any) (*project.Project, *project.Plan, error) {
 	p, pl, err := o.app.planned(ctx, flags)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, id := range o.tasks {
-		t, err := pl.task(id)
+		t, err := pl.Task(id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -201,34 +204,34 @@ func (a *app) guarded(prepare func() error) (*process.Guardian, error) {
 
 // equipped makes sure before the night that every agent it will need is there. Of the runners to choose from, one is
 // enough.
-func (o *workOptions) equipped(p *place, pl *plan) error {
+func (o *workOptions) equipped(p *project.Project, pl *project.Plan) error {
 	var missing []error
-	for _, name := range p.config.Relay.Runners {
-		if _, err := p.program(name); err != nil {
+	for _, name := range p.Config.Relay.Runners {
+		if _, err := p.Program(name); err != nil {
 			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
 		}
 	}
-	switch n := len(p.config.Relay.Runners); {
+	switch n := len(p.Config.Relay.Runners); {
 	case n == 0:
-		return &hinted{err: errors.New("no runner is configured"), code: exitNoRunner,
-			hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude"}
+		return &exit.Hinted{Err: errors.New("no runner is configured"), Code: exit.NoRunner,
+			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude"}
 	case len(missing) == n:
-		return noRunner("", errors.Join(missing...))
+		return project.NoRunner("", errors.Join(missing...))
 	}
 	for _, err := range missing {
 		fmt.Fprintf(o.app.err, "relay: warning: %v\n", err)
 	}
-	if err := p.staffed(pl); err != nil {
+	if err := p.CheckAgents(pl); err != nil {
 		return err
 	}
-	for _, text := range p.uncounted(pl) {
+	for _, text := range p.UncountedWarning(pl) {
 		fmt.Fprintf(o.app.err, "relay: warning: %s\n", text)
 	}
-	for _, name := range p.reviewers() {
-		if _, err := p.program(name); err != nil {
-			return noRunner("reviewer "+name+": ", err)
+	for _, name := range p.Reviewers() {
+		if _, err := p.Program(name); err != nil {
+			return project.NoRunner("reviewer "+name+": ", err)
 		}
-		judge, err := p.reviewer(name)
+		judge, err := p.Reviewer(name)
 		if err != nil {
 			return err
 		}
@@ -237,43 +240,20 @@ func (o *workOptions) equipped(p *place, pl *plan) error {
 	return nil
 }
 
-// staffed makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
-func (p *place) staffed(pl *plan) error {
-	for i := range pl.epic.Tasks {
-		t := &pl.epic.Tasks[i]
-		if t.Runner == "" {
-			continue
-		}
-		if _, err := p.program(t.Runner); err != nil {
-			return noRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
-		}
-	}
-	return p.accountable(pl)
-}
-
-func noRunner(where string, err error) error {
-	e := &hinted{err: fmt.Errorf("%s%w", where, err), code: exitNoRunner}
-	var known *hinted
-	if errors.As(err, &known) {
-		e.hint = known.hint
-	}
-	return e
-}
-
 // options turns the configuration into what the orchestrator needs.
-func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestrator.Options {
-	c := &p.config.Relay
-	env := commonEnvironment(o.app.environ, c.Env)
-	logins := loginEnvironment(o.app.environ, env)
+func (o *workOptions) options(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
+	c := &p.Config.Relay
+	env := project.CommonEnvironment(o.app.environ, c.Env)
+	logins := project.LoginEnvironment(o.app.environ, env)
 	if c.Push {
 		env = append(env, logins...)
 	}
 	return orchestrator.Options{
-		Epic: pl.epic, Graph: pl.graph, Plan: pl.source, Tasks: o.tasks, Root: p.root, Repo: p.git, Dir: p.dir, Vault: p.vault(o.app),
-		Files:     configs.Sources{UserFile: o.app.userFile(), Dir: p.root}.Files(),
-		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.newRunners(ctx), AgentOf: p.agentOf, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
-		Secrets: p.secrets(o.app),
+		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Vault: p.BackupDir(),
+		Files:     configs.Sources{UserFile: project.UserFile(o.app.environ), Dir: p.Root}.Files(),
+		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
+		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
+		Secrets: p.Redactor(),
 		Limits: orchestrator.Limits{
 			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
 			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
@@ -283,10 +263,10 @@ func (o *workOptions) options(ctx context.Context, p *place, pl *plan) orchestra
 			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
 			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
-		Free:     p.gauge(p.vault(o.app), time.Now),
-		Budget:   p.budget(),
-		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.config.QualityGate.Epic},
-		Settings: settings(p.config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
-		Fault: faultPoints(o.app.lookup(faultVariable)), SlowChecks: slowChecks(o.app.lookup(slowVariable)),
+		Free:     p.FreeGauge(p.BackupDir(), time.Now),
+		Budget:   p.Budget(),
+		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
+		Settings: project.LedgerSettings(p.Config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
+		Fault: project.FaultPoints(o.app.lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.app.lookup(project.SlowChecksVariable)),
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ func TestAgentsGetOnlyWhatTheyNeed(t *testing.T) {
 		"PATH=/bin", "HOME=/home/ada", "LC_ALL=C", "ANTHROPIC_API_KEY=secret", "AWS_PROFILE=x", "OPENAI_API_KEY=secret", "GITHUB_TOKEN=secret", "PGPASSWORD=secret", "MY_FLAG=1",
 		"MY_OTHER=2", "RELAY_FAULT=x", "GIT_DIR=/elsewhere", "TERM=xterm", "PYTHONPATH=a",
 	}
-	got := commonEnvironment(environ, []string{"MY_*", "PYTHONPATH=b", "NEW=c"})
+	got := CommonEnvironment(environ, []string{"MY_*", "PYTHONPATH=b", "NEW=c"})
 	slices.Sort(got)
 	want := []string{"HOME=/home/ada", "LC_ALL=C", "MY_FLAG=1", "MY_OTHER=2", "NEW=c", "PATH=/bin", "PYTHONPATH=b", "TERM=dumb"}
 	if !slices.Equal(got, want) {
@@ -44,10 +44,10 @@ func TestAgentsGetOnlyWhatTheyNeed(t *testing.T) {
 
 func TestFaultPoints(t *testing.T) {
 	t.Parallel()
-	if faultPoints("") != nil {
+	if FaultPoints("") != nil {
 		t.Error("without the variable there is a fault")
 	}
-	fault := faultPoints("after-sync#2=EIO")
+	fault := FaultPoints("after-sync#2=EIO")
 	for i, want := range []bool{false, false, true, false} {
 		point := "after-sync"
 		if i == 1 {

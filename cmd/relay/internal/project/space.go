@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"bytes"
@@ -12,25 +12,25 @@ import (
 // freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
 const freeEvery = time.Second
 
-// gauge tells a run what this machine has left for it, also on the disk of the folder where its copy of .git is. It is
+// FreeGauge tells a run what this machine has left for it, also on the disk of the folder where its copy of .git is. It is
 // asked from one goroutine at a time.
-func (p *place) gauge(state string, now func() time.Time) func() orchestrator.Free {
-	folders := []string{p.dir, p.worktrees().Dir, state}
+func (p *Project) FreeGauge(state string, now func() time.Time) func() orchestrator.Free {
+	folders := []string{p.Dir, p.Worktrees().Dir, state}
 	var last orchestrator.Free
 	var looked time.Time
 	return func() orchestrator.Free {
 		if age := now().Sub(looked); age < 0 || age >= freeEvery {
-			last, looked = freeOn(folders), now()
+			last, looked = freeSpaceOn(folders), now()
 		}
 		return last
 	}
 }
 
-// freeOn is what is left on the disks of some folders, the least of them, and in memory.
-func freeOn(folders []string) orchestrator.Free {
+// freeSpaceOn is what is left on the disks of some folders, the least of them, and in memory.
+func freeSpaceOn(folders []string) orchestrator.Free {
 	f := orchestrator.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
 	for _, folder := range folders {
-		space, err := freeSpace(folder)
+		space, err := FreeSpace(folder)
 		if err == nil && (f.Disk < 0 || int64(space) < f.Disk) {
 			f.Disk = int64(space)
 		}

@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"path/filepath"
@@ -11,9 +11,9 @@ import (
 func TestWorktreesOfTwoRepositoriesLieApart(t *testing.T) {
 	t.Parallel()
 	at := func(root, dir string) string {
-		p := &place{root: root, dir: filepath.Join(root, ".agents-os", "relay"), config: &configs.Config{}}
-		p.config.Relay.Worktree.Dir = dir
-		return p.worktrees().Dir
+		p := &Project{Root: root, Dir: filepath.Join(root, ".agents-os", "relay"), Config: &configs.Config{}}
+		p.Config.Relay.Worktree.Dir = dir
+		return p.Worktrees().Dir
 	}
 	outside := t.TempDir()
 	root := filepath.Join(outside, "a", "app")

@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// faultVariable names where a run is to be cut: POINT=kill, POINT=EIO or POINT=ENOSPC, with #N after the point for its
+// FaultVariable names where a run is to be cut: POINT=kill, POINT=EIO or POINT=ENOSPC, with #N after the point for its
 // N-th occurrence. It is how relay's own tests look at every instant a crash can come.
-const faultVariable = "RELAY_FAULT"
+const FaultVariable = "RELAY_FAULT"
 
-// slowVariable says, as in 1ns, from when on several landings share one run of the checks: tests have no time for slow ones.
-const slowVariable = "RELAY_SLOW_CHECKS"
+// SlowChecksVariable says, as in 1ns, from when on several landings share one run of the checks: tests have no time for slow ones.
+const SlowChecksVariable = "RELAY_SLOW_CHECKS"
 
-// slowChecks reads such a text; 0 means relay's own.
-func slowChecks(text string) time.Duration {
+// SlowChecks reads such a text; 0 means relay's own.
+func SlowChecks(text string) time.Duration {
 	took, err := time.ParseDuration(text)
 	if err != nil {
 		return 0
@@ -26,8 +26,8 @@ func slowChecks(text string) time.Duration {
 	return took
 }
 
-// faultPoints reads such a text; nil when nothing is to go wrong.
-func faultPoints(text string) func(string) error {
+// FaultPoints reads such a text; nil when nothing is to go wrong.
+func FaultPoints(text string) func(string) error {
 	point, action, ok := strings.Cut(text, "=")
 	if !ok {
 		return nil
@@ -64,5 +64,5 @@ func strike(action string) error {
 	case "ENOSPC":
 		return syscall.ENOSPC
 	}
-	return fmt.Errorf("%s: unknown fault %q", faultVariable, action)
+	return fmt.Errorf("%s: unknown fault %q", FaultVariable, action)
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -7,9 +7,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"relay/orchestrator/words"
 )
 
 // What comes out drives no terminal, whatever goes in and wherever it is cut; JSON stays the JSON it was.
@@ -18,9 +19,9 @@ func FuzzScrubber(f *testing.F) {
 	f.Add([]byte("日本\r\n\xff"), 1)
 	f.Fuzz(func(t *testing.T, data []byte, cut int) {
 		var whole, parts bytes.Buffer
-		w := newScrubber(&whole)
+		w := NewWriter(&whole)
 		_, _ = w.Write(data)
-		p := newScrubber(&parts)
+		p := NewWriter(&parts)
 		cut = max(1, cut%7)
 		for rest := data; len(rest) > 0; {
 			n := min(cut, len(rest))
@@ -38,7 +39,7 @@ func FuzzScrubber(f *testing.F) {
 			t.Fatal(err)
 		}
 		var back, want string
-		if err := json.Unmarshal([]byte(safe(string(text))), &back); err != nil {
+		if err := json.Unmarshal([]byte(words.Safe(string(text))), &back); err != nil {
 			t.Fatalf("JSON of %q was spoilt: %v", data, err)
 		}
 		if err := json.Unmarshal(text, &want); err != nil || back != want {
@@ -68,26 +69,15 @@ func TestScrubberNeverStopsItsWriter(t *testing.T) {
 		"nobody reads":       {err: syscall.EPIPE},
 		"terminal gone":      {err: syscall.EIO},
 	} {
-		s := newScrubber(failing{c.err})
-		s.lost = c.lost
+		s := NewWriter(failing{c.err})
+		s.Optional = c.lost
 		for range 3 {
 			if n, err := s.Write([]byte("abc")); n != 3 || err != nil {
 				t.Errorf("%s: Write = %d, %v", name, n, err)
 			}
 		}
-		if err := s.failure(); (err != nil) != c.fails || (err != nil && !errors.Is(err, c.err)) {
+		if err := s.Failure(); (err != nil) != c.fails || (err != nil && !errors.Is(err, c.err)) {
 			t.Errorf("%s: failure %v", name, err)
 		}
-	}
-}
-
-func TestMoment(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 3, 4, 0, 0, time.Local)
-	if got, want := moment(now.Add(-time.Hour), now), "02:04"; got != want {
-		t.Errorf("moment = %q, want %q", got, want)
-	}
-	if got, want := moment(now.AddDate(0, 0, -1), now), "2026-01-01 03:04"; got != want {
-		t.Errorf("moment = %q, want %q", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package project
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeSpace is the number of bytes an ordinary user can still write to the disk of a folder.
-func freeSpace(folder string) (uint64, error) {
+// FreeSpace is the number of bytes an ordinary user can still write to the disk of a folder.
+func FreeSpace(folder string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(folder, &s); err != nil {
 		return 0, err

@@ -1,12 +1,10 @@
-package main
+package project
 
-import (
-	"time"
-)
+import "time"
 
-// deadline is when a run ends that begins now: at a time of the day that is still to come, or so long from now. The
+// Deadline is when a run ends that begins now: at a time of the day that is still to come, or so long from now. The
 // configuration has refused everything else; "" is no deadline.
-func deadline(text string, now time.Time) (time.Time, error) {
+func Deadline(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

@@ -1,10 +1,12 @@
-package main
+package project
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"relay/configs"
 )
 
 func TestDeadline(t *testing.T) {
@@ -15,7 +17,7 @@ func TestDeadline(t *testing.T) {
 		"22:30": time.Date(2026, 2, 1, 22, 30, 0, 0, time.Local), "22:31": time.Date(2026, 1, 31, 22, 31, 0, 0, time.Local),
 		"8h": now.Add(8 * time.Hour), "1h30m": now.Add(90 * time.Minute), "0.5s": now.Add(500 * time.Millisecond),
 	} {
-		if got, err := deadline(text, now); err != nil || !got.Equal(want) {
+		if got, err := Deadline(text, now); err != nil || !got.Equal(want) {
 			t.Errorf("%q: got %s (%v), want %s", text, got, err, want)
 		}
 	}
@@ -49,14 +51,13 @@ func TestAvailableMemory(t *testing.T) {
 func TestGaugeLooksOnceASecond(t *testing.T) {
 	t.Parallel()
 	at := time.Now()
-	p := configured("worktree", 1)
-	p.root, p.dir = t.TempDir(), t.TempDir()
-	free := p.gauge("", func() time.Time { return at })
+	p := &Project{Root: t.TempDir(), Dir: t.TempDir(), Config: &configs.Config{}}
+	free := p.FreeGauge("", func() time.Time { return at })
 	before := free()
 	if before.Disk <= 0 {
 		t.Fatalf("got %+v of a disk that can be written to", before)
 	}
-	if err := os.Remove(p.dir); err != nil {
+	if err := os.Remove(p.Dir); err != nil {
 		t.Fatal(err)
 	}
 	if got := free(); got != before {

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isHungUp reports an error that means that nobody reads any more.
-func isHungUp(err error) bool {
+// isClosed reports an error that means that nobody reads any more.
+func isClosed(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, windows.ERROR_NO_DATA) || errors.Is(err, windows.ERROR_BROKEN_PIPE)
 }

@@ -1,9 +1,9 @@
-package main
+package project
 
 import "golang.org/x/sys/windows"
 
-// freeSpace is the number of bytes the user can still write to the disk of a folder.
-func freeSpace(folder string) (uint64, error) {
+// FreeSpace is the number of bytes the user can still write to the disk of a folder.
+func FreeSpace(folder string) (uint64, error) {
 	path, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
 		return 0, err

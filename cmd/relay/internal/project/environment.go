@@ -1,14 +1,12 @@
-package main
+package project
 
 import (
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
 	"relay/configs"
 	"relay/orchestrator/secrets"
-	"relay/runners/process"
 )
 
 // passed are the variables agents and acceptance commands get without being asked for: what programs need to find
@@ -40,9 +38,9 @@ var providers = map[string][]string{
 
 var anyProvider = []string{"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*"}
 
-// commonEnvironment is the environment of agents and acceptance commands: the list above, and what the configuration
+// CommonEnvironment is the environment of agents and acceptance commands: the list above, and what the configuration
 // adds by NAME, NAME* or NAME=value.
-func commonEnvironment(environ, extra []string) []string {
+func CommonEnvironment(environ, extra []string) []string {
 	patterns := slices.Clone(passed)
 	if runtime.GOOS == "windows" {
 		patterns = append(patterns, passedOnWindows...)
@@ -50,9 +48,9 @@ func commonEnvironment(environ, extra []string) []string {
 	return append(selected(environ, patterns, extra), "TERM=dumb")
 }
 
-// loginEnvironment is what only set-up commands and checks get besides, and agents that may push: the user's own ssh agent.
-func loginEnvironment(environ, common []string) []string {
-	if slices.ContainsFunc(common, sets(sshAgent)) {
+// LoginEnvironment is what only set-up commands and checks get besides, and agents that may push: the user's own ssh agent.
+func LoginEnvironment(environ, common []string) []string {
+	if slices.ContainsFunc(common, isVariable(sshAgent)) {
 		return nil
 	}
 	return selected(environ, []string{sshAgent}, nil)
@@ -65,7 +63,7 @@ const sshAgent = "SSH_AUTH_SOCK"
 func ownEnvironment(environ, common []string, agent configs.Agent) []string {
 	free := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.ContainsFunc(common, sets(name))
+		return slices.ContainsFunc(common, isVariable(name))
 	})
 	return selected(free, slices.Clone(providers[agent.Type]), agent.Env)
 }
@@ -83,46 +81,29 @@ func selected(environ, patterns, extra []string) []string {
 	var env []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) }) && !slices.ContainsFunc(fixed, sets(name)) {
+		if slices.ContainsFunc(patterns, func(p string) bool { return Matches(p, name) }) && !slices.ContainsFunc(fixed, isVariable(name)) {
 			env = append(env, entry)
 		}
 	}
 	return append(env, fixed...)
 }
 
-// conceal closes this process to agents and checks, before the first of them runs: what it holds in its memory, and the user's
-// keys. Of these git, which relay starts without an environment of its own, gets only what its helpers for credentials may
-// want; agents get theirs by ownEnvironment.
-func (a *app) conceal() {
-	process.Conceal()
-	free := secrets.Without(a.environ)
-	for _, entry := range a.environ {
-		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(free, entry) && !slices.ContainsFunc(forGit, func(p string) bool { return matches(p, name) }) {
-			_ = os.Unsetenv(name) // the list that was made at the start keeps it
-		}
-	}
-}
-
-// forGit are variables with secrets that git and its helpers for credentials read, as to get objects of a partial clone.
-var forGit = []string{"GIT_*", "GCM_*", "GH_*", "GITHUB_*", "GITLAB_*", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}
-
-// secrets is the redactor for everything an agent of this place may know: the user's environment, and what the
+// Redactor is the redactor for everything an agent of this project may know: the user's environment, and what the
 // configuration adds to it.
-func (p *place) secrets(a *app) *secrets.Redactor {
-	known := append(slices.Clone(a.environ), p.config.Relay.Env...)
-	for _, agent := range p.config.Relay.Agents {
+func (p *Project) Redactor() *secrets.Redactor {
+	known := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
+	for _, agent := range p.Config.Relay.Agents {
 		known = append(known, agent.Env...)
 	}
 	return secrets.New(known)
 }
 
-func sets(name string) func(string) bool {
+func isVariable(name string) func(string) bool {
 	return func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
 }
 
-// matches compares a variable's name with a pattern; on Windows names have no case.
-func matches(pattern, name string) bool {
+// Matches compares a variable's name with a pattern; on Windows names have no case.
+func Matches(pattern, name string) bool {
 	if runtime.GOOS == "windows" {
 		pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
 	}

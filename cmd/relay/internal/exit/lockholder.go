@@ -1,4 +1,4 @@
-package main
+package exit
 
 import (
 	"errors"
@@ -10,22 +10,22 @@ import (
 	"relay/orchestrator/words"
 )
 
-// holderText says who holds the epic.
-func holderText(h *attempts.Holder) string {
+// HolderText says who holds the epic.
+func HolderText(h *attempts.Holder) string {
 	if h == nil || h.PID == 0 {
 		return "another process"
 	}
 	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
 }
 
-// holderWords says that another relay holds the epic, or else what err is about.
-func holderWords(err error, e *attempts.HeldError) string {
-	who, inUse := holderText(&e.Holder), new(*orchestrator.InUseError)
+// HolderMessage says that another relay holds the epic, or else what err is about.
+func HolderMessage(err error, e *attempts.HeldError) string {
+	who, inUse := HolderText(&e.Holder), new(*orchestrator.InUseError)
 	switch checkout := errors.As(err, inUse); {
 	case checkout && (*inUse).Epic && e.Foreign:
-		return "this epic is held in " + line(e.Holder.Dir, 200) + " by " + who + ", another machine"
+		return "this epic is held in " + words.Line(e.Holder.Dir, 200) + " by " + who + ", another machine"
 	case checkout && (*inUse).Epic:
-		return "relay is already at work on this epic in " + line(e.Holder.Dir, 200) + ": " + who
+		return "relay is already at work on this epic in " + words.Line(e.Holder.Dir, 200) + ": " + who
 	case checkout && e.Foreign:
 		return "this checkout is held by " + atWork(&e.Holder) + ", another machine"
 	case checkout:
@@ -42,12 +42,12 @@ func holderWords(err error, e *attempts.HeldError) string {
 
 // atWork says who holds a checkout, and for which epic.
 func atWork(h *attempts.Holder) string {
-	text := holderText(h)
+	text := HolderText(h)
 	if h.Epic != "" {
-		text += ", on epic " + line(h.Epic, 80)
+		text += ", on epic " + words.Line(h.Epic, 80)
 	}
 	if h.Dir != "" {
-		text += " in " + line(h.Dir, 200)
+		text += " in " + words.Line(h.Dir, 200)
 	}
 	return text
 }

@@ -1,0 +1,205 @@
+// Package exit maps errors to what the user is told of them: exit code, messages and a hint.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"relay/attempts"
+	"relay/configs"
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/words"
+	"relay/reanchor"
+	"relay/runners/process"
+)
+
+// Exit codes, the same for every command.
+const (
+	OK          = 0
+	Failure     = 1
+	Usage       = 2
+	Gated       = 3  // finished with gated or blocked tasks
+	Stopped     = 4  // by a deadline or a budget
+	Invalid     = 10 // epic or configuration
+	Running     = 11 // another run holds the epic
+	NoRunner    = 12
+	Interrupted = 130
+	Terminated  = 143
+)
+
+// UsageError is a mistake on the command line.
+type UsageError struct{ Message, Hint string }
+
+func (e *UsageError) Error() string { return e.Message }
+
+// Hinted is an error with a hint: what to type next. Its exit code is Code, or 1 when that is 0.
+type Hinted struct {
+	Err  error
+	Hint string
+	Code int
+}
+
+func (e *Hinted) Error() string { return e.Err.Error() }
+func (e *Hinted) Unwrap() error { return e.Err }
+
+// Code is an error that only sets the exit code: the user has been told everything.
+type Code int
+
+func (e Code) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Diagnosis is what the user is told of an error.
+type Diagnosis struct {
+	Code     int
+	Messages []string
+	Hint     string
+}
+
+// Diagnose returns the exit code, the messages and the hint of an error. There is no other map from errors to these.
+func Diagnose(err error) Diagnosis {
+	for _, kind := range []func(error) (Diagnosis, bool){foretold, badInput, ledgerTrouble} {
+		if d, ok := kind(err); ok {
+			return d
+		}
+	}
+	d := Diagnosis{Code: Failure, Messages: []string{Message(err)}}
+	var hint *Hinted
+	var refused *words.RefusedError
+	var none *orchestrator.NoRunnerError
+	switch {
+	case errors.As(err, &hint):
+		d.Hint = hint.Hint
+		if hint.Code != 0 {
+			d.Code = hint.Code
+		}
+	case errors.As(err, &refused):
+		d.Hint = refused.Hint
+	case errors.As(err, &none):
+		d.Code, d.Hint = NoRunner, "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"
+	case errors.Is(err, reanchor.ErrNoRepository):
+		d.Messages, d.Hint = []string{"this folder is in no git repository"}, "type git init first, or name another folder with -C"
+	case errors.Is(err, reanchor.ErrBare):
+		d.Messages, d.Hint = []string{"this is a bare repository, without files to work on"}, "clone it, and run relay in the clone"
+	case errors.Is(err, syscall.ENOSPC):
+		d.Hint = "make room on that disk, then type the command again: nothing recorded is lost"
+	case process.NoRoom(err), errors.Is(err, syscall.EMFILE):
+		d.Hint = "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+		d.Hint = "relay must be able to write there; the sandbox of an agent's CLI forbids it: run relay outside; relay check looks at everything"
+	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):
+		d = Diagnosis{Code: Interrupted, Messages: []string{"interrupted"}}
+	case errors.As(err, new(syscall.Errno)):
+		d.Hint = "relay check looks at the repository, the disk and the programs"
+	}
+	return d
+}
+
+// foretold diagnoses the error inside a WouldRefuse.
+func foretold(err error) (Diagnosis, bool) {
+	var would *WouldRefuse
+	if !errors.As(err, &would) {
+		return Diagnosis{}, false
+	}
+	d := Diagnose(would.Err)
+	d.Messages[0] = "relay work would refuse: " + d.Messages[0]
+	return d, true
+}
+
+// badInput diagnoses what the user wrote: command line, configuration, epic, blueprint.
+func badInput(err error) (Diagnosis, bool) {
+	var usage *UsageError
+	var inEpic epic.Problems
+	var inConfig configs.Problems
+	var outer *Hinted
+	better := ""
+	if errors.As(err, &outer) {
+		better = outer.Hint
+	}
+	switch {
+	case errors.As(err, &usage):
+		return Diagnosis{Usage, []string{usage.Message}, usage.Hint}, true
+	case errors.As(err, &inEpic):
+		return problems(inEpic, epic.Problem.Error, func(p epic.Problem) string { return p.Hint }, better), true
+	case errors.As(err, &inConfig):
+		bare := func(p configs.Problem) string { p.Hint = ""; return p.Error() }
+		return problems(inConfig, bare, func(p configs.Problem) string { return p.Hint }, better), true
+	}
+	return Diagnosis{}, false
+}
+
+// maxProblemsShown is how many mistakes of one file are told: the first ones usually explain the others.
+const maxProblemsShown = 20
+
+// problems tells the mistakes of one file. The hint of the only one stands alone, unless there is a better one.
+func problems[P any](list []P, text, hint func(P) string, better string) Diagnosis {
+	d := Diagnosis{Code: Invalid, Hint: better}
+	for i, p := range list {
+		if i == maxProblemsShown {
+			d.Messages = append(d.Messages, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		m, h := text(p), hint(p)
+		switch {
+		case strings.Contains(h, "\n"): // an example
+			d.Hint = h
+		case h != "" && (len(list) > 1 || better != ""):
+			m += " (" + h + ")"
+		}
+		d.Messages = append(d.Messages, m)
+	}
+	if len(list) == 1 && better == "" {
+		d.Hint = hint(list[0])
+	}
+	return d
+}
+
+// ledgerTrouble diagnoses errors of the ledger and of its lock.
+func ledgerTrouble(err error) (Diagnosis, bool) {
+	var held *attempts.HeldError
+	var edited *attempts.EditedError
+	var damage *attempts.DamageError
+	var other *attempts.EpicError
+	switch {
+	case errors.As(err, &held):
+		return Diagnosis{Running, []string{HolderMessage(err, held)}, holderHint(err, held)}, true
+	case errors.As(err, &edited) && edited.Unreadable != nil:
+		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
+	case errors.As(err, &edited):
+		return Diagnosis{Failure, append([]string{Message(edited)}, differences(edited.Diff)...),
+			"relay ledger accept takes the edit in; relay ledger repair drops it"}, true
+	case errors.As(err, &damage):
+		d := Diagnosis{Code: Failure, Hint: "relay ledger repair saves what can be read, and keeps a copy"}
+		for _, f := range damage.Faults[:min(len(damage.Faults), maxProblemsShown)] {
+			d.Messages = append(d.Messages, Message(f))
+		}
+		return d, true
+	case errors.As(err, &other):
+		return Diagnosis{Invalid, []string{Message(other)}, "give epic.yml its old id back, or relay init --force BLUEPRINT.md"}, true
+	case errors.Is(err, attempts.ErrNoLedger):
+		return Diagnosis{Failure, []string{"this epic has no attempt ledger yet"}, "relay init BLUEPRINT.md makes both"}, true
+	}
+	return Diagnosis{}, false
+}
+
+// differences are the first lines of a diff.
+func differences(diff string) []string {
+	lines := strings.Split(strings.TrimSpace(words.Safe(diff)), "\n")
+	if len(lines) > maxProblemsShown {
+		lines = append(lines[:maxProblemsShown], "…")
+	}
+	return lines
+}
+
+// Message returns the text of an error, harmless for a terminal.
+func Message(err error) string { return strings.TrimSpace(words.Safe(err.Error())) }
+
+// WouldRefuse wraps the error for which relay work would not begin, for commands that only look.
+type WouldRefuse struct{ Err error }
+
+func (e *WouldRefuse) Error() string { return "relay work would refuse: " + e.Err.Error() }
+
+func (e *WouldRefuse) Unwrap() error { return e.Err }

@@ -1,0 +1,193 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
+	"relay/configs"
+	"relay/reanchor"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// RunnerFactory makes runners for as long as a run goes on.
+func (p *Project) RunnerFactory(ctx context.Context) func(string, process.Supervisor) (runners.Runner, error) {
+	return func(name string, sup process.Supervisor) (runners.Runner, error) { return p.Runner(ctx, name, sup) }
+}
+
+// bareRunner makes the runner of a name in relay.agents.
+func (p *Project) bareRunner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
+	agent, err := p.Agent(name)
+	if err != nil {
+		return nil, err
+	}
+	switch agent.Type {
+	case "claude":
+		o := runners.ClaudeOptions{Name: name, Permission: agent.Permission, Model: agent.Model, Env: agent.Env}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		return runners.NewClaude(sup, o), nil
+	case "opencode":
+		o := runners.OpencodeOptions{Name: name, Model: agent.Model, Env: agent.Env, Permission: agent.Permission}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		r, err := runners.NewOpencode(sup, o)
+		if err != nil {
+			return nil, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
+		}
+		return r, nil
+	case "gemini":
+		o := runners.GeminiOptions{
+			Name: name, Model: agent.Model, Env: agent.Env, Permission: agent.Permission, Git: p.globalIdentity(ctx),
+		}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		return runners.NewGemini(sup, o), nil
+	case "codex":
+		o := runners.CodexOptions{Name: name, Permission: agent.Permission, Model: agent.Model, Env: agent.Env}
+		if len(agent.Argv) > 0 {
+			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
+		}
+		return runners.NewCodex(sup, o), nil
+	case "command":
+		return runners.NewCommand(sup, runners.CommandOptions{
+			Name: name, Argv: agent.Argv, PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit", Final: agent.Result == "final",
+			Model: agent.Model, Env: agent.Env, StopSignal: agent.StopSignal,
+		}), nil
+	case "scripted":
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		return runners.NewScripted(sup, runners.ScriptedOptions{
+			Name: name, Argv: []string{self, ScriptedAgentCommand}, Script: p.fromRoot(agent.Script), Env: agent.Env,
+		}), nil
+	}
+	return nil, fmt.Errorf("agent %s has type %s, which this relay does not know", name, terminal.Quote(agent.Type))
+}
+
+// BriefFacts is what a brief says of a runner.
+func (p *Project) BriefFacts(name string) (kind, forbids string) {
+	agent := p.Config.Relay.Agents[name]
+	switch agent.Type {
+	case "claude", "gemini":
+		return agent.Type, ""
+	case "opencode":
+		if agent.Permission == "" || agent.Permission == "workspace" {
+			forbids = "Your file tools work in this folder only."
+		}
+		return agent.Type, forbids
+	case "codex":
+		if agent.Permission == "" || agent.Permission == "workspace-write" {
+			forbids = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
+		}
+		return agent.Type, forbids
+	}
+	return "", ""
+}
+
+// Agent is what the configuration says of an agent, with the variables that it alone gets.
+func (p *Project) Agent(name string) (configs.Agent, error) {
+	agent, ok := p.Config.Relay.Agents[name]
+	if !ok {
+		return agent, &exit.Hinted{Err: fmt.Errorf("there is no agent %s", terminal.Quote(name)), Code: exit.NoRunner,
+			Hint: "describe it under relay.agents." + name + " in " + configs.SharedFile}
+	}
+	own, ok := p.agentEnv.Load(name)
+	if !ok {
+		own, _ = p.agentEnv.LoadOrStore(name, ownEnvironment(p.Session.Environ, p.Config.Relay.Env, agent))
+	}
+	agent.Env = slices.Clone(own.([]string))
+	return agent, nil
+}
+
+// Program finds what a runner would start, without starting it.
+func (p *Project) Program(name string) (string, error) {
+	agent, err := p.Agent(name)
+	if err != nil {
+		return "", err
+	}
+	if agent.Type == "scripted" {
+		path := p.fromRoot(agent.Script)
+		if _, err := ReadFile(path, MaxScript); err != nil {
+			return "", &exit.Hinted{Err: fmt.Errorf("script of %s: %w", name, err), Hint: "correct relay.agents." + name + ".script"}
+		}
+		return "plays " + p.Rel(path), nil
+	}
+	wanted := name
+	if agent.Type != "command" {
+		wanted = agent.Type
+	}
+	if len(agent.Argv) > 0 {
+		wanted = agent.Argv[0]
+	}
+	found, err := exec.LookPath(wanted)
+	if err != nil {
+		return "", &exit.Hinted{Err: fmt.Errorf("%s is not found", wanted), Code: exit.NoRunner,
+			Hint: "install it, put it on the PATH, or set relay.agents." + name + ".argv"}
+	}
+	return found, nil
+}
+
+// globalIdentity is whom git names as author, as settings of git, as far as the repository itself does not say: an
+// agent that hides the user's global configuration from its git needs to be told.
+func (p *Project) globalIdentity(ctx context.Context) []string {
+	var settings []string
+	for _, key := range []string{"user.name", "user.email"} {
+		out, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})
+		scope, value, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		if err == nil && (scope == "global" || scope == "system") { // without any, relay check has said what comes of it
+			settings = append(settings, key+"="+value)
+		}
+	}
+	return settings
+}
+
+// fromRoot takes a path in the configuration, which is relative to the root of the repository.
+func (p *Project) fromRoot(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.Root, filepath.FromSlash(path))
+}
+
+// ScriptedAgentCommand is the hidden command that plays a scripted agent.
+const ScriptedAgentCommand = "__agent"
+
+// MaxScript bounds a scripted agent's script, in bytes.
+const MaxScript = 1 << 20
+
+// CheckAgents makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
+func (p *Project) CheckAgents(pl *Plan) error {
+	for i := range pl.Epic.Tasks {
+		t := &pl.Epic.Tasks[i]
+		if t.Runner == "" {
+			continue
+		}
+		if _, err := p.Program(t.Runner); err != nil {
+			return NoRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
+		}
+	}
+	return p.CheckCaps(pl)
+}
+
+// NoRunner returns an error with exit code exit.NoRunner and the hint of err; where goes before its text.
+func NoRunner(where string, err error) error {
+	e := &exit.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: exit.NoRunner}
+	var known *exit.Hinted
+	if errors.As(err, &known) {
+		e.Hint = known.Hint
+	}
+	return e
+}

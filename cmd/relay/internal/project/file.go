@@ -1,0 +1,111 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ReadFile reads a regular file of at most limit bytes. A link to one is followed. Anything else is an irregularError, at once:
+// a pipe is not waited for.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil { // first: a socket cannot even be opened
+		if err := regular(path, info); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // somebody may have put a pipe there meanwhile
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if size := max(info.Size(), int64(len(content))); size > limit {
+		return nil, fmt.Errorf("%s has %.1f MiB, more than the %d relay reads", path, float64(size)/(1<<20), limit>>20)
+	}
+	return content, err
+}
+
+// irregularError means that something else is where a file belongs.
+type irregularError struct{ path, kind string }
+
+func (e *irregularError) Error() string { return e.path + " is " + e.kind + ", not a file" }
+
+func regular(path string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return &irregularError{path, "a folder"}
+	case mode&fs.ModeNamedPipe != 0:
+		return &irregularError{path, "a named pipe"}
+	}
+	return &irregularError{path, "a socket or a device"}
+}
+
+// ReplaceFile puts a file in place whole: a reader, or a crash, sees the old one or the new one.
+func ReplaceFile(path string, data []byte) error {
+	return ReplaceWith(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// ReplacePrivate is replaceFile for what is nobody else's to read.
+func ReplacePrivate(path string, data []byte) error {
+	return ReplaceWith(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// ReplaceWith is replaceFile for what is written piece by piece.
+func ReplaceWith(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
+	err = errors.Join(write(f), f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// SameFile reports whether two paths lead to one file.
+func SameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, also := os.Stat(b)
+	return err == nil && also == nil && os.SameFile(one, other)
+}
+
+// Exists reports whether there is anything at a path, also a link that leads nowhere.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Rel is an absolute path as seen from root, with slashes; a path elsewhere stays as it is.
+func Rel(root, path string) string {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}

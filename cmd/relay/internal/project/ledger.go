@@ -1,0 +1,144 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/configs"
+	"relay/orchestrator"
+	"relay/orchestrator/landing"
+)
+
+// View reads what the ledger knows. An epic that was written by hand and never run has none yet.
+func (p *Project) View(pl *Plan) (*attempts.View, error) {
+	v, err := attempts.Read(p.Dir, pl.Epic, pl.Graph)
+	if errors.Is(err, attempts.ErrNoLedger) {
+		return &attempts.View{Ledger: &attempts.Ledger{}}, nil
+	}
+	return v, err
+}
+
+// Open takes the epic for a change by a person. An epic that was written by hand and never run gets its ledger here.
+func (p *Project) Open(pl *Plan) (*attempts.Store, error) {
+	if err := p.EnsureIgnored(); err != nil {
+		return nil, err
+	}
+	fresh := LedgerSettings(p.Config)
+	return attempts.Open(attempts.Options{
+		Dir: p.Dir, Epic: pl.Epic, Graph: pl.Graph, Fresh: &fresh, Now: p.Session.Now, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+		Warn: p.Session.Warn,
+	})
+}
+
+// EnsureIgnored keeps the folder of an epic that was written by hand out of git, before anything is written into it.
+func (p *Project) EnsureIgnored() error {
+	if Exists(p.File(attempts.LedgerFile)) || Exists(p.File(attempts.RunsDir)) || Exists(p.File(".gitignore")) {
+		return nil
+	}
+	return ReplaceFile(p.File(".gitignore"), []byte("*\n"))
+}
+
+// LedgerSettings are the limits of a configuration as the ledger records them.
+func LedgerSettings(c *configs.Config) attempts.Settings {
+	return attempts.Settings{
+		MaxAttemptsPerTask: c.Relay.MaxAttemptsPerTask,
+		TimeoutMinutes:     c.Relay.Timeout.Minutes(),
+		Review:             attempts.ReviewSettings{Enabled: c.Relay.Review.Enabled, Provider: c.Relay.Review.Provider},
+	}
+}
+
+// Read reads plan and ledger side by side: of an epic of ten thousand tasks each takes its time. While a run is on, its own
+// plan counts; when that and epic.yml differ, the warning says so.
+func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, warning string, err error) {
+	var reading error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		view, reading = attempts.Read(p.Dir, nil, nil)
+	}()
+	pl, err := p.Plan()
+	<-done
+	if errors.Is(reading, attempts.ErrNoLedger) {
+		view, reading = &attempts.View{Ledger: &attempts.Ledger{}}, nil
+	}
+	switch {
+	case err != nil && reading != nil:
+		return nil, nil, "", err
+	case reading != nil:
+		return nil, nil, "", reading
+	}
+	if now, warning, err = p.planInForce(view, pl, err); err != nil {
+		return nil, nil, "", err
+	}
+	if have := view.Ledger.EpicID; have != "" && have != now.Epic.ID {
+		return nil, nil, "", &attempts.EpicError{Path: p.Rel(p.File(attempts.LedgerFile)), Have: have, Want: now.Epic.ID}
+	}
+	return now, view, warning, p.forgetUndoneFinish(ctx, view.Ledger)
+}
+
+// forgetUndoneFinish forgets that relay finish has landed the work when the branch no longer has it, as after git reset --keep.
+func (p *Project) forgetUndoneFinish(ctx context.Context, l *attempts.Ledger) error {
+	if l.Integration.Finished == "" || l.Landed == "" {
+		return nil
+	}
+	there, err := landing.NewTrunk(p.Git, l.EpicID, landing.Merge).Contains(ctx, "refs/heads/"+l.Integration.Finished, l.Landed)
+	if err == nil && !there {
+		l.Integration.Finished = ""
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil // a branch that is gone has been merged elsewhere, perhaps
+}
+
+// How long relay reload looks for a run that has the epic's lock and is not under way yet.
+const (
+	beginPause = 20 * time.Millisecond
+	beginWait  = 2 * time.Second
+)
+
+// ActiveRun finds the run that is on. One that is just beginning, or between two plans, is waited for.
+func (p *Project) ActiveRun(ctx context.Context) (*attempts.View, error) {
+	look := time.NewTicker(beginPause)
+	defer look.Stop()
+	late := time.After(beginWait)
+	for {
+		view, err := attempts.Read(p.Dir, nil, nil)
+		switch {
+		case errors.Is(err, attempts.ErrNoLedger):
+			return nil, ErrNoRun()
+		case err != nil:
+			return nil, err
+		case IsActive(view):
+			return view, nil
+		case !view.Running && view.Ledger.Status.LastExitReason != Reloading:
+			return nil, ErrNoRun()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-late:
+			if view.Running {
+				return nil, &attempts.HeldError{Holder: *view.Holder}
+			}
+			return nil, ErrNoRun()
+		case <-look.C:
+		}
+	}
+}
+
+// IsActive reports whether the lock's holder is the newest run: not a command, nor a run that is just beginning.
+func IsActive(v *attempts.View) bool {
+	return v.Running && v.Holder.PID == v.Ledger.Status.PID && v.Ledger.Status.State == "running"
+}
+
+// ErrNoRun returns the error of commands that need a run when none is active.
+func ErrNoRun() error {
+	return &exit.Hinted{Err: errors.New("no run is on"), Hint: "relay work begins one, and reads epic.yml as it is by then"}
+}
+
+// Reloading is the reason of a run that goes on as another one.
+const Reloading = string(orchestrator.Reload)

@@ -1,0 +1,149 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"relay/epic"
+	"relay/orchestrator/words"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// Runner makes the runner of a name in relay.agents, with the prices of models whose CLI has none.
+func (p *Project) Runner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
+	r, err := p.bareRunner(ctx, name, sup)
+	if err != nil {
+		return nil, err
+	}
+	agent := p.Config.Relay.Agents[name]
+	pricing := runners.Pricing{Prices: p.prices(), Model: cmp.Or(agent.Model, p.ownSettings(agentModel{name: name, model: agent.Model}).Model)}
+	pricing.Unknown = unknownModel(agent.Type, pricing.Model)
+	return runners.WithPrices(r, pricing), nil
+}
+
+// unknownModel is what an agent's model is taken for as long as nobody has a price for it. Claude Code itself counts so, and
+// codex and gemini choose a model of their own vendor when nobody names one.
+func unknownModel(kind, model string) string {
+	switch {
+	case kind == "claude":
+		return "claude"
+	case kind == "codex" && model == "":
+		return "gpt-"
+	case kind == "gemini" && model == "":
+		return "gemini"
+	}
+	return ""
+}
+
+// ownSettings is what the settings of an agent's CLI say of its model.
+func (p *Project) ownSettings(h agentModel) runners.Own {
+	agent, err := p.Agent(h.name)
+	if err != nil {
+		return runners.Own{}
+	}
+	env := append(CommonEnvironment(p.Session.Environ, p.Config.Relay.Env), agent.Env...)
+	switch agent.Type {
+	case "codex":
+		return runners.CodexOwn(env)
+	case "gemini":
+		return runners.GeminiOwn(env, p.Root)
+	case "opencode":
+		return runners.OpencodeOwn(env, p.Root, h.model)
+	}
+	return runners.Own{}
+}
+
+func (p *Project) prices() runners.Prices {
+	prices := make(runners.Prices, len(p.Config.Relay.Prices))
+	for glob, price := range p.Config.Relay.Prices {
+		prices[glob] = runners.Price{Input: price.Input, CachedInput: price.CachedInput, Output: price.Output}
+	}
+	return prices
+}
+
+// accuracy is how well a cap is held on an agent.
+type accuracy string
+
+const (
+	perRequest accuracy = "held to within one request"
+	atItsEnd   accuracy = "held at the end of an attempt only"
+	notHeld    accuracy = "cannot be held"
+)
+
+// capAccuracy reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.
+func (p *Project) capAccuracy(h agentModel, money bool) accuracy {
+	agent, err := p.Agent(h.name)
+	if _, missing := p.Program(h.name); err != nil || missing != nil {
+		return perRequest // it is said elsewhere that it is not there
+	}
+	switch {
+	case agent.Type == "scripted":
+		return perRequest
+	case agent.Type == "command", money && p.priceSource(h) == "":
+		return notHeld
+	case agent.Type == "codex" && slices.Contains(agent.Argv, "--ephemeral"): // it keeps no file of its session
+		return atItsEnd
+	}
+	return perRequest
+}
+
+// priceSource says by whose prices an agent's cost is known; "": by nobody's.
+func (p *Project) priceSource(h agentModel) string {
+	agent, err := p.Agent(h.name)
+	if err != nil {
+		return ""
+	}
+	if _, ok := p.prices().Of(h.model); ok {
+		return "relay.prices"
+	}
+	if agent.Type == "opencode" && p.ownSettings(h).Priced {
+		return "its own prices"
+	}
+	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {
+		public := "public prices of " + runners.ListPricesAsOf + ", estimated"
+		if agent.Type == "claude" || agent.Type == "opencode" {
+			return public + ", until it tells its own"
+		}
+		return public
+	}
+	return ""
+}
+
+// CapReports say of each agent how well each cap is held on it.
+func (p *Project) CapReports(pl *Plan) []string {
+	caps := p.caps()
+	if b := p.Config.Relay.Budget.USD; b > 0 && !p.budgetChosen() {
+		caps = append([]cap{{budgetKey, true}}, caps...)
+	}
+	if slices.ContainsFunc(pl.Epic.Tasks, func(t epic.Task) bool { return t.BudgetUSD > 0 }) {
+		caps = append(caps, cap{"budget_usd of tasks", true})
+	}
+	var all []string
+	for _, h := range p.allAgents(pl) {
+		if _, missing := p.Program(h.name); missing != nil {
+			continue
+		}
+		held := map[accuracy][]string{}
+		for _, l := range caps {
+			held[p.capAccuracy(h, l.money)] = append(held[p.capAccuracy(h, l.money)], l.key)
+		}
+		var parts []string
+		for _, how := range []accuracy{perRequest, atItsEnd, notHeld} {
+			if keys := held[how]; len(keys) > 0 {
+				parts = append(parts, string(how)+": "+strings.Join(keys, ", "))
+			}
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		text := strings.TrimSpace(h.name+" "+words.Line(h.model, 60)) + ": " + strings.Join(parts, "; ")
+		if by := p.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l cap) bool { return l.money }) {
+			text += " (money by " + by + ")"
+		}
+		all = append(all, text)
+	}
+	return all
+}

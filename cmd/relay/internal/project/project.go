@@ -1,0 +1,174 @@
+// Package project finds the repository that a command works in, its configuration, epic, ledger and state folders, and the
+// agents that the configuration names.
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/configs"
+	"relay/orchestrator"
+	"relay/orchestrator/words"
+	"relay/reanchor"
+)
+
+// Folders below the root of a repository that hold an epic. The second one is of older programs.
+const (
+	standardDir = ".agents-os/relay"
+	olderDir    = ".agents/relay"
+)
+
+// Project is the repository a command works in, and relay's folder in it.
+type Project struct {
+	Root   string // absolute
+	Dir    string // relay's folder, absolute
+	Git    *reanchor.Git
+	Config *configs.Config
+
+	Damage   []string // mistakes in the configuration, for commands that go by the rest of it
+	Session  Session
+	agentEnv sync.Map // name of an agent -> []string, its part of the user's environment
+}
+
+// Session is the user's session as far as a project depends on it.
+type Session struct {
+	Dir     string // the folder the user is in, absolute
+	Environ []string
+	Now     func() time.Time
+	Warn    func(text string) // tells the user a warning
+}
+
+// Lookup returns the value of an environment variable, or "".
+func Lookup(environ []string, name string) string {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
+// command line, by dotted key. When the configuration has mistakes, locate returns the project with the rest of it beside the
+// error. It fails when the folder is in no repository, or relay's folder leads out of it.
+func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, error) {
+	p, err := Repository(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var mistakes error
+	p.Config, mistakes = configs.Load(configs.Sources{UserFile: UserFile(s.Environ), Dir: p.Root, Environ: s.Environ, Flags: flags})
+	if p.Config == nil {
+		return nil, relativeProblems(p.Root, mistakes)
+	}
+	origin, _ := p.Config.Lookup("relay.dir")
+	if p.Dir, err = relayDir(p.Root, p.Config.Relay.Dir, origin.Origin == "default"); err != nil {
+		return nil, err
+	}
+	return p, relativeProblems(p.Root, mistakes)
+}
+
+// relativeProblems gives mistakes in files of the repository the path a person would type.
+func relativeProblems(root string, err error) error {
+	var problems configs.Problems
+	if errors.As(err, &problems) {
+		for i := range problems {
+			problems[i].File = Rel(root, problems[i].File)
+		}
+	}
+	return err
+}
+
+// Repository finds the root of the repository, without its configuration. It fails when there is none; where a killed run has
+// left a copy of .git, the error says how to put it back.
+func Repository(ctx context.Context, s Session) (*Project, error) {
+	dir := s.Dir
+	git, err := reanchor.OpenGit(ctx, dir)
+	if errors.Is(err, reanchor.ErrNoRepository) {
+		if copied := newestBackup(s.Environ, dir); copied != "" {
+			return nil, &exit.Hinted{Err: errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
+				Hint: "mv " + words.ShellWord(copied) + " " + words.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Project{Root: git.Root(), Git: git, Session: s}, nil
+}
+
+// UserFile returns the path of the user's own configuration for all repositories, or "" without a home.
+func UserFile(environ []string) string {
+	dir := Lookup(environ, "XDG_CONFIG_HOME")
+	if dir == "" || !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "relay", "agents.yml")
+}
+
+// relayDir is the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
+// written there at night would land where nobody looks.
+func relayDir(root, dir string, byDefault bool) (string, error) {
+	if byDefault && !Exists(filepath.Join(root, standardDir)) && Exists(filepath.Join(root, olderDir, "epic.yml")) {
+		dir = olderDir
+	}
+	folder := filepath.Join(root, filepath.FromSlash(dir))
+	for at := folder; at != root && len(at) > len(root); at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		base, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			return "", err
+		}
+		if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
+			return "", &exit.Hinted{Err: fmt.Errorf("%s leads out of the repository, to %s", Rel(root, at), real),
+				Hint: "remove the link, or set relay.dir to a folder inside the repository"}
+		}
+		break
+	}
+	return folder, nil
+}
+
+// File is the absolute path of a file in relay's folder.
+func (p *Project) File(name ...string) string {
+	return filepath.Join(append([]string{p.Dir}, name...)...)
+}
+
+// Worktrees are the settings of isolation worktree. A folder that a person names may have worktrees of their own in it,
+// or those of another relay: this one keeps to a folder of its own below it, and everything in that one is relay's.
+func (p *Project) Worktrees() orchestrator.Worktree {
+	c := &p.Config.Relay
+	dir := p.File("worktrees")
+	if named := p.WorktreeDir(); named != "" {
+		dir = filepath.Join(named, filepath.Base(p.Root)+"-"+pathHash(p.Dir))
+	}
+	return orchestrator.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
+}
+
+// WorktreeDir is the folder that relay.worktree.dir names, absolute, or "".
+func (p *Project) WorktreeDir() string {
+	dir := filepath.FromSlash(p.Config.Relay.Worktree.Dir)
+	if dir == "" || filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(p.Root, dir)
+}
+
+// Rel is a file's path as messages show it: from the root of the repository.
+func (p *Project) Rel(path string) string { return Rel(p.Root, path) }

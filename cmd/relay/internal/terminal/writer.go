@@ -1,0 +1,89 @@
+// Package terminal writes text to people: harmless for a terminal, free of secrets, broken to the width of the screen.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"relay/orchestrator/words"
+)
+
+// Writer writes text with every character that could drive a terminal turned into a visible escape. The escapes are
+// those of JSON, so that a JSON document keeps its meaning. After a failed write it swallows everything: whoever must
+// know asks failure.
+type Writer struct {
+	Dest     io.Writer
+	Redact   func(string) string // takes secrets out; nil: nobody does
+	tail     []byte              // begin of a character whose end has not been written yet
+	Err      error
+	Optional bool // nobody minds when what is written gets lost
+}
+
+// NewWriter returns a Writer that writes to w and removes no secrets.
+func NewWriter(w io.Writer) *Writer { return &Writer{Dest: w} }
+
+// Write never fails and never stops: nobody reading relay's output is no reason to end a night.
+func (s *Writer) Write(p []byte) (int, error) {
+	n := len(p)
+	if s.Err != nil {
+		return n, nil
+	}
+	if len(s.tail) > 0 {
+		p = append(s.tail, p...)
+		s.tail = nil
+	}
+	if whole := completeRunes(p); whole < len(p) {
+		s.tail = append([]byte(nil), p[whole:]...)
+		p = p[:whole]
+	}
+	text := string(p)
+	if s.Redact != nil {
+		text = s.Redact(text)
+	}
+	_, s.Err = io.WriteString(s.Dest, words.Safe(text))
+	return n, nil
+}
+
+// Failure is the first error of writing, unless it only says that nobody reads any more.
+func (s *Writer) Failure() error {
+	if s.Err == nil || s.Optional || isClosed(s.Err) {
+		return nil
+	}
+	return fmt.Errorf("write the output: %w", s.Err)
+}
+
+// completeRunes is the length of p without a character that is cut off at its end.
+func completeRunes(p []byte) int {
+	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
+		if b := p[len(p)-back]; utf8.RuneStart(b) {
+			if !utf8.FullRune(p[len(p)-back:]) {
+				return len(p) - back
+			}
+			break
+		}
+	}
+	if n := len(p); n > 0 && p[n-1] == '\r' {
+		return n - 1
+	}
+	return len(p)
+}
+
+// IsTerminal reports whether a person sees what is written to w.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Columns is the width of the terminal behind w, or 80.
+func Columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
