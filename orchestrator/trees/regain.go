@@ -6,7 +6,8 @@ import "context"
 // committed or staged; it reports whether that was so.
 func (w *Tree) Regain(ctx context.Context, base string) (bool, error) {
 	DropEmpty(w.Repo)
-	_, broken := w.git(ctx, nil, "rev-list", "--objects", "--indexed-objects", "--quiet", "HEAD", "--not", base, "--")
+	// --single-worktree, before --indexed-objects: what a neighbour has staged is not this attempt's.
+	_, broken := w.git(ctx, nil, "rev-list", "--objects", "--single-worktree", "--indexed-objects", "--quiet", "HEAD", "--not", base, "--")
 	if broken == nil || ctx.Err() != nil || Unasked(broken) != nil {
 		return false, Unasked(broken)
 	}
