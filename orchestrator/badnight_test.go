@@ -237,12 +237,29 @@ func TestBadNights(t *testing.T) {
 				if ratio := took.Seconds() / alone.Seconds(); ratio > 1.25 {
 					t.Errorf("seed %d, %d jobs: took %s, and %s without %v: %.2f", seed, s.o.Jobs, took, alone, s.poison, ratio)
 				}
+				if most := s.refused(b); seed%3 == 0 && len(s.poison) == 1 && most > 4*len(s.o.Runners) {
+					t.Errorf("seed %d, %d jobs: a task was refused %d times: %v", seed, s.o.Jobs, most, s.poison)
+				}
 				if idle := s.idle(b); seed%3 == 0 && idle > 41*time.Second {
 					t.Errorf("seed %d, %d jobs: a job was idle for %s while a task was ready: %v", seed, s.o.Jobs, idle, s.poison)
 				}
 			}
 		})
 	}
+}
+
+// refused is how often the task was asked for that nobody answers, of several the most.
+func (s *scenery) refused(b *badNight) (most int) {
+	for id := range s.poison {
+		times := 0
+		for _, a := range b.asked {
+			if a.task == id {
+				times++
+			}
+		}
+		most = max(most, times)
+	}
+	return most
 }
 
 // idle is the longest time in which a job was free and a task that is not poisoned was ready.

@@ -1,8 +1,6 @@
 package runnerpool
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -22,12 +20,6 @@ type series struct {
 	limited   map[string]bool // of these, whose fault was a usage limit, which is no task's
 	newcomers clock.Deadline  // when a task may ask that is not among them
 	lively    bool            // an attempt that began since is being answered
-}
-
-// pair is what a runner has failed one task for while it answered others. That is there until it answers the task.
-type pair struct {
-	faults int            // the task's own, by comparison; 0: it was in a series with other tasks, and others were answered since
-	opens  clock.Deadline // the task is not tried at this runner before
 }
 
 // Fault is how an attempt failed through its runner or the provider of that.
@@ -63,13 +55,13 @@ const farthest = 31 * 24 * time.Hour
 
 // Fail notes that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
 // that has failed before, while others were answered since, is its own as long as the runner fails nobody else; so is the
-// second fault in a row of the last task there is, if the runner has answered others. Any other leaves the runner alone
+// second fault in a row of the last task there is, if others were answered in this run. Any other leaves the runner alone
 // for a time. Of attempts that run side by side all hit the same fault: it counts once.
 func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	r := p.runner(name)
 	c, known := r.asked[task]
 	delete(r.asked, task)
-	if own := r.suspect(task, f); own != nil {
+	if own := p.suspect(r, task, f); own != nil {
 		own.faults++
 		own.opens = now.After(p.ownWait(own.faults, f.Alone))
 		return Ruling{Own: own.faults, Barred: r.barred(task, p.TaskFaults)}
@@ -148,30 +140,6 @@ func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
 
 // wait is the back-off after so many doublings.
 func (p *Pool) wait(doublings int) time.Duration { return doubled(p.Backoff, doublings, p.BackoffMax) }
-
-// A task with faults of its own waits so many doublings longer when nothing else can work: then nothing tells whether the
-// runner answers others, and refused calls cost, and waiting does not.
-const aloneDoublings = 5
-
-// ownWait is the back-off of a task with so many faults of its own: half an hour at most, with the default settings.
-func (p *Pool) ownWait(faults int, alone bool) time.Duration {
-	if !alone {
-		return p.wait(faults - 1)
-	}
-	return doubled(p.Backoff, faults-1+aloneDoublings, 2*p.BackoffMax)
-}
-
-// suspect is what is known of a task when its fault now is its own; else nil.
-func (r *runner) suspect(task string, f Fault) *pair {
-	s := &r.series
-	if f.Outcome == attempts.Quota || s.others(task) {
-		return nil
-	}
-	if r.own[task] == nil && f.Last && r.answered && s.faults[task] > 0 && !s.limited[task] {
-		r.own[task] = &pair{}
-	}
-	return r.own[task]
-}
 
 // pause is the same for a runner that refuses.
 func (p *Pool) pause(doublings int) time.Duration {
@@ -259,28 +227,6 @@ func (p *Pool) settle(r *runner, by string, now clock.Instant) {
 
 // limited reports whether the provider itself has said when to ask again, and that is still to come.
 func (r *runner) limited(now clock.Instant) bool { return r.opens.Named && r.opens.Rest(now) > 0 }
-
-// barred reports whether a runner has failed a task alone so often that it is not asked for it any more. The first such
-// fault can be a coincidence.
-func (r *runner) barred(task string, most int) bool {
-	own := r.own[task]
-	return most > 0 && own != nil && own.faults >= max(most, 2)
-}
-
-// Spent reports that no runner is left that could be asked for a task, as each that is not out has failed it alone too
-// often; and says so.
-func (p *Pool) Spent(task, named string) (why string, yes bool) {
-	var failed []string
-	for _, name := range p.choices(named) {
-		switch r := p.runner(name); {
-		case r.barred(task, p.TaskFaults):
-			failed = append(failed, fmt.Sprintf("%s failed %d times", name, r.own[task].faults))
-		case !r.out:
-			return "", false
-		}
-	}
-	return strings.Join(failed, ", "), len(failed) > 0
-}
 
 // probed is how long an attempt keeps others from asking a runner that answers nobody: until it is answered, and for a
 // back-off at most. An agent that says nothing while it works, or a provider that says nothing, must hold nobody up.

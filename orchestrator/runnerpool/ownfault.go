@@ -1,0 +1,72 @@
+package runnerpool
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+)
+
+// pair is what a runner has failed one task for while it answered others. That is there until it answers the task.
+type pair struct {
+	faults int            // the task's own, by comparison; 0: it was in a series with other tasks, and others were answered since
+	opens  clock.Deadline // the task is not tried at this runner before
+}
+
+// A task with faults of its own waits so many doublings longer when nothing else can work: then nothing tells whether the
+// runner answers others, and refused calls cost, and waiting does not.
+const aloneDoublings = 5
+
+// ownWait is the back-off of a task with so many faults of its own: half an hour at most, with the default settings.
+func (p *Pool) ownWait(faults int, alone bool) time.Duration {
+	if !alone {
+		return p.wait(faults - 1)
+	}
+	return doubled(p.Backoff, faults-1+aloneDoublings, 2*p.BackoffMax)
+}
+
+// suspect is what is known of a task when its fault now is its own; else nil.
+func (p *Pool) suspect(r *runner, task string, f Fault) *pair {
+	s := &r.series
+	if f.Outcome == attempts.Quota || s.others(task) {
+		return nil
+	}
+	if r.own[task] == nil && f.Last && p.answered() && s.faults[task] > 0 && !s.limited[task] {
+		r.own[task] = &pair{}
+	}
+	return r.own[task]
+}
+
+// answered reports whether any runner has answered in this run.
+func (p *Pool) answered() bool {
+	for _, r := range p.runners {
+		if r.answered {
+			return true
+		}
+	}
+	return false
+}
+
+// barred reports whether a runner has failed a task alone so often that it is not asked for it any more. The first such
+// fault can be a coincidence.
+func (r *runner) barred(task string, most int) bool {
+	own := r.own[task]
+	return most > 0 && own != nil && own.faults >= max(most, 2)
+}
+
+// Spent reports that no runner is left that could be asked for a task, as each that is not out has failed it alone too
+// often; and says so.
+func (p *Pool) Spent(task, named string) (why string, yes bool) {
+	var failed []string
+	for _, name := range p.choices(named) {
+		switch r := p.runner(name); {
+		case r.barred(task, p.TaskFaults):
+			failed = append(failed, fmt.Sprintf("%s failed %d times", name, r.own[task].faults))
+		case !r.out:
+			return "", false
+		}
+	}
+	return strings.Join(failed, ", "), len(failed) > 0
+}
