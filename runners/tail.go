@@ -60,9 +60,9 @@ func (t *tail) readTo(end int64) (all bool, err error) {
 		if err != nil || !ok {
 			return true, err
 		}
-		size := int64(len(line.Data)) + line.Dropped
+		size := int64(len(line.Data)) + line.Dropped + 1 // an empty line counts too
 		budget -= size
-		t.off += size + 1
+		t.off += size
 		if line.Dropped == 0 { // a line without its middle says nothing
 			t.line(line.Data)
 		}

@@ -137,11 +137,14 @@ func (l *look) pass() {
 // again reads what is new, holds the process to its limits, and says when to look next.
 func (l *look) again() time.Duration {
 	l.pass()
-	all := true
+	grown, all := l.grown(), true
+	if why := l.flooded(); why != nil {
+		l.stop(why) // before reading: meanwhile a flood goes on
+	}
 	if l.tail != nil {
 		all, _ = l.tail.read() // a read error shows again in last, and the limits must hold regardless
 	}
-	if l.grown() {
+	if grown {
 		l.heard, l.pause = l.ran, firstLook
 	} else {
 		l.pause = min(2*l.pause, slowestLook)
@@ -169,13 +172,11 @@ func (l *look) judge() {
 
 // exceeded names the limit that has passed, or nil.
 func (l *look) exceeded(m mood) error {
-	limit, kept := l.limits, l.limits.kept()
+	limit := l.limits
 	passed := func(limit, took time.Duration) bool { return limit > 0 && took >= limit }
 	switch {
 	case m == hopeless:
 		return errHopeless
-	case l.sizes[0] > floodFactor*kept || l.sizes[1] > floodFactor*kept:
-		return fmt.Errorf("%w: more than %d MiB", errFlood, floodFactor*kept>>20)
 	case passed(limit.Wall, l.ran):
 		return fmt.Errorf("%w: %s", errWall, limit.Wall)
 	case m == finished:
@@ -186,6 +187,14 @@ func (l *look) exceeded(m mood) error {
 		return fmt.Errorf("%w: %s", errUnheard, limit.FirstAnswer)
 	case passed(limit.Silence, l.ran-l.heard):
 		return fmt.Errorf("%w: %s", errSilence, limit.Silence)
+	}
+	return nil
+}
+
+// flooded returns an error when one of the outputs is far larger than what is kept of it.
+func (l *look) flooded() error {
+	if most := floodFactor * l.limits.kept(); max(l.sizes[0], l.sizes[1]) > most {
+		return fmt.Errorf("%w: more than %d MiB", errFlood, most>>20)
 	}
 	return nil
 }

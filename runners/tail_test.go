@@ -1,0 +1,25 @@
+package runners
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A look at the output ends, whatever the lines are like: else a process that prints without end is never held to its limits.
+func TestOneLookIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{"empty lines": "\n", "short lines": "y\n", "a line without end": "y"} {
+		path := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(path, bytes.Repeat([]byte(line), 3*lookBytes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		read := tail{path: path, long: 100, line: func([]byte) {}}
+		all, err := read.read()
+		if err != nil || all != (name == "a line without end") || read.off > 2*lookBytes {
+			t.Errorf("%s: %d bytes read, all of them %v: %v", name, read.off, all, err)
+		}
+		read.close()
+	}
+}
