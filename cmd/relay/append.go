@@ -13,6 +13,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
@@ -165,7 +166,7 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 		}
 	}
 	if !opts.json {
-		tellProposal(a.out, found, listing{width: terminal.Columns(a.out.Dest)})
+		tellProposal(a.out, found, status.Printer{Width: terminal.Columns(a.out.Dest)})
 	}
 	sure, err := opts.sure(len(found.tasks))
 	if err != nil {
@@ -206,15 +207,15 @@ func (a *app) confirm(question string) bool {
 	return said == "y" || said == "yes"
 }
 
-func tellProposal(w io.Writer, p proposal, l listing) {
+func tellProposal(w io.Writer, p proposal, l status.Printer) {
 	text := fmt.Sprintf("the whole epic at %.12s: %s", p.judged.Head, orchestrator.EpicVerdict(&p.judged))
-	fmt.Fprintln(w, terminal.Wrap(text, l.width, ""))
+	fmt.Fprintln(w, terminal.Wrap(text, l.Width, ""))
 	for i := range p.tasks {
 		t := &p.tasks[i]
-		fmt.Fprintf(w, "\n%s  p%d  %s\n", t.ID, t.Priority, line(t.Title, max(l.width-10, 20)))
+		fmt.Fprintf(w, "\n%s  p%d  %s\n", t.ID, t.Priority, line(t.Title, max(l.Width-10, 20)))
 		for text := range strings.SplitSeq(t.Description, "\n") {
 			if text != "" {
-				fmt.Fprintln(w, terminal.Wrap(text, l.width, "    "))
+				fmt.Fprintln(w, terminal.Wrap(text, l.Width, "    "))
 			}
 		}
 	}

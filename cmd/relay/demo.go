@@ -16,6 +16,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/status"
 	"relay/reanchor"
 )
 
@@ -169,7 +170,7 @@ func asScripted(ctx context.Context, a *app, code int) (branch string, err error
 	if err != nil {
 		return "", err
 	}
-	s, err := readStatus(ctx, p, true)
+	s, err := status.Read(ctx, p, true)
 	if err != nil {
 		return "", err
 	}

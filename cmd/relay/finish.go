@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/landing"
@@ -55,35 +56,35 @@ been landed all the same.`,
 
 // finished is what relay finish --json prints.
 type finished struct {
-	Version  int          `json:"version"`
-	Epic     string       `json:"epic"`
-	Branch   string       `json:"branch"` // that is landed
-	Tip      string       `json:"tip"`
-	Into     string       `json:"into"`
-	From     string       `json:"from"` // commits Into was at, and is at
-	To       string       `json:"to"`
-	How      landing.How  `json:"how"`
-	Commits  int          `json:"commits"`
-	DryRun   bool         `json:"dry_run"`
-	Untested bool         `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
-	Undo     string       `json:"undo,omitempty"`
-	Landed   []string     `json:"landed"`          // completed tasks
-	Open     []taskState  `json:"open"`            // the others
-	Again    []string     `json:"again,omitempty"` // those of Open that had landed before relay retry
-	Judged   *epicState   `json:"epic_review,omitempty"`
-	Relapsed []string     `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
-	Request  *pullRequest `json:"pull_request,omitempty"`
-	ExitCode int          `json:"exit_code"`
+	Version     int                `json:"version"`
+	Epic        string             `json:"epic"`
+	Branch      string             `json:"branch"` // that is landed
+	Tip         string             `json:"tip"`
+	Into        string             `json:"into"`
+	From        string             `json:"from"` // commits Into was at, and is at
+	To          string             `json:"to"`
+	How         landing.How        `json:"how"`
+	Commits     int                `json:"commits"`
+	DryRun      bool               `json:"dry_run"`
+	Untested    bool               `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
+	Undo        string             `json:"undo,omitempty"`
+	Landed      []string           `json:"landed"`          // completed tasks
+	Open        []status.Task      `json:"open"`            // the others
+	Again       []string           `json:"again,omitempty"` // those of Open that had landed before relay retry
+	Judged      *status.EpicReview `json:"epic_review,omitempty"`
+	Regressions []string           `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
+	Request     *pullRequest       `json:"pull_request,omitempty"`
+	ExitCode    int                `json:"exit_code"`
 }
 
 // finishing is one relay finish under way.
 type finishing struct {
 	finishOptions
-	place  *project.Project
-	plan   *project.Plan
-	view   *attempts.View
-	step   *landing.Finish
-	answer finished
+	project *project.Project
+	plan    *project.Plan
+	view    *attempts.View
+	step    *landing.Finish
+	answer  finished
 }
 
 func runFinish(ctx context.Context, opts finishOptions) (err error) {
@@ -96,7 +97,7 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	f := &finishing{finishOptions: opts, place: p, plan: pl}
+	f := &finishing{finishOptions: opts, project: p, plan: pl}
 	if f.view, err = p.View(pl); err != nil {
 		return err
 	}
@@ -132,8 +133,8 @@ func (f *finishing) look(ctx context.Context) (err error) {
 		into = f.view.Ledger.Integration.From
 	}
 	f.step, err = landing.PlanFinish(ctx, landing.FinishOptions{
-		Git: f.place.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.place.Config.Relay.Landing), Apart: f.pr,
-		Claim: orchestrator.ClaimOf(f.view.Ledger, f.place.Dir),
+		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
+		Claim: orchestrator.ClaimOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {
 		return err
@@ -141,13 +142,13 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	s := f.step
 	f.answer = finished{
 		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Branch, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
-		DryRun: f.dryRun, Untested: s.How == landing.MergeCommit || s.How == landing.Replay, Landed: []string{}, Open: []taskState{},
+		DryRun: f.dryRun, Untested: s.How == landing.MergeCommit || s.How == landing.Replay, Landed: []string{}, Open: []status.Task{},
 	}
 	if s.How != landing.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()
 	}
-	standing := stand(f.plan, f.view, f.place.Config.Relay.MaxAttemptsPerTask, false)
-	f.answer.Judged, f.answer.Relapsed = standing.Judged, standing.Relapsed
+	standing := status.New(f.plan, f.view, f.project.Config.Relay.MaxAttemptsPerTask, false)
+	f.answer.Judged, f.answer.Regressions = standing.Judged, standing.Regressions
 	for _, t := range standing.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
@@ -181,7 +182,7 @@ func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
 
 // land takes the step and writes that down.
 func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
-	if err := f.step.Land(ctx, func() error { return orchestrator.Unoccupied(f.place.Git) }); err != nil {
+	if err := f.step.Land(ctx, func() error { return orchestrator.Unoccupied(f.project.Git) }); err != nil {
 		return err
 	}
 	return f.written(store)
@@ -217,11 +218,11 @@ func (f *finishing) text() {
 	} else {
 		fmt.Fprintln(w, f.headline())
 	}
-	l := listing{now: f.app.now(), width: terminal.Columns(f.app.out.Dest), dead: true}
+	l := status.Printer{Now: f.app.now(), Width: terminal.Columns(f.app.out.Dest), Dead: true}
 	if len(a.Landed) > 0 {
-		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(some(a.Landed, maxLeft), l.width, "       "), "       "))
+		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
 	}
-	var in, out []taskState
+	var in, out []status.Task
 	for _, t := range a.Open {
 		if slices.Contains(a.Again, t.ID) {
 			in = append(in, t)
@@ -229,9 +230,9 @@ func (f *finishing) text() {
 			out = append(out, t)
 		}
 	}
-	l.open(w, "in it as it was, to be done again:", in)
-	l.open(w, "not in it:", out)
-	l.judged(w, a.Judged)
+	l.OpenTasks(w, "in it as it was, to be done again:", in)
+	l.OpenTasks(w, "not in it:", out)
+	l.EpicReview(w, a.Judged)
 	if a.Untested && a.Request == nil {
 		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
 	}
@@ -241,7 +242,7 @@ func (f *finishing) text() {
 	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != landing.NothingToLand {
 		fmt.Fprintf(w, "look:  git switch %s\n", words.ShellWord(a.Into))
 	}
-	tellRelapses(w, a.Relapsed)
+	status.WriteRegressions(w, a.Regressions)
 }
 
 func (f *finishing) headline() string {
@@ -266,23 +267,4 @@ func (f *finishing) checks() string {
 		return ""
 	}
 	return ": " + some(commands, 3)
-}
-
-// open lists tasks that are not completed.
-func (l listing) open(w *terminal.Writer, head string, tasks []taskState) {
-	if len(tasks) == 0 {
-		return
-	}
-	fmt.Fprintln(w, head)
-	widest := 0
-	for i := range tasks {
-		widest = max(widest, len(tasks[i].ID))
-	}
-	for i := range tasks {
-		if i == maxLeft {
-			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", count(len(tasks)-i, "task"))
-			return
-		}
-		l.task(w, &tasks[i], widest)
-	}
 }

@@ -73,20 +73,14 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 
 // initAnswer is what relay init --json prints.
 type initAnswer struct {
-	ID       string        `json:"id"`
-	Title    string        `json:"title"`
-	Path     string        `json:"path"`
-	Tasks    int           `json:"tasks"`
-	Archived string        `json:"archived,omitempty"`
-	Branch   string        `json:"archived_branch,omitempty"` // has what the archived epic has landed
-	DryRun   bool          `json:"dry_run,omitempty"`
-	Warnings []taskWarning `json:"warnings"`
-}
-
-// taskWarning says what a task lacks.
-type taskWarning struct {
-	Task    string `json:"task"`
-	Message string `json:"message"`
+	ID       string                `json:"id"`
+	Title    string                `json:"title"`
+	Path     string                `json:"path"`
+	Tasks    int                   `json:"tasks"`
+	Archived string                `json:"archived,omitempty"`
+	Branch   string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
+	DryRun   bool                  `json:"dry_run,omitempty"`
+	Warnings []project.TaskWarning `json:"warnings"`
 }
 
 func runInit(ctx context.Context, opts initOptions) error {
@@ -105,7 +99,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	}
 	answer := initAnswer{
 		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
-		DryRun: opts.dryRun, Warnings: unproved(e),
+		DryRun: opts.dryRun, Warnings: project.Unproved(e),
 	}
 	if !opts.dryRun {
 		if answer.Archived, answer.Branch, err = archiveOldEpic(ctx, p, opts, a.now()); err != nil {
@@ -165,41 +159,15 @@ func createEpic(p *project.Project, e *epic.Epic, text []byte, a *app) error {
 	return project.ReplacePrivate(p.File("epic.yml"), text)
 }
 
-// unproved lists the tasks whose work nothing would prove.
-func unproved(e *epic.Epic) []taskWarning {
-	warnings := []taskWarning{}
-	for i := range e.Tasks {
-		t := &e.Tasks[i]
-		var what string
-		switch {
-		case len(t.Criteria) == 0 && len(t.Checks) == 0:
-			what = "has no acceptance criteria and no checks"
-		case len(t.Checks) == 0:
-			what = "has no checks: only the agent's word and a reviewer would prove it"
-		case len(t.Criteria) == 0:
-			what = noCriteria
-		default:
-			continue
-		}
-		warnings = append(warnings, taskWarning{t.ID, what})
-	}
-	return warnings
-}
-
-const noCriteria = "has no acceptance criteria"
-
-// maxWarnings is how many warnings of one kind are told one by one.
-const maxWarnings = 10
-
-func tellWarnings(w io.Writer, warnings []taskWarning) {
+func tellWarnings(w io.Writer, warnings []project.TaskWarning) {
 	for i, warning := range warnings {
-		if i == maxWarnings {
+		if i == project.MaxWarnings {
 			fmt.Fprintf(w, "relay: warning: and %s more\n", count(len(warnings)-i, "task"))
 			break
 		}
 		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
 	}
-	unchecked := func(w taskWarning) bool { return w.Message != noCriteria }
+	unchecked := func(w project.TaskWarning) bool { return w.Message != project.NoCriteria }
 	switch {
 	case slices.ContainsFunc(warnings, unchecked):
 		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")

@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/status"
 )
 
 type ledgerOptions struct {
@@ -199,7 +200,7 @@ func eventText(e attempts.Event) string {
 	case e.Landing != nil:
 		return line(fmt.Sprintf("%s: %.12s", who, e.Landing.Landed), maxLine)
 	case e.Ended != nil:
-		text := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, charge(e.Ended.Charged))
+		text := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, status.ChargeText(e.Ended.Charged))
 		if e.Ended.Gate != nil {
 			text += ", gated: " + string(e.Ended.Gate.Reason)
 		}
@@ -212,7 +213,7 @@ func eventText(e attempts.Event) string {
 		f := e.Finished
 		return line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
 	case e.Cooling != nil, e.Waiting != nil:
-		return line(heldText(who, e), maxLine)
+		return line(cooldownText(who, e), maxLine)
 	case e.Reviewed != nil:
 		return line(who+": "+heardWords(e.Reviewed), maxLine)
 	case e.Note != nil:
@@ -231,4 +232,17 @@ func heardWords(h *attempts.Heard) string {
 		words = append(words, fmt.Sprintf("%s, and the agent mends it in round %d", r.Verdict, r.Number))
 	}
 	return strings.Join(words, "; ")
+}
+
+// cooldownText is an event that keeps tasks from starting, in words.
+func cooldownText(who string, e attempts.Event) string {
+	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	c := e.Cooling
+	switch {
+	case c == nil:
+		return fmt.Sprintf("%s until %s for %s%s", who, at(e.Waiting.Until), e.Waiting.For, after(e.Waiting.Why))
+	case c.Until.IsZero():
+		return fmt.Sprintf("%s: %s may be asked again%s", who, c.Runner, after(c.Why))
+	}
+	return fmt.Sprintf("%s: %s is not asked before %s%s", who, c.Runner, at(c.Until), after(c.Why))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
@@ -108,7 +109,7 @@ const maxRunning = 8
 
 // view draws the panel, one string for each line.
 func (p *panel) view(now time.Time, width int) []string {
-	rows := []string{line(bar(p.counts, 20)+" "+listing{}.countsText(p.counts), width)}
+	rows := []string{line(status.Bar(p.counts, 20)+" "+status.Printer{}.CountsText(p.counts), width)}
 	add := func(text string) { rows = append(rows, "  "+line(text, width-2)) }
 	for i, r := range p.running {
 		if i == maxRunning {

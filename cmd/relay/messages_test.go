@@ -71,7 +71,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/lanes_run.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/recover.go", "giveUp", "git cannot collect what the agent left: …", "damage of one task is that task's wherever its attempt is brought to its end; this is for what that does not know"},
 	{"orchestrator/usercheckout.go", "watchCheckout", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
-	{"cmd/relay/shift.go", "night", "relay work: …", "told to the system: TestStaysAwake compares it"},
+	{"cmd/relay/session.go", "run", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/sleep.go", "", "2 January …", "how a time is written"},
 	{"cmd/relay/awake_unix.go", "canStayAwake", "relay knows no way to ask …", "on systems that relay is not tested on"},
 	{"orchestrator/report/markdown.go", "day", "2006-01-02 … MST", "how a time is written"},

@@ -80,7 +80,7 @@ func (f *finishing) request(ctx context.Context) error {
 		r.Commands = []string{f.step.PushCommand(remote.Name), byHand}
 		return nil
 	}
-	if err := project.ReplaceFile(f.place.File("pull-request.md"), []byte(r.Body)); err != nil {
+	if err := project.ReplaceFile(f.project.File("pull-request.md"), []byte(r.Body)); err != nil {
 		return err
 	}
 	if err := f.step.Push(ctx, remote.Name); err != nil {
@@ -118,10 +118,10 @@ func (f *finishing) open(ctx context.Context, tool *hostTool, r *pullRequest) er
 
 // bodyFile is where the text of the request is, as a person types it where they are.
 func (f *finishing) bodyFile() string {
-	path := f.place.File("pull-request.md")
+	path := f.project.File("pull-request.md")
 	here, err := os.Stat(".")
-	if root, rootErr := os.Stat(f.place.Root); err == nil && rootErr == nil && os.SameFile(here, root) {
-		return f.place.Rel(path)
+	if root, rootErr := os.Stat(f.project.Root); err == nil && rootErr == nil && os.SameFile(here, root) {
+		return f.project.Rel(path)
 	}
 	return path
 }
@@ -198,7 +198,7 @@ func (f *finishing) run(ctx context.Context, name string, args []string) (string
 	ctx, cancel := context.WithTimeoutCause(ctx, toolLimit, errToolLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = f.place.Root
+	cmd.Dir = f.project.Root
 	cmd.Env = append(append([]string{}, f.app.environ...), "GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1")
 	cmd.WaitDelay = time.Second
 	var out, complaint bytes.Buffer

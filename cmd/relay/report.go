@@ -15,6 +15,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/report"
 )
@@ -124,7 +125,7 @@ func makeReport(p *project.Project, a *app, pl *project.Plan, view *attempts.Vie
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
 		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: p.Budget(), Warnings: warnings, Now: a.now(), Redact: p.Redactor().Text,
-		Refused: reported(refusing(p, pl, view.Ledger)),
+		Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
 	})
 }
 
@@ -150,16 +151,16 @@ func (a *app) replaceReport(path string, mode fs.FileMode, r *report.Report, for
 
 // keepReport leaves the report of a run that is over beside its log. It is made from that, and nothing is decided by it: when
 // it cannot be written, that is told and no more.
-func (n *shift) keepReport(run string, view *attempts.View) {
+func (n *session) keepReport(run string, view *attempts.View) {
 	a := n.o.app
-	journal, err := readJournal(n.place, run)
+	journal, err := readJournal(n.project, run)
 	if err == nil && !journal.Knows() { // it came to its end before it began
 		return
 	}
-	r := makeReport(n.place, a, n.plan, view, journal)
+	r := makeReport(n.project, a, n.plan, view, journal)
 	for _, format := range []string{"md", "json"} {
 		if err == nil {
-			err = a.replaceReport(n.place.File(attempts.RunsDir, run, "report."+format), 0o600, r, format)
+			err = a.replaceReport(n.project.File(attempts.RunsDir, run, "report."+format), 0o600, r, format)
 		}
 	}
 	if err != nil {

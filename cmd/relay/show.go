@@ -16,6 +16,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
@@ -80,11 +81,11 @@ type shown struct {
 
 // tried is a task with its place, its plan and what the ledger knows of it.
 type tried struct {
-	place *project.Project
-	plan  *project.Plan
-	view  *attempts.View
-	task  *epic.Task
-	rec   *attempts.TaskRecord
+	project *project.Project
+	plan    *project.Plan
+	view    *attempts.View
+	task    *epic.Task
+	rec     *attempts.TaskRecord
 }
 
 // find looks up the task the user named.
@@ -105,7 +106,7 @@ func (opts showOptions) find(ctx context.Context) (*tried, error) {
 	if rec == nil {
 		rec = &attempts.TaskRecord{}
 	}
-	return &tried{place: p, plan: pl, view: view, task: t, rec: rec}, nil
+	return &tried{project: p, plan: pl, view: view, task: t, rec: rec}, nil
 }
 
 func runShow(ctx context.Context, opts showOptions) error {
@@ -114,7 +115,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 		return err
 	}
 	if opts.brief && opts.attempt == 0 && !f.rec.Completed {
-		return opts.nextBrief(ctx, f.place, f.plan, f.view, f.task)
+		return opts.nextBrief(ctx, f.project, f.plan, f.view, f.task)
 	}
 	one := opts.brief || opts.log || opts.diff || opts.checks || opts.review
 	s := describe(f.task, f.rec, f.view.Ledger, f.plan.Graph)
@@ -124,14 +125,14 @@ func runShow(ctx context.Context, opts showOptions) error {
 			return err
 		}
 		if one {
-			return opts.file(ctx, f.place, f.task.ID, at)
+			return opts.file(ctx, f.project, f.task.ID, at)
 		}
 		s.Attempts = []attempts.Attempt{*at}
 	}
 	if opts.json {
 		return opts.app.printJSON(s)
 	}
-	tellTask(opts.app.out, s, listing{now: opts.app.now(), width: terminal.Columns(opts.app.out.Dest), dead: !f.view.Running})
+	tellTask(opts.app.out, s, status.Printer{Now: opts.app.now(), Width: terminal.Columns(opts.app.out.Dest), Dead: !f.view.Running})
 	return nil
 }
 
@@ -170,14 +171,14 @@ func pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt,
 	return nil, &exit.UsageError{Message: fmt.Sprintf("%s has no attempt %d", task, number), Hint: "relay show " + task + " lists its attempts"}
 }
 
-func tellTask(w io.Writer, s *shown, l listing) {
-	status := strings.ReplaceAll(string(s.Status), "_", " ")
-	if l.dead && s.Status == attempts.InProgress {
-		status = interrupted
+func tellTask(w io.Writer, s *shown, l status.Printer) {
+	state := strings.ReplaceAll(string(s.Status), "_", " ")
+	if l.Dead && s.Status == attempts.InProgress {
+		state = status.InterruptedText
 	}
-	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, status, line(s.Title, 200))
+	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, state, line(s.Title, 200))
 	if s.Gate != nil {
-		fmt.Fprintln(w, terminal.Wrap(fmt.Sprintf("gated %s: %s: %s", moment(s.Gate.At, l.now), s.Gate.Reason, s.Gate.Detail), l.width, "  "))
+		fmt.Fprintln(w, terminal.Wrap(fmt.Sprintf("gated %s: %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Reason, s.Gate.Detail), l.Width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
 	}
 	if len(s.Doubtful) > 0 {
@@ -187,7 +188,7 @@ func tellTask(w io.Writer, s *shown, l listing) {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", some(s.RootCauses, 8))
 	}
 	if s.Description != "" {
-		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.width, "  "))
+		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.Width, "  "))
 	}
 	tellList(w, "files", s.Files, l)
 	tellList(w, "depends on", s.DependsOn, l)
@@ -195,20 +196,20 @@ func tellTask(w io.Writer, s *shown, l listing) {
 	tellList(w, "checks", s.Checks, l)
 	for i := range s.Attempts {
 		fmt.Fprintln(w)
-		tellAttempt(w, &s.Attempts[i], l, "")
+		status.WriteAttempt(w, &s.Attempts[i], l, "")
 	}
 	if len(s.Attempts) > 0 {
 		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID)
 	}
 }
 
-func tellList(w io.Writer, label string, items []string, l listing) {
+func tellList(w io.Writer, label string, items []string, l status.Printer) {
 	if len(items) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s:\n", label)
 	for _, item := range items {
-		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(item, l.width, "    "), "    "))
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(item, l.Width, "    "), "    "))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/reanchor"
 )
@@ -51,7 +52,7 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 func TestReceiptNamesWhatIsKept(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	tellReceipt(&out, &attempts.Receipt{Salvage: "refs/relay/20260101-lab/T1/1", Kept: []string{"refs/relay/20260101-lab/T1/1-branch"}}, listing{width: 80}, "  ")
+	status.WriteReceipt(&out, &attempts.Receipt{Salvage: "refs/relay/20260101-lab/T1/1", Kept: []string{"refs/relay/20260101-lab/T1/1-branch"}}, status.Printer{Width: 80}, "  ")
 	if got, want := out.String(), "  kept: refs/relay/20260101-lab/T1/1\n  kept, too: refs/relay/20260101-lab/T1/1-branch\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/report"
 	"relay/review"
@@ -18,26 +19,26 @@ func (a *app) tellReview(task string, at *attempts.Attempt) error {
 	if r == nil {
 		return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s was not reviewed, and its task has no acceptance criteria", at.ID, task), Hint: "relay show " + task}
 	}
-	w, l := a.out, listing{now: a.now(), width: terminal.Columns(a.out.Dest)}
+	w, l := a.out, status.Printer{Now: a.now(), Width: terminal.Columns(a.out.Dest)}
 	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, task, at.Head, verdictText(at.Receipt.Verdict, r))
 	for _, s := range r.Said {
 		fmt.Fprintf(w, "  %-16s %s\n", line(s.Reviewer, 40), s.Decision)
 		if s.Verdict.Summary != "" {
-			fmt.Fprintln(w, terminal.Wrap(s.Verdict.Summary, l.width, "    "))
+			fmt.Fprintln(w, terminal.Wrap(s.Verdict.Summary, l.Width, "    "))
 		}
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(w, "  %-16s no opinion\n%s\n", line(m.Reviewer, 40), terminal.Wrap(m.Why, l.width, "    "))
+		fmt.Fprintf(w, "  %-16s no opinion\n%s\n", line(m.Reviewer, 40), terminal.Wrap(m.Why, l.Width, "    "))
 	}
 	if at.Receipt.Findings != "" {
 		fmt.Fprintf(w, "\nwhat must change:\n")
 		for text := range strings.SplitSeq(safe(strings.TrimSpace(at.Receipt.Findings)), "\n") {
-			fmt.Fprintln(w, "  "+line(text, max(l.width-2, 20)))
+			fmt.Fprintln(w, "  "+line(text, max(l.Width-2, 20)))
 		}
 	}
-	l.findings(w, "put off, for it is not grave", r.Deferred)
-	l.findings(w, "noted, for it is not about this change", r.Noted)
-	l.proofs(w, r.Proofs)
+	tellFindings(l, w, "put off, for it is not grave", r.Deferred)
+	tellFindings(l, w, "noted, for it is not about this change", r.Noted)
+	tellProofs(l, w, r.Proofs)
 	return nil
 }
 
@@ -55,7 +56,7 @@ func verdictText(d review.Decision, r *attempts.Reviewed) string {
 	return text
 }
 
-func (l listing) findings(w io.Writer, title string, found []review.Raised) {
+func tellFindings(l status.Printer, w io.Writer, title string, found []review.Raised) {
 	if len(found) == 0 {
 		return
 	}
@@ -69,18 +70,18 @@ func (l listing) findings(w io.Writer, title string, found []review.Raised) {
 		if len(f.By) > 0 {
 			text += " (" + strings.Join(f.By, ", ") + ")"
 		}
-		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(text, l.width, "    "), "    "))
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(text, l.Width, "    "), "    "))
 	}
 }
 
-// proofs is the table of criteria.
-func (l listing) proofs(w io.Writer, table []review.Proof) {
+// tellProofs is the table of criteria.
+func tellProofs(l status.Printer, w io.Writer, table []review.Proof) {
 	if len(table) == 0 {
 		return
 	}
 	fmt.Fprint(w, "\nacceptance criteria:\n")
 	for i, p := range table {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(terminal.Wrap(p.Criterion, l.width, "     "), "     "), " "))
-		fmt.Fprintln(w, terminal.Wrap(report.Proved(p), l.width, "     "))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(terminal.Wrap(p.Criterion, l.Width, "     "), "     "), " "))
+		fmt.Fprintln(w, terminal.Wrap(report.Proved(p), l.Width, "     "))
 	}
 }

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -21,9 +19,6 @@ type statusOptions struct {
 	watch   bool
 	schema  bool
 }
-
-//go:embed status.schema.json
-var statusSchema []byte
 
 func newStatusCommand(a *app) *cobra.Command {
 	opts := statusOptions{app: a}
@@ -47,7 +42,7 @@ tells a whole night.`,
 
 func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {
-		return opts.app.printJSON(json.RawMessage(statusSchema))
+		return opts.app.printJSON(json.RawMessage(status.Schema))
 	}
 	p, err := opts.app.locateAnyhow(ctx)
 	if err != nil {
@@ -56,42 +51,17 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
 		return watch(ctx, opts, p)
 	}
-	s, err := readStatus(ctx, p, opts.verbose)
+	s, err := status.Read(ctx, p, opts.verbose)
 	if err != nil {
 		return err
 	}
-	s.held(opts.app.now())
-	s.foresee(p, opts.app.now())
+	s.AddCooldowns(opts.app.now())
+	s.AddForecast(p, opts.app.now())
 	if opts.json {
 		return opts.app.printJSON(s)
 	}
-	tellStanding(opts.app.out, s, listing{now: opts.app.now(), width: terminal.Columns(opts.app.out.Dest), verbose: opts.verbose})
+	status.Write(opts.app.out, s, status.Printer{Now: opts.app.now(), Width: terminal.Columns(opts.app.out.Dest), Verbose: opts.verbose})
 	return nil
-}
-
-// readStatus reads how the epic of this place stands, and writes nothing.
-func readStatus(ctx context.Context, p *project.Project, verbose bool) (*standing, error) {
-	now, view, warning, err := p.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := stand(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
-	s.Warnings = append(s.Warnings, p.Damage...)
-	s.Refused = refusing(p, now, view.Ledger)
-	if warning != "" {
-		s.PlanChanged = true
-		s.Warnings = append(s.Warnings, warning)
-	}
-	return s, nil
-}
-
-// statusAfterRun is the standing of a plan whose run is over, whatever has become of epic.yml by now.
-func statusAfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *standing {
-	s := stand(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
-	s.Refused = refusing(p, pl, view.Ledger)
-	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
-	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
-	return s
 }
 
 // watchEvery is how often a watched status is read anew.
@@ -103,18 +73,18 @@ func watch(ctx context.Context, opts statusOptions, p *project.Project) error {
 	defer tick.Stop()
 	live := terminal.IsTerminal(opts.app.out.Dest)
 	for {
-		s, err := readStatus(ctx, p, opts.verbose)
+		s, err := status.Read(ctx, p, opts.verbose)
 		if err != nil {
 			return err
 		}
-		s.held(opts.app.now())
-		s.foresee(p, opts.app.now())
+		s.AddCooldowns(opts.app.now())
+		s.AddForecast(p, opts.app.now())
 		if live {
 			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
 			_, _ = opts.app.out.Dest.Write([]byte("\x1b[H\x1b[2J"))
 		}
-		tellStanding(opts.app.out, s, listing{now: opts.app.now(), width: terminal.Columns(opts.app.out.Dest), verbose: opts.verbose})
-		if s.Run.State != runOn && !s.Run.goesOn(opts.app.now()) || opts.app.out.Err != nil {
+		status.Write(opts.app.out, s, status.Printer{Now: opts.app.now(), Width: terminal.Columns(opts.app.out.Dest), Verbose: opts.verbose})
+		if s.Run.State != status.Running && !s.Run.GoesOn(opts.app.now()) || opts.app.out.Err != nil {
 			return nil
 		}
 		select {

@@ -136,7 +136,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		if err != nil {
 			return err
 		}
-		return opts.rehearse(ctx, p, pl)
+		return opts.dryRunOnly(ctx, p, pl)
 	}
 	unread()
 	var p *project.Project
@@ -153,7 +153,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 	if err != nil {
 		return err
 	}
-	return opts.night(ctx, guardian, p, pl)
+	return opts.run(ctx, guardian, p, pl)
 }
 
 // planned finds the place, its plan, and in it the tasks that the user named.

@@ -1,0 +1,32 @@
+package checkup
+
+import (
+	"errors"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator"
+)
+
+// budget looks at what a run may cost, and whether that can be kept.
+func (c *checkup) budget() {
+	p := c.project
+	if err := p.CheckCaps(c.plan); err != nil {
+		d := exit.Diagnose(err)
+		c.points = append(c.points, Point{Name: "budget", State: Fail, Message: d.Messages[0], Fix: d.Hint, Code: d.Code})
+		return
+	}
+	if view, err := p.View(c.plan); err == nil {
+		if over := orchestrator.EpicSpent(p.Budget(), view.Ledger); over != nil {
+			c.fail("budget", &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped})
+			return
+		}
+	}
+	for _, text := range p.UncountedWarning(c.plan) {
+		c.add(Warn, "budget", text, "add their prices (relay.prices), or set relay.budget_usd: 0 to bound nothing")
+	}
+	c.add(OK, "budget", p.BudgetText(), "")
+	for _, text := range p.CapReports(c.plan) {
+		c.add(OK, "budget", text, "")
+	}
+}

@@ -1,0 +1,75 @@
+package checkup
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/words"
+)
+
+// runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
+func (c *checkup) runChecks(ctx context.Context) {
+	if !c.usesWorktrees() {
+		c.add(Warn, "checks", "checks are tried with isolation: worktree only: without it they would run in your checkout", "run them yourself")
+		return
+	}
+	view, err := c.project.View(c.plan)
+	if err != nil {
+		return // that is told already
+	}
+	if view.Running {
+		c.add(Warn, "checks", "checks are not tried while a run is on", "relay status --watch")
+		return
+	}
+	if err := c.programs.start(); err != nil {
+		c.fail("checks", err)
+		return
+	}
+	o := c.host.RunOptions(ctx, c.project, c.plan)
+	o.Supervisor = c.programs.guardian
+	tried, unready, err := orchestrator.TryChecks(ctx, o, view.Ledger)
+	switch {
+	case err != nil:
+		c.fail("checks", err)
+	case unready != "":
+		c.add(Fail, "checks", "task checkouts cannot be set up: "+unready, "put right relay.worktree")
+	default:
+		c.reportChecks(tried)
+	}
+}
+
+// reportChecks tells what the checks came to. One that fails before the work is ordinary.
+func (c *checkup) reportChecks(tried []orchestrator.TriedCheck) {
+	passed, red := 0, 0
+	for _, t := range tried {
+		whose := "the epic"
+		if len(t.Tasks) > 0 {
+			whose = words.Some(t.Tasks, 3)
+		}
+		state, fix := Warn, ""
+		var text string
+		switch {
+		case t.CannotRun != "" && t.Later:
+			text, fix = t.CannotRun, "it does not matter if a task before it brings that"
+		case t.CannotRun != "":
+			state, text = Fail, t.CannotRun
+		case t.Passed && t.Check.Expect == epic.ExpectRedThenGreen && !t.Later:
+			text, fix = t.Check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
+		case t.Passed:
+			passed++
+			continue
+		case len(t.Tasks) == 0:
+			text, fix = t.How+" before any work: it proves nothing until it passes", "mend it, or leave it out"
+		default:
+			red++
+			continue
+		}
+		c.add(state, "checks", whose+": "+text, fix)
+	}
+	if passed+red > 0 {
+		c.add(OK, "checks", strings.TrimSpace(fmt.Sprintf("%d run: %d pass, %d fail, as they may before the work", passed+red, passed, red)), "")
+	}
+}

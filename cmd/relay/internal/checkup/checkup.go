@@ -1,0 +1,114 @@
+// Package checkup looks at everything that could stop a run: repository, configuration, plan, ledger, agents, disk.
+package checkup
+
+import (
+	"context"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator"
+	"relay/runners/process"
+)
+
+// The states of a point.
+const (
+	OK   = "ok"
+	Warn = "warn"
+	Fail = "fail"
+)
+
+// Point is one thing relay check looked at.
+type Point struct {
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Message string `json:"message"`
+	Fix     string `json:"fix,omitempty"`
+	Code    int    `json:"-"` // exit code of relay check, when it fails
+}
+
+// Host is what an examination needs of the program that it is part of.
+type Host struct {
+	Session    func() (project.Session, error)
+	Guardian   func() (*process.Guardian, error)                                           // starts a guardian
+	StayAwake  func(ctx context.Context) (name string, err error)                          // tries what keeps the machine awake
+	RunOptions func(context.Context, *project.Project, *project.Plan) orchestrator.Options // of a run that begins now
+	RunChecks  bool                                                                        // every check is run once
+}
+
+// checkup gathers the points. Each step uses what the steps before have found.
+type checkup struct {
+	host     Host
+	project  *project.Project
+	plan     *project.Plan
+	points   []Point
+	programs programs
+}
+
+// Run looks at everything that could fail in a run, in the order that a user should put it right.
+func Run(ctx context.Context, h Host) []Point {
+	c := checkup{host: h, programs: programs{guard: h.Guardian}}
+	c.all(ctx)
+	return c.points
+}
+
+func (c *checkup) add(state, name, message, fix string) {
+	p := Point{Name: name, State: state, Message: message, Fix: fix}
+	if state == Fail {
+		p.Code = exit.Failure
+	}
+	c.points = append(c.points, p)
+}
+
+// fail turns an error into points, in the words every other command uses for it.
+func (c *checkup) fail(name string, err error) {
+	d := exit.Diagnose(err)
+	for _, m := range d.Messages {
+		c.points = append(c.points, Point{Name: name, State: Fail, Message: m, Code: d.Code})
+	}
+	c.points[len(c.points)-1].Fix = d.Hint
+}
+
+func (c *checkup) all(ctx context.Context) {
+	session, err := c.host.Session()
+	if err != nil {
+		c.fail("repository", err)
+		return
+	}
+	p, err := project.Repository(ctx, session)
+	if err != nil {
+		c.fail("repository", err)
+		return
+	}
+	located, err := project.Locate(ctx, session, nil)
+	if err != nil {
+		c.project = p
+		c.repository(ctx)
+		c.fail("configuration", err)
+		return
+	}
+	c.project = located
+	c.repository(ctx)
+	c.add(OK, "configuration", "read", "")
+	for _, w := range located.Config.Warnings {
+		c.add(Warn, "configuration", w, "")
+	}
+	c.folder()
+	c.space()
+	c.backup()
+	c.worktrees(ctx)
+	if c.epic() {
+		c.ledger(ctx)
+	}
+	defer c.programs.close()
+	c.runners(ctx)
+	c.reviewers(ctx)
+	if c.plan != nil {
+		c.protected(ctx)
+		c.budget()
+	}
+	c.shell()
+	c.sleep(ctx)
+	if c.host.RunChecks && c.plan != nil {
+		c.runChecks(ctx)
+	}
+}

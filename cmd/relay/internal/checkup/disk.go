@@ -1,0 +1,116 @@
+package checkup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"relay/cmd/relay/internal/project"
+)
+
+// checkouts is how many a run has at most: each job one to work in and one to check in, or one for each reviewer, and one
+// in which the work of several is proved before it lands.
+func checkouts(jobs, reviewers int) int { return jobs*(1+max(1, reviewers)) + 1 }
+
+// roomFor reports whether a disk has room for something besides what every run needs.
+func roomFor(what string, need, free uint64, unknown error) (state, text, fix string) {
+	text = "room for " + what
+	switch {
+	case unknown != nil:
+		return Warn, "it is not known whether there is " + text + ": " + unknown.Error(), ""
+	case free < need+noSpace:
+		return Fail, "there is no " + text, "make room"
+	case free < need+scarceSpace:
+		return Warn, "there is hardly " + text, "make room"
+	}
+	return OK, text, ""
+}
+
+// backup looks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
+func (c *checkup) backup() {
+	git, store := c.project.Git.GitDir(), c.project.BackupDir()
+	if store == "" || git != c.project.Git.CommonDir() { // a linked worktree has no copy
+		return
+	}
+	at := nearestFolder(store)
+	if linkable(filepath.Join(git, "HEAD"), at) {
+		return // files of .git are linked there, and take no room
+	}
+	free, err := project.FreeSpace(at)
+	size, counting := folderSize(git)
+	what := fmt.Sprintf("the copy of .git, %s, in %s", bytesText(size), at)
+	state, text, fix := roomFor(what, size, free, errors.Join(err, counting))
+	if fix != "" {
+		fix += ", or choose another disk with XDG_STATE_HOME"
+	}
+	c.add(state, "disk", text, fix)
+}
+
+// nearestFolder is the nearest folder above a path that is there already.
+func nearestFolder(path string) string {
+	for !project.Exists(path) && filepath.Dir(path) != path {
+		path = filepath.Dir(path)
+	}
+	return path
+}
+
+// linkable reports whether a file can be linked into a folder, which it can on the same disk alone.
+func linkable(file, folder string) bool {
+	f, err := os.CreateTemp(folder, ".relay-check-*")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	link := f.Name() + "-link"
+	err = os.Link(file, link)
+	_ = os.Remove(f.Name())
+	_ = os.Remove(link)
+	return err == nil
+}
+
+// folderSize is how much the files below a folder take.
+func folderSize(folder string) (uint64, error) {
+	var sum uint64
+	err := filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += (uint64(info.Size()) + block - 1) / block * block
+		}
+		return err
+	})
+	return sum, err
+}
+
+// Free space below which a run is at risk, or cannot begin.
+const (
+	scarceSpace = 2 << 30
+	noSpace     = 100 << 20
+)
+
+func (c *checkup) space() {
+	free, err := project.FreeSpace(c.project.Root)
+	if err != nil {
+		c.add(Warn, "disk", "the free space is unknown: "+err.Error(), "")
+		return
+	}
+	c.freeSpace(free)
+}
+
+// freeSpace reports whether that many bytes are enough for a run.
+func (c *checkup) freeSpace(free uint64) {
+	text := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
+	const hint = "make room: a night writes transcripts, logs and commits"
+	switch {
+	case free < noSpace:
+		c.add(Fail, "disk", text, hint)
+	case free < scarceSpace:
+		c.add(Warn, "disk", text, hint)
+	default:
+		c.add(OK, "disk", text, "")
+	}
+}

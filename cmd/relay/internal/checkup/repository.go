@@ -1,0 +1,104 @@
+package checkup
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/status"
+	"relay/orchestrator"
+	"relay/orchestrator/words"
+)
+
+func (c *checkup) repository(ctx context.Context) {
+	facts, err := c.project.Git.Facts(ctx, 1)
+	if err != nil {
+		c.gitFailed(err)
+		return
+	}
+	known := c.project.Config != nil
+	isolation := string(orchestrator.IsolationWorktree) // the default, as long as nobody can read what is set
+	if known {
+		isolation = c.project.Config.Relay.Isolation
+	}
+	apart := isolation == string(orchestrator.IsolationWorktree) // then the night begins from HEAD's commit, whatever is under way here
+	switch {
+	case facts.Head == "":
+		c.add(Fail, "repository", "there is no commit yet, so nothing to go back to", "git add -A && git commit --allow-empty -m Begin")
+		return
+	case facts.Branch == "" && !apart:
+		c.add(Fail, "repository", "HEAD is detached: the work would be on no branch", "git switch -c BRANCH")
+		return
+	case facts.Unmerged && !apart:
+		c.add(Fail, "repository", "a merge or rebase is half done", "finish it, or git merge --abort or git rebase --abort")
+		return
+	case facts.Branch == "":
+		c.add(Warn, "repository", fmt.Sprintf("HEAD is detached at %.12s: relay finish will not know where the work belongs", facts.Head), "git switch BRANCH now, or later relay finish --into BRANCH")
+	default:
+		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
+	}
+	var changed []string
+	for _, ch := range facts.Changes {
+		if ch.Code != "??" {
+			changed = append(changed, words.Line(ch.Path, 60))
+		}
+	}
+	switch {
+	case len(changed) == 0 || !known: // it may be the configuration itself
+	case isolation == "none":
+		c.add(Fail, "repository", "uncommitted changes: "+words.Some(changed, 3), "git commit or git stash them")
+	case apart:
+		c.add(Warn, "repository", "uncommitted changes are not part of the night, and stay as they are: "+words.Some(changed, 3), "git commit them if the tasks need them")
+	}
+}
+
+// gitFailed says that git could not say how the repository is. A filter's program that is missing stops it even there.
+func (c *checkup) gitFailed(err error) {
+	c.fail("repository", err)
+	if said := err.Error(); strings.Contains(said, "hung up unexpectedly") || strings.Contains(said, " filter '") {
+		c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
+	}
+}
+
+func (c *checkup) ledger(ctx context.Context) {
+	view, err := c.project.View(c.plan)
+	if err != nil {
+		c.fail("ledger", err)
+		return
+	}
+	for _, w := range view.Warnings {
+		c.add(Warn, "ledger", w, "relay ledger validate")
+	}
+	switch {
+	case view.Broken != nil:
+		c.fail("ledger", view.Broken)
+		return
+	case view.Edit != "":
+		c.add(Fail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
+		return
+	case view.Running:
+		c.add(Warn, "ledger", "a run is on: "+exit.HolderText(view.Holder), "relay status --watch")
+		return
+	}
+	c.otherCheckouts(ctx, view.Ledger)
+	counts := status.CountTasks(view.Ledger, c.plan.Graph)
+	text := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
+	if counts.Gated > 0 {
+		c.add(Warn, "ledger", fmt.Sprintf("%s, %d gated, %d blocked", text, counts.Gated, counts.Blocked), "relay status names them and says what to do")
+		return
+	}
+	c.add(OK, "ledger", text, "")
+}
+
+// otherCheckouts looks for a run of this epic in another checkout of the repository, and for what one has made.
+func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
+	err := orchestrator.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
+	if err == nil && c.project.Config.Relay.Isolation == string(orchestrator.IsolationWorktree) {
+		err = orchestrator.Disputed(ctx, c.project.Git, c.plan.Epic.ID, orchestrator.ClaimOf(l, c.project.Dir))
+	}
+	if err != nil {
+		c.fail("epic", err)
+	}
+}

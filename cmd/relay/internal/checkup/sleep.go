@@ -1,0 +1,16 @@
+package checkup
+
+import "context"
+
+// sleep says whether the machine will be kept awake. Where it will not, that is no fault of a server, which never sleeps.
+func (c *checkup) sleep(ctx context.Context) {
+	if !c.project.Config.Relay.InhibitSleep {
+		return
+	}
+	name, err := c.host.StayAwake(ctx)
+	if err != nil {
+		c.add(Warn, "sleep", "nothing keeps the machine awake while relay works: "+err.Error(), "keep it awake yourself; where it never sleeps: relay.inhibit_sleep: false")
+		return
+	}
+	c.add(OK, "sleep", "the machine stays awake while relay works ("+name+")", "")
+}

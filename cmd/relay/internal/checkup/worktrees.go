@@ -1,0 +1,216 @@
+package checkup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator"
+	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
+	"relay/reanchor"
+	"relay/runners"
+)
+
+// worktrees looks at what would stop an agent's own commit at night, and at what tasks in worktrees need: git, the
+// repository, room, and the files of the user's that every worktree gets.
+func (c *checkup) worktrees(ctx context.Context) {
+	if !c.usesWorktrees() {
+		c.commits(ctx)
+		return
+	}
+	if head, err := c.project.Git.Head(ctx); err == nil && head == "" {
+		return // that is told as it is: nothing to go back to
+	}
+	err := trees.Unsuited(ctx, c.project.Git)
+	if err == nil {
+		err = trees.Placed(c.project.Worktrees().Dir)
+	}
+	var refused *words.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		c.add(Fail, "worktrees", refused.Reason, refused.Hint)
+		return
+	case err != nil:
+		c.fail("worktrees", err)
+		return
+	}
+	c.integrationBranch(ctx)
+	c.commits(ctx)
+	c.copiedFiles(ctx)
+	c.worktreeFolder(ctx)
+}
+
+// usesWorktrees reports whether tasks get worktrees.
+func (c *checkup) usesWorktrees() bool {
+	return c.project.Config.Relay.Isolation == string(orchestrator.IsolationWorktree)
+}
+
+// integrationBranch tells a user who has the integration branch checked out what that means.
+func (c *checkup) integrationBranch(ctx context.Context) {
+	if branch, err := c.project.Git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
+		c.add(OK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
+	}
+}
+
+// slowHooks are those that git runs when somebody commits, or takes a branch up.
+var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction"}
+
+// commits looks for what could keep an agent's own git commit waiting for somebody.
+func (c *checkup) commits(ctx context.Context) {
+	state, err := c.project.Git.State(ctx)
+	if err != nil {
+		c.fail("commits", err)
+		return
+	}
+	var found, off []string
+	without := func(what, key, value string) {
+		if !c.setByEnv(key) {
+			found, off = append(found, what), append(off, key+"="+value)
+		}
+	}
+	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
+	if len(hooks) > 0 {
+		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+words.Some(hooks, 9), "core.hooksPath", "/dev/null")
+	}
+	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
+		if c.gitSays(ctx, key) {
+			without("tags are signed ("+key+"): an agent's own git tag may ask for a passphrase", key, "false")
+		}
+	}
+	for i, what := range found {
+		fix := ""
+		if i == len(found)-1 {
+			fix = "agents go without by relay.env: [" + strings.Join(runners.GitSettings(c.project.Config.Relay.Env, off...), ", ") + "]"
+		}
+		c.add(Warn, "commits", what, fix)
+	}
+	if state.NoIdentity != "" {
+		c.add(Warn, "commits", "git does not know whom to name as author: an agent's own git commit is refused", "git config user.name NAME && git config user.email ADDRESS")
+	}
+	if state.Partial {
+		c.add(Warn, "commits", "this is a partial clone: git fetches what is missing at night, and may ask for a password", "git fetch --refetch --no-filter brings it all")
+	}
+	if state.Sparse && c.usesWorktrees() {
+		c.add(Warn, "worktrees", "this checkout is sparse, and so is every worktree: what an agent changes outside lands as well, but no check sees it", "git sparse-checkout disable, or add what the tasks are about")
+	}
+}
+
+// setByEnv reports whether relay.env gives agents a git setting.
+func (c *checkup) setByEnv(key string) bool {
+	return slices.ContainsFunc(c.project.Config.Relay.Env, func(entry string) bool {
+		name, value, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, key)
+	})
+}
+
+// gitSays reports whether a boolean of git's configuration is on.
+func (c *checkup) gitSays(ctx context.Context, key string) bool {
+	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", key}})
+	return err == nil && strings.TrimSpace(string(out)) == "true"
+}
+
+// copiedFiles looks for the files that every worktree shall get.
+func (c *checkup) copiedFiles(ctx context.Context) {
+	w := c.project.Config.Relay.Worktree
+	for _, list := range []struct {
+		key   string
+		globs []string
+	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.link", w.Link}} {
+		for _, glob := range list.globs {
+			names, err := doublestar.Glob(os.DirFS(c.project.Root), path.Clean(glob), doublestar.WithNoFollow())
+			switch {
+			case err != nil:
+				c.fail("worktrees", fmt.Errorf("%s: %s: %w", list.key, glob, err))
+			case len(names) == 0:
+				c.add(Warn, "worktrees", list.key+": there is no "+glob+" in this checkout", "make it, or take it out of "+list.key)
+			case len(names) == 1 && c.tracked(ctx, names[0]):
+				c.add(Warn, "worktrees", list.key+": "+glob+" is in every commit, and so in every worktree", "take it out of "+list.key)
+			}
+		}
+	}
+}
+
+// tracked reports whether git knows a file.
+func (c *checkup) tracked(ctx context.Context, name string) bool {
+	_, err := c.project.Git.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name}})
+	info, statErr := os.Lstat(filepath.Join(c.project.Root, filepath.FromSlash(name)))
+	return err == nil && statErr == nil && !info.IsDir()
+}
+
+// worktreeFolder looks at the folder of the worktrees: whether git leaves it alone, and whether they find room.
+func (c *checkup) worktreeFolder(ctx context.Context) {
+	dir := c.project.Worktrees().Dir
+	if named := c.project.WorktreeDir(); named != "" { // relay's own folder ignores itself
+		inside := project.Rel(c.project.Root, named)
+		_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
+		if err != nil && !filepath.IsAbs(inside) {
+			c.add(Warn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")
+		}
+	}
+	jobs := c.project.Config.Relay.Jobs
+	size, err := c.size(ctx)
+	if err != nil {
+		c.fail("worktrees", err)
+		return
+	}
+	free, err := project.FreeSpace(nearestFolder(dir))
+	n := checkouts(jobs, len(c.project.Reviewers()))
+	state, text, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, bytesText(size)), uint64(n)*size, free, err)
+	if fix != "" {
+		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"
+	}
+	c.add(state, "worktrees", text, fix)
+}
+
+// size is how much the files take that git knows in this checkout.
+func (c *checkup) size(ctx context.Context) (uint64, error) {
+	sum := sizeCounter{root: c.project.Root}
+	_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Stdout: &sum})
+	return sum.bytes, err
+}
+
+// sizeCounter adds up the sizes of files, whose names come to it with a NUL behind each. git would have to fetch what it
+// lacks to tell their sizes.
+type sizeCounter struct {
+	root  string
+	bytes uint64
+	rest  []byte // of a name that has not ended
+}
+
+// block is what even the smallest file takes on most disks.
+const block = 4 << 10
+
+// Write takes a part of the list.
+func (s *sizeCounter) Write(p []byte) (int, error) {
+	s.rest = append(s.rest, p...)
+	for {
+		name, after, whole := bytes.Cut(s.rest, []byte{0})
+		if !whole {
+			return len(p), nil
+		}
+		if info, err := os.Lstat(filepath.Join(s.root, filepath.FromSlash(string(name)))); err == nil && !info.IsDir() {
+			s.bytes += (uint64(info.Size()) + block - 1) / block * block
+		}
+		s.rest = after
+	}
+}
+
+func bytesText(n uint64) string {
+	switch {
+	case n < 1<<20:
+		return "less than 1 MiB"
+	case n < 1<<30:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

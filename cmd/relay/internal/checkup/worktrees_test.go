@@ -1,0 +1,64 @@
+package checkup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSizeOfACheckout(t *testing.T) {
+	t.Parallel()
+	s := sizeCounter{root: t.TempDir()}
+	for name, size := range map[string]int{"a name 9 with 5 numbers": 40, "b": 5000} {
+		if err := os.WriteFile(filepath.Join(s.root, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []byte("a name 9 with 5 numbers\x00deleted\x00.\x00b\x00") { // as it may come through a pipe
+		if n, err := s.Write([]byte{c}); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if s.bytes != 3*block {
+		t.Errorf("%d bytes", s.bytes)
+	}
+}
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		need, free       uint64
+		unknown          error
+		state, text, fix string
+	}{
+		{10 << 30, 20 << 30, nil, OK, "room for two", ""},
+		{10 << 30, 11 << 30, nil, Warn, "there is hardly room for two", "make room"},
+		{10 << 30, 10 << 30, nil, Fail, "there is no room for two", "make room"},
+		{10 << 30, 1 << 30, nil, Fail, "there is no room for two", "make room"},
+		{7, 0, errors.New("no such disk"), Warn, "it is not known whether there is room for two: no such disk", ""},
+	} {
+		if state, text, fix := roomFor("two", c.need, c.free, c.unknown); state != c.state || text != c.text || fix != c.fix {
+			t.Errorf("got %s %q, %q; want %s %q, %q", state, text, fix, c.state, c.text, c.fix)
+		}
+	}
+}
+
+// A job checks and lets one reviewer after the other look, but not at once.
+func TestCheckouts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ jobs, reviewers, want int }{{1, 0, 3}, {4, 0, 9}, {4, 1, 9}, {4, 3, 17}} {
+		if got := checkouts(c.jobs, c.reviewers); got != c.want {
+			t.Errorf("%d jobs and %d reviewers have %d checkouts, want %d", c.jobs, c.reviewers, got, c.want)
+		}
+	}
+}
+
+func TestBytesText(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[uint64]string{0: "less than 1 MiB", 7 << 20: "7 MiB", 1<<30 - 1: "1023 MiB", 3 << 29: "1.5 GiB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/words"
+)
+
+// Cooldown is a runner that is not to be asked before a time.
+type Cooldown struct {
+	Runner string    `json:"runner"`
+	Until  time.Time `json:"until"`
+	Why    string    `json:"why,omitempty"`
+}
+
+// Wait is what a run waits for that cannot start anything.
+type Wait struct {
+	For   string    `json:"for"`
+	Until time.Time `json:"until"`
+	Why   string    `json:"why,omitempty"`
+}
+
+// AddCooldowns adds what keeps tasks from starting although they could.
+func (s *Report) AddCooldowns(now time.Time) {
+	l := s.outlook.Ledger
+	if s.Counts.Completed == s.Counts.Total {
+		return
+	}
+	if w := l.Waiting; w != nil && s.Run.State == Running {
+		s.Waiting = &Wait{w.For, w.Until, w.Why}
+	}
+	for name, c := range l.Cooling {
+		if c.Until.After(now) && (s.Run.State == Running || !c.Refused()) { // the next run asks whoever has refused
+			s.Cooling = append(s.Cooling, Cooldown{name, c.Until, c.Why})
+		}
+	}
+	slices.SortFunc(s.Cooling, func(a, b Cooldown) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Runner, b.Runner)) })
+}
+
+// cooldowns says what keeps tasks from starting.
+func (l Printer) cooldowns(w io.Writer, s *Report) {
+	tell := func(word, text string) {
+		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+	}
+	if wait := s.Waiting; wait != nil {
+		tell("wait", words.Line(l.waitText(wait), maxWhy))
+	}
+	for _, c := range s.Cooling {
+		if s.Waiting == nil || s.Waiting.For != c.Runner {
+			tell("limit", words.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), words.After(c.Why)), maxWhy))
+		}
+	}
+	if len(s.Cooling) > 0 {
+		tell("", "relay work --ask-now asks at once"+stopFirst(s))
+	}
+}
+
+func (l Printer) waitText(w *Wait) string {
+	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + words.After(w.Why)
+}
+
+// stopFirst is what has to be done before another run can begin.
+func stopFirst(s *Report) string {
+	if s.Run.State == Running {
+		return "; stop this run first, with Ctrl-C"
+	}
+	return ""
+}

@@ -1,0 +1,178 @@
+package status
+
+import (
+	"math"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/words"
+)
+
+// DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
+// done whose times can be gone by, else in points.
+type DryRun struct {
+	Jobs     int           `json:"jobs"`
+	Unit     string        `json:"unit"`     // minutes or points
+	Makespan float64       `json:"makespan"` // when the last task ends
+	Chain    float64       `json:"longest_chain"`
+	P50      float64       `json:"p50,omitempty"` // half of all runs like this one are over by then
+	P90      float64       `json:"p90,omitempty"` // nine of ten are
+	BasedOn  int           `json:"based_on"`      // tasks that are done
+	Wait     *Wait         `json:"wait,omitempty"`
+	Run      []PlannedTask `json:"run"` // in the order they would begin
+	Left     []SkippedTask `json:"left"`
+	Judges   []string      `json:"epic_review,omitempty"` // reviewers who would be asked about the whole epic then
+	Refused  string        `json:"refused,omitempty"`     // why relay work would not begin
+
+	now, until time.Time // until: the deadline; zero: none
+	done       string    // why nothing would run although nothing is left out
+}
+
+// PlannedTask is one task that would run.
+type PlannedTask struct {
+	Task   string  `json:"task"`
+	Title  string  `json:"title"`
+	Runner string  `json:"runner,omitempty"`
+	Job    int     `json:"job"` // from 1
+	Start  float64 `json:"start"`
+	End    float64 `json:"end"`
+}
+
+// SkippedTask is one that would not, and why.
+type SkippedTask struct {
+	Task  string `json:"task"`
+	Title string `json:"title"`
+	Why   string `json:"why"`
+}
+
+// DryRunOptions are what the user asks of a dry run.
+type DryRunOptions struct {
+	Tasks  []string // only these and what they depend on; none: all
+	AskNow bool     // usage limits that were told before do not count
+	Now    time.Time
+}
+
+// NewDryRun computes what a run that begins now would do. It fails when the schedule cannot be computed, or the deadline of the
+// configuration is none.
+func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
+	r := &DryRun{Unit: "minutes", now: o.Now}
+	ledger, wanted := view.Ledger, upstream(pl.Graph, o.Tasks)
+	if o.AskNow {
+		forgetful := *ledger
+		forgetful.Cooling = nil
+		ledger = &forgetful
+	}
+	outlook := outlook(p, orchestrator.Outlook{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
+	planned, err := outlook.Plan()
+	if err != nil {
+		return nil, err
+	}
+	foreseen, err := outlook.Forecast()
+	if err != nil {
+		return nil, err
+	}
+	if r.until, err = project.Deadline(p.Config.Relay.Until, r.now); err != nil {
+		return nil, err
+	}
+	r.Jobs, r.Makespan, r.Chain, r.BasedOn = outlook.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
+	r.Run, r.Left = make([]PlannedTask, len(planned.Turns)), leftOut(ledger, pl, wanted)
+	if r.BasedOn == 0 {
+		r.Unit = "points"
+	}
+	if foreseen != nil {
+		r.P50, r.P90 = foreseen.P50.Minutes(), foreseen.P90.Minutes()
+	}
+	for k, turn := range planned.Turns {
+		t := &pl.Epic.Tasks[turn.Task]
+		runner, _ := chooseRunner(p, t, func(name string) time.Duration {
+			at := r.now
+			if r.BasedOn > 0 {
+				at = at.Add(orchestrator.Minutes(turn.Start))
+			}
+			return cooldownOf(ledger, name, at)
+		})
+		r.Run[k] = PlannedTask{t.ID, t.Title, runner, turn.Job + 1, turn.Start, turn.End}
+	}
+	r.Wait = firstWait(outlook, planned.Turns, r.now)
+	r.addReviewers(p, pl, ledger)
+	if r.done = "every task is completed"; len(o.Tasks) == 1 {
+		r.done = o.Tasks[0] + " is completed"
+	} else if len(o.Tasks) > 1 {
+		r.done = words.Some(o.Tasks, 5) + " are completed"
+	}
+	return r, nil
+}
+
+// firstWait is what a run waits for that can start nothing at first.
+func firstWait(o orchestrator.Outlook, turns []orchestrator.Turn, now time.Time) *Wait {
+	first := time.Duration(math.MaxInt64)
+	for _, turn := range turns {
+		first = min(first, o.Opens(&o.Epic.Tasks[turn.Task]))
+	}
+	for name, c := range o.Ledger.Cooling {
+		if len(turns) > 0 && first > 0 && c.Until.Sub(now) == first {
+			return &Wait{name, c.Until, c.Why}
+		}
+	}
+	return nil
+}
+
+// addReviewers says who would be asked about the whole epic, once nothing is left to do: again only when something has changed.
+func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.Ledger) {
+	open := 0
+	for i := range pl.Epic.Tasks {
+		if l.StatusOf(pl.Graph, pl.Epic.Tasks[i].ID) != attempts.Completed {
+			open++
+		}
+	}
+	last := l.LastEpicReview()
+	if p.Config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
+		r.Judges = p.Reviewers()
+	}
+}
+
+// leftOut lists the tasks that a gate keeps from running.
+func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask {
+	left := []SkippedTask{}
+	causes := attempts.AllRootCauses(l, pl.Graph)
+	for _, i := range pl.Graph.Order() {
+		t, why := &pl.Epic.Tasks[i], ""
+		switch status := l.StatusOf(pl.Graph, t.ID); {
+		case status == attempts.Completed || wanted != nil && !wanted[i]:
+		case status == attempts.Gated:
+			why = "gated: " + string(l.Tasks[t.ID].Gate.Reason)
+		case len(causes[i]) > 0:
+			why = "blocked by " + words.Some(causes[i], attempts.MaxCauses)
+		}
+		if why != "" {
+			left = append(left, SkippedTask{t.ID, t.Title, why})
+		}
+	}
+	return left
+}
+
+// upstream marks tasks and everything they depend on; nil when no task is named.
+func upstream(g *epic.Graph, ids []string) []bool {
+	if len(ids) == 0 {
+		return nil
+	}
+	seen := make([]bool, g.Len())
+	var stack []int
+	for _, id := range ids {
+		if i, ok := g.Index(id); ok {
+			stack = append(stack, i)
+		}
+	}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if !seen[i] {
+			seen[i] = true
+			stack = append(stack, g.Deps(i)...)
+		}
+	}
+	return seen
+}

@@ -1,0 +1,142 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/words"
+)
+
+// Forecast is when a run will be over, or would be if it began now.
+type Forecast struct {
+	P50     time.Time `json:"p50"` // half of all runs like this one are over by then
+	P90     time.Time `json:"p90"` // nine of ten are
+	BasedOn int       `json:"based_on"`
+	Tasks   int       `json:"tasks"`
+	LeftOut int       `json:"left_out"`
+	Jobs    int       `json:"jobs"`
+	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on
+
+	rest, long time.Duration // the same from now on
+}
+
+// AddForecast adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
+func (s *Report) AddForecast(p *project.Project, now time.Time) {
+	o := s.outlook
+	if s.Run.State == Running {
+		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
+	}
+	o = outlook(p, o, now)
+	f, err := o.Forecast()
+	if f == nil || err != nil { // it is an estimate, not worth an error
+		return
+	}
+	at := func(d time.Duration) time.Time { return now.Add(d).UTC().Truncate(time.Second) }
+	s.Forecast = &Forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, o.Tasks, f.P50, f.P90}
+}
+
+// outlook adds what the configuration says of a run, and since when which agents may be asked.
+func outlook(p *project.Project, o orchestrator.Outlook, now time.Time) orchestrator.Outlook {
+	isolation := orchestrator.Isolation(p.Config.Relay.Isolation)
+	o.Leases = isolation == orchestrator.IsolationWorktree
+	switch {
+	case isolation == orchestrator.IsolationNone && o.Now.IsZero():
+		o.Jobs = 1
+	case o.Jobs == 0:
+		o.Jobs = max(p.Config.Relay.Jobs, 1)
+	}
+	rest := func(name string) time.Duration { return cooldownOf(o.Ledger, name, now) }
+	for _, name := range p.Reviewers() {
+		o.Panel = max(o.Panel, rest(name))
+	}
+	first := time.Duration(0) // before it nothing starts
+	if !o.Leases {
+		first = o.Panel
+	}
+	if w := o.Ledger.Waiting; w != nil && !o.Now.IsZero() && rest(w.For) > 0 {
+		first = max(first, w.Until.Sub(now))
+	}
+	o.Opens = func(t *epic.Task) time.Duration {
+		_, open := chooseRunner(p, t, rest)
+		return max(first, open)
+	}
+	return o
+}
+
+// cooldownOf is how long a run that begins now would not ask a runner: whoever has refused is asked at once.
+func cooldownOf(l *attempts.Ledger, name string, now time.Time) time.Duration {
+	c := l.Cooling[name]
+	if c.Refused() {
+		return 0
+	}
+	return max(c.Until.Sub(now), 0)
+}
+
+// chooseRunner returns the runner of a task that may be asked first, by how long each has to wait, and how long it has.
+func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.Duration) (runner string, wait time.Duration) {
+	names := p.Config.Relay.Runners
+	if t.Runner != "" {
+		names = []string{t.Runner}
+	}
+	for k, name := range names {
+		if r := rest(name); k == 0 || r < wait {
+			runner, wait = name, r
+		}
+	}
+	return runner, wait
+}
+
+// forecast says when a run will be over or, when none is on, how much there is left.
+func (l Printer) forecast(w io.Writer, s *Report) {
+	f, word, until := s.Forecast, "finish", s.Run.Until
+	var text string
+	switch {
+	case s.Run.State != Running:
+		word, text = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), words.Count(f.Jobs, "job"), formatEstimate(f.long))
+	case until != nil && f.P50.After(*until):
+		text = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(*until), formatEstimate(f.P50.Sub(*until)), formatEstimate(f.P90.Sub(*until)))
+	default:
+		text = fmt.Sprintf("about %s, by %s in nine of ten cases", l.nearTime(f.P50), l.nearTime(f.P90))
+		if until != nil && f.P90.After(*until) {
+			text += ", but the run ends at " + l.nearTime(*until)
+		}
+	}
+	text += fmt.Sprintf(" (going by %s done)", words.Count(f.BasedOn, "task"))
+	if len(f.Of) > 0 {
+		text += "; only " + words.Some(f.Of, 5) + " and what that needs"
+	}
+	if f.LeftOut > 0 {
+		text += "; without " + words.Count(f.LeftOut, "task") + " held up by gates"
+	}
+	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+}
+
+// nearTime shows a time that is near by the clock alone, although it may be tomorrow.
+func (l Printer) nearTime(t time.Time) string {
+	if t.Sub(l.Now) < 20*time.Hour {
+		return t.Local().Format("15:04")
+	}
+	return FormatTime(t, l.Now)
+}
+
+// formatEstimate shows a duration that is only an estimate: 5s, 40m, 3h20m, 12 days.
+func formatEstimate(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.0fs", max(d, 0).Seconds())
+	}
+	minutes := int(d.Round(time.Minute).Minutes())
+	if minutes < 60 {
+		return fmt.Sprintf("%dm", minutes)
+	}
+	if minutes < 100*60 {
+		return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}

@@ -1,0 +1,74 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/report"
+)
+
+// Refusal is a runner that would not work when it was last asked.
+type Refusal struct {
+	Runner  string           `json:"runner"`
+	Outcome attempts.Outcome `json:"outcome"`
+	Why     string           `json:"why,omitempty"`
+	Since   time.Time        `json:"since"`
+	Fix     string           `json:"fix"` // what to type
+
+	what string // what is wrong, in words
+}
+
+// login is what is typed to log a CLI in, after the name of its program.
+var login = map[string]string{
+	"claude":   ", then /login (or %s setup-token)",
+	"codex":    " login",
+	"gemini":   ", then /auth",
+	"opencode": " auth login",
+}
+
+// LoginFix says what to type for a runner that would not work.
+func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
+	agent := p.Config.Relay.Agents[name]
+	how, known := login[agent.Type]
+	switch {
+	case o != attempts.Auth:
+		return "relay check"
+	case !known:
+		return "relay config relay.agents." + name
+	}
+	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
+	return program + strings.ReplaceAll(how, "%s", program)
+}
+
+// Refusing are the runners of this configuration that would not work when they were last asked.
+func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
+	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
+	for i := range pl.Epic.Tasks {
+		used = append(used, pl.Epic.Tasks[i].Runner)
+	}
+	var list []Refusal
+	for _, r := range l.Refusing() {
+		if !slices.Contains(used, r.Runner) {
+			continue
+		}
+		what := r.Runner + " is not logged in, or may not be used"
+		if r.Outcome != attempts.Auth {
+			what = r.Runner + " could not be started"
+		}
+		list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, LoginFix(p, r.Runner, r.Outcome), what})
+	}
+	return list
+}
+
+// ForReport are the same as a report has them.
+func ForReport(list []Refusal) []report.Refused {
+	var all []report.Refused
+	for _, r := range list {
+		all = append(all, report.Refused{Runner: r.Runner, What: r.what, Why: r.Why, Since: r.Since, Type: r.Fix})
+	}
+	return all
+}

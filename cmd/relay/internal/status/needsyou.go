@@ -1,0 +1,81 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/words"
+)
+
+// needsYou says what a person should type, and for what.
+func (l Printer) needsYou(w io.Writer, s *Report) {
+	const most = 10
+	told, widest := 0, 0
+	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
+		if s.Tasks[i].Status == attempts.Gated {
+			widest, n = max(widest, len(s.Tasks[i].ID)), n+1
+		}
+	}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if t.Status != attempts.Gated {
+			continue
+		}
+		if told++; told == 1 {
+			fmt.Fprint(w, "\nneeds you:\n")
+		}
+		if told > most {
+			continue
+		}
+		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", terminal.Pad(t.ID, widest), t.ID)
+	}
+	if told > most {
+		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)
+	}
+	doubtful := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return len(t.Doubtful) == 0 })
+	if told == 0 && len(s.Refused)+len(doubtful) > 0 {
+		fmt.Fprint(w, "\nneeds you:\n")
+	}
+	l.doubtful(w, doubtful)
+	first := l.refused(w, s.Refused)
+	c := s.Counts
+	switch {
+	case s.Run.State == Running:
+	case c.Completed == c.Total:
+		fmt.Fprint(w, "\nall tasks are completed\n")
+	case c.Pending+c.InProgress > 0:
+		fmt.Fprintf(w, "\nnext:  %srelay work\n", first)
+	}
+}
+
+// doubtful names the completed tasks whose tests prove less than before, and what to type for each.
+func (l Printer) doubtful(w io.Writer, tasks []Task) {
+	const most = 10
+	for i := range tasks[:min(len(tasks), most)] {
+		t := &tasks[i]
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(doubtText(t.ID, t.Doubtful), l.Width, "    "), " "))
+	}
+	if rest := len(tasks) - most; rest > 0 {
+		fmt.Fprintf(w, "  and %d more tasks whose tests prove less than before\n", rest)
+	}
+}
+
+// doubtText says which tests of a completed task need a person, and what to type.
+func doubtText(id string, tests []string) string {
+	return fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
+		id, words.Line(strings.Join(tests, "; "), maxWhy), id, id, id)
+}
+
+// refused names the runners that would not work and what to type for each, and returns what comes before relay work.
+func (l Printer) refused(w io.Writer, list []Refusal) (first string) {
+	for _, r := range list {
+		text := r.what + " (" + strings.TrimPrefix(words.After(r.Why), ": ") + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(words.Line(text, maxWhy), l.Width, "    "), " "))
+		first += r.Fix + "; then "
+	}
+	return first
+}

@@ -1,0 +1,97 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/words"
+)
+
+// WriteAttempt writes one attempt with its receipt for a person.
+func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
+	head := fmt.Sprintf("attempt %d  %s", at.ID, FormatTime(at.StartedAt, l.Now))
+	result := strings.ReplaceAll(string(at.Result), "_", " ")
+	switch {
+	case !at.EndedAt.IsZero():
+		head += "  " + words.Span(at.EndedAt.Sub(at.StartedAt))
+	case l.Dead:
+		result = InterruptedText
+	default:
+		head += "  running for " + words.Span(l.Now.Sub(at.StartedAt))
+	}
+	if at.Runner != "" {
+		head += "  " + words.Line(strings.TrimSpace(at.Runner+" "+at.Model), 40)
+	}
+	head += "  " + result
+	if at.Result != attempts.ResultSuccess && at.Outcome != "" {
+		head += fmt.Sprintf(" (%s, %s)", at.Outcome, ChargeText(at.Charged))
+	}
+	fmt.Fprintln(w, indent+head)
+	WriteReceipt(w, &at.Receipt, l, indent+"  ")
+	if u := at.Undone; u != nil {
+		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, words.Some(u.Since, 8))
+		fmt.Fprintln(w, terminal.Wrap(text, l.Width, indent+"  "))
+	}
+	if at.Usage != nil {
+		fmt.Fprintf(w, "%s  %s\n", indent, words.Usage(*at.Usage))
+	}
+}
+
+// resultSources say what stood in for a result in relay's form.
+var resultSources = map[attempts.ResultSource]string{
+	attempts.ResultLoose:     "result: from a block of the agent's last message without relay's mark",
+	attempts.ResultChecks:    "result: the agent gave none; the task's checks decided",
+	attempts.ResultReviewers: "result: the agent gave none when it had mended what reviewers found; the reviewers decided",
+	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
+}
+
+// ChargeText says whether an attempt was charged.
+func ChargeText(charged bool) string {
+	if charged {
+		return "charged"
+	}
+	return "not charged"
+}
+
+// WriteReceipt writes what an attempt left: its summary, checks, verdict and what was kept of its work.
+func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
+	say := func(label, text string) {
+		if strings.TrimSpace(text) != "" {
+			fmt.Fprintln(w, terminal.Wrap(label+text, l.Width, indent))
+		}
+	}
+	say("", r.Summary)
+	if r.ErrorSummary != r.Summary {
+		say(string(r.ErrorCategory)+": ", r.ErrorSummary)
+	}
+	say("", resultSources[r.ResultFrom])
+	if r.AlreadyDone {
+		say("", "already done: nothing had to change, and its checks pass on the commit that the attempt began from")
+	}
+	say("changed: ", words.Some(r.FilesChanged, 8))
+	for _, text := range r.WeakerTests {
+		say("look at its tests: ", text)
+	}
+	for _, c := range r.Checks {
+		of := c.Phase
+		if c.Attribution != "" {
+			of += ", " + strings.ReplaceAll(string(c.Attribution), "_", " ")
+		}
+		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, words.Exit(c.ExitCode), c.Seconds, of))
+	}
+	say("verdict: ", string(r.Verdict))
+	if r.Findings != "" {
+		for _, text := range strings.Split(words.Safe(strings.TrimSpace(r.Findings)), "\n") {
+			fmt.Fprintln(w, indent+"| "+words.Line(text, max(l.Width-len(indent)-2, 20)))
+		}
+	}
+	say("suggestion: ", r.Suggestion)
+	say("learning: ", r.Learning)
+	say("kept: ", r.Salvage)
+	for _, ref := range r.Kept {
+		say("kept, too: ", ref)
+	}
+}

@@ -1,0 +1,230 @@
+// Package status says how an epic and a run stand: the report of relay status, the summary of a run, what a dry run would do, and
+// what a person should type next.
+package status
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/epic"
+	"relay/orchestrator"
+)
+
+// Report is how an epic stands: what relay status --json prints, and what its text is made of. The schema of it is
+// status.schema.json.
+type Report struct {
+	Version     int                 `json:"version"`
+	Epic        Epic                `json:"epic"`
+	Run         Run                 `json:"run"`
+	Branch      string              `json:"branch,omitempty"`   // the epic's integration branch
+	From        string              `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
+	Finished    string              `json:"finished,omitempty"` // the branch that relay finish put all of that on
+	Waiting     *Wait               `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Cooling     []Cooldown          `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Refused     []Refusal           `json:"refused,omitempty"`  // runners that would not work when they were last asked
+	Counts      orchestrator.Counts `json:"counts"`
+	Usage       attempts.Usage      `json:"usage"`
+	Spenders    attempts.Spenders   `json:"spenders,omitempty"`
+	Tasks       []Task              `json:"tasks"`
+	Judged      *EpicReview         `json:"epic_review,omitempty"` // the newest review of the whole epic
+	Forecast    *Forecast           `json:"forecast,omitempty"`
+	Regressions []string            `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on what has landed
+	Edited      bool                `json:"edited"`             // somebody else changed attempt-ledger.yml
+
+	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
+	Warnings    []string `json:"warnings"`
+
+	outlook orchestrator.Outlook // of the plan and the ledger this is about
+}
+
+// Epic names the epic of a report.
+type Epic struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Source string `json:"source,omitempty"`
+}
+
+// Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
+// saying so.
+type Run struct {
+	ID        string     `json:"id,omitempty"`
+	State     string     `json:"state"`
+	PID       int        `json:"pid,omitempty"`
+	Host      string     `json:"host,omitempty"`
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	StoppedAt *time.Time `json:"stopped_at,omitempty"`
+	ExitCode  *int       `json:"exit_code,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	Why       string     `json:"why,omitempty"`   // in words, of a reason that is a limit of the run
+	Until     *time.Time `json:"until,omitempty"` // the deadline of a run that is on
+}
+
+// The words of runState.State.
+const (
+	neverRan = "never"
+	Running  = "running"
+	stopped  = "stopped"
+	crashed  = "crashed"
+)
+
+// Task is one task of a report. Attempt counts the charged attempts, and the running one if there is one.
+type Task struct {
+	ID          string             `json:"id"`
+	Title       string             `json:"title"`
+	Status      attempts.Status    `json:"status"`
+	Attempt     int                `json:"attempt"`
+	MaxAttempts int                `json:"max_attempts"`
+	Tries       int                `json:"tries"` // every attempt there ever was
+	Runner      string             `json:"runner,omitempty"`
+	StartedAt   *time.Time         `json:"started_at,omitempty"` // of the running attempt
+	Reason      attempts.Reason    `json:"reason,omitempty"`     // why it is gated
+	Detail      string             `json:"detail,omitempty"`
+	LastError   string             `json:"last_error,omitempty"`
+	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
+	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
+	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
+	Unverified  bool               `json:"unverified,omitempty"`   // completed, but neither check nor reviewer proved it
+	Doubtful    []string           `json:"weaker_tests,omitempty"` // completed, but these prove less, and nobody has approved that
+	Usage       *attempts.Usage    `json:"usage,omitempty"`        // of all its attempts
+	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
+}
+
+// New puts an epic and its ledger together.
+func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
+	s := &Report{
+		Version: 1, Epic: Epic{p.Epic.ID, p.Epic.Title, p.Epic.Source}, Run: runOf(v),
+		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From, Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
+		outlook: orchestrator.Outlook{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
+	}
+	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
+		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask
+	}
+	causes := attempts.AllRootCauses(v.Ledger, p.Graph)
+	for i := range p.Epic.Tasks {
+		t := &p.Epic.Tasks[i]
+		rec := v.Ledger.Tasks[t.ID]
+		if rec == nil {
+			rec = &attempts.TaskRecord{}
+		}
+		state := taskOf(t, rec, maxAttempts)
+		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
+		if state.Status == attempts.BlockedOn {
+			state.RootCauses = causes[i]
+			state.WaitsFor = v.Ledger.WaitsFor(p.Graph, t.ID)
+		}
+		if verbose {
+			state.Attempts = rec.Attempts
+		}
+		s.Tasks[i] = state
+		s.Counts.Add(state.Status)
+		s.addUsage(rec)
+		if used := rec.Used(); used != (attempts.Usage{}) {
+			s.Tasks[i].Usage = &used
+		}
+	}
+	s.addEpicReview(v.Ledger)
+	s.Spenders.Rank()
+	return s
+}
+
+// hasWork reports whether there is something left to do, for a run or a person.
+func (s *Report) hasWork() bool {
+	doubtful := func(t Task) bool { return len(t.Doubtful) > 0 }
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused) > 0 || slices.ContainsFunc(s.Tasks, doubtful)
+}
+
+func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
+	state := Task{ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Doubtful: rec.Doubtful()}
+	if t.MaxAttempts > 0 {
+		state.MaxAttempts = t.MaxAttempts
+	}
+	if running := rec.Running(); running != nil {
+		state.Attempt++
+		state.Runner, state.StartedAt = running.Runner, &running.StartedAt
+	}
+	if rec.Gate != nil {
+		state.Reason, state.Detail = rec.Gate.Reason, rec.Gate.Detail
+	}
+	for i := range rec.Attempts {
+		last := &rec.Attempts[i]
+		if last.Result == attempts.ResultInProgress {
+			continue
+		}
+		state.LastError = ""
+		if last.Result != attempts.ResultSuccess {
+			state.LastError = last.Receipt.ErrorSummary
+		} else if rec.Completed {
+			state.Already = last.Receipt.AlreadyDone
+			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""
+		}
+	}
+	return state
+}
+
+func runOf(v *attempts.View) Run {
+	status := v.Ledger.Status
+	r := Run{ID: v.Ledger.Folded.Run, State: stopped, PID: status.PID, Reason: status.LastExitReason}
+	if !status.StartedAt.IsZero() {
+		r.StartedAt = &status.StartedAt
+	}
+	switch {
+	case v.Running:
+		r.State, r.Reason = Running, ""
+		if !v.Ledger.Until.IsZero() && status.State == Running {
+			r.Until = &v.Ledger.Until
+		}
+		if h := v.Holder; h != nil {
+			r.PID, r.Host, r.StartedAt = h.PID, h.Host, &h.Since
+		}
+	case status.State == "":
+		return Run{State: neverRan}
+	case status.State == "running":
+		r.State, r.Reason = crashed, "crashed"
+	default:
+		r.StoppedAt, r.ExitCode, r.Why = &status.StoppedAt, &status.LastExitCode, v.Ledger.Why
+	}
+	return r
+}
+
+// GoesOn reports whether another run will follow this one in a moment.
+func (r *Run) GoesOn(now time.Time) bool {
+	return r.State == stopped && r.Reason == project.Reloading && now.Sub(*r.StoppedAt) < project.ReloadWait
+}
+
+// CountTasks counts the tasks of an epic by state.
+func CountTasks(l *attempts.Ledger, g *epic.Graph) orchestrator.Counts {
+	var c orchestrator.Counts
+	for i := range g.Len() {
+		c.Add(l.StatusOf(g, g.ID(i)))
+	}
+	return c
+}
+
+// Read returns the report of the project as it is now, and writes nothing. It fails when plan or ledger cannot be read.
+func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error) {
+	now, view, warning, err := p.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := New(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
+	s.Warnings = append(s.Warnings, p.Damage...)
+	s.Refused = Refusing(p, now, view.Ledger)
+	if warning != "" {
+		s.PlanChanged = true
+		s.Warnings = append(s.Warnings, warning)
+	}
+	return s, nil
+}
+
+// AfterRun returns the report of a plan whose run is over. An edit of epic.yml since only sets PlanChanged.
+func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report {
+	s := New(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
+	s.Refused = Refusing(p, pl, view.Ledger)
+	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
+	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
+	return s
+}

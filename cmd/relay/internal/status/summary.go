@@ -1,0 +1,155 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator"
+	"relay/orchestrator/report"
+	"relay/orchestrator/words"
+)
+
+// Summary is what relay work --json prints when it ends.
+type Summary struct {
+	Version     int                 `json:"version"`
+	Run         string              `json:"run"`
+	Reason      string              `json:"reason"`
+	Why         string              `json:"why,omitempty"` // of a reason that is a limit of the run
+	ExitCode    int                 `json:"exit_code"`
+	Error       string              `json:"error,omitempty"`
+	Seconds     float64             `json:"seconds"`
+	Slept       float64             `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
+	Attempts    int                 `json:"attempts"`                // that ended, as all that follows of every run since the first
+	Reloads     int                 `json:"reloads,omitempty"`       // each began another run
+	Left        int                 `json:"left"`                    // tasks of the last run that are not completed
+	Counts      orchestrator.Counts `json:"counts"`
+	Usage       attempts.Usage      `json:"usage"`
+	Regressions []string            `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on the integration branch at the end
+	Tasks       []Task              `json:"tasks,omitempty"`    // those that are not completed, at most 100
+}
+
+// maxRegressions bounds the checks that are told at the end of a run; all are notes of it.
+const maxRegressions = 10
+
+// MaxTasks bounds the tasks listed at the end of a run.
+const MaxTasks = 100
+
+// NewSummary returns the summary of a run that ended with an exit code.
+func NewSummary(s orchestrator.Summary, code, reloads int) Summary {
+	return Summary{
+		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
+		Slept: suspendedSeconds(s.Naps), Attempts: s.Ended, Left: s.Left, Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
+	}
+}
+
+// suspendText says in one line how long the machine was suspended during the run.
+func suspendText(naps []orchestrator.Nap) string {
+	text, sum := naps[0].String(), time.Duration(0)
+	for _, nap := range naps {
+		sum += nap.To.Sub(nap.From)
+	}
+	if more := len(naps) - 1; more > 0 {
+		text += fmt.Sprintf(" and %s after that, %s in all", words.Count(more, "time"), words.Span(sum))
+	}
+	return text + ": nothing was done then"
+}
+
+func suspendedSeconds(naps []orchestrator.Nap) (seconds float64) {
+	for _, nap := range naps {
+		seconds += nap.To.Sub(nap.From).Seconds()
+	}
+	return seconds
+}
+
+// Unfinished returns the tasks that are not completed, at most MaxTasks.
+func Unfinished(s *Report) []Task {
+	var left []Task
+	for i := range s.Tasks {
+		if s.Tasks[i].Status != attempts.Completed && len(left) < MaxTasks {
+			left = append(left, s.Tasks[i])
+		}
+	}
+	return left
+}
+
+// RunSummary tells a sleepy person what happened, what needs them, and what to type.
+func (l Printer) RunSummary(w io.Writer, s orchestrator.Summary, now *Report) {
+	c := s.Counts
+	l.Dead = true // the run is over
+	fmt.Fprintf(w, "\n%s\n", report.Headline(s.Reason, s.Left))
+	if next := report.Next(s.Reason); s.Why != "" {
+		l.note(w, s.Why)
+		l.note(w, next)
+	}
+	fmt.Fprintf(w, "tasks  %s %s\n", Bar(now.Counts, 20), l.CountsText(now.Counts))
+	fmt.Fprintf(w, "time   %s, %s\n", words.Span(s.Elapsed), words.Count(s.Ended, "attempt"))
+	if len(s.Naps) > 0 {
+		l.note(w, suspendText(s.Naps))
+	}
+	if now.PlanChanged {
+		l.note(w, "epic.yml has changed since this run began: the next relay work goes by it")
+	}
+	if u := s.Usage; u != (attempts.Usage{}) {
+		fmt.Fprintf(w, "cost   %s\n", words.Usage(u))
+	}
+	widest, told := 0, 0
+	for i := range now.Tasks {
+		if now.Tasks[i].Status != attempts.Completed {
+			widest = max(widest, len(now.Tasks[i].ID))
+		}
+	}
+	for i := range now.Tasks {
+		t := &now.Tasks[i]
+		if t.Status == attempts.Completed || (len(now.Tasks) > shortEpic && !urgent(t)) {
+			continue
+		}
+		if told++; told == 1 {
+			fmt.Fprintln(w)
+		}
+		l.task(w, t, widest)
+	}
+	if now.hasWork() {
+		l.needsYou(w, now)
+	}
+	WriteRegressions(w, s.Relapsed)
+	if c.Completed > 0 && s.Ended > 0 {
+		fmt.Fprintf(w, "\n%s\n", l.workLocation())
+	}
+}
+
+// WriteRegressions names the checks that fail on all that has landed.
+func WriteRegressions(w io.Writer, checks []string) {
+	if len(checks) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nlook at what fails on all that has landed:")
+	for _, text := range checks[:min(len(checks), maxRegressions)] {
+		fmt.Fprintf(w, "  %s\n", words.Safe(text))
+	}
+}
+
+// workLocation says where the work is.
+func (l Printer) workLocation() string {
+	if l.Shared {
+		return "the work is in this checkout, and relay has committed nothing: git status, git log"
+	}
+	if l.Branch == "" {
+		return "the work is on your branch, one or more commits for each task: git log"
+	}
+	where := "the work is on the branch " + l.Branch + ": git log " + l.Branch + "\n"
+	if l.From == "" {
+		return where + "relay finish --into BRANCH lands it on a branch of yours: it began on none, but where HEAD was detached"
+	}
+	return where + "relay finish lands it on the branch it began from"
+}
+
+// AddRun adds a run to those before it.
+func AddRun(before, s orchestrator.Summary) orchestrator.Summary {
+	s.Elapsed += before.Elapsed
+	s.Ended += before.Ended
+	s.Naps = append(before.Naps[:len(before.Naps):len(before.Naps)], s.Naps...)
+	s.Usage.Add(before.Usage)
+	return s
+}

@@ -1,0 +1,27 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"relay/orchestrator"
+)
+
+// In the morning it is said how much of the night the machine slept through.
+func TestSleepIsSummedUp(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 11, 22, 2, 10, 0, 0, time.Local)
+	nap := orchestrator.Nap{From: from, To: from.Add(210 * time.Minute)}
+	short := orchestrator.Nap{From: from.Add(5 * time.Hour), To: from.Add(5*time.Hour + 5*time.Minute)}
+	for want, naps := range map[string][]orchestrator.Nap{
+		"the machine slept from 02:10 to 05:40: nothing was done then":                                      {nap},
+		"the machine slept from 02:10 to 05:40 and 2 times after that, 3h40m in all: nothing was done then": {nap, short, short},
+	} {
+		if got := suspendText(naps); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := suspendedSeconds(AddRun(orchestrator.Summary{Naps: []orchestrator.Nap{nap}}, orchestrator.Summary{Naps: []orchestrator.Nap{short}}).Naps); got != 12900 {
+		t.Errorf("over two runs it slept %v s, want 12900", got)
+	}
+}

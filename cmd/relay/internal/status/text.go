@@ -1,0 +1,240 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator"
+	"relay/orchestrator/report"
+	"relay/orchestrator/words"
+)
+
+// Printer writes reports as text.
+type Printer struct {
+	Now     time.Time
+	Width   int
+	Verbose bool
+	Dead    bool   // no run is on: what is in progress was interrupted
+	Branch  string // that has the work; "" : the one that is checked out
+	From    string // the branch the epic began from; "" : none
+	Shared  bool   // the tasks worked side by side in the user's checkout
+}
+
+// InterruptedText is what was in progress when no run is on any more.
+const InterruptedText = "interrupted"
+
+// shortEpic is how many tasks are listed whole without being asked for.
+const shortEpic = 50
+
+// Write writes a report as text.
+func Write(w io.Writer, s *Report, l Printer) {
+	l.Dead = s.Run.State != Running
+	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, words.Line(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
+	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.Now))
+	if s.Run.Why != "" && s.Judged == nil { // else it is said there
+		l.note(w, s.Run.Why)
+		l.note(w, report.Next(orchestrator.Reason(s.Run.Reason)))
+	}
+	fmt.Fprintf(w, "tasks  %s %s\n", Bar(s.Counts, 20), l.CountsText(s.Counts))
+	l.usage(w, s)
+	switch {
+	case s.Finished != "":
+		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", words.Line(s.Finished, 60), s.Branch)
+	case s.Branch != "" && s.Counts.Completed > 0:
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type)
+	}
+	l.EpicReview(w, s.Judged)
+	l.cooldowns(w, s)
+	if s.Forecast != nil {
+		l.forecast(w, s)
+	}
+	for _, warning := range s.Warnings {
+		l.note(w, warning)
+	}
+	if n := unverified(s); n > 0 {
+		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", words.Count(n, "task"))
+	}
+	if s.Edited {
+		fmt.Fprint(w, "note   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
+	}
+	fmt.Fprintln(w)
+	l.tasks(w, s)
+	l.needsYou(w, s)
+	WriteRegressions(w, s.Regressions)
+}
+
+// note tells what a person should know, if anything.
+func (l Printer) note(w io.Writer, text string) {
+	if text == "" {
+		return
+	}
+	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+}
+
+// tasks lists the tasks, or of a long epic those that run or need a person.
+func (l Printer) tasks(w io.Writer, s *Report) {
+	all := l.Verbose || len(s.Tasks) <= shortEpic
+	widest := 0
+	for i := range s.Tasks {
+		if all || urgent(&s.Tasks[i]) {
+			widest = max(widest, len(s.Tasks[i].ID))
+		}
+	}
+	left := 0
+	for i := range s.Tasks {
+		if !all && !urgent(&s.Tasks[i]) {
+			left++
+			continue
+		}
+		l.task(w, &s.Tasks[i], widest)
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", words.Count(left, "task"))
+	}
+}
+
+func unverified(s *Report) int {
+	n := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].Unverified {
+			n++
+		}
+	}
+	return n
+}
+
+// urgent is what is worth a line in a long list.
+func urgent(t *Task) bool {
+	return t.Status == attempts.Gated || t.Status == attempts.InProgress
+}
+
+func (l Printer) task(w io.Writer, t *Task, widest int) {
+	tries := ""
+	if t.Attempt > 0 && t.Status != attempts.Completed {
+		tries = fmt.Sprintf("%d/%d", t.Attempt, t.MaxAttempts)
+	}
+	status, tail := strings.ReplaceAll(string(t.Status), "_", " "), ""
+	cut := l.Dead && t.Status == attempts.InProgress
+	if cut {
+		status = InterruptedText
+	}
+	head := fmt.Sprintf("  %s  %-11s %4s  ", terminal.Pad(t.ID, widest), status, tries)
+	switch {
+	case cut:
+	case t.StartedAt != nil:
+		tail = fmt.Sprintf("  (%s, %s)", words.Line(t.Runner, 20), words.Span(l.Now.Sub(*t.StartedAt)))
+	case t.Already:
+		tail = "  (already done)"
+	case t.Unverified:
+		tail = "  (unverified)"
+	}
+	room := max(l.Width-displaywidth.String(head)-displaywidth.String(tail), 20)
+	fmt.Fprintf(w, "%s%s%s\n", head, words.Line(t.Title, room), tail)
+	indent := strings.Repeat(" ", widest+4)
+	if why := l.why(t); why != "" {
+		fmt.Fprintln(w, terminal.Wrap(why, l.Width, indent))
+	}
+	if l.Verbose {
+		for i := range t.Attempts {
+			WriteAttempt(w, &t.Attempts[i], l, indent)
+		}
+	}
+}
+
+// maxWhy bounds what is said of one task, in columns.
+const maxWhy = 300
+
+// why says why a task is not done, if there is anything to say.
+func (l Printer) why(t *Task) string {
+	switch {
+	case t.Status == attempts.Gated && t.Detail != "":
+		return words.Line(string(t.Reason)+": "+t.Detail, maxWhy)
+	case t.Status == attempts.Gated:
+		return string(t.Reason)
+	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
+		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
+	case t.Status == attempts.BlockedOn:
+		return "waits for " + words.Some(t.WaitsFor, 5)
+	case t.Status == attempts.Pending && t.LastError != "":
+		return words.Line("last time: "+t.LastError, maxWhy)
+	}
+	return ""
+}
+
+func runText(r Run, now time.Time) string {
+	switch r.State {
+	case neverRan:
+		return "none yet"
+	case Running:
+		text := "running"
+		if r.StartedAt != nil {
+			text += fmt.Sprintf(" since %s (%s)", FormatTime(*r.StartedAt, now), words.Span(now.Sub(*r.StartedAt)))
+		}
+		if r.Until != nil {
+			text += ", until " + FormatTime(*r.Until, now)
+		}
+		return fmt.Sprintf("%s, process %d on %s", text, r.PID, r.Host)
+	case crashed:
+		return fmt.Sprintf("the last one (process %d) died without a word; relay work continues", r.PID)
+	}
+	why := strings.ReplaceAll(r.Reason, "_", " ")
+	if r.Reason == string(orchestrator.NoRunnableTasks) {
+		if why = "what could be done is done"; *r.ExitCode == exit.OK {
+			why = "the tasks you named are completed"
+		}
+	}
+	text := fmt.Sprintf("stopped %s: %s", FormatTime(*r.StoppedAt, now), why)
+	if *r.ExitCode != 0 {
+		text += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
+	}
+	return text
+}
+
+// FormatTime shows a time as near as needed: today's by the clock, others with their date.
+func FormatTime(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format("15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// Bar draws how many of the tasks are completed, in width columns and two brackets.
+func Bar(c orchestrator.Counts, width int) string {
+	done := 0
+	if c.Total > 0 {
+		done = c.Completed * width / c.Total
+	}
+	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
+}
+
+// CountsText says how many tasks are in which state.
+func (l Printer) CountsText(c orchestrator.Counts) string {
+	return report.Standing(c, l.Dead)
+}
+
+// OpenTasks lists tasks that are not completed.
+func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []Task) {
+	if len(tasks) == 0 {
+		return
+	}
+	fmt.Fprintln(w, head)
+	widest := 0
+	for i := range tasks {
+		widest = max(widest, len(tasks[i].ID))
+	}
+	for i := range tasks {
+		if i == MaxTasks {
+			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", words.Count(len(tasks)-i, "task"))
+			return
+		}
+		l.task(w, &tasks[i], widest)
+	}
+}

@@ -1,0 +1,47 @@
+package status
+
+import (
+	"strings"
+	"testing"
+
+	"relay/attempts"
+)
+
+// Where several agents or models have worked each has a line, and what nobody has a price for is not passed over.
+func TestSpenders(t *testing.T) {
+	t.Parallel()
+	used := func(runner, model string, u attempts.Usage) attempts.Attempt {
+		return attempts.Attempt{Runner: runner, Model: model, Usage: &u}
+	}
+	s := &Report{}
+	s.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{
+		used("claude", "opus", attempts.Usage{InputTokens: 2_000_000, CachedTokens: 1_500_000, OutputTokens: 9000, CostUSD: 4}),
+		used("claude", "haiku", attempts.Usage{InputTokens: 1000, OutputTokens: 10, CostUSD: 0.25}),
+		{Runner: "mute"},
+	}})
+	s.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{
+		used("claude", "opus", attempts.Usage{InputTokens: 500, CostUSD: 1}),
+		used("codex", "", attempts.Usage{InputTokens: 7000, OutputTokens: 70}),
+	}})
+	s.Spenders.Rank()
+	var out strings.Builder
+	Printer{}.usage(&out, s)
+	want := `cost   5.25 USD, 2.0M tokens in (1.5M from the cache), 9k out
+       claude opus: 5.00 USD, 2.0M tokens in (1.5M from the cache), 9k out, 2 attempts
+       claude haiku: 0.25 USD, 1k tokens in, 10 out, 1 attempt
+       codex: 7k tokens in, 70 out, 1 attempt
+       not in it: what 1 attempt cost, whose price nobody knew
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	one := &Report{}
+	one.addUsage(&attempts.TaskRecord{Attempts: []attempts.Attempt{used("claude", "opus", attempts.Usage{InputTokens: 1, CostUSD: 1})}})
+	for verbose, want := range map[bool]int{false: 1, true: 2} {
+		out.Reset()
+		Printer{Verbose: verbose}.usage(&out, one)
+		if got := strings.Count(out.String(), "\n"); got != want {
+			t.Errorf("verbose %v: %q", verbose, out.String())
+		}
+	}
+}
