@@ -155,5 +155,5 @@ func (s *server) tend(done <-chan struct{}) {
 // last looks through the whole machine once for what carries one of our marks and is not below us.
 func (s *server) last() {
 	delete(s.marks, "")
-	s.local.kin.sweep(func(mark string) bool { return s.marks[mark] }, 0, nil)
+	s.local.kin.sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
 }

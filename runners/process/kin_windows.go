@@ -176,4 +176,4 @@ func (k *kin) reapAdopted() {}
 // reclaim has nothing to do: the jobs ended with the guardian.
 func (k *kin) reclaim(time.Duration, map[string]bool) {}
 
-func (k *kin) sweep(func(string) bool, time.Duration, <-chan struct{}) int { return 0 }
+func (k *kin) sweep(func(string) bool, time.Duration, time.Duration, <-chan struct{}) int { return 0 }

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// recordLimit is how long a sweep waits for the guardian of what it has ended to write down how that ended.
+const recordLimit = 3 * time.Second
+
 // Sweep ends every process of this machine that carries a mark for which match is true, with everything below it: the
 // stop signal TERM, KILL after grace, again until nothing new turns up. It returns how many it ended. This process, its
 // guardians and its ancestors are left alone, and so is what belongs to another user.
@@ -12,6 +15,6 @@ import (
 // A process that has overwritten its own environment is not found; what it did to its parent's does not matter. On
 // Windows there is nothing to find: the system ends a command's whole job when its guardian ends.
 func Sweep(ctx context.Context, match func(mark string) bool, grace time.Duration) (ended int, err error) {
-	ended = theKin().sweep(match, grace, ctx.Done())
+	ended = theKin().sweep(match, grace, recordLimit, ctx.Done())
 	return ended, context.Cause(ctx)
 }

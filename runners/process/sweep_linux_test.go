@@ -45,6 +45,27 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// What is swept may have a guardian, who writes down how it ended: that is there when the sweep is over. Not parallel, as TestSweep.
+func TestSweepAwaitsGuardians(t *testing.T) {
+	cmd := shell(t, "")
+	up := pipe(t, cmd, "up")
+	guardian := exec.CommandContext(t.Context(), "setsid", "sh", "-c",
+		`(RELAY_ATTEMPT="$MARK" sh -c 'echo $$; exec sleep 1000' >"$F/up"; sleep 0.3; echo ended >"$F/ended") &`)
+	guardian.Env = append(cmd.Env, "MARK="+cmd.Mark)
+	if err := guardian.Run(); err != nil {
+		t.Fatal(err)
+	}
+	h := hold(t, up)
+	ended, err := Sweep(t.Context(), func(mark string) bool { return mark == cmd.Mark }, time.Hour)
+	if err != nil || ended != 1 {
+		t.Errorf("ended %d, %v", ended, err)
+	}
+	gone(t, h)
+	if _, err := os.Stat(cmd.Dir + "/ended"); err != nil {
+		t.Errorf("the guardian was not waited for: %v", err)
+	}
+}
+
 // A sweep whose time is up before it has begun, as on a machine that is too busy for it, looks once all the same.
 func TestSweepLooksOnce(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sweep is Sweep; it stops early when done is closed.
-func (k *kin) sweep(match func(string) bool, grace time.Duration, done <-chan struct{}) int {
+// sweep is Sweep; it stops early when done is closed. It waits so long for the guardians of what it has ended.
+func (k *kin) sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
 	s := &sweeper{kin: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}, done: done}
 	s.skip[os.Getpid()] = true
 	k.mu.Lock()
@@ -24,8 +24,33 @@ func (k *kin) sweep(match func(string) bool, grace time.Duration, done <-chan st
 		return 0
 	}
 	s.repeat(unix.SIGKILL, held)
+	s.recorded(guardians)
 	k.reapAdopted()
 	return len(s.targets) - s.living()
+}
+
+// recorded waits until the guardians of what was ended are gone: each writes down first how its processes ended. A parent that is
+// no guardian is not waited for longer than the limit.
+func (s *sweeper) recorded(limit time.Duration) {
+	for id := range s.targets {
+		delete(s.parents, id.pid)
+	}
+	until := time.Now().Add(limit)
+	for pause := time.Millisecond; time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
+		for pid, m := range s.parents {
+			if !m.alive() {
+				delete(s.parents, pid)
+			}
+		}
+		if len(s.parents) == 0 {
+			return
+		}
+		select {
+		case <-s.done:
+			return
+		case <-time.After(pause):
+		}
+	}
 }
 
 // appearLimit is how long a sweep looks again at a process that shows nothing of itself.
@@ -36,6 +61,7 @@ type sweeper struct {
 	match   func(string) bool
 	skip    map[int]bool
 	targets map[member]member // by identity
+	parents map[int]member    // of what carries a mark, by pid
 	unseen  unseen
 	done    <-chan struct{}
 }
@@ -82,11 +108,22 @@ func (s *sweeper) find(sig syscall.Signal) (again bool) {
 			again = again || mark == "" && s.unseen.appears(m, appearLimit)
 			continue
 		}
+		s.begat(m)
 		for _, m := range append(descendants(pid), m) {
 			s.add(m, sig)
 		}
 	}
 	return again
+}
+
+// begat notes the parent of what carries a mark: it may be a guardian.
+func (s *sweeper) begat(m member) {
+	if s.parents == nil {
+		s.parents = map[int]member{}
+	}
+	if parent, ok := look(m.ppid); ok && m.ppid > 1 && !s.skip[m.ppid] {
+		s.parents[m.ppid] = parent
+	}
 }
 
 func (s *sweeper) add(m member, sig syscall.Signal) {
@@ -145,7 +182,7 @@ func (k *kin) reclaim(grace time.Duration, marks map[string]bool) {
 	}
 	k.cullAll(nil)
 	delete(marks, "")
-	k.sweep(func(mark string) bool { return marks[mark] }, max(0, time.Until(until)), nil)
+	k.sweep(func(mark string) bool { return marks[mark] }, max(0, time.Until(until)), 0, nil)
 }
 
 // ownerless lists what lives on of commands that are over, and reaps what does not.
