@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -29,19 +28,14 @@ func (w *lane) baseline(ctx context.Context, f *Finding) error {
 	for i := range checks {
 		checks[i].occasion = onBase
 	}
-	return w.ask(ctx, question{a: w.a, p: w.p, commit: w.a.Base, checks: checks, before: true}, f, func(check numbered, s said) (bool, error) {
+	err := w.ask(ctx, question{a: w.a, p: w.p, commit: w.a.Base, checks: checks, before: true}, f, func(check numbered, s said) (bool, error) {
 		w.before[check.key()] = s
-		if w.holdBack(ctx, check, s, f) {
-			return false, nil
-		}
-		if check.Expect != epic.ExpectRedThenGreen {
-			return true, nil
-		}
-		s.run.Phase = phaseBaseline
-		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
-		w.unsound(check, s, f)
-		return f.Outcome == attempts.Success, nil
+		return !w.holdBack(ctx, w.a, check, s, f), nil
 	})
+	if err == nil && f.Outcome == attempts.Success {
+		w.sober(w.a, w.before, f)
+	}
+	return err
 }
 
 // unsound fails a finding, before the work, with a check that must fail then and did not.
@@ -50,7 +44,7 @@ func (g *ground) unsound(check numbered, s said, f *Finding) {
 	case s.timedOut:
 		f.fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, tooMuch(s.flooded, g.checkWall(check.Check))))
 	case s.passed():
-		f.fail(attempts.Environment, attempts.TestFailure, check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)")
+		f.fail(attempts.Environment, attempts.TestFailure, beforeWork(check.Name))
 		f.Gate = attempts.Infrastructure
 	}
 }
@@ -60,6 +54,9 @@ func (w *lane) prove(ctx context.Context, f *Finding) error {
 	if w.before == nil { // the agent has ended under a run that was killed
 		if err := w.baseline(ctx, f); err != nil || f.Outcome != attempts.Success {
 			return err
+		}
+		if f.provedByNothing(w.before.early(w.a)); f.Outcome != attempts.Success {
+			return nil
 		}
 	}
 	w.before.noteWritten(f)

@@ -42,6 +42,8 @@ type ground struct {
 	trusted  string // what the user had checked out when the run began; "" with isolation shared
 
 	landedSteering atomic.Bool // see noteSteering
+
+	unable sync.Map // checks of the epic that cannot run, and are told
 }
 
 func (g *ground) began() attempts.Integration { return g.origin }
@@ -67,7 +69,8 @@ type checkout struct {
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
 
-	from string // where the branch ended when the run began
+	from string     // where the branch ended when the run began
+	base baseChecks // of the user's own checkout
 
 	clearing sync.Mutex
 	cleared  time.Time // see clearWay
@@ -135,13 +138,15 @@ func (c *checkout) Attempt(ctx context.Context, a Assignment) (Result, error) {
 
 func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	p := placeOf(c.o.Dir, a)
-	var asked []attempts.CheckRun // before the work
-	if c.tree != nil && !a.Ended {
-		f, ok, err := c.sober(ctx, a, p)
-		if err != nil || !ok {
-			return f, err
+	before := Finding{Result: Result{Outcome: attempts.Success}}
+	if !a.Ended {
+		said, err := c.baseline(ctx, a, p, &before)
+		if err != nil || before.Outcome != attempts.Success {
+			return before, err
 		}
-		asked = f.Receipt.Checks
+		if a.before = said; c.tree != nil {
+			a.Known.Passing = said.early(a)
+		}
 	}
 	c.watch()
 	defer c.unwatch()
@@ -149,7 +154,7 @@ func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Receipt.Checks = asked
+	f.Receipt.Checks, f.Notes = before.Receipt.Checks, append(before.Notes, f.Notes...)
 	if err := c.guard(ctx, &f); err != nil {
 		return f, err
 	}
@@ -227,6 +232,7 @@ func (c *checkout) settle(ctx context.Context, a Assignment, p place, f *Finding
 	var err error
 	if f.Outcome == attempts.Success {
 		c.noteScope(&a.Task, f)
+		c.base.epic = f.epicSaid
 		err = c.tree.Restore(ctx, f.Head)
 	} else {
 		err = c.setAside(ctx, a, p, f)

@@ -72,6 +72,8 @@ type Assignment struct {
 	Heard *attempts.Heard
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
+
+	before baseline // in the user's own checkout; nil: the checks were not asked
 }
 
 // Mark is the attempt's name, carried by every process it starts.
@@ -118,6 +120,8 @@ type Finding struct {
 	left    leftovers
 	old     oldTests
 	written []string // protected files that checks have changed, on the base or on the work
+
+	epicSaid baseline // by the checks of the epic, of the work
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 }

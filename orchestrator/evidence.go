@@ -20,6 +20,7 @@ import (
 // weigh looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
 func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
 	if f.Outcome != attempts.Success {
+		f.provedByNothing(a.Known.Passing)
 		return nil
 	}
 	if err := c.withdraw(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
@@ -29,6 +30,9 @@ func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Cha
 		f.judgeLeftovers()
 	}
 	if f.Outcome != attempts.Success || len(names) == 0 && !c.nothing(a, f) {
+		return nil
+	}
+	if f.provedByNothing(a.Known.Passing); f.Outcome != attempts.Success {
 		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
@@ -85,14 +89,23 @@ func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding)
 	if c.tree != nil {
 		merged = c.o.Epic.Checks
 	}
+	after := make(baseline)
 	for _, check := range acceptance(a.Task.Checks, merged) {
-		if err := c.trial(a, p).passes(ctx, check, f); err != nil {
+		s, err := c.trial(a, p).passes(ctx, check, f)
+		if err != nil {
 			return err
 		}
 		if err := c.putBackProtected(ctx, a, check, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
+		if base, known := a.before[check.key()]; known && s.passed() && c.tree != nil {
+			f.ranFewer(a.Task, check, base, s)
+		}
+		if check.ofEpic {
+			after[check.key()] = s
+		}
 	}
+	f.epicSaid = after
 	return nil
 }
 
@@ -162,17 +175,19 @@ const (
 )
 
 // passes runs one check and fails the finding when it does not pass.
-func (t trial) passes(ctx context.Context, check numbered, f *Finding) error {
+func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, error) {
 	run, ended, err := t.check(ctx, check)
+	s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 	if ctx.Err() != nil {
 		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
-		return nil
+		return s, nil
 	}
 	if err != nil {
-		return err
+		return s, err
 	}
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
 	switch {
+	case check.ofEpic && s.red() && t.unableBefore(ctx, check):
 	case unseen(ended):
 		f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 	case ended.TimedOut:
@@ -183,54 +198,17 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) error {
 			t.cannotRun(ctx, t.a, check, run, f)
 		}
 	}
-	return nil
+	return s, nil
+}
+
+// unableBefore reports whether a check of the epic could not run at all before the work either: it is held against no task.
+func (t trial) unableBefore(ctx context.Context, check numbered) bool {
+	base, known := t.a.before[check.key()]
+	return known && base.red() && t.remedy(ctx, check, base.run, t.a.Base) != ""
 }
 
 // unseen reports that nobody knows what a check would have said: that proves nothing, and is not the agent's fault.
 func unseen(r runners.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
-
-// sober runs the checks that must fail before the work. One that passes already proves nothing about this task. What
-// they leave behind is removed: it would be taken for the agent's work.
-func (c *checkout) sober(ctx context.Context, a Assignment, p place) (f Finding, ok bool, err error) {
-	ran := false
-	defer func() {
-		if ran && err == nil {
-			settled, cancel := settling(ctx)
-			defer cancel()
-			err = c.tree.Restore(settled, a.Base)
-		}
-	}()
-	for i, check := range a.Task.Checks {
-		if check.Expect != epic.ExpectRedThenGreen {
-			continue
-		}
-		ran = true
-		asked := numbered{Check: check, index: i, phase: phaseBaseline}
-		run, ended, err := c.trial(a, p).check(ctx, asked)
-		if ctx.Err() != nil {
-			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
-			return f, false, nil
-		}
-		if err != nil {
-			return f, false, err
-		}
-		f.Receipt.Checks = append(f.Receipt.Checks, run)
-		if unseen(ended) {
-			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
-			return f, false, nil
-		}
-		if why := c.remedy(ctx, asked, run, a.Base); why != "" {
-			f.fail(attempts.Environment, attempts.MissingDependency, why)
-			f.Held = true
-			return f, false, nil
-		}
-		if s := (said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded}); !s.red() {
-			c.unsound(asked, s, &f)
-			return f, false, nil
-		}
-	}
-	return f, true, nil
-}
 
 // check runs one acceptance command, the user's own text.
 func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, runners.ShellReport, error) {

@@ -9,11 +9,11 @@ import (
 // holdBack ends an attempt before its agent begins when a check of the task cannot run at all, whatever the agent does. The
 // task waits until nothing else is left to do: what lands meanwhile may bring what the check lacks. A check of the epic
 // that cannot run is told once; what is red before the work is held against no task.
-func (w *lane) holdBack(ctx context.Context, check numbered, s said, f *Finding) (held bool) {
+func (g *ground) holdBack(ctx context.Context, a Assignment, check numbered, s said, f *Finding) (held bool) {
 	if !s.red() {
 		return false
 	}
-	why := w.remedy(ctx, check, s.run, w.a.Base)
+	why := g.remedy(ctx, check, s.run, a.Base)
 	if why == "" {
 		return false
 	}
@@ -24,10 +24,7 @@ func (w *lane) holdBack(ctx context.Context, check numbered, s said, f *Finding)
 		f.Held = true
 		return true
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.unable[check.Name] {
-		w.unable[check.Name] = true
+	if _, told := g.unable.LoadOrStore(check.Name, true); !told {
 		f.note("check", "a check of the epic, "+why+"; until then it proves nothing")
 	}
 	return false

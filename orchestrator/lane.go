@@ -59,7 +59,8 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 			}
 		}
 		w.asked, w.told = f.Receipt.Checks, f.Notes
-		a.Known.Red = w.red()
+		a.Known.Red, a.Known.Passing = w.red(), w.before.early(a)
+		w.a.Known.Passing = a.Known.Passing
 	}
 	if err := w.settleCheckout(ctx); err != nil {
 		return Finding{}, err

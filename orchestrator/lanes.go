@@ -48,8 +48,6 @@ type lanes struct {
 	mu   sync.Mutex
 	used map[string]bool // worktrees of this run, by name: whether somebody works there
 
-	unable map[string]bool // checks of the epic that cannot run, and are told
-
 	theirs []string // what became a person's meanwhile and stays, in words
 
 	finding sync.Mutex
@@ -77,7 +75,7 @@ func newLanes(g *ground) *lanes {
 	return &lanes{
 		ground: g, yard: y, trunk: t, tips: tips, refs: &landing.RefGuard{Tips: tips, File: filepath.Join(g.o.Dir, refsName)},
 		makers: &makers{logs: make(map[string]string), made: make(map[string]string)},
-		said:   &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), unable: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
+		said:   &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }
 

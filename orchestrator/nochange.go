@@ -41,3 +41,23 @@ func (c *checkout) refute(f *Finding) {
 		c.idle(f, ", and "+f.Receipt.ErrorSummary)
 	}
 }
+
+// provedByNothing ends an attempt at a task whose checks passed before the work, though some of them, named here, had to fail then:
+// they cannot prove it, and its agent has not found it done already.
+func (f *Finding) provedByNothing(named []string) {
+	claimed := f.Outcome == attempts.Success || f.Outcome == attempts.Agent
+	if len(named) == 0 || !claimed || f.unsaid != nil || f.Receipt.AlreadyDone {
+		return
+	}
+	why := beforeWork(words.Listed(named))
+	if f.Outcome == attempts.Agent {
+		why += "; its agent: " + f.Receipt.ErrorSummary
+	}
+	f.fail(attempts.Environment, attempts.TestFailure, why)
+	f.Gate = attempts.Infrastructure
+}
+
+// beforeWork says that a check had to fail before the work, and did not.
+func beforeWork(check string) string {
+	return check + " passes before the work, so it cannot prove it (expect: red_then_green)"
+}

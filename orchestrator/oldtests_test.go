@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/epic"
 )
 
 // What a check script reads in belongs to the check only where tests are; else it may be what is checked.
@@ -36,17 +37,24 @@ func TestFewerTestsRan(t *testing.T) {
 		"more":    {"echo '12 passed in 0.10s' > count.txt", ""},
 		"silence": {"echo fine > count.txt", ""},
 	} {
-		l := newLab(t, "true")
-		l.Write("count.txt", "9 passed in 0.10s\n")
-		l.Git("add", "-A")
-		l.Git("commit", "-qm", "Tests")
-		f := l.inYard(l.yardOptions()).does("T1", c.agent, "cat count.txt").Finding
-		got := ""
-		for _, n := range f.Notes {
-			got += n.Text
-		}
-		if f.Outcome != attempts.Success || got != c.note || f.Doubtful != (c.note != "") {
-			t.Errorf("%s: got %s, %q, doubtful %v; want %q", name, f.Outcome, got, f.Doubtful, c.note)
+		for _, apart := range []bool{true, false} {
+			l := newLab(t, c.agent)
+			l.Write("count.txt", "9 passed in 0.10s\n")
+			l.Git("add", "-A")
+			l.Git("commit", "-qm", "Tests")
+			var f Result
+			if apart {
+				f = l.inYard(l.yardOptions()).does("T1", c.agent, "cat count.txt").Finding
+			} else {
+				f = l.begin().try(epic.Task{ID: "T1", Checks: checksOf([]string{"cat count.txt"})}, nil).Result
+			}
+			got := ""
+			for _, n := range f.Notes {
+				got += n.Text
+			}
+			if f.Outcome != attempts.Success || got != c.note || f.Doubtful != (c.note != "") {
+				t.Errorf("%s, apart %v: got %s, %q, doubtful %v; want %q", name, apart, f.Outcome, got, f.Doubtful, c.note)
+			}
 		}
 	}
 }

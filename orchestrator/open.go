@@ -23,7 +23,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 			return nil, err
 		}
 	}
-	c := &checkout{ground: g, repo: repo, config: configuration(repo.Root())}
+	c := &checkout{ground: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{verdicts: verdicts{known: make(map[verdictKey]*verdict)}}}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {

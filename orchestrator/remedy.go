@@ -19,7 +19,7 @@ import (
 // can bring what it lacks: a program that is not installed, files that git ignores, modules of a manifest. It is "" when the
 // check ran, or when the task, or another one, may be there to make what is missing: then the failure is ordinary.
 func (g *ground) remedy(ctx context.Context, check numbered, run attempts.CheckRun, base string) string {
-	s := search{g: g, ctx: ctx, base: base, dirs: []string{"."}}
+	s := search{g: g, ctx: ctx, base: base, dirs: []string{"."}, apart: g.o.Isolation == IsolationWorktree}
 	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
 		s.dirs = append(s.dirs, path.Clean(m[1]))
 	}
@@ -49,6 +49,8 @@ type search struct {
 	ctx  context.Context //nolint:containedctx // of the one call it lives for
 	base string
 	dirs []string // in which the check may have been, from the root of the checkout
+
+	apart bool // the check ran in a checkout of relay's, and not in the user's own
 }
 
 // program is about one that is not on the PATH.
@@ -59,13 +61,21 @@ func (s search) program(name string) string {
 	for _, dir := range s.dirs {
 		in := path.Join(dir, "node_modules/.bin", name)
 		switch {
-		case s.users(in):
+		case s.users(in) && s.apart:
 			return s.ignored(in)
 		case strings.Contains(s.text(path.Join(dir, "package.json")), `"`+name+`"`):
-			return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, path.Join(dir, "package.json"))
+			return s.install(name, path.Join(dir, "package.json"))
 		}
 	}
 	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
+}
+
+// install is about a dependency that a manifest of node names.
+func (s search) install(name, manifest string) string {
+	if !s.apart {
+		return fmt.Sprintf("%s is a dependency of %s, and it is not installed: npm ci", name, manifest)
+	}
+	return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, manifest)
 }
 
 // file is about one that is not there, or not executable.
@@ -87,6 +97,11 @@ func (s search) file(what missing) string {
 				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
 			}
 			return "" // an interpreter of another folder, or some file that it names
+		case s.users(in) && !s.apart:
+			if what.kind == notExecutable {
+				return in + " is not executable: chmod +x " + in
+			}
+			return ""
 		}
 		if why := s.ignored(in); why != "" {
 			return why
@@ -110,7 +125,10 @@ func (s search) ignored(in string) string {
 		if !s.git("check-ignore", "--quiet", "--no-index", "--", asked) {
 			continue
 		}
-		if s.users(in) {
+		switch {
+		case !s.apart:
+			return in + " is ignored by git, and it is not in your checkout: make it there"
+		case s.users(in):
 			return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: relay.worktree.link: [%s]", in, folder)
 		}
 		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
@@ -122,11 +140,13 @@ func (s search) ignored(in string) string {
 func (s search) module(what missing) string {
 	for _, dir := range s.dirs {
 		pkg := packageOf(what.name)
-		if in := path.Join(dir, "node_modules", pkg); s.users(in) {
+		if in := path.Join(dir, "node_modules", pkg); s.users(in) && s.apart {
 			return s.ignored(in)
+		} else if s.users(in) {
+			return ""
 		}
 		if file := path.Join(dir, "package.json"); strings.Contains(s.text(file), `"`+pkg+`":`) {
-			return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", pkg, file)
+			return s.install(pkg, file)
 		}
 		if why := s.required(dir, what.name); why != "" {
 			return why
@@ -164,7 +184,11 @@ func (s search) required(dir, module string) string {
 	line := regexp.MustCompile(`(?im)^\s*` + strings.ReplaceAll(regexp.QuoteMeta(top), "_", "[-_]") + `\b`)
 	for _, name := range requirements {
 		if file := path.Join(dir, name); line.MatchString(s.text(file)) {
-			return fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s, or relay.worktree.setup", top, file, file)
+			why := fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s", top, file, file)
+			if s.apart {
+				why += ", or relay.worktree.setup"
+			}
+			return why
 		}
 	}
 	return ""

@@ -64,3 +64,35 @@ func TestRemedy(t *testing.T) {
 		}
 	}
 }
+
+// What a check that ran in the user's own checkout lacks is to be mended there.
+func TestRemedyInTheCheckout(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	y.l.o.Isolation = IsolationNone
+	y.Write(".gitignore", "node_modules/\n.venv\n")
+	y.Write("package.json", `{"devDependencies": {"vitest": "4"}}`)
+	y.Write("requirements.txt", "requests==2.0\n")
+	y.Sh("git add -A; git commit -qm more")
+	y.Write("node_modules/express/index.js", "")
+	y.Write("local.sh", "true\n")
+	base := y.Sh("git rev-parse HEAD | tr -d '\\n'")
+	for name, c := range map[string]struct {
+		code       int
+		tail, want string
+	}{
+		"not installed":    {127, "sh: 1: vitest: not found", "vitest is a dependency of package.json, and it is not installed: npm ci"},
+		"ignored":          {127, "sh: 1: .venv/bin/pytest: not found", ".venv/bin/pytest is ignored by git, and it is not in your checkout: make it there"},
+		"not executable":   {126, "sh: 1: ./local.sh: Permission denied", "local.sh is not executable: chmod +x local.sh"},
+		"a module there":   {1, "Error: Cannot find module 'express/lib'", ""},
+		"a module missing": {1, "ModuleNotFoundError: No module named 'requests'", "the python module requests, which requirements.txt names, is not installed: pip install -r requirements.txt"},
+	} {
+		if c.want != "" {
+			c.want = "unit cannot run: " + c.want
+		}
+		check := numbered{Check: epic.Check{Name: "unit", Run: "make test"}}
+		if got := y.l.remedy(t.Context(), check, attempts.CheckRun{ExitCode: c.code, Tail: c.tail}, base); got != c.want {
+			t.Errorf("%s: got  %q\nwant %q", name, got, c.want)
+		}
+	}
+}

@@ -23,36 +23,44 @@ type TriedCheck struct {
 	Later     bool   // all its tasks wait for others: these may bring what it lacks
 }
 
-// TryChecks runs the checks of the epic and of its tasks that are not completed in clean checkouts of the commit that a
-// run would begin from, as a run does before each agent; tasks that have the same list share its run. It returns them in
-// the order of the plan, and why checkouts cannot be set up, if so. Only o.Isolation worktree has such checkouts. Errors:
-// *InUseError when a run is on; others are failures of this machine.
-func TryChecks(ctx context.Context, o Options, l *attempts.Ledger) (tried []TriedCheck, unready string, err error) {
+// Tried is what all of them came to.
+type Tried struct {
+	Checks  []TriedCheck
+	Unready string   // why checkouts cannot be set up, if so
+	Changed []string // files of the user's checkout, while the checks ran there
+}
+
+// TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from, where
+// a run does so before each agent: in clean checkouts, or, without worktrees, in the user's own one, which they leave as they may.
+// Tasks that have the same list share its run. It returns them in the order of the plan. Errors: *InUseError when a run is on,
+// *words.RefusedError when none could be; others are failures of this machine.
+func TryChecks(ctx context.Context, o Options, l *attempts.Ledger) (tried Tried, err error) {
 	dir, err := os.MkdirTemp("", "relay-check-")
 	if err != nil {
-		return nil, "", err
+		return tried, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	o.Dir, o.Run = dir, "check"
 	here, err := occupy(ctx, &o)
 	if err != nil {
-		return nil, "", err
+		return tried, err
 	}
 	defer func() { err = errors.Join(err, here.leave()) }()
 	engine, err := openCheckout(ctx, &o, make(chan Heard))
 	if err != nil {
-		return nil, "", err
+		return tried, err
 	}
-	lanes, ok := engine.(*lanes)
-	if !ok {
-		return nil, "", nil
+	lists := triedLists(&o, l)
+	if c, own := engine.(*checkout); own {
+		return c.try(ctx, lists)
 	}
+	lanes, _ := engine.(*lanes)
 	defer func() { err = errors.Join(err, lanes.leaveBenches(context.WithoutCancel(ctx))) }()
 	base, err := lanes.home.Ref(ctx, lanes.trunk.Ref())
 	if err != nil {
-		return nil, "", err
+		return tried, err
 	}
-	return lanes.try(ctx, firstOf(base, lanes.origin.Base), triedLists(&o, l))
+	return lanes.try(ctx, firstOf(base, lanes.origin.Base), lists)
 }
 
 // triedList is a list of checks that some tasks have.
@@ -90,7 +98,7 @@ func triedLists(o *Options, l *attempts.Ledger) []triedList {
 }
 
 // try runs lists of checks on a commit, as many at a time as a run has jobs.
-func (l *lanes) try(ctx context.Context, base string, lists []triedList) (tried []TriedCheck, unready string, err error) {
+func (l *lanes) try(ctx context.Context, base string, lists []triedList) (tried Tried, err error) {
 	results := make([][]TriedCheck, len(lists))
 	var mu sync.Mutex
 	group, working := errgroup.WithContext(ctx)
@@ -107,18 +115,50 @@ func (l *lanes) try(ctx context.Context, base string, lists []triedList) (tried 
 			})
 			mu.Lock()
 			defer mu.Unlock()
-			unready = firstOf(unready, f.Receipt.ErrorSummary)
+			tried.Unready = firstOf(tried.Unready, f.Receipt.ErrorSummary)
 			return err
 		})
 	}
 	err = group.Wait()
-	return slices.Concat(results...), unready, err
+	tried.Checks = slices.Concat(results...)
+	return tried, err
 }
 
-func (l *lanes) triedCheck(ctx context.Context, list triedList, check numbered, s said, base string) TriedCheck {
+// try runs lists of checks in the user's own checkout, one at a time. What they change there is not put back: a person may be at
+// work there.
+func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err error) {
+	before, err := c.repo.Changes(ctx)
+	if err != nil {
+		return tried, err
+	}
+	head, err := c.repo.Head(ctx)
+	if err != nil {
+		return tried, err
+	}
+	for _, list := range lists {
+		for _, check := range list.checks {
+			list.a.Base = head
+			run, ended, err := c.trial(list.a, placeOf(c.o.Dir, list.a)).check(ctx, check)
+			if err != nil || ctx.Err() != nil {
+				return tried, errors.Join(err, ctx.Err())
+			}
+			s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
+			tried.Checks = append(tried.Checks, c.triedCheck(ctx, list, check, s, head))
+		}
+	}
+	after, err := c.repo.Changes(ctx)
+	for _, change := range after {
+		if change.Code != "??" && !slices.Contains(before, change) {
+			tried.Changed = append(tried.Changed, change.Path)
+		}
+	}
+	return tried, err
+}
+
+func (g *ground) triedCheck(ctx context.Context, list triedList, check numbered, s said, base string) TriedCheck {
 	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.passed(), Later: list.later}
 	if !c.Passed {
-		c.How, c.CannotRun = l.why(check, s), l.remedy(ctx, check, s.run, base)
+		c.How, c.CannotRun = g.why(check, s), g.remedy(ctx, check, s.run, base)
 	}
 	return c
 }

@@ -173,6 +173,11 @@ func taskSection(s *sheet, in Input) {
 	}
 	s.list(cutProof, "Acceptance criteria:", criteria)
 	s.quote(cutProof, "Commands that prove it. relay runs them in a clean checkout of your work; run them yourself before you finish:", commands(t.Checks), taskBytes)
+	if len(in.Passing) > 0 {
+		s.list(cutProof, "All of them pass already, without your work; these should have failed:", paths(in.Passing))
+		s.say("So look first whether the task is done. If it is, change nothing and report a success that says so. If it is not, these\n" +
+			"commands cannot prove it: report a failure, and suggest a command that fails now and would pass then.")
+	}
 	s.list(cutPaths, "Tasks that build on this one, and will be done by others:", named(in.Dependants))
 	s.quote(cutProof, "Commands relay runs on the merged work of all tasks:", commands(in.EpicChecks), reportBytes)
 	s.list(cutProof, "Of these, the following fail already without your work; make them pass only if that is your task:", paths(in.Red))

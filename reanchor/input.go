@@ -17,6 +17,7 @@ type Input struct {
 	Task       epic.Task
 	EpicChecks []epic.Check // also run, on the merged tree
 	Red        []string     // names of EpicChecks that fail on Base
+	Passing    []string     // names of the task's checks that have to fail on Base; set when all its checks pass there
 	Protected  []string     // globs of the epic; the task's own are in Task
 
 	Dependants   []TaskName          // tasks that build on this one

@@ -30,13 +30,14 @@ func newCheckCommand(a *app) *cobra.Command {
 		Long: `Look at everything that could fail at 03:00: repository, configuration, epic,
 ledger, runners, disk. Every line that is not ok says what to do about it.
 With --run it also runs every check of the epic and of its tasks once, in clean
-checkouts, and says which of them cannot run at all.
+checkouts, or in yours where a run has no worktrees, and says which of them
+cannot run at all.
 
 Exit code 0 when nothing fails; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once in a clean checkout, as a run does before each agent")
+	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, as a run does before each agent")
 	return cmd
 }
 

@@ -12,10 +12,6 @@ import (
 
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
 func (c *checkup) runChecks(ctx context.Context) {
-	if !c.usesWorktrees() {
-		c.add(Warn, "checks", "checks are tried with isolation: worktree only: without it they would run in your checkout", "run them yourself")
-		return
-	}
 	view, err := c.project.View(c.plan)
 	if err != nil {
 		return // that is told already
@@ -30,14 +26,17 @@ func (c *checkup) runChecks(ctx context.Context) {
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor = c.programs.guardian
-	tried, unready, err := orchestrator.TryChecks(ctx, o, view.Ledger)
+	tried, err := orchestrator.TryChecks(ctx, o, view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)
-	case unready != "":
-		c.add(Fail, "checks", "task checkouts cannot be set up: "+unready, "put right relay.worktree")
+	case tried.Unready != "":
+		c.add(Fail, "checks", "task checkouts cannot be set up: "+tried.Unready, "put right relay.worktree")
 	default:
-		c.reportChecks(tried)
+		c.reportChecks(tried.Checks)
+	}
+	if len(tried.Changed) > 0 {
+		c.add(Warn, "checks", "the checks have changed "+words.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")
 	}
 }
 
