@@ -152,6 +152,15 @@ func TestBriefGolden(t *testing.T) {
 	opencode.Task.Checks, opencode.Agent.Forbids = nil, "Your file tools work in this folder only."
 	inputs := map[string]Input{"codex-broke-off": codex, "claude": claude, "gemini": gemini, "opencode": opencode, "worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
 		"shared": shared, "bare": {Task: epic.Task{ID: "T1", Title: "Only a title"}}}
+	passing := first()
+	passing.Passing = []string{"go vet ./..."}
+	inputs["passing"] = passing
+	for _, of := range []Input{codex, claude, gemini, opencode} {
+		for round, past := range map[string]Input{"second": second(), "third": third()} {
+			past.Agent, past.Worktree, past.Silence = of.Agent, true, 10*time.Minute
+			inputs[of.Agent.Type+"-"+round] = past
+		}
+	}
 	for name, in := range inputs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
