@@ -18,3 +18,12 @@ func goOn(a attempts.Attempt) string {
 	}
 	return text + ". What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
 }
+
+// lesson says what to make of a failure. Work that broke off in the middle is gone on from.
+func lesson(last attempts.Attempt) string {
+	switch last.Receipt.ErrorCategory {
+	case attempts.ContextSpent, attempts.ModelRefused, attempts.AgentKilled, attempts.TimedOut:
+		return ""
+	}
+	return " Find out why it failed and address those errors; do not try the same thing again."
+}

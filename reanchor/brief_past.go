@@ -107,15 +107,6 @@ func standing(charges, most int) string {
 	return count + "."
 }
 
-// lesson says what to make of a failure. Work that broke off in the middle is gone on from.
-func lesson(last attempts.Attempt) string {
-	switch last.Receipt.ErrorCategory {
-	case attempts.ContextSpent, attempts.ModelRefused, attempts.AgentKilled, attempts.TimedOut:
-		return ""
-	}
-	return " Find out why it failed and address those errors; do not try the same thing again."
-}
-
 // olderAttempts tells the attempts before the last ones in a line each.
 func olderAttempts(s *sheet, past []attempts.Attempt) {
 	var b strings.Builder
