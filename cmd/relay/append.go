@@ -191,7 +191,7 @@ func (o initOptions) sure(n int) (bool, error) {
 	case o.yes || o.auto:
 		return true, nil
 	case o.json || !isTerminalInput(o.app):
-		return false, &exit.UsageError{Message: "there is nobody to ask whether to add " + count(n, "task"), Hint: "relay init --append --yes adds them, relay init --append --dry-run shows them"}
+		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to add " + count(n, "task"), Hint: "pass --yes to add them, or --dry-run to print them"}
 	}
 	return o.app.confirm("add " + count(n, "task") + " to epic.yml?"), nil
 }

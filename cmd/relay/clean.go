@@ -177,9 +177,9 @@ func (o cleanOptions) sure(n int) (bool, error) {
 	case o.yes:
 		return true, nil
 	case o.json || !isTerminalInput(o.app):
-		return false, &exit.UsageError{Message: "there is nobody to ask whether to remove " + count(n, "thing"), Hint: "relay clean --yes removes them, relay clean --dry-run lists them"}
+		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to remove " + count(n, "item"), Hint: "pass --yes to remove them, or --dry-run to list them"}
 	}
-	return o.app.confirm("remove " + count(n, "thing") + "?"), nil
+	return o.app.confirm("remove " + count(n, "item") + "?"), nil
 }
 
 // isTerminalInput reports whether a person can answer.
@@ -193,7 +193,7 @@ func (o cleanOptions) tell(answer cleaned, sure bool) error {
 	case o.json:
 		return o.app.printJSON(answer)
 	case sure:
-		fmt.Fprintf(o.app.out, "removed %s\n", count(len(answer.Removed), "thing"))
+		fmt.Fprintf(o.app.out, "removed %s\n", count(len(answer.Removed), "item"))
 	case len(answer.Removed) > 0 && !o.dryRun:
 		fmt.Fprintln(o.app.out, "nothing has been removed")
 	}

@@ -28,8 +28,8 @@ func newReloadCommand(a *app) *cobra.Command {
 	opts := reloadOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Have the run that is on go by epic.yml as it is now",
-		Long: `Have the run that is on go by epic.yml as it is now. A run keeps to the plan it
+		Short: "Apply an edited epic.yml to the current run",
+		Long: `Apply an edited epic.yml to the current run. A run keeps to the plan it
 began with, whatever becomes of the file. After relay reload it starts nothing
 new, lets the attempts that run come to their end, and begins again with the new
 plan, in the same process and with the same settings. An epic.yml with mistakes

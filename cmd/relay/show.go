@@ -53,7 +53,7 @@ or pipe they go unchanged.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.attempt, "attempt", 0, "attempt number `N`")
-	f.BoolVar(&opts.brief, "brief", false, "what the next attempt would be told, or that of --attempt was")
+	f.BoolVar(&opts.brief, "brief", false, "print the brief of the next attempt (with --attempt N, of attempt N)")
 	f.BoolVar(&opts.log, "log", false, "what the agent printed")
 	f.BoolVar(&opts.diff, "diff", false, "what the attempt changed")
 	f.BoolVar(&opts.checks, "checks", false, "the output of its acceptance commands")

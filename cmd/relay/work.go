@@ -121,7 +121,7 @@ func minutes(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, &exit.UsageError{Message: terminal.Quote(text) + " is no time", Hint: "write 45m, 1h30m, or a number of minutes"}
+		return 0, &exit.UsageError{Message: "invalid duration " + terminal.Quote(text), Hint: "write 45m, 1h30m, or a number of minutes"}
 	}
 	return d, nil
 }
@@ -224,7 +224,7 @@ func (o *workOptions) equipped(p *project.Project, pl *project.Plan) error {
 	if err := p.CheckAgents(pl); err != nil {
 		return err
 	}
-	for _, text := range p.UncountedWarning(pl) {
+	for _, text := range p.Caps(pl).UncountedWarning() {
 		fmt.Fprintf(o.app.err, "relay: warning: %s\n", text)
 	}
 	for _, name := range p.Reviewers() {

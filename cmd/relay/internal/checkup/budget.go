@@ -10,8 +10,8 @@ import (
 
 // budget looks at what a run may cost, and whether that can be kept.
 func (c *checkup) budget() {
-	p := c.project
-	if err := p.CheckCaps(c.plan); err != nil {
+	p, caps := c.project, c.project.Caps(c.plan)
+	if err := caps.Check(); err != nil {
 		d := exit.Diagnose(err)
 		c.points = append(c.points, Point{Name: "budget", State: Fail, Message: d.Messages[0], Fix: d.Hint, Code: d.Code})
 		return
@@ -22,11 +22,11 @@ func (c *checkup) budget() {
 			return
 		}
 	}
-	for _, text := range p.UncountedWarning(c.plan) {
+	for _, text := range caps.UncountedWarning() {
 		c.add(Warn, "budget", text, "add their prices (relay.prices), or set relay.budget_usd: 0 to bound nothing")
 	}
-	c.add(OK, "budget", p.BudgetText(), "")
-	for _, text := range p.CapReports(c.plan) {
+	c.add(OK, "budget", caps.Text(), "")
+	for _, text := range caps.Reports() {
 		c.add(OK, "budget", text, "")
 	}
 }

@@ -179,7 +179,7 @@ func (p *Project) CheckAgents(pl *Plan) error {
 			return NoRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
 		}
 	}
-	return p.CheckCaps(pl)
+	return p.Caps(pl).Check()
 }
 
 // NoRunner returns an error with exit code exit.NoRunner and the hint of err; where goes before its text.

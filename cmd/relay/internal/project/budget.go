@@ -33,14 +33,23 @@ func (p *Project) budgetChosen() bool {
 	return ok && v.Origin != "default"
 }
 
+// Caps are the budgets of a project on the agents that a plan may use.
+type Caps struct {
+	project *Project
+	plan    *Plan
+}
+
+// Caps returns the caps of the configuration and the plan.
+func (p *Project) Caps(pl *Plan) *Caps { return &Caps{project: p, plan: pl} }
+
 // agentModel is an agent that will be asked for something, with the model it will be asked for, by relay's configuration or by its
 // CLI's own; "" is its own choice.
 type agentModel struct{ name, model string }
 
-// agentsFor are the agents that a task may be given to, and its reviewer; nil: any task that names no agent.
-func (p *Project) agentsFor(t *epic.Task) []agentModel {
-	c := &p.Config.Relay
-	names, model := c.Runners, c.Model
+// agentsFor returns the agents that a task may be given to, and its reviewers. A nil task stands for all that name no agent.
+func (c *Caps) agentsFor(t *epic.Task) []agentModel {
+	settings := &c.project.Config.Relay
+	names, model := settings.Runners, settings.Model
 	if t != nil && t.Runner != "" {
 		names = []string{t.Runner}
 	}
@@ -49,29 +58,29 @@ func (p *Project) agentsFor(t *epic.Task) []agentModel {
 	}
 	var all []agentModel
 	add := func(name, model string) {
-		if agent, err := p.Agent(name); err == nil && model == "" {
+		if agent, err := c.project.Agent(name); err == nil && model == "" {
 			model = agent.Model
 		}
 		if model == "" {
-			model = p.ownSettings(agentModel{name: name}).Model
+			model = c.project.ownSettings(agentModel{name: name}).Model
 		}
 		all = append(all, agentModel{name, model})
 	}
 	for _, name := range names {
 		add(name, model)
 	}
-	for _, name := range p.Reviewers() {
+	for _, name := range c.project.Reviewers() {
 		add(name, "")
 	}
 	return all
 }
 
 // allAgents are all agents that may be asked for something, each once.
-func (p *Project) allAgents(pl *Plan) []agentModel {
-	all := p.agentsFor(nil)
-	for i := range pl.Epic.Tasks {
-		if t := &pl.Epic.Tasks[i]; t.Runner != "" || t.Model != "" {
-			all = append(all, p.agentsFor(t)...)
+func (c *Caps) allAgents() []agentModel {
+	all := c.agentsFor(nil)
+	for i := range c.plan.Epic.Tasks {
+		if t := &c.plan.Epic.Tasks[i]; t.Runner != "" || t.Model != "" {
+			all = append(all, c.agentsFor(t)...)
 		}
 	}
 	var once []agentModel
@@ -83,47 +92,47 @@ func (p *Project) allAgents(pl *Plan) []agentModel {
 	return once
 }
 
-// cap is a cap that somebody chose.
-type cap struct {
+// budgetCap is a cap that somebody chose.
+type budgetCap struct {
 	key   string // as it is told
 	money bool   // else tokens
 }
 
-// caps are the caps of the configuration that somebody chose.
-func (p *Project) caps() []cap {
-	b := p.Config.Relay.Budget
-	var all []cap
+// list returns the caps of the configuration that somebody chose.
+func (c *Caps) list() []budgetCap {
+	b := c.project.Config.Relay.Budget
+	var all []budgetCap
 	for _, l := range []struct {
 		key string
 		on  bool
 	}{
-		{budgetKey, b.USD > 0 && p.budgetChosen()}, {"relay.epic_budget_usd", b.EpicUSD > 0},
+		{budgetKey, b.USD > 0 && c.project.budgetChosen()}, {"relay.epic_budget_usd", b.EpicUSD > 0},
 		{"relay.task_budget_usd", b.TaskUSD > 0}, {"relay.attempt_budget_usd", b.AttemptUSD > 0},
 		{"relay.budget_tokens", b.Tokens > 0}, {"relay.epic_budget_tokens", b.EpicTokens > 0},
 		{"relay.task_budget_tokens", b.TaskTokens > 0}, {"relay.attempt_budget_tokens", b.AttemptTokens > 0},
 	} {
 		if l.on {
-			all = append(all, cap{l.key, strings.HasSuffix(l.key, "_usd")})
+			all = append(all, budgetCap{l.key, strings.HasSuffix(l.key, "_usd")})
 		}
 	}
 	return all
 }
 
-// CheckCaps refuses caps on agents of which nobody knows what they use: such a cap would hold nobody back.
-func (p *Project) CheckCaps(pl *Plan) error {
+// Check fails when a cap applies to an agent that does not tell its usage, or whose price is unknown: the cap could not be kept.
+func (c *Caps) Check() error {
 	var wrong []error
-	for _, l := range p.caps() {
-		for _, h := range p.allAgents(pl) {
-			wrong = append(wrong, p.checkCap(h, l))
+	for _, l := range c.list() {
+		for _, h := range c.allAgents() {
+			wrong = append(wrong, c.check(h, l))
 		}
 	}
-	for i := range pl.Epic.Tasks {
-		t := &pl.Epic.Tasks[i]
+	for i := range c.plan.Epic.Tasks {
+		t := &c.plan.Epic.Tasks[i]
 		if t.BudgetUSD <= 0 {
 			continue
 		}
-		for _, h := range p.agentsFor(t) {
-			wrong = append(wrong, p.checkCap(h, cap{"budget_usd of task " + t.ID, true}))
+		for _, h := range c.agentsFor(t) {
+			wrong = append(wrong, c.check(h, budgetCap{"budget_usd of task " + t.ID, true}))
 		}
 	}
 	for _, err := range wrong {
@@ -134,12 +143,12 @@ func (p *Project) CheckCaps(pl *Plan) error {
 	return nil
 }
 
-// checkCap complains of a cap on an agent that does not tell what it would need.
-func (p *Project) checkCap(h agentModel, l cap) error {
+// check complains of a cap on an agent that does not tell what it would need.
+func (c *Caps) check(h agentModel, l budgetCap) error {
 	switch {
-	case p.capAccuracy(h, l.money) != notHeld:
+	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
-	case p.capAccuracy(h, false) == notHeld:
+	case c.accuracyOn(h, false) == notHeld:
 		return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: agent %s does not say what it uses", l.key, h.name), Code: exit.Invalid,
 			Hint: "take the cap out, or use an agent that says what it uses"}
 	case h.model == "":
@@ -151,14 +160,14 @@ func (p *Project) checkCap(h agentModel, l cap) error {
 }
 
 // UncountedWarning warns of agents that the run's cap does not hold, when nobody has chosen that cap.
-func (p *Project) UncountedWarning(pl *Plan) []string {
-	run := p.Config.Relay.Budget.USD
-	if run <= 0 || p.budgetChosen() {
+func (c *Caps) UncountedWarning() []string {
+	run := c.project.Config.Relay.Budget.USD
+	if run <= 0 || c.project.budgetChosen() {
 		return nil
 	}
 	var names []string
-	for _, h := range p.allAgents(pl) {
-		if p.capAccuracy(h, true) == notHeld && !slices.Contains(names, h.name) {
+	for _, h := range c.allAgents() {
+		if c.accuracyOn(h, true) == notHeld && !slices.Contains(names, h.name) {
 			names = append(names, h.name)
 		}
 	}
@@ -175,9 +184,9 @@ func (p *Project) UncountedWarning(pl *Plan) []string {
 // RaiseEpicBudget is the hint for an epic whose budget is used up.
 const RaiseEpicBudget = "raise relay.epic_budget_usd or relay.epic_budget_tokens, then relay work"
 
-// BudgetText says what work may cost.
-func (p *Project) BudgetText() string {
-	b := p.Budget()
+// Text says what work may cost.
+func (c *Caps) Text() string {
+	b := c.project.Budget()
 	var all []string
 	for _, c := range []struct {
 		of  string

@@ -73,16 +73,16 @@ const (
 	notHeld    accuracy = "cannot be held"
 )
 
-// capAccuracy reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.
-func (p *Project) capAccuracy(h agentModel, money bool) accuracy {
-	agent, err := p.Agent(h.name)
-	if _, missing := p.Program(h.name); err != nil || missing != nil {
+// accuracyOn reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.
+func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
+	agent, err := c.project.Agent(h.name)
+	if _, missing := c.project.Program(h.name); err != nil || missing != nil {
 		return perRequest // it is said elsewhere that it is not there
 	}
 	switch {
 	case agent.Type == "scripted":
 		return perRequest
-	case agent.Type == "command", money && p.priceSource(h) == "":
+	case agent.Type == "command", money && c.priceSource(h) == "":
 		return notHeld
 	case agent.Type == "codex" && slices.Contains(agent.Argv, "--ephemeral"): // it keeps no file of its session
 		return atItsEnd
@@ -91,15 +91,15 @@ func (p *Project) capAccuracy(h agentModel, money bool) accuracy {
 }
 
 // priceSource says by whose prices an agent's cost is known; "": by nobody's.
-func (p *Project) priceSource(h agentModel) string {
-	agent, err := p.Agent(h.name)
+func (c *Caps) priceSource(h agentModel) string {
+	agent, err := c.project.Agent(h.name)
 	if err != nil {
 		return ""
 	}
-	if _, ok := p.prices().Of(h.model); ok {
+	if _, ok := c.project.prices().Of(h.model); ok {
 		return "relay.prices"
 	}
-	if agent.Type == "opencode" && p.ownSettings(h).Priced {
+	if agent.Type == "opencode" && c.project.ownSettings(h).Priced {
 		return "its own prices"
 	}
 	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {
@@ -112,23 +112,23 @@ func (p *Project) priceSource(h agentModel) string {
 	return ""
 }
 
-// CapReports say of each agent how well each cap is held on it.
-func (p *Project) CapReports(pl *Plan) []string {
-	caps := p.caps()
-	if b := p.Config.Relay.Budget.USD; b > 0 && !p.budgetChosen() {
-		caps = append([]cap{{budgetKey, true}}, caps...)
+// Reports say of each agent how well each cap is held on it.
+func (c *Caps) Reports() []string {
+	caps := c.list()
+	if b := c.project.Config.Relay.Budget.USD; b > 0 && !c.project.budgetChosen() {
+		caps = append([]budgetCap{{budgetKey, true}}, caps...)
 	}
-	if slices.ContainsFunc(pl.Epic.Tasks, func(t epic.Task) bool { return t.BudgetUSD > 0 }) {
-		caps = append(caps, cap{"budget_usd of tasks", true})
+	if slices.ContainsFunc(c.plan.Epic.Tasks, func(t epic.Task) bool { return t.BudgetUSD > 0 }) {
+		caps = append(caps, budgetCap{"budget_usd of tasks", true})
 	}
 	var all []string
-	for _, h := range p.allAgents(pl) {
-		if _, missing := p.Program(h.name); missing != nil {
+	for _, h := range c.allAgents() {
+		if _, missing := c.project.Program(h.name); missing != nil {
 			continue
 		}
 		held := map[accuracy][]string{}
 		for _, l := range caps {
-			held[p.capAccuracy(h, l.money)] = append(held[p.capAccuracy(h, l.money)], l.key)
+			held[c.accuracyOn(h, l.money)] = append(held[c.accuracyOn(h, l.money)], l.key)
 		}
 		var parts []string
 		for _, how := range []accuracy{perRequest, atItsEnd, notHeld} {
@@ -140,7 +140,7 @@ func (p *Project) CapReports(pl *Plan) []string {
 			continue
 		}
 		text := strings.TrimSpace(h.name+" "+words.Line(h.model, 60)) + ": " + strings.Join(parts, "; ")
-		if by := p.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l cap) bool { return l.money }) {
+		if by := c.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l budgetCap) bool { return l.money }) {
 			text += " (money by " + by + ")"
 		}
 		all = append(all, text)
