@@ -132,7 +132,7 @@ func (c *checkup) reviewers(ctx context.Context) {
 	}
 }
 
-// shell is what acceptance commands run in.
+// shell reports a missing sh, which acceptance commands run in.
 func (c *checkup) shell() {
 	if runtime.GOOS == "windows" {
 		return

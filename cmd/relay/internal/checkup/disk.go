@@ -70,7 +70,7 @@ func linkable(file, folder string) bool {
 	return err == nil
 }
 
-// folderSize is how much the files below a folder take.
+// folderSize returns how many bytes the files below a folder take on disk.
 func folderSize(folder string) (uint64, error) {
 	var sum uint64
 	err := filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {

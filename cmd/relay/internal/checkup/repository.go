@@ -23,7 +23,7 @@ func (c *checkup) repository(ctx context.Context) {
 	if known {
 		isolation = c.project.Config.Relay.Isolation
 	}
-	apart := isolation == string(orchestrator.IsolationWorktree) // then the night begins from HEAD's commit, whatever is under way here
+	apart := isolation == string(orchestrator.IsolationWorktree) // then the run begins from HEAD's commit, whatever is under way here
 	switch {
 	case facts.Head == "":
 		c.add(Fail, "repository", "there is no commit yet, so nothing to go back to", "git add -A && git commit --allow-empty -m Begin")

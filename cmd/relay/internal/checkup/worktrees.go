@@ -21,7 +21,7 @@ import (
 	"relay/runners"
 )
 
-// worktrees looks at what would stop an agent's own commit at night, and at what tasks in worktrees need: git, the
+// worktrees looks at what would stop an agent's own commit, and at what tasks in worktrees need: git, the
 // repository, room, and the files of the user's that every worktree gets.
 func (c *checkup) worktrees(ctx context.Context) {
 	if !c.usesWorktrees() {
@@ -172,7 +172,7 @@ func (c *checkup) worktreeFolder(ctx context.Context) {
 	c.add(state, "worktrees", text, fix)
 }
 
-// size is how much the files take that git knows in this checkout.
+// size returns how many bytes the tracked files of this checkout take on disk.
 func (c *checkup) size(ctx context.Context) (uint64, error) {
 	sum := sizeCounter{root: c.project.Root}
 	_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Stdout: &sum})

@@ -77,7 +77,7 @@ func (p *Project) bareRunner(ctx context.Context, name string, sup process.Super
 	return nil, fmt.Errorf("agent %s has type %s, which this relay does not know", name, terminal.Quote(agent.Type))
 }
 
-// BriefFacts is what a brief says of a runner.
+// BriefFacts returns an agent's type and what its sandbox forbids, as its brief says it; "" where there is nothing to say.
 func (p *Project) BriefFacts(name string) (kind, forbids string) {
 	agent := p.Config.Relay.Agents[name]
 	switch agent.Type {
@@ -97,7 +97,7 @@ func (p *Project) BriefFacts(name string) (kind, forbids string) {
 	return "", ""
 }
 
-// Agent is what the configuration says of an agent, with the variables that it alone gets.
+// Agent returns the configuration of an agent, with the variables that only this agent gets. It fails when relay.agents has no such name.
 func (p *Project) Agent(name string) (configs.Agent, error) {
 	agent, ok := p.Config.Relay.Agents[name]
 	if !ok {

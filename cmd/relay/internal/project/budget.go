@@ -15,7 +15,7 @@ import (
 
 const budgetKey = "relay.budget_usd"
 
-// Budget is what the configuration lets work cost.
+// Budget returns the caps of the configuration.
 func (p *Project) Budget() orchestrator.Budget {
 	b := p.Config.Relay.Budget
 	return orchestrator.Budget{

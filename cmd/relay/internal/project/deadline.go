@@ -2,7 +2,7 @@ package project
 
 import "time"
 
-// Deadline is when a run ends that begins now: at a time of the day that is still to come, or so long from now. The
+// Deadline returns when a run that begins now ends: at the next such time of day, or after such a duration. The
 // configuration has refused everything else; "" is no deadline.
 func Deadline(text string, now time.Time) (time.Time, error) {
 	if text == "" {

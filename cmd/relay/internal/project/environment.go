@@ -48,7 +48,7 @@ func CommonEnvironment(environ, extra []string) []string {
 	return append(selected(environ, patterns, extra), "TERM=dumb")
 }
 
-// LoginEnvironment is what only set-up commands and checks get besides, and agents that may push: the user's own ssh agent.
+// LoginEnvironment returns what set-up commands, checks and agents that may push get besides: the user's ssh agent.
 func LoginEnvironment(environ, common []string) []string {
 	if slices.ContainsFunc(common, isVariable(sshAgent)) {
 		return nil
@@ -58,7 +58,7 @@ func LoginEnvironment(environ, common []string) []string {
 
 const sshAgent = "SSH_AUTH_SOCK"
 
-// ownEnvironment is what an agent gets besides the common environment: what its provider needs, and what the
+// ownEnvironment returns what an agent gets besides the common environment: what its provider needs, and what the
 // configuration adds for it alone. A value that relay.env gives goes before the user's environment.
 func ownEnvironment(environ, common []string, agent configs.Agent) []string {
 	free := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
@@ -68,7 +68,7 @@ func ownEnvironment(environ, common []string, agent configs.Agent) []string {
 	return selected(free, slices.Clone(providers[agent.Type]), agent.Env)
 }
 
-// selected is what the patterns match and what extra names, with the values that extra gives.
+// selected returns the variables that the patterns match or extra names, with the values that extra gives.
 func selected(environ, patterns, extra []string) []string {
 	var fixed []string
 	for _, item := range extra {

@@ -55,7 +55,7 @@ func regular(path string, info fs.FileInfo) error {
 	return &irregularError{path, "a socket or a device"}
 }
 
-// ReplaceFile puts a file in place whole: a reader, or a crash, sees the old one or the new one.
+// ReplaceFile writes a file atomically: readers see the old content or the new one, also after a crash.
 func ReplaceFile(path string, data []byte) error {
 	return ReplaceWith(path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(data)

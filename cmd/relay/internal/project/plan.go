@@ -78,7 +78,7 @@ func (p *Plan) Has(id string) bool {
 	return ok
 }
 
-// RunPlanFile is where the plan is that a run began with.
+// RunPlanFile returns the path of the plan that a run began with.
 func (p *Project) RunPlanFile(run string) string { return p.File(attempts.RunsDir, run, "epic.yml") }
 
 // RunPlanSource reads the plan a run began with; nil when it is not there.

@@ -24,7 +24,7 @@ func (p *Project) Runner(ctx context.Context, name string, sup process.Superviso
 	return runners.WithPrices(r, pricing), nil
 }
 
-// unknownModel is what an agent's model is taken for as long as nobody has a price for it. Claude Code itself counts so, and
+// unknownModel returns the model whose price stands in for one that has no price; "" for none. Claude Code itself counts so, and
 // codex and gemini choose a model of their own vendor when nobody names one.
 func unknownModel(kind, model string) string {
 	switch {
@@ -38,7 +38,7 @@ func unknownModel(kind, model string) string {
 	return ""
 }
 
-// ownSettings is what the settings of an agent's CLI say of its model.
+// ownSettings reads the model and its price from the settings of an agent's CLI.
 func (p *Project) ownSettings(h agentModel) runners.Own {
 	agent, err := p.Agent(h.name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Project) prices() runners.Prices {
 	return prices
 }
 
-// accuracy is how well a cap is held on an agent.
+// accuracy says how exactly a cap is kept on an agent.
 type accuracy string
 
 const (

@@ -118,7 +118,7 @@ func UserFile(environ []string) string {
 }
 
 // relayDir is the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
-// written there at night would land where nobody looks.
+// written there would land where nobody looks.
 func relayDir(root, dir string, byDefault bool) (string, error) {
 	if byDefault && !Exists(filepath.Join(root, standardDir)) && Exists(filepath.Join(root, olderDir, "epic.yml")) {
 		dir = olderDir

@@ -26,7 +26,7 @@ func (p *Project) FreeGauge(state string, now func() time.Time) func() orchestra
 	}
 }
 
-// freeSpaceOn is what is left on the disks of some folders, the least of them, and in memory.
+// freeSpaceOn returns the free memory, and the free space of the fullest disk among those of the folders.
 func freeSpaceOn(folders []string) orchestrator.Free {
 	f := orchestrator.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
 	for _, folder := range folders {
@@ -38,7 +38,7 @@ func freeSpaceOn(folders []string) orchestrator.Free {
 	return f
 }
 
-// availableMemory is how many bytes Linux says that new programs can have without swapping; -1 where nobody says.
+// availableMemory returns how many bytes new programs can have without swapping, as Linux tells; -1 where it is not known.
 func availableMemory(meminfo string) int64 {
 	text, err := os.ReadFile(meminfo)
 	if err != nil {

@@ -32,5 +32,5 @@ func Unproved(e *epic.Epic) []TaskWarning {
 // NoCriteria is the warning of a task that has checks and no acceptance criteria.
 const NoCriteria = "has no acceptance criteria"
 
-// MaxWarnings is how many warnings of one kind are told one by one.
+// MaxWarnings is the number of warnings of one kind that are listed.
 const MaxWarnings = 10

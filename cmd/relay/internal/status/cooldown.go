@@ -19,7 +19,7 @@ type Cooldown struct {
 	Why    string    `json:"why,omitempty"`
 }
 
-// Wait is what a run waits for that cannot start anything.
+// Wait says what a run that cannot start anything waits for.
 type Wait struct {
 	For   string    `json:"for"`
 	Until time.Time `json:"until"`
@@ -65,7 +65,7 @@ func (l Printer) waitText(w *Wait) string {
 	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + words.After(w.Why)
 }
 
-// stopFirst is what has to be done before another run can begin.
+// stopFirst tells the user to stop an active run before another one can begin; "" when none is active.
 func stopFirst(s *Report) string {
 	if s.Run.State == Running {
 		return "; stop this run first, with Ctrl-C"

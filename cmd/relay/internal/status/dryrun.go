@@ -106,7 +106,7 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 	return r, nil
 }
 
-// firstWait is what a run waits for that can start nothing at first.
+// firstWait returns what a run waits for at its beginning, or nil when it can start a task at once.
 func firstWait(o orchestrator.Outlook, turns []orchestrator.Turn, now time.Time) *Wait {
 	first := time.Duration(math.MaxInt64)
 	for _, turn := range turns {

@@ -12,7 +12,7 @@ import (
 	"relay/review"
 )
 
-// EpicReview is what the newest review of the whole epic came to.
+// EpicReview is the result of the newest review of the whole epic.
 type EpicReview struct {
 	Decision review.Decision `json:"decision,omitempty"` // "": none, for what Why says
 	Why      string          `json:"why,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"relay/orchestrator/words"
 )
 
-// Forecast is when a run will be over, or would be if it began now.
+// Forecast estimates when a run will end, or would if it began now.
 type Forecast struct {
 	P50     time.Time `json:"p50"` // half of all runs like this one are over by then
 	P90     time.Time `json:"p90"` // nine of ten are
@@ -70,7 +70,7 @@ func outlook(p *project.Project, o orchestrator.Outlook, now time.Time) orchestr
 	return o
 }
 
-// cooldownOf is how long a run that begins now would not ask a runner: whoever has refused is asked at once.
+// cooldownOf returns how long a run that begins now waits before it asks a runner. A runner that has refused is asked at once.
 func cooldownOf(l *attempts.Ledger, name string, now time.Time) time.Duration {
 	c := l.Cooling[name]
 	if c.Refused() {

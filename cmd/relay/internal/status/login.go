@@ -22,7 +22,7 @@ type Refusal struct {
 	what string // what is wrong, in words
 }
 
-// login is what is typed to log a CLI in, after the name of its program.
+// login has, by type of agent, what the user types after the name of the program to log in.
 var login = map[string]string{
 	"claude":   ", then /login (or %s setup-token)",
 	"codex":    " login",

@@ -14,7 +14,7 @@ import (
 	"relay/orchestrator"
 )
 
-// Report is how an epic stands: what relay status --json prints, and what its text is made of. The schema of it is
+// Report is the state of an epic: relay status --json prints it, and relay status writes it as text. Its JSON Schema is
 // status.schema.json.
 type Report struct {
 	Version     int                 `json:"version"`

@@ -27,7 +27,7 @@ type Printer struct {
 	Shared  bool   // the tasks worked side by side in the user's checkout
 }
 
-// InterruptedText is what was in progress when no run is on any more.
+// InterruptedText is the state of a task that was in progress when its run died.
 const InterruptedText = "interrupted"
 
 // shortEpic is how many tasks are listed whole without being asked for.
@@ -110,7 +110,7 @@ func unverified(s *Report) int {
 	return n
 }
 
-// urgent is what is worth a line in a long list.
+// urgent reports whether a task is listed even in a long epic.
 func urgent(t *Task) bool {
 	return t.Status == attempts.Gated || t.Status == attempts.InProgress
 }

@@ -26,7 +26,7 @@ type Writer struct {
 // NewWriter returns a Writer that writes to w and removes no secrets.
 func NewWriter(w io.Writer) *Writer { return &Writer{Dest: w} }
 
-// Write never fails and never stops: nobody reading relay's output is no reason to end a night.
+// Write never fails: a reader that is gone does not end a run.
 func (s *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	if s.Err != nil {
