@@ -136,9 +136,9 @@ func countsTimeout(l *agentLab, c cli) {
 
 func countsLimit(l *agentLab, c cli) {
 	l.model.Play(c.name, twice(modelserver.Step{Fault: modelserver.UsedUp, Reset: 3 * time.Hour})...)
-	l.env = append(l.env, l.short(c), "RELAY_MAX_ATTEMPTS_PER_TASK=1", "RELAY_BACKOFF_SECONDS=60")
+	l.env = append(l.env, l.short(c), "RELAY_MAX_ATTEMPTS_PER_TASK=1", "RELAY_BACKOFF_SECONDS=60", "RELAY_BACKOFF_MAX_SECONDS=60")
 	r := l.start("work")
-	l.await("the limit", func() bool { return len(l.model.Asked(c.name)) >= 3 })
+	l.await("the limit", func() bool { return len(l.model.Asked(c.name)) >= 3 || r.over() })
 	l.await("relay to wait", func() bool {
 		var status struct{ Cooling []struct{} }
 		_ = json.Unmarshal(l.run("status", "--json").stdout.Bytes(), &status)
