@@ -21,14 +21,11 @@ var (
 	scoreJobs        = flag.String("score-jobs", "4", "jobs of relay, separated by commas")
 	scoreContestants = flag.String("score-contestants", "relay", "relay, loop, or both separated by a comma")
 	scoreKeep        = flag.String("score-keep", "", "folder in which the nights are kept")
-	scoreWanted      = flag.Bool("score-wanted", true, "fail below the wanted score, and not only when work is lost or falsely done")
+	scoreCalls       = flag.Float64("score-calls", 1.1, "agent calls that are not too many, times the fewest")
 )
 
 // What every scored night of relay must reach.
-const (
-	wantRight = 37
-	wantCalls = 1.1 // times the fewest
-)
+const wantRight = 37 // of 38
 
 // TestScoredNight has relay, or a plain loop in bash, do 40 tasks with agents that slip, lie, cheat, hang and crash,
 // with a provider that fails, and with a kill in the middle. Tests that nobody has seen then say what is right.
@@ -327,13 +324,10 @@ func (n *scoredNight) holds() {
 	if wrong := n.count(scoredWrong); wrong > 0 {
 		n.t.Errorf("%d tasks are called done and are not", wrong)
 	}
-	if !*scoreWanted {
-		return
-	}
 	if got := n.count(scoredRight); got < wantRight {
 		n.t.Errorf("%d tasks are right, want %d", got, wantRight)
 	}
-	if calls := len(n.list("calls")); float64(calls) > wantCalls*float64(n.fewest()) {
+	if calls := len(n.list("calls")); float64(calls) > *scoreCalls*float64(n.fewest()) {
 		n.t.Errorf("%d calls, and %d are the fewest", calls, n.fewest())
 	}
 	if !slices.Contains(n.ended, "killed") {
