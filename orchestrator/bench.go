@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/trees"
 )
 
@@ -157,7 +158,7 @@ func (b *bench) run(ctx context.Context, f *Finding, hear ear) (list []said, mor
 func (b *bench) enter(ctx context.Context, f *Finding) error {
 	b.name, _ = b.l.enter(benchName)
 	b.l.busy.Add(1)
-	repo, err := b.l.yard.Site(ctx, b.name, b.q.commit, "")
+	repo, err := b.l.pool.Acquire(ctx, b.name, b.q.commit, "")
 	if err != nil {
 		return err
 	}
@@ -196,10 +197,10 @@ func (b *bench) putBack(ctx context.Context, f *Finding) ([]string, error) {
 	}
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	changed, err := b.l.yard.Undo(ctx, b.name, func(path string) bool {
+	changed, err := b.l.pool.Undo(ctx, b.name, func(path string) bool {
 		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, path) })
 	})
-	if errors.Is(err, trees.ErrSpoiled) {
+	if errors.Is(err, slot.ErrSpoiled) {
 		f.fail(attempts.Environment, attempts.CLIError, "what git knows of the checkout was changed while the checks ran; they prove nothing")
 		return nil, nil
 	}

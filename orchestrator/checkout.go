@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/landing"
 	"relay/orchestrator/trees"
 	"relay/orchestrator/words"
 	"relay/reanchor"
@@ -56,8 +55,7 @@ type checkout struct {
 	*ground
 	repo  *reanchor.Git
 	facts *reanchor.Cached
-	refs  *landing.RefGuard // nil: the user's branches are what is worked on
-	tree  *trees.Tree       // nil with IsolationShared: changes then belong to no task
+	tree  *trees.Tree // nil with IsolationShared: changes then belong to no task
 
 	traces string // folder in which git writes down what the agent has it do; "" : it does not
 	config string // the configuration of agent CLIs before any agent; see steered

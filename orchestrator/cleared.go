@@ -10,7 +10,7 @@ import (
 	"relay/reanchor"
 )
 
-// Whoever types git prune, or forces git gc --prune=now (see gcHold), takes away what a git beside it, relay's or an agent's, has written and
+// Whoever types git prune, or git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and
 // nothing leads to yet. What relay makes it makes again, and what an agent had committed is committed again from its files.
 
 // lostTries bounds how often in a row that is done.
@@ -66,18 +66,22 @@ func (w *lane) judgeOnce(ctx context.Context, f *Finding) error {
 // cleared away what is unreachable in that moment, they are made again.
 func (w *lane) stamp(ctx context.Context, f *Finding) error {
 	for try := 1; ; try++ {
+		if err := w.c.tree.Keep(ctx, w.c.tree.Branch, f.Head); err != nil {
+			if try < lostTries && refused(ctx, err) && trees.Has(ctx, w.c.repo, f.Head) {
+				continue
+			}
+			return err
+		}
 		stamped, err := w.trunk.Stamp(ctx, landing.Work{
 			Base: w.a.Base, Head: f.Head, Began: w.p.begun(), Trailers: w.trailers(w.a),
-			Other: func(commit string) string { return w.makers.other(commit, w.a.Task.ID) },
-			Made:  func(commit string) { w.makers.add(commit, w.a.Task.ID) },
 		})
 		if err != nil {
 			return err
 		}
-		err = w.c.tree.Keep(ctx, w.c.tree.Branch, stamped)
+		err = w.lane("", w.home, w.a).c.tree.Keep(ctx, w.c.tree.Branch, stamped)
 		if err == nil {
 			f.Head = stamped
-			return nil
+			return w.c.tree.Follow(ctx, stamped)
 		}
 		if try == lostTries || ctx.Err() != nil || trees.Has(ctx, w.home, stamped) {
 			return err

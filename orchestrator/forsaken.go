@@ -18,17 +18,17 @@ const mostForsaken = 20
 // done: all of it is in commits then.
 func (w *lane) wrapUp(ctx context.Context, f *Finding) error {
 	if f.Outcome != attempts.Success {
-		if err := w.lane("", w.home, w.a).c.keepWork(ctx, w.a, w.p, f); err != nil {
+		if err := w.c.keepWork(ctx, w.a, w.p, f); err != nil {
 			return err
 		}
 	}
 	if w.gone {
 		return nil
 	}
+	if err := w.keepForsaken(ctx, f); err != nil {
+		return err
+	}
 	if f.Outcome != attempts.Success {
-		if err := w.keepForsaken(ctx, f); err != nil {
-			return err
-		}
 		if err := w.c.tree.Forget(); err != nil {
 			return err
 		}
@@ -41,12 +41,12 @@ func (w *lane) wrapUp(ctx context.Context, f *Finding) error {
 		return err
 	}
 	w.c.tree.Detach(ctx, firstOf(f.Head, w.a.Base))
-	return nil
+	return w.c.tree.DropRefs()
 }
 
 // keepForsaken keeps commits that the agent made and left where nothing leads to them.
 func (w *lane) keepForsaken(ctx context.Context, f *Finding) error {
-	tips, err := w.c.tree.Forsaken(ctx, mostForsaken)
+	tips, err := w.c.tree.Forsaken(ctx, mostForsaken, f.Outcome != attempts.Success, f.agentHead)
 	if err != nil || len(tips) == 0 {
 		return err
 	}

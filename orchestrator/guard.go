@@ -39,30 +39,37 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 		f.note("tamper", name+" was changed during the attempt; relay put it back")
 		why = "relay's own files were changed during the attempt: " + touched[0]
 	}
-	if c.tree != nil || c.vault.Gone() {
-		repaired, err := c.vault.Mend(context.WithoutCancel(ctx), c.home)
-		if err != nil {
-			return err
-		}
-		if repaired != "" {
-			why = repaired
-			f.note("tamper", why)
-		}
+	repaired, err := c.mendGit(ctx, f)
+	if err != nil {
+		return err
 	}
+	why = firstOf(repaired, why)
 	if why != "" {
 		c.blame(f, why)
 	}
 	c.mendTools(f)
-	if err := errors.Join(c.mendRules(ctx, f), c.mendRefs(ctx, f)); err != nil {
+	if err := c.mendRules(ctx, f); err != nil {
 		return err
 	}
-	if c.tree != nil { // now that there is a repository again
+	if c.o.Isolation == IsolationNone { // now that there is a repository again
 		if err := c.unstash(ctx, f); err != nil {
 			return err
 		}
 	}
-	c.tellPushes(ctx, did, f)
+	c.tellPushes(did, f)
 	return c.lock.keep(ctx)
+}
+
+// mendGit puts .git back where agents work in the user's own checkout, and says in words what was wrong with it.
+func (c *checkout) mendGit(ctx context.Context, f *Finding) (string, error) {
+	if c.o.Isolation == IsolationWorktree || c.tree == nil && !c.vault.Gone() {
+		return "", nil
+	}
+	repaired, err := c.vault.Mend(context.WithoutCancel(ctx), c.home)
+	if err == nil && repaired != "" {
+		f.note("tamper", repaired)
+	}
+	return repaired, err
 }
 
 // mendRules puts back what was done to the configuration and the info files of the repository: what is collected and
@@ -72,20 +79,6 @@ func (c *checkout) mendRules(ctx context.Context, f *Finding) error {
 		return nil
 	}
 	found, err := c.rules.Mend(context.WithoutCancel(ctx))
-	for _, m := range found {
-		c.told(f, m)
-	}
-	return err
-}
-
-// mendRefs puts the user's branches and tags back where an agent has moved them.
-func (c *checkout) mendRefs(ctx context.Context, f *Finding) error {
-	if c.refs == nil {
-		return nil
-	}
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	found, err := c.refs.Mend(ctx)
 	for _, m := range found {
 		c.told(f, m)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -65,6 +64,9 @@ func (l *lanes) join(ctx context.Context, waiting []Ready) (joint, error) {
 		batch := waiting[:size]
 		step, coupled, err := l.couple(ctx, tip, batch)
 		if err != nil || coupled == 0 {
+			return step, err
+		}
+		if err := l.trunk.Pin(ctx, step.to); err != nil {
 			return step, err
 		}
 		green, err := l.proveStep(ctx, batch[:coupled], &step)
@@ -291,10 +293,6 @@ func (l *lanes) Advance(ctx context.Context, _ Joint) (bool, error) {
 		if err := l.dropBranch(settled, name, head); err != nil {
 			return false, err
 		}
-		l.makers.landed(path.Base(name))
 	}
-	if j.to == j.from && len(j.replayed) == 0 {
-		return true, nil
-	}
-	return true, l.vault.Save()
+	return true, nil
 }

@@ -31,8 +31,14 @@ type lane struct {
 // lane makes a worktree a place to work in.
 func (l *lanes) lane(name string, repo *reanchor.Git, a Assignment) *lane {
 	c := &checkout{ground: l.ground, repo: repo, tree: &trees.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
+	if name != "" {
+		c.tree.Home = l.home
+		c.tree.Bring = func(ctx context.Context, commit, ref string) error {
+			return l.pool.Fetch(ctx, repo, commit, a.Base, ref)
+		}
+	}
 	c.facts = reanchor.NewCached(repo, recentCommits, 0, l.now)
-	c.ceiling, c.alone, c.refs = filepath.Dir(repo.Root()), l.alone, l.refs
+	c.ceiling, c.alone = filepath.Dir(repo.Root()), l.alone
 	return &lane{lanes: l, a: a, p: placeOf(l.o.Dir, a), name: name, c: c}
 }
 
@@ -154,10 +160,12 @@ func (w *lane) takeStock(ctx context.Context) error {
 func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	repo, err := w.yard.Open(ctx, w.name, w.a.Base, w.branch(w.a))
+	repo, lost, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
 	if err == nil {
 		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
-		w.c.tree.StandApart(ctx)
+		if lost {
+			f.note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: what stood in its files is committed anew")
+		}
 		return w.guardTip(ctx, f)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -231,6 +239,10 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 			f.fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
 			return nil
 		}
+		if refused(ctx, err) && !trees.DiskFault(err) && trees.Whole(ctx, w.home, a.Base) {
+			f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -260,7 +272,7 @@ func (w *lane) desk(f *Finding) *desk {
 func (l *lanes) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
 	return func(ctx context.Context) (*reanchor.Git, func(), error) {
 		name, _ := l.enter(reviewName)
-		repo, err := l.yard.Site(ctx, name, head, "")
+		repo, err := l.pool.Acquire(ctx, name, head, "")
 		return repo, func() { l.leave(name) }, err
 	}
 }

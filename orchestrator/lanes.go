@@ -13,23 +13,21 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/landing"
 	"relay/orchestrator/trees"
 	"relay/runners"
 )
 
-// lanes is the engine that gives each task a worktree of its own, and lands what they make on the epic's integration
-// branch. The user's checkout is not touched. A worktree is used for one task after another: to make one costs seconds
-// in a large repository.
+// lanes is the engine that gives each task a repository of its own (a slot), and lands what they make on the epic's
+// integration branch. The user's checkout is not touched. A slot is used for one task after another: to make one costs
+// seconds in a large repository.
 type lanes struct {
 	*ground
-	yard  *trees.Yard
+	pool  *slot.Pool
 	trunk *landing.Trunk
 	tips  *landing.TipGuard
-	refs  *landing.RefGuard
 	said  *verdicts
-
-	makers *makers
 
 	userTree *userCheckout // nil: nobody watches it
 
@@ -55,27 +53,12 @@ type lanes struct {
 }
 
 func newLanes(g *ground) *lanes {
-	inTurn := func(ctx context.Context) (func() error, error) { return trees.LockRepository(ctx, g.home) }
-	y := &trees.Yard{Repo: g.home, Dir: g.o.Worktree.Dir, Lock: inTurn, Before: g.rules.Settle}
-	g.vault.Skip = func(dir string) bool { // what git keeps of relay's own worktrees, a whole index for each
-		if filepath.Base(filepath.Dir(dir)) != "worktrees" {
-			return false
-		}
-		path := filepath.Join(dir, "gitdir")
-		if !readable(path) {
-			return false
-		}
-		leads, err := os.ReadFile(path)
-		return err == nil && strings.HasPrefix(string(leads), g.o.Worktree.Dir+string(filepath.Separator))
-	}
+	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
 	t := landing.NewTrunk(g.home, g.o.Epic.ID, g.o.Landing)
-	g.vault.Anchor = t.Ref()
-	g.stash.file = filepath.Join(g.o.Dir, stashName)
-	tips := &landing.TipGuard{Trunk: t, Dir: g.o.Worktree.Dir, Weigh: g.graveIn}
+	tips := &landing.TipGuard{Trunk: t, Weigh: g.graveIn}
 	return &lanes{
-		ground: g, yard: y, trunk: t, tips: tips, refs: &landing.RefGuard{Tips: tips, File: filepath.Join(g.o.Dir, refsName)},
-		makers: &makers{logs: make(map[string]string), made: make(map[string]string)},
-		said:   &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
+		ground: g, pool: pool, trunk: t, tips: tips,
+		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }
 
@@ -119,7 +102,7 @@ func (l *lanes) vacant(ctx context.Context, kind string) (string, error) {
 		if !first {
 			return name, nil
 		}
-		if why, err := l.yard.Loss(ctx, name); err != nil || why == "" {
+		if why, err := l.pool.Loss(ctx, name); err != nil || why == "" {
 			return name, err
 		}
 	}
@@ -147,11 +130,7 @@ func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
 func (l *lanes) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	l.busy.Add(1)
 	defer l.busy.Add(-1)
-	repairs := l.vault.Repairs()
 	f, err := l.attempt(ctx, a)
-	if err != nil {
-		f, err = l.survive(ctx, a, f, repairs, err)
-	}
 	if err != nil {
 		f, err = l.contain(ctx, a, f, err)
 	}
@@ -167,8 +146,6 @@ func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	l.makers.enter(a.Task.ID, w.c.repo)
-	defer l.makers.leave(a.Task.ID)
 	f, err := w.carry(ctx)
 	if err != nil {
 		return f, err
@@ -179,7 +156,6 @@ func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err := w.wrapUp(ctx, &f); err != nil {
 		return f, err
 	}
-	l.makers.leave(a.Task.ID)
 	if err := w.vacate(ctx, &f); err != nil { // last: from now on it is another task's
 		return f, err
 	}
@@ -202,7 +178,7 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 	if err := l.noteLane(a, laneFile, name); err != nil {
 		return nil, err
 	}
-	repo, err := l.yard.Site(ctx, name, a.Base, l.branch(a))
+	repo, err := l.pool.Acquire(ctx, name, a.Base, l.branch(a))
 	if err != nil {
 		return nil, err
 	}
@@ -244,11 +220,11 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	switch {
 	case known && !p.ready():
 		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
-		if err := l.yard.Remove(ctx, name); err != nil {
+		if err := l.pool.Remove(ctx, name); err != nil {
 			return nil, err
 		}
 	case known:
-		if repo, err := l.yard.Open(ctx, name, a.Base, l.branch(a)); err == nil {
+		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
 			// Whatever branch its agent was on, but another task's: then that has it by now.
 			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, trees.TaskBranches)) {
 				return l.lane(name, repo, a), nil
@@ -271,7 +247,7 @@ func (l *lanes) recover(ctx context.Context, a Assignment, head string) (*lane, 
 	making := filepath.Join(placeOf(l.o.Dir, a).folder, makingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
 		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoveryName) {
-			if err := l.yard.Remove(ctx, name); err != nil {
+			if err := l.pool.Remove(ctx, name); err != nil {
 				return nil, err
 			}
 		}
@@ -283,7 +259,7 @@ func (l *lanes) recover(ctx context.Context, a Assignment, head string) (*lane, 
 	if err := l.noteLane(a, makingFile, name); err != nil {
 		return nil, err
 	}
-	repo, err := l.yard.Site(ctx, name, head, l.branch(a))
+	repo, err := l.pool.Acquire(ctx, name, head, l.branch(a))
 	if err != nil {
 		return nil, err
 	}

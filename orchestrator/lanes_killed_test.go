@@ -149,7 +149,7 @@ func TestLanesAbandonWhatStaysReadable(t *testing.T) {
 	if got := next.step(next.proved("T1", "echo 2 > one")); got != "T1 success" {
 		t.Error(got)
 	}
-	if got := y.Git("-C", ".agents-os/relay/worktrees/1", "status", "--porcelain", "--branch"); got != "## HEAD (no branch)\n?? odd" {
+	if got := y.Git("-C", ".agents-os/relay/worktrees/1", "status", "--porcelain", "--branch"); got != "## relay-tasks/20260101-lab/T1\n?? odd" {
 		t.Errorf("git status there says %q", got)
 	}
 	if got := y.Git("for-each-ref", "refs/heads/relay-tasks"); got != "" {
@@ -184,13 +184,12 @@ func TestLanesRemoveHalfRecovery(t *testing.T) {
 	if _, err := y.l.recover(t.Context(), a, a.Base); err != nil {
 		t.Fatal(err)
 	}
-	y.Sh("rm .git/worktrees/recovery-1/index .agents-os/relay/worktrees/recovery-1/seed.txt")
+	y.Sh("rm -r .agents-os/relay/worktrees/recovery-1/.git/index .agents-os/relay/worktrees/recovery-1/seed.txt")
 	for file, name := range map[string]string{laneFile: "1", makingFile: "recovery-1"} {
 		if err := y.l.noteLane(a, file, name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	y.Git("update-ref", "refs/heads/"+y.l.branch(a), "HEAD^{commit}")
 	next, f := y.adopted(a)
 	if f.Receipt.Salvage != "" {
 		t.Errorf("half a checkout is kept as work: %s", f.Receipt.DiffStat)

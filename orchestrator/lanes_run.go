@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -42,7 +41,7 @@ func (l *lanes) begin(ctx context.Context) error {
 	if err := l.awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
-	if err := errors.Join(l.vault.Save(), l.stash.begin(ctx), l.refs.Begin(), l.ignoreFurnished(ctx)); err != nil {
+	if err := l.ignoreFurnished(ctx); err != nil {
 		return err
 	}
 	l.watchCheckout(ctx)
@@ -61,6 +60,11 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 	}
 	return open.Landing, l.dropBranch(ctx, l.branch(a), open.Landing.Head)
 }
+
+// unclean reports nothing: a run that was killed has changed nothing of the user's.
+func (l *lanes) unclean() bool { return false }
+
+func (l *lanes) cleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
 
 // reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
 func (l *lanes) reserve(a Assignment) {
@@ -87,47 +91,38 @@ func (l *lanes) Abandon(ctx context.Context, a Assignment, r Result) (Result, er
 	return f.Result, err
 }
 
-// abandon keeps what is on the branch of an attempt that a killed run left open; its worktree stays as it is, for a person.
+// abandon keeps what an attempt of a killed run has committed; its slot stays as it is, for a person.
 func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
-	if err := l.freeDamaged(ctx, a, f); err != nil {
-		return err
-	}
-	p, apart := placeOf(l.o.Dir, a), true
-	if name, known := l.noted(a); known {
-		apart = l.detach(ctx, a, name)
-		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
-	}
-	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
+	w, err := l.kept(ctx, a, f)
 	if err != nil {
 		return err
 	}
-	if trees.Has(ctx, l.home, head) {
-		f.Head = head
-	}
-	switch err := l.lane("", l.home, a).c.keepWork(ctx, a, p, f); {
-	case refused(ctx, err):
+	if err := w.c.keepWork(ctx, a, w.p, f); refused(ctx, err) {
 		f.note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
 		return nil
-	case err != nil || !apart:
+	} else if err != nil {
 		return err
 	}
 	return l.dropBranch(ctx, l.branch(a), f.Head)
 }
 
-// detach takes a worktree that stays for a person off its task's branch, which goes, and reports whether it is on none.
-func (l *lanes) detach(ctx context.Context, a Assignment, name string) bool {
-	repo, err := l.yard.Open(ctx, name, a.Base, l.branch(a))
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
+// kept finds what is committed of an attempt: in its slot, if git can read that, else on its branch.
+func (l *lanes) kept(ctx context.Context, a Assignment, f *Finding) (*lane, error) {
+	if name, known := l.noted(a); known {
+		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
+		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
+			w := l.lane(name, repo, a)
+			if head, err := w.c.tree.Head(ctx); err == nil && trees.Has(ctx, repo, head) {
+				f.Head = head
+				return w, nil
+			}
+		}
 	}
-	tree := l.lane(name, repo, a).c.tree
-	head, err := tree.Head(ctx)
-	if err != nil || head == "" {
-		head = a.Base // its branch is damaged
+	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
+	if err == nil && trees.Has(ctx, l.home, head) {
+		f.Head = head
 	}
-	tree.Detach(ctx, head)
-	on, err := repo.Branch(ctx)
-	return err == nil && on != l.branch(a)
+	return l.lane("", l.home, a), err
 }
 
 // whole is where a panel judges all that has landed: each reviewer in a clean checkout of the tip.
@@ -144,7 +139,7 @@ func (l *lanes) commitOf(a *attempts.Attempt) string { return a.Landed }
 func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 	ctx = context.WithoutCancel(ctx)
 	defer l.agentsLeave()
-	c := &checkout{ground: l.ground, repo: l.home, alone: l.alone, refs: l.refs}
+	c := &checkout{ground: l.ground, repo: l.home, alone: l.alone}
 	w := &lane{lanes: l, c: c}
 	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
 }
@@ -159,21 +154,16 @@ func (l *lanes) beginJudging(Assignment, string) error {
 func (l *lanes) close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	if why, err := l.vault.Mend(ctx, l.home); err != nil { // the copy may be all there is
-		return l.theirs, err
-	} else if why != "" {
-		l.theirs = append(l.theirs, why)
-	}
 	watching := l.closeCheckout(ctx)
-	names, err := l.yard.Names(ctx)
+	names, err := l.pool.Names(ctx)
 	stay := l.theirs
 	for _, name := range names {
 		why, lossErr := "", error(nil)
 		if !strings.HasPrefix(name, benchName) && !strings.HasPrefix(name, reviewName) { // there is nothing but a commit and what the set-up made
-			why, lossErr = l.yard.Loss(ctx, name)
+			why, lossErr = l.pool.Loss(ctx, name)
 		}
 		if lossErr == nil && why == "" {
-			lossErr = l.yard.Remove(ctx, name)
+			lossErr = l.pool.Remove(ctx, name)
 		}
 		if lossErr != nil {
 			why = lossErr.Error()
@@ -182,5 +172,5 @@ func (l *lanes) close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, watching, l.forget(ctx), l.user.Close(), l.vault.Close())
+	return stay, errors.Join(err, watching, l.pool.Close(), l.trunk.Unpin(ctx), l.user.Close())
 }

@@ -12,13 +12,14 @@ import (
 func TestLanesSurviveAgents(t *testing.T) {
 	t.Parallel()
 	const committed = "echo 1 > done; git add done; git commit -qm done; "
+	const gone = "echo 1 > done; git add done; git commit -q -m done; " // and nothing is left of it
 	for name, script := range map[string]string{
 		"its .git":                  "rm -rf .git; echo x > x; exit 3",
-		".git is the user's":        "echo gitdir: $(git rev-parse --path-format=absolute --git-common-dir) > .git; echo x > x; exit 3",
-		"its worktree":              committed + `rm -rf "$PWD"; exit 3`,
-		"every worktree":            committed + "rm -rf ../*; exit 3",
-		"their folder":              committed + `d=$(dirname "$PWD"); cd /; rm -rf "$d"; exit 3`,
-		"a link instead":            committed + `d=$PWD; cd /; rm -rf "$d"; ln -s /tmp "$d"; exit 3`,
+		".git is the user's":        "rm -rf .git; echo gitdir: $PWD/../../../../.git > .git; echo x > x; exit 3",
+		"its worktree":              gone + `rm -rf "$PWD"; exit 3`,
+		"every worktree":            gone + "rm -rf ../*; exit 3",
+		"their folder":              gone + `d=$(dirname "$PWD"); cd /; rm -rf "$d"; exit 3`,
+		"a link instead":            gone + `d=$PWD; cd /; rm -rf "$d"; ln -s /tmp "$d"; exit 3`,
 		"what git knows of it":      committed + `rm -rf "$(git rev-parse --absolute-git-dir)"; exit 3`,
 		"its index":                 committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/index"; exit 3`,
 		"its HEAD":                  committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/HEAD"; exit 3`,
@@ -39,7 +40,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 			if f.Outcome == attempts.Success {
 				t.Errorf("it succeeded")
 			}
-			if strings.Contains(script, committed) && f.Receipt.Salvage == "" && name != "the user's .git" {
+			if strings.Contains(script, committed) && f.Receipt.Salvage == "" {
 				t.Errorf("what was committed is not kept: %s, %+v", f.Receipt.ErrorSummary, f.Notes)
 			}
 			if got := y.step(y.proved("T2", "echo 2 > two", "test -e seed.txt", "test ! -e x", "test ! -e done")); got != "T2 success" {
@@ -84,8 +85,8 @@ func TestLanesKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 	t.Parallel()
 	const deep = "git config user.name a; git config user.email a@b; echo deep > deep; git add deep; git commit -qm deep; git rm -q deep; git commit -qm none; "
 	for name, c := range map[string]struct{ script, at string }{
-		"the worktree":            {"rm .git; git init -q; " + deep, "agents-git"},
-		"the worktree, ignored":   {"rm .git; git init -q; " + deep + "echo '*' > .gitignore; git add -f .gitignore", "agents-git"},
+		"the worktree":            {"rm -rf .git; git init -q; " + deep, "agents-git"},
+		"the worktree, ignored":   {"rm -rf .git; git init -q; " + deep + "echo '*' > .gitignore; git add -f .gitignore", "agents-git"},
 		"a folder":                {"cd tests; git init -q; " + deep + "cd ..; echo one > one", "tests"},
 		"a folder, and no change": {"cd tests; git init -q; " + deep, "tests"},
 	} {
@@ -205,13 +206,13 @@ func TestLanesMakeWayForTheirRefs(t *testing.T) {
 		"no ref":               `d=$(git rev-parse --git-common-dir)/refs/relay; mkdir -p "$d/20260101-lab"; echo rubbish > "$d/20260101-lab/T1"`,
 		"no refs":              `d=$(git rev-parse --git-common-dir)/refs/relay/20260101-lab/T1/1; mkdir -p "$d/x"; echo rubbish > "$d/x/y"`,
 		"another task's":       "git branch relay-tasks/20260101-lab/T2/x",
-		"its own, without it":  "git switch -q --detach; git branch -D relay-tasks/20260101-lab/T1; git branch relay-tasks/20260101-lab/T1/x",
-		"every task's, packed": "git switch -q --detach; git branch -D relay-tasks/20260101-lab/T1; git branch relay-tasks/20260101-lab; git pack-refs --all",
+		"its own, without it":  "git branch relay-tasks/20260101-lab/T1/x",
+		"every task's, packed": "git branch relay-tasks/20260101-lab; git pack-refs --all",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			r := y.does("T1", "echo x > x; git add x; git commit -qm x; "+taken+"; exit 3")
+			r := y.does("T1", "echo x > x; git add x; git commit -qm x; cd "+y.Root+"; unset GIT_CEILING_DIRECTORIES; "+taken+"; exit 3")
 			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Finding.Receipt.Salvage == "" {
 				t.Errorf("what is kept has %q; %+v", got, r.Finding.Notes)
 			}
@@ -226,4 +227,20 @@ func TestLanesMakeWayForTheirRefs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Objects that git holds for damaged do not come into the user's repository, and cost their own attempt alone.
+func TestDamagedCommitsStayOutside(t *testing.T) {
+	t.Parallel()
+	y := newYardLab(t)
+	f := y.does("T1", `echo 1 > one; git add one
+		c=$(printf 'tree %s\nparent %s\nauthor A <a@b nonsense\ncommitter A <a@b> 1 +0000\n\nm\n' $(git write-tree) $(git rev-parse HEAD) | git hash-object -t commit -w --stdin --literally)
+		git update-ref HEAD $c`).Finding
+	if want := "git does not take what the agent has committed: git fetch: fatal: "; f.Outcome != attempts.Agent || !strings.HasPrefix(f.Receipt.ErrorSummary, want) {
+		t.Errorf("%s: %s, want %s", f.Outcome, f.Receipt.ErrorSummary, want)
+	}
+	if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
+		t.Error(got)
+	}
+	y.Git("fsck", "--strict")
 }

@@ -42,11 +42,10 @@ func (e *InUseError) Error() string {
 // Unwrap returns who has it, and since when.
 func (e *InUseError) Unwrap() error { return e.Held }
 
-// occupancy is a run's hold on its epic, on git gc, and on the checkout it works in. One with isolation none wants that
+// occupancy is a run's hold on its epic and on the checkout it works in. One with isolation none wants that
 // for itself; any number with isolation shared go together.
 type occupancy struct {
 	epic epicHold
-	gc   gcHold
 	dir  string // the checkout's git folder
 	name string // of this run's lock file; "" : it leaves the checkout alone
 	who  attempts.Holder
@@ -61,7 +60,6 @@ func occupy(ctx context.Context, o *Options) (*occupancy, error) {
 	c := &occupancy{dir: o.Repo.GitDir(), who: attempts.Self(o.Epic.ID, time.Now())}
 	c.epic = epicHold{repo: o.Repo, who: c.who}
 	c.epic.who.Dir = o.Dir
-	c.gc = holdGC(o.Repo)
 	var err error
 	if o.Isolation == IsolationNone || o.Isolation == IsolationShared {
 		err = c.occupyCheckout(ctx, o)
@@ -72,7 +70,6 @@ func occupy(ctx context.Context, o *Options) (*occupancy, error) {
 	if err != nil {
 		return nil, errors.Join(err, c.leave())
 	}
-	c.gc.keep()
 	return c, nil
 }
 
@@ -159,7 +156,6 @@ func (c *occupancy) keep(ctx context.Context) error {
 	if err := c.epic.keep(); err != nil {
 		return err
 	}
-	c.gc.keep()
 	if c.held == nil || c.held.Intact() {
 		return nil
 	}
@@ -171,9 +167,8 @@ func (c *occupancy) keep(ctx context.Context) error {
 	return err
 }
 
-// leave gives the checkout and the epic back, and lets git gc in.
+// leave gives the checkout and the epic back.
 func (c *occupancy) leave() error {
-	c.gc.leave()
 	return errors.Join(c.vacate(), c.epic.leave())
 }
 

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"relay/attempts"
@@ -47,40 +48,35 @@ func TestTheUsersBranchWithoutACommit(t *testing.T) {
 	y.Wants(map[string]string{"index.html": "page\n", ".agents-os/relay/git-damaged/HEAD": "-"})
 }
 
-// The branch that the user has checked out comes back with the user's last commit, and nothing else is put back.
+// That the branch is gone that the user has checked out is told with the command that brings it back.
 func TestTheUsersBranchIsDeleted(t *testing.T) {
 	t.Parallel()
-	const gone = "the branch main, which is checked out, was deleted during the attempt; relay put it back"
-	for name, c := range map[string]struct{ before, script, want string }{
-		"as it was":         {"true", "git update-ref -d refs/heads/main", gone},
-		"with a new commit": {"git commit -q --allow-empty -m mine", "git update-ref -d refs/heads/main", gone},
-		"visited":           {"git switch -q -c other; git commit -q --allow-empty -m other; git switch -q main; git commit -q --allow-empty -m mine", "git update-ref -d refs/heads/main", gone},
-		"another in its place": {"true", "git update-ref -d refs/heads/main; git update-ref refs/heads/main/x HEAD",
-			"the repository's .git folder was damaged or removed during the attempt; relay put it back and moved what was left of it to git-damaged in its own folder"},
+	for _, c := range []struct{ name, before, noted string }{
+		{"as it was", "true", "main in your checkout leads to no commit any more; if that was not you, there: git update-ref refs/heads/main "},
+		{"with a new commit", "git commit -q --allow-empty -m mine", "main in your checkout leads to no commit any more; "},
+		{"visited", "git switch -q -c other; git commit -q --allow-empty -m other; git switch -q main; git commit -q --allow-empty -m mine", "main in your "},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			ready := y.proved("T1", "echo 1 > one")
 			y.Sh(c.before + `; git branch -f side; echo staged > staged.txt; git add staged.txt`)
 			was := y.Git("rev-parse", "main")
-			f := y.does("T2", "echo 2 > two; "+c.script).Finding
-			if f.Outcome != attempts.Tamper || len(f.Notes) == 0 || f.Notes[0].Text != c.want {
-				t.Errorf("%s: %s, %+v", f.Outcome, f.Receipt.ErrorSummary, f.Notes)
-			}
-			if got := y.Git("rev-parse", "HEAD", "main", "side"); got != was+"\n"+was+"\n"+was {
-				t.Errorf("got %s, want %s", got, was)
-			}
-			if got := y.Git("log", "-g", "-1", "--format=%gs", "main"); c.want == gone && got != "relay: put back" {
-				t.Errorf("the log of main says %q", got)
-			}
-			if got := y.Git("status", "--porcelain"); got != "A  staged.txt" {
-				t.Errorf("status is %q", got)
+			f := y.does("T2", "echo 2 > two; unset GIT_TRACE2_EVENT; cd "+y.Root+"; git update-ref -d refs/heads/main").Finding
+			if got := f.texts(); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) {
+				t.Fatalf("%s: %s, %q", f.Outcome, f.Receipt.ErrorSummary, got)
 			}
 			if got := y.step(ready); got != "T1 success" {
 				t.Error(got)
 			}
+			y.Sh(f.texts()[strings.LastIndex(f.texts(), "git update-ref"):])
 			y.holds("one")
+			if got := y.Git("rev-parse", "HEAD", "main", "side"); got != was+"\n"+was+"\n"+was {
+				t.Errorf("got %s, want %s", got, was)
+			}
+			if got := y.Git("status", "--porcelain"); got != "A  staged.txt" {
+				t.Errorf("status is %q", got)
+			}
 		})
 	}
 }

@@ -50,12 +50,3 @@ func (l *lanes) joinFirst(ctx context.Context, first Ready) (joint, error) {
 	tip := l.tips.Tip()
 	return joint{from: tip, to: tip, findings: []Finding{f}}, err
 }
-
-// freeDamaged deletes a task's branch that leads to no commit: no attempt could begin on it again.
-func (l *lanes) freeDamaged(ctx context.Context, a Assignment, f *Finding) error {
-	dropped, err := trees.DropBroken(ctx, l.home, "refs/heads/"+l.branch(a))
-	if dropped {
-		f.note("worktree", "the branch "+l.branch(a)+" led to no commit any more; relay removed it")
-	}
-	return err
-}

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/slot"
+	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -80,28 +81,24 @@ func (n *noPush) covers(c gitCommand) bool {
 		slices.ContainsFunc(n.prefixes, func(p string) bool { return strings.HasPrefix(to[0], p) })
 }
 
-// tellPushes tells of pushes that went through all the same. An agent's gates its task; where it cannot be told whose one
-// was, it is only told.
-func (c *checkout) tellPushes(ctx context.Context, did []gitCommand, f *Finding) {
+// tellPushes tells of pushes that went through all the same, by what git has written down of the agent's commands, or in the
+// logs of a slot. They gate the task.
+func (c *checkout) tellPushes(did []gitCommand, f *Finding) {
 	if c.o.Push {
 		return
 	}
+	told := false
 	for _, cmd := range did {
 		if c.noPush.covers(cmd) && c.within(cmd.worktree) {
 			c.convict(f, "the agent has pushed, which relay.push does not let it: "+cmd.String())
+			told = true
 		}
 	}
-	if c.refs == nil {
+	if c.repo.CommonDir() == c.home.CommonDir() || c.tree == nil {
 		return
 	}
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	for _, p := range c.refs.Pushes(ctx) {
-		if text := p.Text(c.noPush.remotes); p.ByAgent {
-			c.told(f, trees.Meddling{Text: "an agent has pushed, which relay.push does not let it: " + text, Grave: f.Gate == ""})
-		} else {
-			f.note("push", text+"; whose push that was, relay cannot tell")
-		}
+	if branches := slot.Pushed(c.repo); len(branches) > 0 && !told {
+		c.convict(f, "the agent has pushed, which relay.push does not let it: "+words.Listed(branches)+" was moved")
 	}
 }
 

@@ -235,7 +235,7 @@ func (c *checkout) begin(ctx context.Context) error {
 	if err := c.tree.WriteMine(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
-	return errors.Join(c.stash.begin(ctx), c.vault.Save())
+	return errors.Join(c.stash.begin(), c.vault.Save())
 }
 
 func (c *checkout) close(context.Context) ([]string, error) {

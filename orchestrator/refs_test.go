@@ -9,66 +9,69 @@ import (
 	"relay/attempts"
 )
 
-// Agents may do with the user's branches what they like: in the end they are where the user has them, and what went is
-// told.
+// Agents may do with branches and tags what they like: those of the user stay where the user has them.
 func TestBranchesAreTheUsers(t *testing.T) {
 	t.Parallel()
-	const (
-		commits = "echo x > x; git add x; git commit -qm x; "
-		back    = " was moved by an agent; relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/"
-		gone    = " was deleted during the attempt; if that was not you: git "
-	)
-	for name, c := range map[string]struct {
-		script string
-		grave  bool
-		noted  string
-	}{
-		"merges to a branch":       {"b=$(git branch --show-current); git checkout -q feature; git merge -q $b; git checkout -q $b", true, "the branch feature" + back},
-		"and makes a merge":        {"b=$(git branch --show-current); git checkout -q feature; git merge -q --no-ff -m m $b; git checkout -q $b", true, "the branch feature" + back},
-		"moves the user's":         {"git update-ref refs/heads/main HEAD", true, "the branch main" + back},
-		"moves it to no work":      {"git update-ref refs/heads/main $(git commit-tree -m y HEAD^{tree})", true, "the branch main" + back},
-		"pushes":                   {"git push -q . +HEAD:feature", true, "the branch feature" + back},
-		"on it in its worktree":    {"b=$(git branch --show-current); git checkout -q --ignore-other-worktrees main; echo y > y; git add y; git commit -qm y; git checkout -q $b", true, "the branch main" + back},
-		"in a worktree of its own": {"git worktree add -q ../mine feature; cd ../mine; echo y > y; git add y; git commit -qm y", true, "the branch feature" + back},
-		"moves a tag":              {"git tag -f v1 HEAD", true, "the tag v1" + back},
-		"deletes the user's":       {"git update-ref -d refs/heads/main", true, "the branch main, which is checked out, was deleted during the attempt; relay put it back"},
-		"deletes a branch":         {"git branch -q -D feature", false, "the branch feature" + gone + "branch feature "},
-		"deletes a tag":            {"git tag -d v1", false, "the tag v1" + gone + "tag v1 "},
-		"one of two names":         {"git branch -q -D feature; git switch -q -c side main; git switch -q -", false, "the branch feature" + gone + "branch feature "},
-		"makes some":               {"git branch side; git tag v9", false, "an agent has made the branch side, the tag v9: that stays, and relay does not land it"},
+	const commits = "echo x > x; git add x; git commit -qm x; "
+	for name, script := range map[string]string{
+		"merges to a branch":       "b=$(git branch --show-current); git checkout -q feature; git merge -q $b; git checkout -q $b",
+		"and makes a merge":        "b=$(git branch --show-current); git checkout -q feature; git merge -q --no-ff -m m $b; git checkout -q $b",
+		"moves the user's":         "git update-ref refs/heads/main HEAD",
+		"pushes":                   "git push -q . +HEAD:feature",
+		"on it in its slot":        "b=$(git branch --show-current); git checkout -q main; echo y > y; git add y; git commit -qm y; git checkout -q $b",
+		"in a worktree of its own": "git worktree add -q ../../mine feature; cd ../../mine; echo y > y; git add y; git commit -qm y",
+		"moves a tag":              "git tag -f v1 HEAD",
+		"deletes a branch":         "git branch -q -D feature || git branch -q -D -r origin/feature",
+		"deletes a tag":            "git tag -d v1",
+		"makes some":               "git branch side; git tag v9",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			y.Sh("git switch -q -c feature; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
-			if err := y.l.refs.Begin(); err != nil {
-				t.Fatal(err)
+			before := y.Git("for-each-ref", "refs/heads/main", "refs/heads/feature", "refs/tags", "refs/remotes")
+			f := y.does("T1", commits+script).Finding
+			if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(f.texts(), "put it back") {
+				t.Errorf("%s, gate %q: %s, %q", f.Outcome, f.Gate, f.Receipt.ErrorSummary, f.texts())
 			}
-			all := func() string {
-				return y.Git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/feature", "refs/tags/v1")
-			}
-			before := all()
-			f := y.does("T1", commits+c.script).Finding
-			if grave := f.Outcome == attempts.Tamper && f.Gate == attempts.TamperedWith; grave != c.grave || !grave && f.Outcome != attempts.Success {
-				t.Errorf("%s, gate %q: %s", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
-			}
-			if !strings.HasPrefix(f.texts(), c.noted) || len(f.Notes) != 1 {
-				t.Errorf("noted %q, want %q", f.texts(), c.noted)
-			}
-			if after := all(); after != before && !strings.Contains(c.noted, gone) {
+			if after := y.Git("for-each-ref", "refs/heads/main", "refs/heads/feature", "refs/tags", "refs/remotes"); after != before {
 				t.Errorf("got\n%s\nwant\n%s", after, before)
-			}
-			if strings.Contains(c.noted, "branch feature"+gone) {
-				y.Sh(f.texts()[strings.LastIndex(f.texts(), "git branch"):])
-				if all() != before {
-					t.Errorf("what is told brings back\n%s", all())
-				}
 			}
 			if got := y.Git("status", "--porcelain"); got != "" {
 				t.Errorf("the user's checkout has %s", got)
 			}
 			if f := y.does("T2", "echo 2 > two").Finding; f.Outcome != attempts.Success || f.texts() != "" {
 				t.Errorf("the next one: %s, %q", f.Outcome, f.texts())
+			}
+		})
+	}
+}
+
+// What goes from the user's repository while an agent is at work, who may know its path, is told with the way back.
+func TestBranchesByPath(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ script, noted string }{
+		"deletes a branch": {"git branch -q -D feature", "feature in your repository is gone; if that was not you, there: git update-ref refs/heads/feature "},
+		"deletes a tag":    {"git tag -d v1", "tags/v1 in your repository is gone; if that was not you, there: git update-ref refs/tags/v1 "},
+		"moves a branch":   {"git branch -q -f feature HEAD", "feature in your repository went from FEATURE to MAIN; if that was not you, there: git update-ref refs/heads/feature "},
+		"moves it on":      {"git branch -q -f old HEAD", ""},
+		"makes some":       {"git branch side; git tag v9", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYardLab(t)
+			y.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
+			before := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1")
+			c.noted = strings.NewReplacer("FEATURE", abbreviated(y.Git("rev-parse", "feature")), "MAIN", abbreviated(y.Git("rev-parse", "main"))).Replace(c.noted)
+			f := y.does("T1", "echo x > x; cd "+y.Root+"; env -u GIT_CEILING_DIRECTORIES sh -c '"+c.script+"'").Finding
+			if got := f.texts(); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) || c.noted == "" && got != "" {
+				t.Errorf("%s: noted %q, want %q", f.Outcome, got, c.noted)
+			}
+			if c.noted != "" {
+				y.Sh(f.texts()[strings.LastIndex(f.texts(), "git update-ref"):])
+			}
+			if after := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1"); after != before {
+				t.Errorf("what is told brings back\n%s", after)
 			}
 		})
 	}
@@ -90,7 +93,6 @@ func TestUserGoesOnWorking(t *testing.T) {
 		"another worktree":            "git worktree add -q ../theirs feature; cd ../theirs; " + commit,
 		"takes in what has landed":    "git merge -q relay/20260101-lab",
 		"by the branch alone":         "git branch -q -f feature relay/20260101-lab",
-		"looks at what is under way":  "git merge -q relay-tasks/20260101-lab/T2",
 		"a program without logs":      commit + "sed -i '$d' .git/logs/HEAD",
 		"packs":                       "git pack-refs --all --prune; git gc -q",
 		"tags":                        commit + "git tag v2; git tag -f v1 HEAD; git tag -a -m x v3",
@@ -101,9 +103,6 @@ func TestUserGoesOnWorking(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			y.Sh("echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1")
-			if err := y.l.refs.Begin(); err != nil {
-				t.Fatal(err)
-			}
 			if got := y.step(y.proved("T1", "echo 1 > one")); got != "T1 success" {
 				t.Fatal(got)
 			}
@@ -121,36 +120,5 @@ func TestUserGoesOnWorking(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s, %v", y.Sh(look), want, err)
 			}
 		})
-	}
-}
-
-// A branch that an agent has made is its own: nobody puts it back under its feet when a neighbour looks.
-func TestAgentsGoOnWithTheirBranches(t *testing.T) {
-	t.Parallel()
-	y := newYardLab(t)
-	if err := y.l.refs.Begin(); err != nil {
-		t.Fatal(err)
-	}
-	repo, err := y.l.yard.Site(t.Context(), "1", y.l.tips.Tip(), "relay-tasks/20260101-lab/T1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := ""
-	for _, script := range []string{"git switch -q -c side", "echo 1 > one; git add one; git commit -qm one", "echo 2 > two; git add two; git commit -qm two"} {
-		y.Sh("cd " + repo.Root() + "; " + script)
-		before := y.Git("rev-parse", "side")
-		found, err := y.l.refs.Mend(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range found {
-			said += m.Text
-		}
-		if got := y.Git("rev-parse", "side"); got != before {
-			t.Errorf("after %q it was put back", script)
-		}
-	}
-	if want := "an agent has made the branch side: that stays, and relay does not land it"; said != want {
-		t.Errorf("noted %q, want %q", said, want)
 	}
 }

@@ -69,7 +69,7 @@ func TestHistoryIsTheUsers(t *testing.T) {
 			y := l.inYard(l.yardOptions())
 			tests := y.Git("rev-parse", "HEAD:tests/a.txt")
 			y.Git("replace", tests, y.Git("rev-parse", "HEAD:seed.txt"))
-			f := y.does("T1", "echo 1 > one; "+c.script, "git show HEAD:seed.txt | grep -x seed && test $(git rev-list --count HEAD) = 3").Finding
+			f := y.does("T1", "echo 1 > one; cd "+y.Root+"; "+c.script, "git show HEAD:seed.txt | grep -x seed && test $(git rev-list --count HEAD) = 3").Finding
 			if f.texts() != c.noted || f.Outcome != c.outcome {
 				t.Errorf("%s (%s): noted %q", f.Outcome, f.Receipt.ErrorSummary, f.texts())
 			}

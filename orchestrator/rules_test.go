@@ -1,9 +1,7 @@
 package orchestrator
 
 import (
-	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,28 +17,28 @@ func (f *Result) texts() string {
 	return strings.Join(all, "\n")
 }
 
-// Whatever an agent tells git for everybody decides neither what the checks see nor what is committed, and the user finds
-// the repository as it was.
+// Whatever an agent tells git in the user's repository, whose path it knows, decides neither what the checks see nor what is
+// committed, and the user finds the repository as it was.
 func TestRulesAreTheUsers(t *testing.T) {
 	t.Parallel()
-	const info = `i=$(git rev-parse --path-format=absolute --git-common-dir)/info; mkdir -p "$i"; `
+	const info = `i=.git/info; mkdir -p "$i"; `
 	settings := func(names string) string {
 		return "the settings " + names + " in .git/config were changed during the attempt; relay put them back"
 	}
 	for name, c := range map[string]struct{ script, noted string }{
-		"a filter":            {`echo 'check.sh filter=evil' > .gitattributes; git config filter.evil.smudge 'echo exit 0'`, settings("filter.evil.smudge")},
+		"a filter":            {`git config filter.evil.smudge 'echo exit 0'`, settings("filter.evil.smudge")},
 		"attributes":          {info + `echo 'check.sh eol=crlf' > "$i/attributes"`, ".git/info/attributes was changed during the attempt; relay put it back"},
 		"a clean filter":      {info + `echo '* filter=x' > "$i/attributes"; git config filter.x.clean true`, settings("filter.x.clean")},
 		"a merge driver":      {`git config merge.ours.driver true`, settings("merge.ours.driver")},
 		"sparse":              {info + `git config core.sparseCheckout true; echo '/x' > "$i/sparse-checkout"`, settings("core.sparsecheckout")},
-		"elsewhere":           {`git config core.worktree /tmp`, "the configuration of the repository in .git was damaged during the attempt; relay put it back"},
+		"elsewhere":           {`git config core.worktree /tmp`, settings("core.worktree")},
 		"another file":        {`git config include.path /tmp/evil`, settings("include.path")},
 		"where it pushes":     {`git config remote.origin.pushurl /tmp/evil; git config branch.main.pushRemote evil`, settings("branch.main.pushremote, remote.origin.pushurl")},
 		"hooks":               {`git config core.hooksPath /tmp/evil`, settings("core.hookspath")},
 		"what is left of one": {`git config --unset remote.origin.url`, settings("remote.origin.url")},
-		"rubbish":             {`echo '[[[' > "$(git rev-parse --git-common-dir)/config"`, "the configuration of the repository in .git was damaged during the attempt; relay put it back"},
-		"a link":              {`cd "$(git rev-parse --git-common-dir)"; ln -sf config config.worktree; cd "$OLDPWD"`, ".git/config.worktree was removed or replaced during the attempt; relay put it back"},
-		"rubbish beside it":   {`echo '[[[' > "$(git rev-parse --git-common-dir)/config.worktree"`, ".git/config.worktree was damaged during the attempt; relay put it back"},
+		"rubbish":             {`echo '[[[' > ".git/config"`, ".git/config was damaged during the attempt; relay put it back"},
+		"a link":              {`cd .git; ln -sf config config.worktree`, ".git/config.worktree was removed or replaced during the attempt; relay put it back"},
+		"rubbish beside it":   {`echo '[[[' > ".git/config.worktree"`, ".git/config.worktree was damaged during the attempt; relay put it back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +49,7 @@ func TestRulesAreTheUsers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := y.does("T1", c.script+"; echo real > real", `test "$(cat real)" = real`).Finding
+			f := y.does("T1", "echo real > real; cd "+y.Root+"; "+c.script, `test "$(cat real)" = real`).Finding
 			if f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
 				t.Errorf("%s, gate %q", f.Outcome, f.Gate)
 			}
@@ -70,7 +68,7 @@ func TestRulesAreTheUsers(t *testing.T) {
 func TestExcludedWorkIsSeen(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	f := y.does("T1", `i=$(git rev-parse --path-format=absolute --git-common-dir)/info; mkdir -p "$i"; echo '*' >> "$i/exclude"; echo 1 > one`, "test -e one").Finding
+	f := y.does("T1", `echo 1 > one; i=`+y.Root+`/.git/info; mkdir -p "$i"; echo '*' >> "$i/exclude"`, "test -e one").Finding
 	if got := f.texts(); f.Outcome != attempts.Success || got != ".git/info/exclude was changed during the attempt; relay put it back" {
 		t.Errorf("%s: %q", f.Outcome, got)
 	}
@@ -83,8 +81,8 @@ func TestOtherSettingsStay(t *testing.T) {
 	y := newYardLab(t)
 	y.Git("config", "filter.mine.clean", "cat")
 	y.Git("config", "remote.origin.url", "/nowhere")
-	script := `git config user.email agent@example.com; git config alias.x y; git remote add upstream /there; git config core.hooksPath .husky/_; git config remote.origin.gh-resolved base
-		git config branch.main.remote upstream; git config filter.mine.clean true; echo 1 > one`
+	script := "echo 1 > one; cd " + y.Root + `; git config user.email agent@example.com; git config alias.x y; git remote add upstream /there; git config core.hooksPath .husky/_; git config remote.origin.gh-resolved base
+		git config branch.main.remote upstream; git config filter.mine.clean true`
 	f := y.does("T1", script).Finding
 	const stay = "the settings alias.x, core.hookspath, remote.origin.gh-resolved and 3 more in .git/config were changed during the attempt, and stay so: look at them with git config --local --list"
 	if got := f.texts(); !strings.Contains(got, stay) || !strings.Contains(got, "the settings filter.mine.clean in") {
@@ -137,29 +135,11 @@ func TestRulesOfALanding(t *testing.T) {
 	}
 }
 
-// A check that rewrites the rules does not get another checkout by them.
-func TestRulesOfAReview(t *testing.T) {
-	t.Parallel()
-	y := newYardLab(t)
-	y.l.rules.Enter()
-	defer y.l.rules.Leave()
-	y.Write(".git/info/attributes", "seed.txt filter=evil\n")
-	y.Git("config", "filter.evil.smudge", "echo evil")
-	repo, err := y.l.yard.Site(context.WithoutCancel(t.Context()), "review-1", y.Git("rev-parse", "HEAD"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(filepath.Join(repo.Root(), "seed.txt")); err != nil || string(got) != "seed\n" {
-		t.Errorf("got %q, %v", got, err)
-	}
-}
-
-// An agent that has settings of its own for its worktree alone does not have its work collected by them.
+// An agent that has settings of its own for its slot does not have its work collected by them.
 func TestRulesOfOneWorktree(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	y.Git("config", "extensions.worktreeConfig", "true")
-	f := y.does("T1", "git config --worktree filter.x.clean true; git config --worktree core.excludesFile /dev/stdin; echo '* filter=x' > .gitattributes; echo real > real").Finding
+	f := y.does("T1", "git config filter.x.clean true; git config core.excludesFile /dev/stdin; echo '* filter=x' > .gitattributes; echo real > real").Finding
 	if f.Outcome != attempts.Success || y.Git("show", f.Head+":real") != "real" {
 		t.Errorf("%s: %s, %q", f.Outcome, f.Receipt.ErrorSummary, y.Git("show", f.Head+":real"))
 	}

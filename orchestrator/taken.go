@@ -11,11 +11,9 @@ import (
 // agentsEnter begins a time in which an agent's code runs in a worktree; agentsLeave ends it.
 func (l *lanes) agentsEnter() {
 	l.watch()
-	l.tips.Enter()
 }
 
 func (l *lanes) agentsLeave() {
-	l.tips.Leave()
 	l.unwatch()
 }
 

@@ -22,7 +22,7 @@ func (l *lanes) dropBranch(ctx context.Context, name, kept string) error {
 	if err != nil || head == "" {
 		return err
 	}
-	at, own, err := l.yard.Claimed(ctx, name, kept)
+	at, own, err := trees.Claimed(ctx, l.home, l.o.Worktree.Dir, name, kept)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (l *lanes) dropBranch(ctx context.Context, name, kept string) error {
 		}
 		return nil
 	}
-	return l.yard.Unbranch(ctx, name, head)
+	return trees.Unbranch(ctx, l.home, name, head)
 }
 
 // freeBranch sees that a new attempt may have its task's branch. What a person has committed there is kept; what they have
@@ -46,7 +46,7 @@ func (l *lanes) freeBranch(ctx context.Context, a Assignment) (f Finding, err er
 	if a.Ended || err != nil || head == "" {
 		return f, err
 	}
-	at, own, err := l.yard.Claimed(ctx, name, "")
+	at, own, err := trees.Claimed(ctx, l.home, l.o.Worktree.Dir, name, "")
 	if err != nil {
 		return f, err
 	}

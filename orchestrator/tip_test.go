@@ -70,8 +70,8 @@ func TestPersonOnTheBranch(t *testing.T) {
 // With others at work nobody can say whose doing it was: the branch is put back, and nobody pays for it.
 func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
 	t.Parallel()
-	const moves = "git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})"
 	y := newYardLab(t)
+	moves := "cd " + y.Root + "; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})"
 	if f := y.does("T1", "echo x > x; "+moves).Finding; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
 		t.Errorf("alone: %s, gate %q", f.Outcome, f.Gate)
 	}
@@ -131,27 +131,24 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 	}
 }
 
-// An agent that checks the branch out for itself is no person, neither at once nor in a later attempt; and what a person
-// adds is told with what it changes of the terms.
+// An agent that checks the branch out for itself lands nothing; and what a person adds is told with what it changes of the
+// terms.
 func TestAgentsWorktreeIsNoPersons(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.l.o.Epic.Protected = []string{"seed.txt"}
 	mine := filepath.Join(t.TempDir(), "mine")
-	const there = "the branch relay/20260101-lab was moved, and is checked out in a worktree that was made while agents were at work; " +
-		"relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/"
 	const change = "; echo b >> tests/a.txt; echo b >> seed.txt; git commit -qam tune; "
 	for _, script := range []string{
 		"git worktree add -q " + mine + " relay/20260101-lab; cd " + mine + change + "exit 1",
-		"echo 2 > two; cd " + mine + change,
+		"echo 2 > two; git worktree add -q " + mine + "2 relay/20260101-lab; cd " + mine + "2" + change,
 	} {
 		id := "T" + strconv.Itoa(len(script))
-		if f := y.does(id, script).Finding; !strings.HasPrefix(f.texts(), there) {
+		if f := y.does(id, script).Finding; f.Gate != "" {
 			t.Errorf("%s: %s: %q", id, f.Outcome, f.texts())
 		}
 		y.holds("")
 	}
-	y.Git("worktree", "remove", "--force", mine)
 	y.Sh("git worktree add -q ../person relay/20260101-lab; cd ../person" + change)
 	was, is := y.Git("rev-parse", "--short=7", "relay/20260101-lab^"), y.Git("rev-parse", "--short=7", "relay/20260101-lab")
 	f := y.proved("T3", "echo 3 > three").Finding

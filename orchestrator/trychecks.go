@@ -171,7 +171,7 @@ func (l *lanes) leaveBenches(ctx context.Context) error {
 	defer l.mu.Unlock()
 	var failed error
 	for name := range l.used {
-		failed = errors.Join(failed, l.yard.Remove(ctx, name))
+		failed = errors.Join(failed, l.pool.Remove(ctx, name))
 	}
 	return failed
 }

@@ -2,12 +2,15 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"relay/orchestrator/landing"
 	"relay/orchestrator/trees"
 	"relay/orchestrator/words"
 )
@@ -19,8 +22,10 @@ type userCheckout struct {
 	snapshot *trees.Snapshot // nil: none could be made
 
 	mu           sync.Mutex
-	branch, head string          // when it was last looked at
-	known        map[string]bool // files that are not what they were, and are told
+	branch, head string // when it was last looked at
+	refs         landing.Refs
+	was          map[string]string // branches and tags then
+	known        map[string]bool   // files that are not what they were, and are told
 	changes      []checkoutChange
 	told         bool // one of them
 	looked       time.Time
@@ -51,6 +56,8 @@ func (l *lanes) watchCheckout(ctx context.Context) {
 		l.theirs = append(l.theirs, "relay has no copy of "+words.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
 	}
 	u.snapshot, u.branch, u.head, u.looked = s, s.Branch, s.Head, l.now()
+	u.refs.Dir = l.home.CommonDir()
+	u.was, _ = u.refs.Read() // what cannot be read is not looked at
 	l.userTree = u
 }
 
@@ -62,7 +69,7 @@ func (l *lanes) lookAtCheckout(ctx context.Context, u *userCheckout, thorough bo
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	before = len(u.changes)
-	if err := l.lookAtHead(ctx, u); err != nil {
+	if err := errors.Join(l.lookAtHead(ctx, u), l.lookAtRefs(ctx, u)); err != nil {
 		return before, err
 	}
 	began := l.now()
@@ -105,7 +112,13 @@ func (l *lanes) lookAtHead(ctx context.Context, u *userCheckout) error {
 	if u.branch == "" {
 		change.undo += " " + u.head
 	}
-	if branch == u.branch {
+	switch {
+	case branch != u.branch:
+	case head == "":
+		change = checkoutChange{text: firstOf(branch, "HEAD") + " in your checkout leads to no commit any more", undo: gitLine("update-ref", "refs/heads/"+branch, u.head)}
+	case u.head == "":
+		change.quiet = true // its first commit
+	default:
 		forward, err := l.trunk.Contains(ctx, head, u.head)
 		if err != nil {
 			return err
@@ -114,6 +127,32 @@ func (l *lanes) lookAtHead(ctx context.Context, u *userCheckout) error {
 	}
 	u.branch, u.head = branch, head
 	u.changes = append(u.changes, change)
+	return nil
+}
+
+// lookAtRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
+func (l *lanes) lookAtRefs(ctx context.Context, u *userCheckout) error {
+	now, err := u.refs.Read()
+	if err != nil || u.was == nil || maps.Equal(now, u.was) {
+		return err
+	}
+	was := u.was
+	u.was = now
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		from, to := was[name], now[name]
+		if from == to || name == "refs/heads/"+u.branch {
+			continue
+		}
+		short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/")
+		text := short + " in your repository is gone"
+		if to != "" {
+			if forward, err := l.trunk.Contains(ctx, to, from); err != nil || forward {
+				continue // it went on, or it is no commit
+			}
+			text = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)
+		}
+		u.changes = append(u.changes, checkoutChange{text: text, undo: gitLine("update-ref", name, from)})
+	}
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/trees"
 )
 
@@ -88,7 +89,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 			open = orchestrator.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
-	yard := trees.Cleanup{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Vault: p.BackupDir()}
+	yard := trees.Cleanup{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Vault: p.BackupDir()}
 	found, err := yard.Leftovers(ctx)
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func rid(kept []keptRemains) []string {
 		with := "rm -r COPY"
 		switch k.Kind {
 		case trees.LeftWorktree:
-			with = "git worktree remove --force WORKTREE"
+			with = "rm -r WORKTREE"
 		case trees.LeftBranch:
 			with = "git branch -D BRANCH"
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -26,7 +27,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yard := trees.Cleanup{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees"}
+	yard := trees.Cleanup{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: &slot.Pool{Repo: repo, Dir: dir + "/.agents-os/relay/worktrees"}}
 	found, err := yard.Leftovers(t.Context())
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)

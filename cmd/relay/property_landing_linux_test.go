@@ -57,12 +57,11 @@ const whole = `for u in uses/*; do test -e "$u" || continue; test -e "defs/$(cat
 // landingRound makes one night and looks at what is left of it. It reports whether anything landed together.
 func landingRound(t *testing.T, dice *rand.Rand) bool {
 	l, made := landingLab(t, dice)
-	u, killed := newUser(l, made, dice), false
+	u := newUser(l, made, dice)
 	for range dice.IntN(4) {
 		point := []string{"append.before-write", "append.torn-write", "append.after-sync", "replace.after-rename"}[dice.IntN(4)]
 		r := l.prepared([]string{fmt.Sprintf("%s=%s#%d=kill", project.FaultVariable, point, 1+dice.IntN(6*len(made)))}, "work")
 		u.during(r)
-		killed = killed || r.code() < 0
 	}
 	r := l.prepared(nil, "work")
 	u.during(r)
@@ -71,7 +70,7 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 	}
 	l.quiet()
 	log := l.run("ledger", "log").stdout.String()
-	u.undisturbed(log, killed)
+	u.undisturbed()
 	l.landedWhole()
 	l.landedExactly(log)
 	l.nothingLost(l.left(r.stderr.String()))
@@ -85,7 +84,7 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 }
 
 // staying is what is said of a worktree that is left: a kill came before it was put away, or it has a repository in it.
-var staying = regexp.MustCompile(` the worktree (\S+) was not removed: (a rebase in it is half done|changes in no commit: |its commit is on no branch;|repositories of their own inside it: sub;)`)
+var staying = regexp.MustCompile(` the worktree (\S+) was not removed: (a rebase in it is half done|changes in no commit: |commits that are nowhere else: [0-9]+;|repositories of their own inside it: sub;)`)
 
 // left wants that worktrees that are left are told, and returns them.
 func (l *lab) left(said string) []string {
@@ -94,8 +93,8 @@ func (l *lab) left(said string) []string {
 	for _, m := range staying.FindAllStringSubmatch(said, -1) {
 		told = append(told, l.path(m[1]))
 	}
-	if got := l.git("worktree", "list"); strings.Count(got, "\n") != len(told) {
-		l.t.Errorf("worktrees are left, and told are %v:\n%s", told, got)
+	if got := l.git("worktree", "list"); strings.Contains(got, "\n") {
+		l.t.Errorf("the user's repository has worktrees:\n%s", got)
 	}
 	if left, _ := filepath.Glob(l.path(".agents-os/relay/worktrees/*")); !slices.Equal(left, told) {
 		l.t.Errorf("folders of worktrees are left, and told are %v: %v", told, left)

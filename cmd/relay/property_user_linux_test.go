@@ -89,8 +89,8 @@ func (u *user) act() {
 	u.does, u.own = u.does[1:], u.inFront()
 }
 
-// undisturbed wants everything of the user's to be as they have left it, and that what agents have deleted is told.
-func (u *user) undisturbed(log string, killed bool) {
+// undisturbed wants everything of the user's to be as they have left it.
+func (u *user) undisturbed() {
 	u.t.Helper()
 	if now := u.inFront(); now != u.own {
 		u.t.Errorf("the user's checkout is not what it was:\n%s\nbefore:\n%s", now, u.own)
@@ -98,20 +98,13 @@ func (u *user) undisturbed(log string, killed bool) {
 	stash := strings.Split(u.git("stash", "list", "--format=%gs"), "\n")
 	slices.Sort(stash)
 	slices.Sort(u.stash)
-	gone := strings.Contains(log, "; relay leaves it so, and keeps it as ") // twice, or a kill came: it may have been the user
-	if !slices.Equal(stash, u.stash) && !gone {
+	if !slices.Equal(stash, u.stash) {
 		u.t.Errorf("the stash holds %q, want %q", stash, u.stash)
 	}
 	now := u.names()
 	for name, commit := range u.refs {
-		_, short, _ := strings.Cut(strings.TrimPrefix(name, "refs/"), "/")
-		if now[name] == "" && !strings.Contains(log, short+" was deleted during the attempt; if that was not you: git ") {
-			u.t.Errorf("nobody is told that %s is gone", name)
-		} else if now[name] != "" && now[name] != commit {
+		if now[name] != commit {
 			u.t.Errorf("%s is at %s, and was at %s", name, now[name], commit)
 		}
-	}
-	if moved := u.read(u.inHome("moved")); moved != "" && !killed && !strings.Contains(log, "was moved by an agent; relay put it back") {
-		u.t.Errorf("nobody is told that the user's branches were moved by %s", moved)
 	}
 }

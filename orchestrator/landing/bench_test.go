@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/slot"
 	"relay/reanchor"
 )
 
@@ -16,7 +16,7 @@ type rig struct {
 	b     *testing.B
 	root  string
 	base  string
-	yard  *trees.Yard
+	pool  *slot.Pool
 	trunk *Trunk
 	n     int
 }
@@ -53,7 +53,7 @@ func newRig(b *testing.B, files int) *rig {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.yard = &trees.Yard{Repo: repo, Dir: filepath.Join(r.root, ".agents-os", "relay", "worktrees")}
+	r.pool = &slot.Pool{Repo: repo, Dir: filepath.Join(r.root, ".agents-os", "relay", "worktrees")}
 	r.trunk = NewTrunk(repo, "lab", Merge)
 	if _, err := r.trunk.begin(b.Context(), r.base); err != nil {
 		b.Fatal(err)
@@ -82,7 +82,7 @@ func (r *rig) ours(name string) (site, land time.Duration) {
 	ctx := r.b.Context()
 	branch := fmt.Sprintf("relay-tasks/lab/T%d", r.n)
 	start := time.Now()
-	repo, err := r.yard.Site(ctx, name, r.base, branch)
+	repo, err := r.pool.Acquire(ctx, name, r.base, branch)
 	if err != nil {
 		r.b.Fatal(err)
 	}
@@ -91,6 +91,9 @@ func (r *rig) ours(name string) (site, land time.Duration) {
 	start = time.Now()
 	head, err := repo.Head(ctx)
 	if err != nil {
+		r.b.Fatal(err)
+	}
+	if err := r.pool.Fetch(ctx, repo, head, r.base, "refs/heads/"+branch); err != nil {
 		r.b.Fatal(err)
 	}
 	tip, err := r.trunk.tip(ctx)
@@ -137,7 +140,7 @@ func BenchmarkWorktreeAndLanding(b *testing.B) {
 				s, l := r.ours("new")
 				made, land = made+s, land+l
 				start := time.Now()
-				if err := r.yard.Remove(b.Context(), "new"); err != nil {
+				if err := r.pool.Remove(b.Context(), "new"); err != nil {
 					b.Fatal(err)
 				}
 				clean += time.Since(start)

@@ -11,27 +11,27 @@ import (
 	"relay/orchestrator/trees"
 )
 
-// refs reads the branches and tags of a repository from its files, as git does: those that lie about first, then the
+// Refs reads the branches and tags of a repository from its files, as git does: those that lie about first, then the
 // packed ones. Packing moves them the other way, so none is missed.
-type refs struct {
-	dir    string // that all worktrees share
+type Refs struct {
+	Dir    string // the git folder that all worktrees share
 	info   fs.FileInfo
 	packed map[string]string // as of info
 }
 
-// read returns commits (tag objects, for some tags) by full names, but for relay's own branches and for names that
+// Read returns commits (tag objects, for some tags) by full names, but for relay's own branches and for names that
 // stand for other names.
-func (r *refs) read() (map[string]string, error) {
+func (r *Refs) Read() (map[string]string, error) {
 	all := make(map[string]string)
 	for _, below := range []string{"heads", "tags"} {
-		err := filepath.WalkDir(filepath.Join(r.dir, "refs", below), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(r.Dir, "refs", below), func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			rel, _ := filepath.Rel(r.dir, path)
+			rel, _ := filepath.Rel(r.Dir, path)
 			if name := filepath.ToSlash(rel); !ours(name) {
 				all[name] = hashIn(path)
 			}
@@ -77,8 +77,8 @@ func hashIn(path string) string {
 }
 
 // unpack reads packed-refs when it is another file than before.
-func (r *refs) unpack() error {
-	path := filepath.Join(r.dir, "packed-refs")
+func (r *Refs) unpack() error {
+	path := filepath.Join(r.Dir, "packed-refs")
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		r.info, r.packed = nil, nil

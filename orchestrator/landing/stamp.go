@@ -27,10 +27,8 @@ func (e *UnfitError) Error() string { return e.reason }
 // Work is what an attempt has made.
 type Work struct {
 	Base, Head string
-	Began      time.Time                  // tells what it has pushed from what it has fetched; zero: not known
-	Trailers   []string                   // "Name: value"
-	Other      func(commit string) string // the task whose unfinished work a commit is; "" : nobody's; nil: nobody asks
-	Made       func(commit string)        // is told of every commit that takes the place of one of the work's; nil: nobody is
+	Began      time.Time // tells what it has pushed from what it has fetched; zero: not known
+	Trailers   []string  // "Name: value"
 }
 
 // Stamp returns head with trailers in the message of every commit of base..head; author, dates and
@@ -41,14 +39,6 @@ func (t *Trunk) Stamp(ctx context.Context, w Work) (string, error) {
 	commits, err := t.own(ctx, w.Base, w.Head, w.Began)
 	if err != nil {
 		return "", err
-	}
-	for _, c := range commits {
-		if w.Other == nil {
-			break
-		}
-		if task := w.Other(c.name); task != "" {
-			return "", &UnfitError{fmt.Sprintf("the agent built on commit %.12s of %s, which has not landed", c.name, task)}
-		}
 	}
 	head := w.Head
 	made := objects{wide: trees.Wide(head)}
@@ -67,9 +57,6 @@ func (t *Trunk) Stamp(ctx context.Context, w Work) (string, error) {
 		next := c.on(c.tree(), parents...)
 		next.message = message
 		renamed[c.name] = made.add(next)
-		if w.Made != nil {
-			w.Made(renamed[c.name])
-		}
 	}
 	if now, ok := renamed[head]; ok {
 		head = now

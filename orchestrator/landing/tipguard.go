@@ -4,27 +4,23 @@ import (
 	"context"
 	"errors"
 	"path"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"relay/orchestrator/trees"
+	"relay/orchestrator/words"
 )
 
-// TipGuard keeps agents from landing their own work: during a run the integration branch is where relay has put it.
-// Only a person who has checked it out outside relay's worktrees can add to it meanwhile.
+// TipGuard knows where the integration branch is during a run: where relay has put it. What a person adds to it meanwhile is
+// taken in; any other move is put back. Agents work in repositories of their own and do not reach it.
 type TipGuard struct {
 	Trunk *Trunk
-	Dir   string // of relay's worktrees
 	// Weigh says, in words to go on with, what is grave about commits that are taken in; nil: nothing.
 	Weigh func(ctx context.Context, from, to string) string
 
 	mu      sync.Mutex
 	at      string         // where relay has put it
 	strayed trees.Meddling // what was found and put right while something landed: the next one to look is told
-	began   time.Time
-	presence
 }
 
 // Tip is the commit that attempts begin from now.
@@ -34,23 +30,10 @@ func (g *TipGuard) Tip() string {
 	return g.at
 }
 
-// Begin makes the branch at head when there is none. Where an agent of a killed run has moved it, it is put back.
+// Begin makes the branch at head when there is none.
 func (g *TipGuard) Begin(ctx context.Context, head string) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.began = time.Now()
-	tip, branch, err := g.Trunk.stands(ctx)
-	if err != nil {
-		return err
-	}
-	if tip != "" && branch != "" && tip != branch && g.visited(branch, true, time.Time{}) && !g.visited(branch, false, time.Time{}) {
-		if behind, err := g.Trunk.Contains(ctx, tip, branch); err == nil && !behind {
-			g.at = tip
-			if g.strayed, err = g.restore(ctx); err != nil {
-				return err
-			}
-		}
-	}
 	g.at, err = g.Trunk.begin(ctx, head)
 	return err
 }
@@ -103,40 +86,25 @@ func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error
 	if branch == g.at {
 		return trees.Meddling{Text: "relay's own ref " + g.Trunk.Ref() + " was moved; relay put it back", Grave: true}, nil
 	}
-	theirs, late, err := g.outside(ctx)
-	if err == nil && !theirs {
-		theirs, err = g.added(ctx, branch)
-	}
-	if err != nil {
-		return found, err
-	}
-	if theirs {
-		return found, g.take(ctx)
+	if tip == g.at && branch != "" { // nobody but relay moves its own ref
+		added, err := g.Trunk.Contains(ctx, branch, g.at)
+		if err != nil {
+			return found, err
+		}
+		if added {
+			return found, g.take(ctx)
+		}
 	}
 	found.Text = "the branch relay/" + g.Trunk.epic + " was moved; relay put it back"
-	if late {
-		found.Text = "the branch relay/" + g.Trunk.epic + " was moved, and is checked out in a worktree that was made while agents were at work; relay put it back"
-	}
 	if branch != "" {
 		kept, err := g.keep(ctx, branch)
 		if err != nil {
 			return found, err
 		}
 		found.Text += kept
-		found.Grave = tip != g.at || g.visited(branch, true, g.began)
+		found.Grave = tip != g.at
 	}
 	return found, g.put(ctx, g.Trunk.branch(), branch)
-}
-
-// added reports whether a person has added a commit to the branch in a checkout of theirs and is elsewhere by now.
-func (g *TipGuard) added(ctx context.Context, branch string) (bool, error) {
-	beenThere := func(log headLog) bool {
-		return !log.own && (log.name == "" || !g.cameLate(log.name)) && has(readLog(log.path, -mostLog), branch, time.Time{}, false)
-	}
-	if branch == "" || !slices.ContainsFunc(g.headLogs(), beenThere) {
-		return false, nil
-	}
-	return g.Trunk.Contains(ctx, branch, g.at)
 }
 
 // take makes what a person has added part of what relay goes by. The next one to look is told.
@@ -181,13 +149,6 @@ func (g *TipGuard) put(ctx context.Context, ref, from string) error {
 	return g.Trunk.move(ctx, move{ref, from, g.at})
 }
 
-// preserve is keep for whoever guards other refs.
-func (g *TipGuard) preserve(ctx context.Context, commit string) (string, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.keep(ctx, commit)
-}
-
 // keep gives a commit a ref when the branch does not have it, and says so in words.
 func (g *TipGuard) keep(ctx context.Context, commit string) (string, error) {
 	if held, err := g.Trunk.Contains(ctx, g.at, commit); err == nil && held {
@@ -198,4 +159,17 @@ func (g *TipGuard) keep(ctx context.Context, commit string) (string, error) {
 		return "", err
 	}
 	return ", and keeps what was there as " + ref, nil
+}
+
+// tookIn says in words what of a person's has become part of what relay goes by.
+func (g *TipGuard) tookIn(ctx context.Context, from, to string) string {
+	list, err := g.Trunk.git(ctx, nil, "rev-list", "--max-count=100", from+".."+to)
+	if err != nil {
+		return ""
+	}
+	text := words.Count(len(strings.Fields(list)), "commit") + " that relay did not make was taken in on relay/" + g.Trunk.epic + " (git log " + from[:7] + ".." + to[:7] + ")"
+	if g.Weigh != nil {
+		text += g.Weigh(ctx, from, to)
+	}
+	return text
 }

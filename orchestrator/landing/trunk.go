@@ -213,6 +213,23 @@ func (t *Trunk) resting(branch string) bool {
 // mostRefName is more than any ref name has.
 const mostRefName = 4 << 10
 
+// Pin keeps a commit that nothing leads to yet from the user's git gc, until another one is pinned or [Trunk.Unpin] is called.
+func (t *Trunk) Pin(ctx context.Context, commit string) error {
+	_, err := t.git(ctx, nil, "update-ref", "--no-deref", "--", t.pin(), commit)
+	return err
+}
+
+// Unpin ends that.
+func (t *Trunk) Unpin(ctx context.Context) error {
+	if at, err := t.repo.Ref(ctx, t.pin()); err != nil || at == "" {
+		return err
+	}
+	_, err := t.git(ctx, nil, "update-ref", "--no-deref", "-d", t.pin())
+	return err
+}
+
+func (t *Trunk) pin() string { return "refs/relay-pin/" + t.epic }
+
 // Holds reports whether commit is in the tip's history.
 func (t *Trunk) Holds(ctx context.Context, commit string) (bool, error) {
 	tip, err := t.tip(ctx)

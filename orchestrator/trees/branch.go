@@ -10,6 +10,9 @@ import (
 	"relay/reanchor"
 )
 
+// TaskBranches is where the branches are that tasks work on.
+const TaskBranches = "relay-tasks/"
+
 // taskBranch is a branch of a task.
 type taskBranch struct {
 	name   string // without refs/heads/
@@ -46,28 +49,31 @@ const (
 
 // Claimed says what makes a branch of a task (its name without refs/heads/) a person's, and where: a worktree that is not
 // below dir and is on it, or commits that are in no other ref. That kept is in one, the caller knows.
-func (y *Yard) Claimed(ctx context.Context, branch, kept string) (at, own string, err error) {
-	commit, err := y.Repo.Ref(ctx, "refs/heads/"+branch)
+func Claimed(ctx context.Context, repo *reanchor.Git, dir, branch, kept string) (at, own string, err error) {
+	commit, err := repo.Ref(ctx, "refs/heads/"+branch)
 	if err != nil || commit == "" {
 		return "", "", err
 	}
 	if commit != kept {
-		own, err = taskBranch{branch, commit, ""}.own(ctx, y.Repo)
+		own, err = taskBranch{branch, commit, ""}.own(ctx, repo)
 	}
-	dir, dirErr := y.ground(false)
-	return y.visitor(dir, branch), own, errors.Join(err, dirErr)
+	if real, dirErr := filepath.EvalSymlinks(dir); dirErr == nil {
+		dir = real
+	}
+	return visitor(repo, dir, branch), own, err
 }
 
 // visitor is a worktree that is on a branch and not below dir, or "". It reads git's own files: a git that lists worktrees
 // fails when it meets one that is being made.
-func (y *Yard) visitor(dir, branch string) string {
+func visitor(repo *reanchor.Git, dir, branch string) string {
 	on := "ref: refs/heads/" + branch
-	if strings.TrimSpace(Contents(y.Repo.CommonDir(), []string{headFile})[0]) == on {
-		return filepath.Dir(y.Repo.CommonDir())
+	if strings.TrimSpace(Contents(repo.CommonDir(), []string{headFile})[0]) == on {
+		return filepath.Dir(repo.CommonDir())
 	}
-	admins, _ := os.ReadDir(y.admins()) // there may be none
+	list := filepath.Join(repo.CommonDir(), "worktrees")
+	admins, _ := os.ReadDir(list) // there may be none
 	for _, a := range admins {
-		texts := Contents(filepath.Join(y.admins(), a.Name()), []string{headFile, "gitdir"})
+		texts := Contents(filepath.Join(list, a.Name()), []string{headFile, "gitdir"})
 		at := filepath.Dir(strings.TrimSpace(texts[1]))
 		if strings.TrimSpace(texts[0]) != on || strings.HasPrefix(at, dir+string(filepath.Separator)) {
 			continue
@@ -88,4 +94,18 @@ func ClaimWords(at, own string) string {
 		return onItWords + at
 	}
 	return ""
+}
+
+// Unbranch deletes a branch (its name without refs/heads/) that still is at commit.
+func Unbranch(ctx context.Context, repo *reanchor.Git, branch, commit string) (err error) {
+	ref := "refs/heads/" + branch
+	for range 3 { // by then a lock that stood in the way at first is too old for anybody alive
+		if _, err = repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", ref, commit)); err == nil || ctx.Err() != nil {
+			return err
+		}
+		if unlocking := Unlatch(repo, ref); unlocking != nil {
+			return errors.Join(err, unlocking)
+		}
+	}
+	return err
 }

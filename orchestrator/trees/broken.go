@@ -42,26 +42,6 @@ func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {
 	return err == nil && !strings.Contains(string(out), "missing\n")
 }
 
-// DropBroken deletes a branch (its full name) that leads to no commit, and reports whether there was one.
-func DropBroken(ctx context.Context, repo *reanchor.Git, ref string) (dropped bool, err error) {
-	path := filepath.Join(repo.CommonDir(), filepath.FromSlash(ref))
-	commit, err := repo.Ref(ctx, ref)
-	_, there := os.Lstat(path)
-	if err == nil && commit != "" && Has(ctx, repo, commit) || commit == "" && there != nil {
-		return false, nil
-	}
-	release, err := LockRepository(ctx, repo)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	// git does not delete what it cannot read, and deletes what is packed as well.
-	if _, err := repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", ref)); err == nil {
-		return true, nil
-	}
-	return true, RemoveTree(path)
-}
-
 // DropEmpty removes loose objects that have no content. git takes them for written, and would not write them again.
 func DropEmpty(repo *reanchor.Git) {
 	objects := filepath.Join(repo.CommonDir(), "objects")

@@ -105,3 +105,6 @@ func (w *Tree) OnlyHere(ctx context.Context, path, commit string) bool {
 	out, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"for-each-ref", "--count=1", "--contains=" + commit, "--format=x", "refs/remotes"}})
 	return err == nil && len(out) == 0
 }
+
+// AgentsGit is the folder in a slot for the repository that an agent has made of it.
+const AgentsGit = "agents-git"

@@ -41,7 +41,15 @@ type Cleanup struct {
 	Git       *reanchor.Git // the user's checkout
 	Dir       string        // relay's folder
 	Worktrees string        // as Worktree.Dir in the options of a run
+	Slots     Slots         // below Worktrees
 	Vault     string        // as in the options of a run
+}
+
+// Slots are the repositories in which attempts work.
+type Slots interface {
+	Names(ctx context.Context) ([]string, error)
+	Loss(ctx context.Context, name string) (string, error) // what would be lost with one, in words; "" : nothing
+	Remove(ctx context.Context, name string) error
 }
 
 // Leftovers lists what runs have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is on.
@@ -73,15 +81,14 @@ func (o Cleanup) Remove(ctx context.Context, l Leftover) error {
 	}
 	switch l.Kind {
 	case LeftWorktree:
-		y := o.yard()
-		why, err := y.Loss(ctx, filepath.Base(l.Name))
+		why, err := o.Slots.Loss(ctx, filepath.Base(l.Name))
 		if err == nil && why != "" {
 			err = errors.New(why)
 		}
 		if err != nil {
 			return err
 		}
-		return y.Remove(ctx, filepath.Base(l.Name))
+		return o.Slots.Remove(ctx, filepath.Base(l.Name))
 	case LeftBranch:
 		epic := epicOf(l.Name)
 		lock, err := attempts.Hold(EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
@@ -98,27 +105,22 @@ func (o Cleanup) Remove(ctx context.Context, l Leftover) error {
 		if err != nil {
 			return err
 		}
-		return o.yard().Unbranch(ctx, l.Name, l.commit)
+		return Unbranch(ctx, o.Git, l.Name, l.commit)
 	}
 	err := os.RemoveAll(l.Name)
 	_ = os.Remove(filepath.Dir(l.Name)) // when it was the last one there
 	return err
 }
 
-func (o Cleanup) yard() *Yard {
-	return &Yard{Repo: o.Git, Dir: o.Worktrees, Lock: func(ctx context.Context) (func() error, error) { return LockRepository(ctx, o.Git) }}
-}
-
 func (o Cleanup) worktrees(ctx context.Context) ([]Leftover, error) {
-	y := o.yard()
-	names, err := y.Names(ctx)
+	names, err := o.Slots.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]Leftover, len(names))
 	for i, name := range names {
 		l := Leftover{Kind: LeftWorktree, Name: filepath.Join(o.Worktrees, name)}
-		if l.Why, err = y.Loss(ctx, name); err != nil {
+		if l.Why, err = o.Slots.Loss(ctx, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 		l.Look = "git -C " + words.ShellWord(l.Name) + " status"

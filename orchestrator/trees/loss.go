@@ -3,9 +3,6 @@ package trees
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,44 +11,6 @@ import (
 	"relay/orchestrator/words"
 	"relay/reanchor"
 )
-
-// Loss says in words what would be lost with worktree name: processes that work in it, changes in no commit (ignored
-// files do not count), an operation that is half done, a commit on no branch. "" is nothing. It writes nothing.
-func (y *Yard) Loss(ctx context.Context, name string) (string, error) {
-	if !isSiteName(name) {
-		return "relay has not made it", nil
-	}
-	dir, err := y.ground(false)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, name)
-	if pid := Inhabitant(path); pid != 0 {
-		return fmt.Sprintf("process %d works in it", pid), nil
-	}
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0:
-		return "", nil
-	case err != nil:
-		return "", err
-	case !info.IsDir():
-		return "it is a file", nil
-	}
-	entries, err := y.entries(dir)
-	for _, e := range entries {
-		if e.path == path {
-			return LossOf(ctx, y.Repo.Worktree(path, e.admin))
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	if found, err := os.ReadDir(path); err != nil || len(found) > 0 {
-		return "git does not know it", err
-	}
-	return "", nil
-}
 
 // LossOf says in words what would be lost with a worktree of the user's repository; "" is nothing.
 func LossOf(ctx context.Context, repo *reanchor.Git) (string, error) {

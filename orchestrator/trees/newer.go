@@ -151,19 +151,6 @@ func refsOf(dir string) map[string]string {
 	return refs
 }
 
-// storedRef is what the files of a .git say of one ref; "" : nothing.
-func storedRef(dir, name string) string {
-	if value := strings.TrimSpace(Plain(filepath.Join(dir, filepath.FromSlash(name)), SmallFile)); isHash(value) {
-		return value
-	}
-	for line := range strings.Lines(Plain(filepath.Join(dir, packedRefs), MaxPrinted)) {
-		if value, packed, _ := strings.Cut(strings.TrimSpace(line), " "); packed == name {
-			return value
-		}
-	}
-	return ""
-}
-
 func isHash(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }

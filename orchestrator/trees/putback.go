@@ -7,97 +7,28 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/reanchor"
 )
 
-// look reports whether git reads what it needs; and if nothing is amiss but that the branch is gone which HEAD names,
-// the commit that branch was at.
-func (v *Vault) look(ctx context.Context, repo *reanchor.Git) (sound bool, was string) {
+// look reports whether git reads what it needs.
+func (v *Vault) look(ctx context.Context, repo *reanchor.Git) (sound bool) {
 	if _, err := os.Lstat(v.GitDir); err != nil {
-		return false, ""
+		return false
 	}
 	head, err := repo.Head(ctx)
 	if err != nil {
-		return Unasked(err) != nil, ""
+		return Unasked(err) != nil
 	}
-	if v.Anchor == "" {
-		return head != "", ""
-	}
-	at, err := repo.Ref(ctx, v.Anchor)
-	switch {
-	case err != nil || at == "" && head != "":
-		// Somebody has moved it away: that is put right elsewhere, unless it is another repository by now.
-		known := storedRef(v.Store, v.Anchor)
-		return head != "" && (known == "" || Has(ctx, repo, known)), ""
-	case head != "":
-		return true, ""
-	case at == "":
-		return false, ""
-	}
-	was = v.deleted(ctx, repo)
-	return was == "", was
+	return head != ""
 }
 
 // Has reports whether a commit is in the repository, as far as git can be asked.
 func Has(ctx context.Context, repo *reanchor.Git, commit string) bool {
 	_, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "-e", commit + "^{commit}"}})
 	return err == nil || Unasked(err) != nil
-}
-
-// deleted returns the newest commit of the branch that HEAD names, when somebody has deleted that branch; "" when it
-// never had one. The log of HEAD tells: a switch to a branch that has no commit yet is not in it.
-func (v *Vault) deleted(ctx context.Context, repo *reanchor.Git) string {
-	branch, err := repo.Branch(ctx)
-	if err != nil || branch == "" {
-		return ""
-	}
-	on, known := false, []string{""}
-	if seen := v.seen.Load(); seen != nil && seen.ref == "refs/heads/"+branch {
-		on, known[0] = true, seen.commit
-	}
-	log := Plain(filepath.Join(repo.GitDir(), "logs", headFile), MaxPrinted)
-	for line := range strings.Lines(log[max(0, len(log)-SmallFile):]) {
-		entry, message, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if strings.HasPrefix(message, "checkout: moving from ") {
-			on, known = strings.HasSuffix(message, " to "+branch), known[:1]
-		}
-		if fields := strings.Fields(entry); len(fields) > 1 && strings.Trim(fields[1], "0") != "" {
-			known = append(known, fields[1])
-		}
-	}
-	if !on {
-		return ""
-	}
-	for n, commit := range slices.Backward(known) {
-		if commit != "" && len(known)-n <= maxTried && Has(ctx, repo, commit) {
-			return commit
-		}
-	}
-	return ""
-}
-
-// maxTried bounds how many commits are looked for in a repository that has lost them.
-const maxTried = 20
-
-// regrow makes the branch again that HEAD names.
-func (v *Vault) regrow(ctx context.Context, repo *reanchor.Git, commit string) (string, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	branch, err := repo.Branch(ctx)
-	if err != nil {
-		return "", err
-	}
-	if head, err := repo.Head(ctx); err != nil || head != "" {
-		return "", err // a neighbour was quicker
-	}
-	never := strings.Repeat("0", len(commit))
-	_, err = repo.Run(ctx, Writing("update-ref", "--no-deref", "-m", "relay: put back", "--", "refs/heads/"+branch, commit, never))
-	return "the branch " + branch + ", which is checked out, was deleted during the attempt; relay put it back", err
 }
 
 // PutBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted,
@@ -132,7 +63,6 @@ func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) 
 		}
 		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
 	}
-	v.repairs.Add(1)
 	if _, err := os.Stat(v.Store + ".file"); err == nil {
 		return why, copyFile(v.Store+".file", v.GitDir)
 	}

@@ -1,23 +1,30 @@
 package trees
 
 import (
+	"cmp"
 	"context"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"relay/reanchor"
 )
 
-// Forsaken lists commits of an attempt that nothing leads to any more: those that it made and reset away, or left on no
-// branch, and what an operation that is half done has put aside. It goes by the worktree's own log of HEAD, which begins
-// with the attempt. Only those are listed that no other of them contains, the last ones first, and at most most of them.
-func (w *Tree) Forsaken(ctx context.Context, most int) ([]string, error) {
-	left := w.leftBehind()
+// Forsaken lists commits of a slot that are nowhere else: on branches beside its own, in its stash, and with rewritten also
+// those that were made and reset away, left on no branch, or put aside by an operation that is half done. For these it goes
+// by the slot's log of HEAD, which begins with the attempt. Only those are listed that neither known nor another of them
+// contains, the last ones first, and at most most of them.
+func (w *Tree) Forsaken(ctx context.Context, most int, rewritten bool, known string) ([]string, error) {
+	left := w.beside()
+	if rewritten {
+		left = append(left, w.leftBehind()...)
+	}
 	if len(left) == 0 {
 		return nil, nil
 	}
 	args := append([]string{"rev-list", "--ignore-missing", "--parents"}, left...)
-	out, err := w.Repo.Run(ctx, reanchor.Call{Args: append(args, "--not", "--all", "--"), Limit: MaxPrinted})
+	out, err := w.Repo.Run(ctx, reanchor.Call{Args: append(args, "--not", "HEAD", cmp.Or(known, "HEAD"), "--alternate-refs", "--"), Limit: MaxPrinted})
 	if err != nil {
 		return nil, Unasked(err)
 	}
@@ -35,6 +42,35 @@ func (w *Tree) Forsaken(ctx context.Context, most int) ([]string, error) {
 		}
 	}
 	return tips, nil
+}
+
+// beside lists what branches beside its own and the stash of a slot lead to.
+func (w *Tree) beside() (commits []string) {
+	heads := filepath.Join(w.Repo.GitDir(), "refs", "heads")
+	add := func(name, text string) {
+		if hash := strings.TrimSpace(text); name != w.Branch && isObject(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
+			commits = append(commits, hash)
+		}
+	}
+	_ = filepath.WalkDir(heads, func(path string, e fs.DirEntry, err error) error {
+		if rel, relErr := filepath.Rel(w.Repo.GitDir(), path); err == nil && relErr == nil && e.Type().IsRegular() {
+			add(filepath.ToSlash(rel), Plain(path, SmallFile))
+		}
+		return nil
+	})
+	packed := Plain(filepath.Join(w.Repo.GitDir(), packedRefs), MaxPrinted)
+	for line := range strings.Lines(packed) {
+		hash, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		branch, ok := strings.CutPrefix(name, "refs/heads/")
+		if ok && !strings.Contains(packed, hash+" refs/remotes/origin/"+branch+"\n") { // else it is the user's
+			add(name, hash)
+		}
+	}
+	entries, _ := Stash(w.Repo) // as far as it can be read
+	for _, e := range entries {
+		add("", e.Commit)
+	}
+	return commits
 }
 
 // leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of

@@ -17,8 +17,12 @@ import (
 
 // Tree is a checkout that an attempt works in.
 type Tree struct {
-	Repo    *reanchor.Git
-	Branch  string           // full ref name the run works on
+	Repo   *reanchor.Git
+	Branch string // full ref name the run works on
+
+	Home  *reanchor.Git                                       // the user's repository, where work is kept when Repo is a slot; nil: Repo
+	Bring func(ctx context.Context, commit, ref string) error // brings a commit of Repo into Home, under ref; nil: it is there
+
 	mine    map[string]bool  // untracked and ignored files and folders that were there before the run: never committed, never removed
 	hidden  map[string]bool  // tracked files git was told not to look at before the run; nil: not known
 	left    map[string]bool  // files of attempts that git does not take, repositories, and what cannot be removed
@@ -157,77 +161,6 @@ func (w *Tree) Readable(ctx context.Context, base string) bool {
 func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 	branch, err := w.Repo.Branch(ctx)
 	return err == nil && "refs/heads/"+branch == w.Branch, Unasked(err)
-}
-
-// Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
-func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
-	return w.point(ctx, ref, commit, func() ([]string, error) { return nil, nil })
-}
-
-// Salvage is Keep for a name that another ledger of the epic may have used: what is there and not in the commit stays
-// reachable as aside.
-func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
-	err = w.point(ctx, ref, commit, func() ([]string, error) {
-		was, err := w.Repo.Ref(ctx, ref)
-		switch {
-		case err != nil: // it leads nowhere
-			return nil, nil
-		case was == "":
-			return []string{strings.Repeat("0", len(commit))}, nil
-		}
-		if held, err := w.Contains(ctx, was, commit); err != nil || held {
-			return []string{was}, err
-		}
-		aside = movedRefs + was
-		_, err = w.git(ctx, nil, "update-ref", "-m", keptWords, "--", aside, was)
-		return []string{was}, err
-	})
-	return aside, err
-}
-
-// point writes a ref, which must be at the value that expect returns, if it returns one.
-func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]string, error)) error {
-	release, err := LockRepository(ctx, w.Repo)
-	if err != nil {
-		return err
-	}
-	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
-		was, looking := expect()
-		if err = looking; err != nil {
-			break
-		}
-		if _, err = w.git(ctx, nil, append([]string{"update-ref", "--no-deref", "-m", keptWords, "--", ref, commit}, was...)...); err == nil || ctx.Err() != nil {
-			break
-		}
-		if making := makeWay(ctx, w.Repo, ref); making != nil {
-			err = errors.Join(err, making)
-			break
-		}
-	}
-	return errors.Join(err, release())
-}
-
-// keptWords are what a log of refs says of relay's own moves: a worktree's HEAD comes along with its branch.
-const keptWords = "relay: kept"
-
-// keepTries bounds how often a ref is written that git could not write.
-const keepTries = 3
-
-// Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
-func (w *Tree) Detach(ctx context.Context, commit string) {
-	if commit != "" {
-		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
-	}
-}
-
-// StandApart takes a worktree off a branch that is not its own, so that what is collected in it moves nobody's branch.
-func (w *Tree) StandApart(ctx context.Context) {
-	if name, err := w.Repo.Branch(ctx); err == nil && "refs/heads/"+name == w.Branch {
-		return
-	}
-	if head, err := w.Head(ctx); err == nil {
-		w.Detach(ctx, head)
-	}
 }
 
 // Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.

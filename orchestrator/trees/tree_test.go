@@ -355,9 +355,11 @@ func TestSalvage(t *testing.T) {
 // An attempt begins anew when objects of its own are missing, and not when those are that a neighbour has staged.
 func TestRegainOnlyItsOwn(t *testing.T) {
 	t.Parallel()
-	l, y := newYard(t)
-	one := l.Git("rev-parse", "one")
-	mine, neighbour := l.site(y, "1", "one", "mine"), l.site(y, "2", "one", "neighbour")
+	l := newPlain(t)
+	one := l.Git("rev-parse", "HEAD")
+	mine, neighbour := filepath.Join(t.TempDir(), "1"), filepath.Join(t.TempDir(), "2")
+	l.Git("worktree", "add", "-q", mine)
+	l.Git("worktree", "add", "-q", neighbour)
 	regained := func(path string) bool {
 		w := &Tree{Repo: repotest.Want[*reanchor.Git](t)(reanchor.OpenGit(t.Context(), path))}
 		return repotest.Want[bool](t)(w.Regain(t.Context(), one))

@@ -7,56 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"relay/reanchor"
 )
-
-// Undo has the tracked files of worktree name that protected covers be again what its commit has, and returns those
-// that were not. Everything else in it stays. When the index is not as relay has left it, nobody can say what is
-// tracked: the error is [ErrSpoiled]. Where a file system knows no links, nothing is looked at.
-func (y *Yard) Undo(ctx context.Context, name string, protected func(path string) bool) ([]string, error) {
-	p := y.plot(name)
-	if p == nil {
-		return nil, nil
-	}
-	path, err := y.path(name)
-	if err != nil {
-		return nil, err
-	}
-	s := site{yard: y, name: name, path: path, commit: p.commit}
-	kept := filepath.Join(p.admin, keptIndex)
-	if sum, err := fileSum(kept); err != nil || sum != p.index {
-		return nil, ErrSpoiled
-	}
-	repo := y.Repo.Worktree(path, p.admin)
-	touched, err := s.changed(ctx, repo, []string{"GIT_INDEX_FILE=" + kept}, "diff-files")
-	touched = slices.DeleteFunc(touched, func(path string) bool { return !protected(path) })
-	if err != nil || len(touched) == 0 {
-		return nil, err
-	}
-	if err := errors.Join(tidyAdmin(p.admin), os.Rename(kept, filepath.Join(p.admin, "index"))); err != nil {
-		return nil, err
-	}
-	different, err := s.changed(ctx, repo, nil, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--"}, touched...)...)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := repo.Run(ctx, y.git(append([]string{"checkout", "--quiet", "--force", p.commit, "--"}, touched...)...)); err != nil {
-		return nil, err
-	}
-	return different, s.leave(p)
-}
-
-// changed lists the tracked files that a git command finds different.
-func (s *site) changed(ctx context.Context, repo *reanchor.Git, env []string, args ...string) ([]string, error) {
-	call := s.yard.git(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)
-	call.Env = append(call.Env, env...)
-	out, err := repo.Run(ctx, call)
-	if err != nil || len(out) == 0 {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
-}
 
 // PutBack has the files of a commit that protected covers be again what the commit has, and returns those that were not.
 func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {

@@ -53,3 +53,13 @@ func (w *Tree) holds(ctx context.Context, path, object string) bool {
 	out, err := w.Repo.Run(ctx, Writing("hash-object", "--", path))
 	return err == nil && strings.TrimSpace(string(out)) == object
 }
+
+// isRepository reports whether a path is the folder of a repository, and not a file that leads to one.
+func isRepository(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(path, headFile))
+	return err == nil
+}

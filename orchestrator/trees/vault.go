@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"relay/reanchor"
 )
@@ -25,20 +24,8 @@ type Vault struct {
 	Store  string // where the copy is, no other run's; on the same file system it costs little
 	Aside  string // in relay's folder, where a damaged .git is moved; names after the first get a number
 
-	Skip func(dir string) bool // folders of .git that are made anew when they are needed; nil: none
-	// Anchor is the full name of a ref of relay's own. As long as it is there, a HEAD that names a branch without a commit
-	// is the user's business. "": such a HEAD is damage.
-	Anchor string
-
-	mode    fs.FileMode              // of .git; 0: it was not copied yet
-	seen    atomic.Pointer[branchAt] // checked out; the last one that had a commit
-	repairs atomic.Int64
+	mode fs.FileMode // of .git; 0: it was not copied yet
 }
-
-// Repairs is how often .git has been put back. Whatever git could not do meanwhile, it may have failed for that.
-func (v *Vault) Repairs() int64 { return v.repairs.Load() }
-
-type branchAt struct{ ref, commit string }
 
 // Save brings the copy up to date. A .git that is damaged is no reason to: whoever looks at it next puts it back.
 func (v *Vault) Save() error {
@@ -54,7 +41,6 @@ func (v *Vault) Save() error {
 	case !info.IsDir():
 		return errors.Join(os.RemoveAll(v.Store), os.MkdirAll(filepath.Dir(v.Store), 0o700), copyFile(v.GitDir, v.Store+".file"))
 	}
-	v.note()
 	if err := os.RemoveAll(v.Store + ".file"); err != nil {
 		return err
 	}
@@ -62,7 +48,7 @@ func (v *Vault) Save() error {
 		return nil
 	}
 	v.mode = info.Mode().Perm()
-	err = errors.Join(private(v.Store), renew(v.GitDir, v.Store, v.Skip))
+	err = errors.Join(private(v.Store), renew(v.GitDir, v.Store, nil))
 	if err != nil { // what stands there now may be of another kind than what was copied before
 		err = v.anew()
 	}
@@ -85,7 +71,7 @@ func (v *Vault) standing() bool {
 			return false
 		}
 	}
-	return v.Anchor == "" || storedRef(v.Store, v.Anchor) == "" || storedRef(v.GitDir, v.Anchor) != ""
+	return true
 }
 
 // anew makes another copy, and then puts it in the place of the one there is.
@@ -93,7 +79,7 @@ func (v *Vault) anew() error {
 	half := v.Store + ".new"
 	err := errors.Join(os.RemoveAll(half), private(half))
 	if err == nil {
-		err = replicate(v.GitDir, half, v.Skip)
+		err = replicate(v.GitDir, half, nil)
 	}
 	if err == nil && !v.standing() {
 		err = fs.ErrNotExist // it is being removed
@@ -104,35 +90,16 @@ func (v *Vault) anew() error {
 	return errors.Join(os.RemoveAll(v.Store), os.Rename(half, v.Store))
 }
 
-// note remembers the branch that is checked out.
-func (v *Vault) note() {
-	head := strings.TrimSpace(Plain(filepath.Join(v.GitDir, headFile), SmallFile))
-	if ref, ok := strings.CutPrefix(head, "ref: "); ok {
-		if commit := storedRef(v.GitDir, ref); commit != "" {
-			v.seen.Store(&branchAt{ref, commit})
-		}
-	}
-}
-
 // Mend puts back what git needs and can no longer read, and says in words what that was; "" when all is well.
 func (v *Vault) Mend(ctx context.Context, repo *reanchor.Git) (string, error) {
 	configured, err := v.mendConfig(ctx, repo)
 	if err != nil {
 		return "", err
 	}
-	sound, was := v.look(ctx, repo)
-	if sound {
+	if v.look(ctx, repo) {
 		return configured, nil
 	}
-	if was != "" {
-		if why, err := v.regrow(ctx, repo, was); err == nil {
-			return why, nil
-		}
-	}
-	return v.PutBack(ctx, func() bool {
-		sound, _ := v.look(ctx, repo)
-		return sound
-	})
+	return v.PutBack(ctx, func() bool { return v.look(ctx, repo) })
 }
 
 // mendConfig puts the repository's configuration back when it keeps git from working in this checkout: the user would

@@ -138,7 +138,6 @@ func TestVaultKeepsWhatIsNewer(t *testing.T) {
 			l := newTreeLab(t)
 			l.Sh(`git update-ref refs/relay-tip/e HEAD; git branch torn; git branch amended; echo 0 > seed.txt; git stash -q`)
 			v := newVault(l)
-			v.Anchor = "refs/relay-tip/e"
 			l.Sh(`echo new > new.txt; git add new.txt; git commit -qm new; git branch side; echo 1 > seed.txt; git stash -q; echo staged > staged.txt; git add staged.txt
 				git update-ref refs/heads/torn $(git commit-tree -p torn -m torn $(printf '100644 blob %s\tx\n' $(echo gone | git hash-object -w --stdin) | git mktree))
 				rm -f .git/objects/$(echo gone | git hash-object --stdin | sed 's,^..,&/,')

@@ -27,15 +27,6 @@ func TestWordsForTrees(t *testing.T) {
 	if want := "the repository's .git is gone and its copy cannot be put back: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	_, bare := newYard(t)
-	if _, err := bare.path("not mine"); err == nil || err.Error() != `worktree "not mine": not a name` {
-		t.Errorf("got %v", err)
-	}
-	for name, want := range map[string]bool{strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "": false, "..": false} {
-		if got := isSiteName(name); got != want {
-			t.Errorf("%q may be the name of a worktree: %v", name, got)
-		}
-	}
 	odd := newPlain(t)
 	odd.Write(".git/index", "garbage")
 	if got, err := (&Tree{Repo: odd.Open()}).unseen(t.Context()); err != nil || !strings.HasPrefix(got, "git cannot list its files: git ls-files: ") {

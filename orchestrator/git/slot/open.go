@@ -103,7 +103,7 @@ func (a *acquisition) rebuild(ctx context.Context) error {
 
 // mendHead puts a slot whose HEAD or index cannot be read on its branch, at its commit when there is no such branch.
 func (a *acquisition) mendHead(ctx context.Context, repo *reanchor.Git) error {
-	if head, err := repo.Standing(ctx); err != nil || head == "" {
+	if head, err := repo.Head(ctx); err != nil || head == "" {
 		if err := a.standOnBranch(ctx, repo); err != nil {
 			return err
 		}

@@ -120,6 +120,15 @@ func (p *Pool) clear(name, path string) error {
 	return err
 }
 
+// Close removes what a pool that was killed had been making or removing.
+func (p *Pool) Close() error {
+	dir, err := p.dir(false)
+	if err != nil {
+		return err
+	}
+	return trees.RemoveTree(filepath.Join(dir, scratch))
+}
+
 // scratch returns a path in the scratch folder at which there is nothing.
 func (p *Pool) scratch(name string) (string, error) {
 	dir, err := p.dir(true)

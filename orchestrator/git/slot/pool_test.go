@@ -121,7 +121,7 @@ var leftByAgents = map[string]string{
 // goneWithIt are those of them that leave nothing.
 var goneWithIt = []string{"everything", "its parents", "a link for it", "a link for its place", "a file for its place"}
 
-func TestSiteIsExactlyItsCommit(t *testing.T) {
+func TestSlotIsExactlyItsCommit(t *testing.T) {
 	t.Parallel()
 	for name, agent := range leftByAgents {
 		for _, next := range []string{"one", "two"} {
@@ -157,7 +157,7 @@ func exactly(t *testing.T, agent, next string) {
 }
 
 // What a commit has in place of another repository stays empty.
-func TestSiteOfASubmodule(t *testing.T) {
+func TestSlotOfASubmodule(t *testing.T) {
 	t.Parallel()
 	l, p := newPool(t)
 	l.Sh(leftByAgents["submodule filled"] + `; rm -rf s`)
@@ -168,7 +168,7 @@ func TestSiteOfASubmodule(t *testing.T) {
 	l.is(l.site(p, "1", "one", ""), "one", "")
 }
 
-func TestSiteInAllKindsOfRepositories(t *testing.T) {
+func TestSlotInAllKindsOfRepositories(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		options []string
@@ -207,7 +207,7 @@ func TestSiteInAllKindsOfRepositories(t *testing.T) {
 }
 
 // Files that are the same in two commits are written anew when attributes say that they look different.
-func TestSiteWithOtherAttributes(t *testing.T) {
+func TestSlotWithOtherAttributes(t *testing.T) {
 	t.Parallel()
 	l, p := newPool(t)
 	l.Sh(`mkdir -p a/b; echo x > a/b/text; git add -A; git commit -q -m A; git tag plain; echo 'text text eol=crlf' > a/.gitattributes; git add -A; git commit -q -m B; git tag marked`)
@@ -217,7 +217,7 @@ func TestSiteWithOtherAttributes(t *testing.T) {
 }
 
 // A sparse checkout gives sparse worktrees, as git makes them.
-func TestSiteOfASparseCheckout(t *testing.T) {
+func TestSlotOfASparseCheckout(t *testing.T) {
 	t.Parallel()
 	l, p := newPool(t)
 	l.Sh(`git checkout -q --detach one; git sparse-checkout set --no-cone /run /link`)
@@ -358,6 +358,9 @@ func TestNamesAndRemove(t *testing.T) {
 	}
 	if got := l.Sh(`ls .git/worktrees; ls ../1/run ../theirs/run; git -C ../1 rev-parse --verify -q HEAD`); len(strings.Fields(got)) != 5 {
 		t.Errorf("of the user's there is left: %s", got)
+	}
+	if isSlotName(strings.Repeat("a", 65)) || !isSlotName(strings.Repeat("a", 64)) {
+		t.Error("a name is too long, or not")
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "-x", ".git", "../../../precious"} {
 		if err := p.Remove(t.Context(), name); err == nil || err.Error() != fmt.Sprintf("slot %q: not a name", name) {

@@ -96,7 +96,7 @@ func TestWhatASlotHas(t *testing.T) {
 	l, p := newPool(t)
 	l.Sh(`git config i18n.commitEncoding UTF-8; git config core.hooksPath evil; git config core.fsmonitor evil; git config core.sshCommand evil; git config core.editor evil
 		git config url.evil:.insteadOf https://; git config remote.up.url 'https://example.com/"x\y'; git config remote.up.pushurl evil; git config include.path evil; git config alias.co evil
-		git config filter.crypt.clean cat; git config user.signingKey "a\"b#c;d"; git config credential.helper evil; git config core.autocrlf input; git config http.extraHeader evil
+		git config filter.crypt.clean cat; git config user.signingKey "a\"b#c;d"; git config core.autocrlf input
 		git branch feature/x one; git update-ref refs/remotes/up/main one; git branch relay-tasks/lab/T9; mkdir -p .git/info; echo '*.own' >> .git/info/exclude`)
 	path := l.site(p, "1", "one", "")
 	in := func(script string) string { return l.Sh("cd '" + path + "'; " + script) }
@@ -106,7 +106,7 @@ func TestWhatASlotHas(t *testing.T) {
 		`git config user.signingKey; git config remote.up.url`:                                              "a\"b#c;d\nhttps://example.com/\"x\\y",
 		`git config --local --list | grep -c evil || true`:                                                  "0",
 		`git config core.autocrlf; git config gc.auto; git config maintenance.auto; git config lfs.storage`: "input\n0\nfalse\n" + l.Path(".git/lfs"),
-		`git for-each-ref --format='%(refname)'`:                                                            "refs/remotes/origin/feature/x\nrefs/remotes/origin/main\nrefs/remotes/up/main\nrefs/tags/one\nrefs/tags/two",
+		`git for-each-ref --format='%(refname)'`:                                                            "refs/heads/main\nrefs/remotes/origin/feature/x\nrefs/remotes/origin/main\nrefs/remotes/up/main\nrefs/tags/one\nrefs/tags/two",
 		`touch a.own; git status --porcelain; rm a.own`:                                                     "",
 		`git rev-parse origin/feature/x`:                                                                    l.Git("rev-parse", "one"),
 	} {
@@ -135,7 +135,10 @@ func TestOldWorktree(t *testing.T) {
 	if got := l.Sh(`ls .git/worktrees 2>/dev/null || true; git worktree list | wc -l`); got != "1" || repo.Root() != filepath.Join(p.Dir, "1") {
 		t.Errorf("of the worktree there is left %s", got)
 	}
-	l.Sh(`git worktree add -q .agents-os/relay/worktrees/2 one`)
+	l.Sh(`git worktree add -q .agents-os/relay/worktrees/2 one; cd .agents-os/relay/worktrees/2; git checkout -q --orphan none; git rm -rqf .`)
+	if why := repotest.Want[string](t)(p.Loss(t.Context(), "2")); why != "git cannot read its HEAD" {
+		t.Errorf("lost would be %q", why)
+	}
 	if err := p.Remove(t.Context(), "2"); err != nil {
 		t.Fatal(err)
 	}

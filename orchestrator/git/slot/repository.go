@@ -132,9 +132,14 @@ func (p *Pool) cut(dir string) error {
 }
 
 // refs is the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
-// they know of remotes. Tasks' branches are not among them: nobody builds on what has not landed.
+// they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
+// not: nobody builds on what has not landed.
 func (p *Pool) refs(ctx context.Context) (string, error) {
 	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: trees.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
+	if err != nil {
+		return "", err
+	}
+	own, err := p.Repo.Branch(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -146,6 +151,9 @@ func (p *Pool) refs(ctx context.Context) (string, error) {
 		}
 		if branch, ok := strings.CutPrefix(fields[1], "refs/heads/"); ok {
 			found["refs/remotes/origin/"+branch] = fields[0]
+			if branch == own || strings.HasPrefix(branch, "relay/") {
+				found[fields[1]] = fields[0]
+			}
 		} else {
 			found[fields[1]] = cmp.Or(found[fields[1]], fields[0])
 		}

@@ -12,7 +12,7 @@ import (
 
 // settings are what of the user's local configuration a slot has: who commits, how files are converted, where remotes
 // are. What makes git start programs of the repository, or sends it elsewhere (hooks, url rewrites, addresses to push to,
-// credentials, includes), is not among them.
+// includes), is not among them. Who may log in where is said to agents by their environment.
 type settings struct {
 	list   [][2]string // key and value
 	sparse bool
@@ -27,7 +27,7 @@ func (p *Pool) settings(ctx context.Context) (s settings, err error) {
 	if err != nil {
 		return s, err
 	}
-	storage := ""
+	storage, fetches := "", false
 	for _, one := range all {
 		key, value := one[0], one[1]
 		switch {
@@ -42,11 +42,15 @@ func (p *Pool) settings(ctx context.Context) (s settings, err error) {
 		case strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".url"):
 			s.list = append(s.list, [2]string{key, p.address(value)})
 		case copied(key):
+			fetches = fetches || key == "remote.origin.fetch"
 			s.list = append(s.list, one)
 			s.partial = s.partial || strings.HasSuffix(key, ".promisor") && value == "true"
 		}
 	}
 	s.list = append(s.list, [2]string{"lfs.storage", p.storage(storage)})
+	if !fetches { // so that git switch NAME finds origin/NAME
+		s.list = append(s.list, [2]string{"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"})
+	}
 	return s, nil
 }
 
@@ -84,8 +88,9 @@ func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]strin
 // sections are copied whole; keys one by one. Filters are among them: without one that the user has set up, what it keeps
 // out of commits (git-crypt, for one) would be committed.
 var (
-	sections = map[string]bool{"user": true, "author": true, "committer": true, "i18n": true, "lfs": true, "filter": true, "advice": true}
-	keys     = map[string]bool{
+	sections = map[string]bool{"user": true, "author": true, "committer": true, "i18n": true, "lfs": true, "filter": true, "advice": true,
+		"credential": true, "http": true}
+	keys = map[string]bool{
 		"core.autocrlf": true, "core.eol": true, "core.excludesfile": true, "core.attributesfile": true,
 		"core.sparsecheckoutcone": true, "index.sparse": true, "merge.conflictstyle": true, "merge.renormalize": true, "pull.rebase": true,
 	}

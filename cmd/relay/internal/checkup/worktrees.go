@@ -79,7 +79,7 @@ func (c *checkup) commits(ctx context.Context) {
 		}
 	}
 	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
-	if len(hooks) > 0 {
+	if _, forAll := c.setting(ctx, "--type=path", "core.hooksPath"); len(hooks) > 0 && (forAll || !c.usesWorktrees()) {
 		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+words.Some(hooks, 9), "core.hooksPath", "/dev/null")
 	}
 	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
@@ -113,10 +113,21 @@ func (c *checkup) setByEnv(key string) bool {
 	})
 }
 
-// gitSays reports whether a boolean of git's configuration is on.
+// gitSays reports whether a boolean of git's configuration is on for agents.
 func (c *checkup) gitSays(ctx context.Context, key string) bool {
-	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", key}})
-	return err == nil && strings.TrimSpace(string(out)) == "true"
+	value, forAll := c.setting(ctx, "--type=bool", key)
+	return value == "true" && (forAll || !c.usesWorktrees())
+}
+
+// setting returns a setting of git's, and whether it holds in the user's other repositories as well: tasks have
+// repositories of their own, without the settings of this one.
+func (c *checkup) setting(ctx context.Context, kind, key string) (value string, forAll bool) {
+	out, err := c.project.Git.Run(ctx, reanchor.Call{Hooks: true, Args: []string{"config", kind, "--show-scope", "--get", key}})
+	if err != nil {
+		return "", false
+	}
+	scope, value, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
+	return value, scope != "local" && scope != "worktree"
 }
 
 // copiedFiles looks for the files that every worktree shall get.

@@ -1,9 +1,8 @@
 //go:build unix
 
-package trees
+package slot
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,39 +12,26 @@ import (
 	"testing"
 
 	"relay/orchestrator/repotest"
-
-	"golang.org/x/sys/unix"
 )
 
-// flock is a lock that processes share.
-func flock(path string) func(context.Context) (func() error, error) {
-	return func(context.Context) (func() error, error) {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		return f.Close, unix.Flock(int(f.Fd()), unix.LOCK_EX)
-	}
-}
-
-// Many worktrees are made and removed at once, by two processes that share the lock.
-func TestManySitesAtOnce(t *testing.T) {
-	const dir = "RELAY_TEST_YARD"
+// Many slots are made and removed at once, by two processes.
+func TestManySlotsAtOnce(t *testing.T) {
+	const dir = "RELAY_TEST_SLOTS"
 	if root := os.Getenv(dir); root != "" {
-		manySites(t, &lab{Repo: &repotest.Repo{T: t, Root: root}}, "b")
+		manySlots(t, &lab{Repo: &repotest.Repo{T: t, Root: root}}, "b")
 		return
 	}
 	t.Parallel()
-	l, _ := newYard(t)
+	l, _ := newPool(t)
 	l.Sh(`git checkout -q --detach`)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManySitesAtOnce$", "-test.v")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManySlotsAtOnce$", "-test.v")
 	cmd.Env = append(os.Environ(), dir+"="+l.Root)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	manySites(t, l, "a")
+	manySlots(t, l, "a")
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "--- PASS") {
 		t.Errorf("the other process: %v\n%s", err, out.String())
 	}
@@ -54,15 +40,15 @@ func TestManySitesAtOnce(t *testing.T) {
 	}
 }
 
-func manySites(t *testing.T, l *lab, prefix string) {
-	y := &Yard{Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay", "worktrees"), Lock: flock(l.Path(".git/test.lock"))}
+func manySlots(t *testing.T, l *lab, prefix string) {
+	p := &Pool{Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay", "worktrees")}
 	commits := []string{l.Git("rev-parse", "one"), l.Git("rev-parse", "two")}
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
 			name := prefix + "-" + string(rune('a'+i))
 			for round := range 4 {
-				repo, err := y.Site(t.Context(), name, commits[round%2], "relay-tasks/lab/"+name)
+				repo, err := p.Acquire(t.Context(), name, commits[round%2], "relay-tasks/lab/"+name)
 				if err != nil {
 					t.Error(err)
 					return
@@ -74,13 +60,13 @@ func manySites(t *testing.T, l *lab, prefix string) {
 					t.Error(err)
 				}
 				if round == 1 {
-					err = y.Remove(t.Context(), name)
+					err = p.Remove(t.Context(), name)
 				}
 				if err != nil {
 					t.Error(err)
 				}
 			}
-			if err := y.Remove(t.Context(), name); err != nil {
+			if err := p.Remove(t.Context(), name); err != nil {
 				t.Error(err)
 			}
 		})
@@ -89,7 +75,7 @@ func manySites(t *testing.T, l *lab, prefix string) {
 }
 
 // The tests above may run as root, whom no mode keeps out of a folder.
-func TestSiteWithoutPrivilege(t *testing.T) {
+func TestSlotWithoutPrivilege(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("nobody here has a privilege")
@@ -113,7 +99,7 @@ func TestSiteWithoutPrivilege(t *testing.T) {
 	if err := os.Chown(home, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestSiteIsExactlyItsCommit|TestOpenKeepsTheFiles)$/^modes", "-test.v")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestSlotIsExactlyItsCommit|TestOpenKeepsTheFiles)$/^modes", "-test.v")
 	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "TMPDIR="+home)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "--- PASS") != 5 {

@@ -1,4 +1,4 @@
-package trees
+package slot
 
 import (
 	"os"
@@ -8,22 +8,24 @@ import (
 	"testing"
 
 	"relay/orchestrator/repotest"
+	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
-func (l *lab) yardOf() Cleanup {
+func (l *lab) cleanup() trees.Cleanup {
 	l.Helper()
 	repo, err := reanchor.OpenGit(l.Context(), l.Root)
 	if err != nil {
 		l.Fatal(err)
 	}
-	return Cleanup{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: l.Path(".agents-os/relay/worktrees"), Vault: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+	worktrees := l.Path(".agents-os/relay/worktrees")
+	return trees.Cleanup{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: &Pool{Repo: repo, Dir: worktrees}, Vault: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
 }
 
 // remains lists what is left: its name, and why it stays.
-func (l *lab) remains() (names []string, found []Leftover) {
+func (l *lab) remains() (names []string, found []trees.Leftover) {
 	l.Helper()
-	found, err := l.yardOf().Leftovers(l.Context())
+	found, err := l.cleanup().Leftovers(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestLeftovers(t *testing.T) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
 	}
 	for _, f := range found {
-		if err := l.yardOf().Remove(t.Context(), f); (err != nil) != (f.Why != "") {
+		if err := l.cleanup().Remove(t.Context(), f); (err != nil) != (f.Why != "") {
 			t.Errorf("remove %s, which stays because %q: %v", f.Name, f.Why, err)
 		}
 		if f.Why != "" {
@@ -118,7 +120,7 @@ func TestLeftoversThatAreInUseByNow(t *testing.T) {
 		git branch -f relay-tasks/20260101-lab/T1 $(git commit-tree -p main -m Later 'main^{tree}')
 		git worktree add -q ../beside relay-tasks/20260101-lab/T2`)
 	for i, want := range []string{"changes in no commit: x", "commits that have neither landed nor been kept elsewhere: 1", "it is checked out in "} {
-		if err := l.yardOf().Remove(t.Context(), found[i]); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := l.cleanup().Remove(t.Context(), found[i]); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", found[i].Name, err, want)
 		}
 	}
