@@ -244,3 +244,40 @@ func TestDamagedCommitsStayOutside(t *testing.T) {
 	}
 	y.Git("fsck", "--strict")
 }
+
+// A fresh checkout that git takes for changed, for attributes that came later, is no agent's change: one that does nothing
+// has done nothing, and one that works beside protected files like that is not taken for somebody who tampers.
+func TestCheckoutsThatAreNeverClean(t *testing.T) {
+	t.Parallel()
+	for name, given := range map[string]string{
+		"eol":      `printf 'a\r\nb\r\n' > odd; git add odd; git commit -qm odd; echo 'odd text eol=lf' > .gitattributes`,
+		"crlf":     `printf 'a\r\nb\r\n' > odd; git add odd; git commit -qm odd; echo 'odd text=auto eol=crlf' > .gitattributes`,
+		"ident":    `printf '$Id: 0123 $\n' > odd; git add odd; git commit -qm odd; echo 'odd ident' > .gitattributes`,
+		"a filter": `echo one > odd; git add odd; git commit -qm odd; git config filter.up.clean 'tr a-z A-Z'; git config filter.up.smudge cat; echo 'odd filter=up' > .gitattributes`,
+		"pointers": `printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 0 > odd; git add odd; git commit -qm odd; echo 'odd filter=lfs diff=lfs merge=lfs -text' > .gitattributes`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "true")
+			l.Sh(given + `; git add .gitattributes; git commit -qm attributes`)
+			y := l.inYard(l.yardOptions())
+			y.l.o.Epic.Protected = []string{"odd"}
+			const touch = "touch -d yesterday odd; "
+			if f := y.does("T1", touch+"git status >/dev/null").Finding; f.Outcome == attempts.Success || len(f.Receipt.FilesChanged) > 0 {
+				t.Errorf("did nothing: %s, %q changed, %s", f.Outcome, f.Receipt.FilesChanged, f.texts())
+			}
+			for id, script := range map[string]string{"T2": "echo 1 > one", "T3": "echo 2 > two; git add -A; git commit -qm two"} {
+				f := y.does(id, touch+script).Finding
+				if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(f.texts(), "protected") {
+					t.Errorf("%s: %s, gate %q: %s, %q", id, f.Outcome, f.Gate, f.Receipt.ErrorSummary, f.texts())
+				}
+			}
+			if f := y.does("T4", "echo mine > odd").Finding; f.Outcome != attempts.Tamper {
+				t.Errorf("a change of it: %s", f.Outcome)
+			}
+			if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+				t.Errorf("stays: %q, %v", stay, err)
+			}
+		})
+	}
+}

@@ -111,6 +111,7 @@ func (c *checkout) hasProtected(a Assignment) bool {
 // can go on from the rest.
 func (c *checkout) withdraw(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
 	hits := protectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
+	hits = slices.DeleteFunc(hits, func(p string) bool { return c.tree.Converted(ctx, a.Base, f.Head, p) })
 	if len(hits) == 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 		return "git cannot read it: " + err.Error(), nil
 	}
 	_, linked := os.Lstat(filepath.Join(repo.Root(), ".git"))
-	if changed := uncommitted(string(out), linked != nil); len(changed) > 0 {
+	if changed := w.unconverted(ctx, "HEAD", uncommitted(string(out), linked != nil)); len(changed) > 0 {
 		return "changes in no commit: " + words.Listed(changed), nil
 	}
 	if closed := closed(said.String()); len(closed) > 0 {

@@ -92,8 +92,8 @@ func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(p
 	if err := errors.Join(w.stageRefused(ctx), w.unstageMine(ctx)); err != nil {
 		return "", err
 	}
-	if _, err := w.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none"); err == nil {
-		return w.Head(ctx)
+	if none, err := w.nothingStaged(ctx); err != nil || none {
+		return w.headUnless(ctx, err)
 	}
 	if len(w.refused) > 0 {
 		if err := w.commitIndex(ctx, message); err != nil {

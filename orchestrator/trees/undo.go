@@ -32,7 +32,8 @@ func (w *Tree) differing(ctx context.Context, commit, filter string, protected f
 	call := Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
 	call.Limit = MaxPrinted
 	out, err := w.Repo.Run(ctx, call)
-	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) }), err
+	paths := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
+	return w.unconverted(ctx, commit, paths), err
 }
 
 func (w *Tree) checkout(ctx context.Context, commit string, paths []string) error {
