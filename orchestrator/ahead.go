@@ -11,19 +11,19 @@ const tasksPerJobUnreviewed = 2
 // choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
 // before new work. The caller holds mu.
 func (n *night) choose(now clock.Instant) (i int, runner string) {
-	able := func(i int, names []string) (int, bool) { return n.pool.Review(n.plan.tasks[i].ID, names, now) }
-	if i := n.plan.reviewable(able); i >= 0 {
+	able := func(i int, names []string) (int, bool) { return n.pool.Review(n.plan.Task(i).ID, names, now) }
+	if i := n.plan.NextReview(able); i >= 0 {
 		return i, n.reviewedRunner(i, now)
 	}
 	if !n.pool.AllOpen("", n.wanted(), now) {
 		return -1, ""
 	}
 	for _, rank := range n.pool.Ranks() {
-		i = n.plan.best(func(i int) bool {
-			if n.plan.awaits[i] != nil {
+		i = n.plan.Next(func(i int) bool {
+			if n.plan.MissingReviewers(i) != nil {
 				return false
 			}
-			name, its, ok := n.pool.Pick(n.plan.tasks[i].ID, n.plan.tasks[i].Runner, now)
+			name, its, ok := n.pool.Pick(n.plan.Task(i).ID, n.plan.Task(i).Runner, now)
 			runner = name
 			return ok && its == rank
 		})
@@ -37,7 +37,7 @@ func (n *night) choose(now clock.Instant) (i int, runner string) {
 // wanted are the reviewers without whom no agent begins new work: none as long as what waits for its review is little and
 // in nobody's way, if all of them can be asked in this run. The caller holds mu.
 func (n *night) wanted() []string {
-	if n.pool.PanelOut() || n.o.Isolation != IsolationWorktree || n.plan.unreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
+	if n.pool.PanelOut() || n.o.Isolation != IsolationWorktree || n.plan.CountUnreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
 		return n.pool.Panel
 	}
 	return nil
@@ -45,7 +45,7 @@ func (n *night) wanted() []string {
 
 // reviewedRunner is whom findings go to when a review is all that a task lacks: who did the work, if that can be.
 func (n *night) reviewedRunner(i int, now clock.Instant) string {
-	task := n.plan.tasks[i]
+	task := n.plan.Task(i)
 	last := ""
 	if past := n.store.Task(task.ID).Attempts; len(past) > 0 {
 		last = past[len(past)-1].Runner
@@ -55,45 +55,4 @@ func (n *night) reviewedRunner(i int, now clock.Instant) string {
 	}
 	other, _, _ := n.pool.Pick(task.ID, task.Runner, now)
 	return firstOf(other, last)
-}
-
-// awaitsReview puts a task back among the ready ones whose work lacks nothing but the opinion of some reviewers. It keeps
-// its files: others would change them meanwhile.
-func (s *schedule) awaitsReview(i int, missing []string) {
-	if s.awaits == nil {
-		s.awaits = make(map[int][]string)
-	}
-	s.awaits[i] = missing
-	if s.phase[i] == phaseRunning {
-		s.running--
-	}
-	s.phase[i] = phaseReady
-	s.ready.add(i)
-	s.leases.take(i)
-}
-
-// reviewable is the most urgent of the tasks with the lowest rank that could begin with their review, or -1.
-func (s *schedule) reviewable(able func(i int, names []string) (rank int, ok bool)) int {
-	best, lowest := -1, 0
-	for i, names := range s.awaits {
-		if s.phase[i] != phaseReady {
-			continue
-		}
-		rank, ok := able(i, names)
-		if ok && (best < 0 || rank < lowest || rank == lowest && s.ready.before(i, best)) {
-			best, lowest = i, rank
-		}
-	}
-	return best
-}
-
-// unreviewed counts the tasks that agents are at work on, or have done work for that waits for its review.
-func (s *schedule) unreviewed() int {
-	count := s.running
-	for i := range s.awaits {
-		if s.phase[i] == phaseReady {
-			count++
-		}
-	}
-	return count
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/epic"
 )
 
 const sixWithoutOrder = `version: 2
@@ -80,60 +79,4 @@ func TestReviewersBackOff(t *testing.T) {
 			t.Errorf("got %v (%v), want first %v", s.log, err, want)
 		}
 	})
-}
-
-// Work that waits for its review keeps its files, in a run that begins with it as well.
-func TestWorkThatWaitsForReviewKeepsItsFiles(t *testing.T) {
-	t.Parallel()
-	e, err := epic.Read("epic.yml", []byte(`version: 2
-id: 20260101-files
-title: files
-tasks:
-  A: {title: a, files: [x.go]}
-  B: {title: b, files: [x.go]}
-  C: {title: c, files: ["*.go"]}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := epic.NewGraph(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	able := func(_ int, names []string) (int, bool) { return 0, slices.Equal(names, []string{"codex"}) }
-	waiting := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Head: "c0ffee", Receipt: attempts.Receipt{
-		Salvage: "refs/relay/kept", Review: &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "codex", Why: "limit"}}},
-	}}
-	here := newSchedule(e, g, &attempts.Ledger{}, nil).leased(true)
-	here.begun(0)
-	here.awaitsReview(0, []string{"codex"})
-	later := newSchedule(e, g, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{waiting}}}}, nil).leased(true)
-	for name, s := range map[string]*schedule{"in the same run": here, "in the next run": later} {
-		if got := s.best(func(i int) bool { return s.awaits[i] == nil }); got != -1 {
-			t.Errorf("%s: task %d may start, want none: its files are in work that waits", name, got)
-		}
-		if got := s.reviewable(func(int, []string) (int, bool) { return 0, false }); got != -1 {
-			t.Errorf("%s: task %d may be reviewed by nobody", name, got)
-		}
-		if got := s.reviewable(able); got != 0 || s.unreviewed() != 1 {
-			t.Fatalf("%s: task %d may be reviewed, and %d wait; want the first alone", name, got, s.unreviewed())
-		}
-		if got := s.best(func(int) bool { return true }); got != 0 { // as a forecast asks
-			t.Errorf("%s: task %d is next, want the first: its files are its own", name, got)
-		}
-		copied := s.copied()
-		copied.begun(0)
-		copied.completed(0)
-		if got := s.reviewable(able); got != 0 {
-			t.Errorf("%s: after a forecast task %d may be reviewed, want the first", name, got)
-		}
-		s.begun(0)
-		if got := s.reviewable(able); got != -1 || s.unreviewed() != 1 {
-			t.Errorf("%s: task %d may be reviewed although it is under way", name, got)
-		}
-		s.completed(0)
-		if got := s.best(func(int) bool { return true }); got != 1 || s.unreviewed() != 0 {
-			t.Errorf("%s: task %d is next, want the second", name, got)
-		}
-	}
 }

@@ -8,13 +8,14 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 	"relay/review"
 )
 
 // attempt takes one task through one attempt: base, started, carried out, judged, ended. Only a failure of relay's
 // own machine is an error; it ends the run.
 func (n *night) attempt(ctx context.Context, j job) error {
-	task := n.plan.tasks[j.index]
+	task := n.plan.Task(j.index)
 	record := n.store.Task(task.ID)
 	if gated, err := n.bankrupt(j, task, record); gated {
 		n.locked(func() { n.pool.Release(task.ID) })
@@ -74,8 +75,8 @@ func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
 		return err
 	}
 	n.locked(func() {
-		n.pool.Release(n.plan.tasks[j.index].ID)
-		n.plan.again(j.index)
+		n.pool.Release(n.plan.Task(j.index).ID)
+		n.plan.Requeue(j.index)
 	})
 	return nil
 }
@@ -86,7 +87,7 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	wall := n.o.Limits.wall(task)
 	a := Assignment{Run: n.o.Run, Task: *task, Attempt: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
-	if last, ok := unfinished(record); ok {
+	if last, ok := schedule.Previous(record); ok {
 		a.Unfinished = last
 	}
 	a.Known = known(n.o, n.store, task, wall)
@@ -214,20 +215,20 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Result, e attem
 func (n *night) consequences(j job, a Assignment, f Result, e attempts.Ended) {
 	switch {
 	case e.Result == attempts.ResultSuccess:
-		n.plan.completed(j.index)
+		n.plan.Complete(j.index)
 	case e.Gate != nil:
-		n.plan.gated(j.index)
+		n.plan.Gate(j.index)
 	case f.Held:
-		n.plan.postpone(j.index)
+		n.plan.Postpone(j.index)
 	default:
 		record := n.store.Task(a.Task.ID)
-		if lacking := lacking(record); lacking != nil {
-			n.plan.awaitsReview(j.index, lacking)
+		if lacking := schedule.MissingReviewers(record); lacking != nil {
+			n.plan.AwaitReview(j.index, lacking)
 		} else {
-			n.plan.again(j.index)
+			n.plan.Requeue(j.index)
 		}
 		if e.Outcome == attempts.Conflict {
-			n.plan.learn(j.index, contested(record))
+			n.plan.AddContested(j.index, schedule.ContestedFiles(record))
 		}
 	}
 	n.tally.Ended++

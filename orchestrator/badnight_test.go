@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 	"relay/runners"
 )
 
@@ -201,7 +202,7 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
 		n := newNight(&o, store, b)
 		b.hear = func(h Heard) { n.locked(func() { n.hears(h) }) }
-		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
 		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.halted.reason != "" {
 			t.Errorf("the night ended with %v, %+v", err, n.halted)
 		}

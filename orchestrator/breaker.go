@@ -155,14 +155,14 @@ func (b *breaker) common(last failedTask) (why, cause string) {
 // The caller holds mu.
 func (n *night) tripped(now clock.Instant) (*waiting, error) {
 	b := &n.breaker
-	ok, rest := b.admits(now, b.state == breakerHalfOpen && n.plan.phase[b.probe] == phaseRunning)
-	if ok || n.plan.ready.Len() == 0 {
+	ok, rest := b.admits(now, b.state == breakerHalfOpen && n.plan.IsRunning(b.probe))
+	if ok || n.plan.CountReady() == 0 {
 		return nil, nil
 	}
 	if rest == 0 {
 		return &waiting{changed: n.changed}, nil
 	}
-	if n.plan.running == 0 && n.pointless(b.opens, now) {
+	if n.plan.CountRunning() == 0 && n.pointless(b.opens, now) {
 		return nil, n.halt(CircuitBreaker, b.why)
 	}
 	err := n.tellWaiting(UpdatePaused, attempts.Waiting{Until: b.opens.Day.UTC(), For: "another try", Why: b.why})

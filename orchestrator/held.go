@@ -39,33 +39,11 @@ func (g *ground) cannotRun(ctx context.Context, a Assignment, check numbered, ru
 	}
 }
 
-// postpone keeps a task from being ready until nothing else is left to do.
-func (s *schedule) postpone(i int) {
-	s.again(i)
-	if s.phase[i] == phaseReady {
-		s.ready.remove(i)
-		s.phase[i] = phasePostponed
-		s.postponed = append(s.postponed, i)
-	}
-}
-
-// askPostponed makes the tasks ready that were held back, for the last time, and reports whether there are any.
-func (s *schedule) askPostponed() bool {
-	any := len(s.postponed) > 0
-	for _, i := range s.postponed {
-		s.phase[i] = phaseReady
-		s.ready.add(i)
-		s.askedAgain[i] = true
-	}
-	s.postponed = nil
-	return any
-}
-
 // heldGate gates a task that was held back and cannot be done either now that nothing else is left to do.
 func (n *night) heldGate(a Assignment, e attempts.Ended) *attempts.Gate {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.askedAgain[i] {
+	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.WasPostponed(i) {
 		return nil
 	}
 	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}

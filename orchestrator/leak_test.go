@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 )
 
 // sample is what this process holds at a time.
@@ -104,7 +105,7 @@ func TestADayAndANightLeakNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := newNight(&o, store, d)
-		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, ErrInterrupted)
 		defer cancel()
 		if err := n.work(ctx); err != nil || ctx.Err() == nil {

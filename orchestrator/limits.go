@@ -127,7 +127,7 @@ func (n *night) cramped(now clock.Instant) (*waiting, error) {
 		n.tight = &until
 	}
 	rest := n.tight.Rest(now)
-	if rest <= 0 && n.plan.running == 0 {
+	if rest <= 0 && n.plan.CountRunning() == 0 {
 		return nil, n.halt(reason, why)
 	}
 	if rest <= 0 || rest > roomPause {

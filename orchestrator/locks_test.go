@@ -10,6 +10,16 @@ import (
 	"relay/reanchor"
 )
 
+func oneTask(t *testing.T) (*epic.Epic, *epic.Graph) {
+	t.Helper()
+	e := &epic.Epic{ID: "20260101-one", Tasks: []epic.Task{{ID: "A"}}}
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, g
+}
+
 // An agent that removes or changes the lock of the checkout does not let another run in; one that is in by then ends
 // this one.
 func TestOccupancyIsKept(t *testing.T) {
@@ -60,7 +70,7 @@ func TestUnoccupied(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	o, ledger := *l.c.o, &attempts.Ledger{}
-	_, o.Graph = planOf(t, sixTasks)
+	_, o.Graph = oneTask(t)
 	o.Isolation = IsolationShared
 	if err := Refuses(t.Context(), o, ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
@@ -98,7 +108,7 @@ func TestEpicIsHeld(t *testing.T) {
 	if other.Repo, err = reanchor.OpenGit(t.Context(), beside); err != nil {
 		t.Fatal(err)
 	}
-	_, other.Graph = planOf(t, sixTasks)
+	_, other.Graph = oneTask(t)
 	for name, harm := range map[string]string{
 		"as it was": "true", "removed": "rm " + lock, "changed": "echo x >> " + lock, "a folder": "rm " + lock + "; mkdir -p " + lock + "/x", "all of it": "cp -r .git copy; rm -rf .git; mv copy .git",
 	} {

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 )
 
 // providers is an Engine of two CLIs whose providers behave as they do in a long night: a window of five hours with so
@@ -137,7 +138,7 @@ func part(t *testing.T, o Options, p *providers, run string) {
 		t.Fatal(err)
 	}
 	n := newNight(&o, store, p)
-	store.View(func(l *attempts.Ledger) { n.plan = newSchedule(o.Epic, o.Graph, l, nil) })
+	store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, o.Graph, l, nil) })
 	if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
 		t.Errorf("run %s: %v, %+v", run, err, n.halted)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,83 +13,27 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/schedule/scheduletest"
 )
 
-// layered makes a random epic in layers, with how long each of its tasks takes. With leases tasks declare files of a few
-// folders, in many ways.
+// layered is a random epic, and how long each of its tasks takes.
 type layered struct {
 	e     *epic.Epic
 	takes map[string]time.Duration
 }
 
-// declarations are ways to declare some of the files in universe.
-var (
-	universe     = []string{"a/1", "a/2", "b/1", "b/2", "c/1", "c/2", "d/1/x", "d/2/x", "e", "e/2"}
-	declarations = []string{"a/1", "a/2", "a/*", "b", "b/1", "b/2", "{b,c}/2", "c/**", "c/1", "d/1", "d/?/x", "d/2/x", "e", "*/2", "[ab]/1"}
-)
-
-// share reports whether two lists of declared files have one in common, by looking at all there are.
-func share(a, b []string) bool {
-	covered := func(globs []string, p string) bool {
-		return slices.ContainsFunc(globs, func(g string) bool { return epic.Covers(g, p) })
-	}
-	return slices.ContainsFunc(universe, func(p string) bool { return covered(a, p) && covered(b, p) })
-}
-
-// duration is between a second and an hour and a half; how they are spread depends on the kind of epic.
-func duration(r *rand.Rand, kind int) time.Duration {
-	switch kind {
-	case 0: // all alike
-		return 10*time.Minute + time.Duration(r.Int64N(int64(10*time.Minute)))
-	case 1: // many short ones, few long ones
-		return time.Second + time.Duration(min(r.ExpFloat64(), 9)*float64(10*time.Minute))
-	}
-	if r.IntN(5) == 0 { // either short or long
-		return 50*time.Minute + time.Duration(r.Int64N(int64(20*time.Minute)))
-	}
-	return time.Second + time.Duration(r.Int64N(int64(3*time.Minute)))
-}
-
-// newLayered makes an epic whose points, if told, say how long a task takes.
-func newLayered(t *testing.T, r *rand.Rand, told, leases bool) layered {
+func newLayered(t *testing.T, r *rand.Rand, points, claims bool) layered {
 	t.Helper()
-	l := layered{takes: map[string]time.Duration{}}
-	var b strings.Builder
-	b.WriteString("version: 2\nid: 20260101-layers\ntitle: layers\ntasks:\n")
-	kind, widest := r.IntN(3), 1+r.IntN(14)
-	var before []string
-	for layer := range 2 + r.IntN(6) {
-		var here []string
-		for k := range 1 + r.IntN(widest) {
-			id := fmt.Sprintf("L%dT%d", layer, k)
-			takes := duration(r, kind)
-			fmt.Fprintf(&b, "  %s: {title: t", id)
-			if told {
-				fmt.Fprintf(&b, ", points: %.9f", takes.Minutes())
-			}
-			var deps, files []string
-			for range min(r.IntN(4), len(before)) {
-				if d := before[r.IntN(len(before))]; !slices.Contains(deps, d) {
-					deps = append(deps, d)
-				}
-			}
-			for range r.IntN(3) {
-				files = append(files, fmt.Sprintf("%q", declarations[r.IntN(len(declarations))]))
-			}
-			if leases {
-				fmt.Fprintf(&b, ", files: [%s]", strings.Join(slices.Compact(files), ", "))
-			}
-			fmt.Fprintf(&b, ", depends_on: [%s]}\n", strings.Join(deps, ", "))
-			here, l.takes[id] = append(here, id), takes
-		}
-		before = append(before[len(before)/2:], here...)
+	e, takes := scheduletest.Layered(t, r, points, claims)
+	return layered{e, takes}
+}
+
+func pointsOf(t *epic.Task) float64 {
+	if t.Points == 0 {
+		return 1
 	}
-	e, err := epic.Read("epic.yml", []byte(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.e = e
-	return l
+	return t.Points
 }
 
 // ways is the longest way from each task to an end, when each takes that long.
@@ -124,7 +67,7 @@ func (l layered) bound(jobs int, way map[string]float64) (makespan time.Duration
 			} else if !begun && !slices.ContainsFunc(t.DependsOn, func(d string) bool { return !over(d) }) && (best < 0 || way[t.ID] > way[l.e.Tasks[best].ID]) {
 				if !slices.ContainsFunc(l.e.Tasks, func(k epic.Task) bool {
 					_, begun := ends[k.ID]
-					return begun && !over(k.ID) && share(k.Files, t.Files)
+					return begun && !over(k.ID) && scheduletest.Share(k.Files, t.Files)
 				}) {
 					best = i
 				}
@@ -182,7 +125,7 @@ func (a *apart) update(u Update) {
 	}
 	t, _ := a.e.Task(u.Task)
 	for id := range a.running {
-		if k, _ := a.e.Task(id); share(t.Files, k.Files) {
+		if k, _ := a.e.Task(id); scheduletest.Share(t.Files, k.Files) {
 			a.faults = append(a.faults, fmt.Sprintf("%s %q began while %s %q ran", t.ID, t.Files, id, k.Files))
 		}
 	}
@@ -217,7 +160,7 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 			engine = trailing{s, landing}
 		}
 		n := newNight(&o, store, engine)
-		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(o.Epic, g, l, nil).leased(true) })
+		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
 		if err := n.work(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -253,7 +196,7 @@ func TestMakespan(t *testing.T) {
 					informed := l.bound(jobs, l.ways(l.seconds))
 					want, kind := informed, "durations known"
 					if !told {
-						want, kind = l.bound(jobs, l.ways(size)), "nothing known"
+						want, kind = l.bound(jobs, l.ways(pointsOf)), "nothing known"
 					}
 					mu.Lock()
 					name := fmt.Sprintf("%d jobs, %s: to a list scheduler that knows ", jobs, kind)
@@ -272,6 +215,34 @@ func TestMakespan(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Tasks that declare a file in common never run at once, whatever becomes of their attempts and however long landing
+// takes; and none is forgotten.
+func TestFileClaims(t *testing.T) {
+	t.Parallel()
+	most := 0
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		l := newLayered(t, r, false, true)
+		script := map[string][]step{}
+		for _, task := range l.e.Tasks {
+			for r.IntN(2) == 0 {
+				script[task.ID] = append(script[task.ID], step{
+					takes: scheduletest.Duration(r, 1), why: fmt.Sprintf("error %c", 'a'+rune(r.IntN(3))),
+					outcome: []attempts.Outcome{attempts.Agent, attempts.Provider, attempts.Conflict, attempts.Check}[r.IntN(4)],
+				})
+			}
+		}
+		_, watch := l.sleep(t, 1+r.IntN(8), time.Duration(r.IntN(3)-1)*time.Minute, script)
+		for _, fault := range watch.faults {
+			t.Errorf("seed %d: %s", seed, fault)
+		}
+		most = max(most, watch.most)
+	}
+	if most < 6 {
+		t.Errorf("never more than %d at once: this proves little", most)
 	}
 }
 
@@ -295,7 +266,7 @@ func (l layered) foreseen(t *testing.T, jobs int, took time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	it, err := Outlook{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{}, Jobs: jobs, Leases: true}.Plan()
+	it, err := schedule.Estimator{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{}, Jobs: jobs, FileClaims: true}.Timeline()
 	if err != nil || math.Abs(it.Makespan-took.Minutes()) > 1e-3 {
 		t.Errorf("%d jobs: planned were %.4f minutes (%v), it took %.4f", jobs, it.Makespan, err, took.Minutes())
 	}

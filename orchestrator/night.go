@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/schedule"
 )
 
 // night is one run: the schedule, the pool of runners and the ledger, and the workers that act on them. Everything
@@ -27,7 +28,7 @@ type night struct {
 	begun  bool // run_started is in the log
 
 	mu      sync.Mutex
-	plan    *schedule
+	plan    *schedule.Schedule
 	pool    *runnerpool.Pool
 	changed chan struct{} // closed and replaced at every change of state
 	broken  error         // the run must end: the ledger or the engine failed
@@ -109,10 +110,10 @@ func (n *night) closedEarly() bool {
 func (n *night) stranded() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	left := slices.Sorted(n.plan.ready.all())
+	left := slices.Sorted(n.plan.Ready())
 	events := make([]attempts.Event, len(left))
 	for at, i := range left {
-		t := n.plan.tasks[i]
+		t := n.plan.Task(i)
 		why := n.unable(t)
 		note := &attempts.Note{Kind: "runner", Text: t.ID + " is left for another run, its runner cannot work: " + why}
 		events[at] = attempts.Event{Type: attempts.TypeNote, Task: t.ID, Note: note}
@@ -239,15 +240,15 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 			return nil, wait, err
 		}
 		turn := ""
-		if n.plan.awaits[i] == nil {
+		if n.plan.MissingReviewers(i) == nil {
 			turn = n.turn(i, runner, now)
 		}
 		n.asks(i, runner, now)
-		n.plan.begun(i)
+		n.plan.Start(i)
 		n.breaker.begin(i)
 		return &job{index: i, runner: runner, turn: turn}, nil, nil
 	}
-	if n.plan.ready.Len() == 0 {
+	if n.plan.CountReady() == 0 {
 		return nil, n.nothingReady(), nil
 	}
 	return n.idle(now)
@@ -257,8 +258,8 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 func (n *night) nothingReady() *waiting {
 	wait := &waiting{changed: n.changed}
 	switch {
-	case n.plan.running > 0:
-	case n.plan.askPostponed():
+	case n.plan.CountRunning() > 0:
+	case n.plan.RetryPostponed():
 		n.announce() // everybody looks again at once
 	default:
 		return nil

@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 )
 
 // step is what a simulated attempt does: it takes a while, then ends.
@@ -172,7 +173,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		if of.sleeps {
 			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
 		}
-		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		notify := o.Notify

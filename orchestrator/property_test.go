@@ -15,6 +15,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/schedule/scheduletest"
 )
 
 // chance is an Engine whose attempts end as a seed says, whatever order they run in, and that watches the rules of the
@@ -94,7 +96,7 @@ func (c *chance) begin(a Assignment) {
 		c.breaks("%s wants %s and got %s", a.Task.ID, a.Task.Runner, a.Runner)
 	}
 	for id := range c.running {
-		if t, _ := c.e.Task(id); share(t.Files, a.Task.Files) {
+		if t, _ := c.e.Task(id); scheduletest.Share(t.Files, a.Task.Files) {
 			c.breaks("%s and %s ran at once: %q and %q", id, a.Task.ID, t.Files, a.Task.Files)
 		}
 	}
@@ -144,7 +146,7 @@ func randomEpic(t *testing.T, r *rand.Rand) *epic.Epic {
 		}
 		var deps, files []string
 		for range r.IntN(3) {
-			files = append(files, fmt.Sprintf("%q", declarations[r.IntN(len(declarations))]))
+			files = append(files, fmt.Sprintf("%q", scheduletest.Declarations[r.IntN(len(scheduletest.Declarations))]))
 		}
 		fmt.Fprintf(&b, ", files: [%s]", strings.Join(files, ", "))
 		for d := range i {
@@ -199,7 +201,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
 		n := newNight(&o, store, c)
-		store.View(func(l *attempts.Ledger) { n.plan = newSchedule(e, g, l, nil).leased(true) })
+		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil).WithFileClaims(true) })
 		err = n.work(ctx)
 		c.judge(t, n, ctx.Err() != nil, err)
 		if err := store.Close(); err != nil {

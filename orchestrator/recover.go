@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 	"relay/orchestrator/words"
 	"relay/reanchor"
 )
@@ -67,7 +68,7 @@ func (n *night) resume(c local, orphans []orphan) {
 		if !known {
 			continue
 		}
-		n.plan.begun(at)
+		n.plan.Start(at)
 		c.reserve(Assignment{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Attempt: o.attempt.ID})
 		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.adoptTask(ctx, c, o) }})
 	}
@@ -86,7 +87,7 @@ func (n *night) adoptTask(ctx context.Context, c local, o orphan) error {
 	a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
 	a.Known = known(n.o, n.store, task, n.o.Limits.wall(task))
 	a.Known.Record = o.record
-	if last, ok := unfinished(o.record); ok && last.AwaitsReview() && !placeOf(n.o.Dir, a).used() {
+	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !placeOf(n.o.Dir, a).used() {
 		a.Unfinished = last // this attempt began with its review
 	}
 	n.locked(func() { a.Closed = n.pool.Closed(n.moment()) })
@@ -153,7 +154,7 @@ func (n *night) hasLanded(a Assignment, o orphan, ended *attempts.Ended) error {
 	}
 	if n.plan != nil {
 		at, _ := n.o.Graph.Index(o.task)
-		n.plan.completed(at)
+		n.plan.Complete(at)
 		n.announce()
 	}
 	return err

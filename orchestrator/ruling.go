@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"relay/attempts"
@@ -41,9 +40,9 @@ func (n *night) newPool() *runnerpool.Pool {
 
 // asks notes who is asked by a task that begins. The caller holds mu.
 func (n *night) asks(i int, runner string, now clock.Instant) {
-	task := n.plan.tasks[i].ID
-	lacking, reviewed := n.plan.awaits[i]
-	if !reviewed {
+	task := n.plan.Task(i).ID
+	lacking := n.plan.MissingReviewers(i)
+	if lacking == nil {
 		n.pool.Ask(runner, task, now)
 	}
 	for _, name := range lacking {
@@ -155,9 +154,7 @@ func (n *night) alone(task string) (alone, last bool) {
 	if !known || n.plan == nil || len(n.left) > 0 {
 		return false, false
 	}
-	alone = n.plan.running <= 1 && n.plan.ready.Len() == 0 && len(n.plan.postponed) == 0
-	last = alone && !slices.ContainsFunc(n.o.Graph.Dependants(i), func(d int) bool { return n.plan.phase[d] == phaseWaiting })
-	return alone, last
+	return n.plan.IsAlone(i)
 }
 
 // spentRunners says why nobody is left to ask for a task, as a runner has failed it alone so often; "" when somebody is.

@@ -74,7 +74,7 @@ func (n *night) bankrupt(j job, task *epic.Task, record attempts.TaskRecord) (bo
 	gate.At = n.now().UTC()
 	err := n.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
 	n.locked(func() {
-		n.plan.gated(j.index)
+		n.plan.Gate(j.index)
 		n.tell(n.about(task, record, Update{Kind: UpdateGated, Text: string(gate.Reason) + ": " + gate.Detail}))
 		n.announce()
 	})

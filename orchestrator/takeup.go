@@ -7,46 +7,6 @@ import (
 	"relay/attempts"
 )
 
-// unfinished is the last attempt at a task that was stopped through no doing of its agent, if it has left work; later ones that
-// were stopped before they did anything do not count. So is one that changed protected files, whose work is kept without these
-// changes, and one that ran out of time or context, or was refused or killed in the middle. A task that a person has set back
-// begins anew.
-func unfinished(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
-	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
-		a := record.Attempts[i]
-		switch {
-		case a.AwaitsReview():
-			return a, true
-		case (a.Outcome == attempts.Tamper || brokenOff[a.Receipt.ErrorCategory]) && a.Receipt.Salvage != "" && a.Head != "":
-			return a, true
-		case a.Charged, !taken[a.Outcome]:
-			return a, false
-		case a.Receipt.Salvage != "" && a.Head != "":
-			return a, true
-		}
-	}
-	return last, false
-}
-
-// lacking are the reviewers whose opinions are all that a task's work lacks; nil when it lacks more, or nothing.
-func lacking(record attempts.TaskRecord) []string {
-	last, ok := unfinished(record)
-	if !ok || !last.AwaitsReview() {
-		return nil
-	}
-	var names []string
-	for _, m := range last.Receipt.Review.Missing {
-		names = append(names, m.Reviewer)
-	}
-	return names
-}
-
-// brokenOff are the failures that say nothing of what was done until then.
-var brokenOff = map[attempts.Category]bool{attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true}
-
-// taken are the outcomes after which the next agent goes on with what the last one has left.
-var taken = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true, attempts.Budget: true, attempts.Stopped: true}
-
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
 func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Finding, error) {
 	if a.Ended && a.Unfinished.AwaitsReview() {

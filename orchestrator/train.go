@@ -55,7 +55,7 @@ func (n *night) board(c car) {
 	n.train.waiting = append(n.train.waiting, c)
 	n.tell(Update{Kind: UpdateProved, Task: c.Assignment.Task.ID})
 	if n.plan != nil {
-		n.plan.proved(c.job.index, c.Finding.Receipt.FilesChanged)
+		n.plan.AwaitLanding(c.job.index, c.Finding.Receipt.FilesChanged)
 	}
 	n.announce()
 }
@@ -76,7 +76,7 @@ func (n *night) landsSoon(i int, now time.Duration) (rest time.Duration) {
 			soon, rest = append(soon, c.job.index), patience
 		}
 	}
-	if len(soon) == 0 || !n.plan.promises(soon, i) {
+	if len(soon) == 0 || !n.plan.Unblocks(soon, i) {
 		return 0
 	}
 	return rest
@@ -121,8 +121,8 @@ func (n *night) due() []car {
 	var first, then []car
 	for _, c := range n.train.waiting {
 		switch {
-		case n.plan.yields(c.job.index):
-		case n.plan.leases.contested[c.job.index] != nil:
+		case n.plan.BlocksContested(c.job.index):
+		case n.plan.IsContested(c.job.index):
 			first = append(first, c)
 		default:
 			then = append(then, c)

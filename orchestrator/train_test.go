@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/schedule"
 )
 
 // contending is simulated with a train in which every task changes one file that none declares: what began before the
@@ -84,7 +85,7 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(Engine
 		}
 		night(t, func(engine Engine) *attempts.Store {
 			n := newNight(&o, store, engine)
-			store.View(func(l *attempts.Ledger) { n.plan = newSchedule(o.Epic, g, l, nil).leased(true) })
+			store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
 			if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
 				t.Errorf("the night ended: %v, %+v", err, n.halted)
 			}
@@ -145,31 +146,4 @@ func TestTrainOrder(t *testing.T) {
 			t.Errorf("landed are %q, want %q", q.landed, want)
 		}
 	})
-}
-
-// What an earlier run has learned of a task holds for the next one, and for its forecast.
-func TestLeasesAreLearned(t *testing.T) {
-	t.Parallel()
-	e := &epic.Epic{}
-	l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}
-	for _, id := range []string{"T1", "T2", "T3"} {
-		e.Tasks = append(e.Tasks, epic.Task{ID: id})
-		rec := &attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: attempts.Conflict, Receipt: attempts.Receipt{Contested: []string{"CHANGELOG"}}}}}
-		if l.Tasks[id] = rec; id == "T2" {
-			rec.Attempts[0].Receipt.Contested = []string{"go.mod"}
-		}
-	}
-	g, err := epic.NewGraph(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newSchedule(e, g, l, nil).leased(true)
-	anybody := func(int) bool { return true }
-	if got := []int{s.next(anybody), s.next(anybody), s.next(anybody)}; !slices.Equal(got, []int{0, 1, -1}) {
-		t.Errorf("got %v, want T1 and T2 at once and then nobody", got)
-	}
-	s.completed(0)
-	if got := s.next(anybody); got != 2 {
-		t.Errorf("got %d, want T3", got)
-	}
 }

@@ -18,7 +18,7 @@ func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
 	if name != "" {
 		wait.rest = at.Rest(now)
 	}
-	if n.plan.running > 0 {
+	if n.plan.CountRunning() > 0 {
 		return nil, wait, nil
 	}
 	if name != "" && n.pointless(at, now) {
@@ -37,9 +37,10 @@ func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
 // opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
 func (n *night) opens(now clock.Instant) (name string, at clock.Deadline) {
 	asked := make(map[string]bool)
-	for i := range n.plan.ready.all() {
-		task := n.plan.tasks[i]
-		lacking, waits := n.plan.awaits[i]
+	for i := range n.plan.Ready() {
+		task := n.plan.Task(i)
+		lacking := n.plan.MissingReviewers(i)
+		waits := lacking != nil
 		like := !waits && !n.pool.Known(task.ID)
 		if like && asked[task.Runner] {
 			continue
@@ -77,7 +78,7 @@ func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
 // it does not. The caller holds mu.
 func (n *night) turn(i int, to string, now clock.Instant) string {
 	from := ""
-	task := n.plan.tasks[i]
+	task := n.plan.Task(i)
 	if task.Runner == "" {
 		from = firstOf(n.asked, n.pool.Order[0])
 		n.asked = to

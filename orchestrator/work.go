@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/words"
 	"relay/runners/process"
@@ -31,7 +32,7 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if o.Isolation == IsolationNone || o.Jobs < 1 {
 		o.Jobs = 1
 	}
-	wanted, err := selection(o.Graph, o.Tasks)
+	wanted, err := schedule.Select(o.Graph, o.Tasks)
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
@@ -146,7 +147,7 @@ func (n *night) schedule(wanted []bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.store.View(func(l *attempts.Ledger) {
-		n.plan = newSchedule(n.o.Epic, n.o.Graph, l, wanted).leased(n.o.Isolation == IsolationWorktree)
+		n.plan = schedule.New(n.o.Epic, n.o.Graph, l, wanted).WithFileClaims(n.o.Isolation == IsolationWorktree)
 	})
 }
 
@@ -259,7 +260,7 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 		}
 	case n.halted.reason != "" && s.Left > 0:
 		s.Reason, s.Why = n.halted.reason, n.halted.why
-	case n.over != nil && n.plan.ready.Len() > 0:
+	case n.over != nil && n.plan.CountReady() > 0:
 		s.Reason, s.Why = BudgetExhausted, n.purse.spent().Error()
 	default:
 		s.Reason = NoRunnableTasks

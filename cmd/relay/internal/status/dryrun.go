@@ -7,7 +7,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/schedule"
 	"relay/orchestrator/words"
 )
 
@@ -65,8 +65,8 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 		forgetful.Cooling = nil
 		ledger = &forgetful
 	}
-	outlook := outlook(p, orchestrator.Outlook{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
-	planned, err := outlook.Plan()
+	outlook := outlook(p, schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
+	planned, err := outlook.Timeline()
 	if err != nil {
 		return nil, err
 	}
@@ -78,25 +78,25 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 		return nil, err
 	}
 	r.Jobs, r.Makespan, r.Chain, r.BasedOn = outlook.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
-	r.Run, r.Left = make([]PlannedTask, len(planned.Turns)), leftOut(ledger, pl, wanted)
+	r.Run, r.Left = make([]PlannedTask, len(planned.Slots)), leftOut(ledger, pl, wanted)
 	if r.BasedOn == 0 {
 		r.Unit = "points"
 	}
 	if foreseen != nil {
 		r.P50, r.P90 = foreseen.P50.Minutes(), foreseen.P90.Minutes()
 	}
-	for k, turn := range planned.Turns {
+	for k, turn := range planned.Slots {
 		t := &pl.Epic.Tasks[turn.Task]
 		runner, _ := chooseRunner(p, t, func(name string) time.Duration {
 			at := r.now
 			if r.BasedOn > 0 {
-				at = at.Add(orchestrator.Minutes(turn.Start))
+				at = at.Add(schedule.Minutes(turn.Start))
 			}
 			return cooldownOf(ledger, name, at)
 		})
 		r.Run[k] = PlannedTask{t.ID, t.Title, runner, turn.Job + 1, turn.Start, turn.End}
 	}
-	r.Wait = firstWait(outlook, planned.Turns, r.now)
+	r.Wait = firstWait(outlook, planned.Slots, r.now)
 	r.addReviewers(p, pl, ledger)
 	if r.done = "every task is completed"; len(o.Tasks) == 1 {
 		r.done = o.Tasks[0] + " is completed"
@@ -107,7 +107,7 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 }
 
 // firstWait returns what a run waits for at its beginning, or nil when it can start a task at once.
-func firstWait(o orchestrator.Outlook, turns []orchestrator.Turn, now time.Time) *Wait {
+func firstWait(o schedule.Estimator, turns []schedule.Slot, now time.Time) *Wait {
 	first := time.Duration(math.MaxInt64)
 	for _, turn := range turns {
 		first = min(first, o.Opens(&o.Epic.Tasks[turn.Task]))

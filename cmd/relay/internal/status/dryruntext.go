@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
+	"relay/orchestrator/schedule"
 	"relay/orchestrator/words"
 )
 
@@ -71,7 +71,7 @@ func (r *DryRun) sum() string {
 		least = "; with any number at least " + r.at(min(r.Chain, r.P50))
 	}
 	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (going by %s done)", r.at(r.P50), jobs, r.at(r.P90), least, words.Count(r.BasedOn, "task"))
-	if late := r.now.Add(orchestrator.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
+	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
 		text += "; not all by " + Printer{Now: r.now}.nearTime(r.until) + ", about " + formatEstimate(late) + " more"
 	}
 	return text
@@ -82,7 +82,7 @@ func (r *DryRun) at(t float64) string {
 	if r.BasedOn == 0 {
 		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
 	}
-	return formatEstimate(orchestrator.Minutes(t))
+	return formatEstimate(schedule.Minutes(t))
 }
 
 func (r *DryRun) points() string {

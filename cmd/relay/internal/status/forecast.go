@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/schedule"
 	"relay/orchestrator/words"
 )
 
@@ -43,9 +44,9 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 }
 
 // outlook adds what the configuration says of a run, and since when which agents may be asked.
-func outlook(p *project.Project, o orchestrator.Outlook, now time.Time) orchestrator.Outlook {
+func outlook(p *project.Project, o schedule.Estimator, now time.Time) schedule.Estimator {
 	isolation := orchestrator.Isolation(p.Config.Relay.Isolation)
-	o.Leases = isolation == orchestrator.IsolationWorktree
+	o.FileClaims = isolation == orchestrator.IsolationWorktree
 	switch {
 	case isolation == orchestrator.IsolationNone && o.Now.IsZero():
 		o.Jobs = 1
@@ -57,7 +58,7 @@ func outlook(p *project.Project, o orchestrator.Outlook, now time.Time) orchestr
 		o.Panel = max(o.Panel, rest(name))
 	}
 	first := time.Duration(0) // before it nothing starts
-	if !o.Leases {
+	if !o.FileClaims {
 		first = o.Panel
 	}
 	if w := o.Ledger.Waiting; w != nil && !o.Now.IsZero() && rest(w.For) > 0 {

@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/schedule"
 )
 
 // Report is the state of an epic: relay status --json prints it, and relay status writes it as text. Its JSON Schema is
@@ -38,7 +39,7 @@ type Report struct {
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
 
-	outlook orchestrator.Outlook // of the plan and the ledger this is about
+	outlook schedule.Estimator // of the plan and the ledger the report is about
 }
 
 // Epic names the epic of a report.
@@ -98,7 +99,7 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	s := &Report{
 		Version: 1, Epic: Epic{p.Epic.ID, p.Epic.Title, p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From, Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
-		outlook: orchestrator.Outlook{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
+		outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
 		maxAttempts = v.Ledger.Settings.MaxAttemptsPerTask

@@ -1,0 +1,163 @@
+package schedule
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// Estimator estimates how long an epic will still take. Tasks that a gate keeps from running are not counted.
+type Estimator struct {
+	Epic       *epic.Epic
+	Graph      *epic.Graph
+	Ledger     *attempts.Ledger
+	Tasks      []string // only these and what they depend on; empty: all
+	Jobs       int
+	FileClaims bool      // tasks that declare the same files do not run at once
+	Now        time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
+	// Opens returns how long it takes until a runner for a task may be asked; nil: all may be asked now.
+	Opens func(t *epic.Task) time.Duration
+	Panel time.Duration // until every reviewer may be asked: no task is completed before
+}
+
+// Forecast says how long it takes until nothing is left that can be done: half of such runs are over after P50, nine of
+// ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
+type Forecast struct {
+	P50, P90 time.Duration
+	BasedOn  int // how many completed tasks of this epic it is computed from
+	Tasks    int // how many can be done
+	LeftOut  int // how many cannot: gated, or waiting for a gated one
+}
+
+// Timeline is what a run would do in which order if every task took the average time.
+type Timeline struct {
+	Slots    []Slot
+	Makespan float64
+	Chain    float64 // length of the longest chain of dependent tasks: no number of jobs makes the run shorter
+	BasedOn  int     // as in Forecast; 0: times are in points instead of minutes
+	LeftOut  int
+}
+
+// estimate holds what all simulations of an estimator share.
+type estimate struct {
+	schedule  *Schedule
+	jobs      int
+	running   []int
+	durations durations
+	points    []float64 // by task
+	spent     []float64 // by task: minutes of the attempt under way, which do not include failed ones
+	open      int       // how many tasks are not completed
+	earliest  earliest  // in minutes
+}
+
+func (o Estimator) prepare() (*estimate, error) {
+	wanted, err := Select(o.Graph, o.Tasks)
+	if err != nil {
+		return nil, err
+	}
+	n := o.Graph.Len()
+	r := &estimate{
+		schedule: New(o.Epic, o.Graph, o.Ledger, wanted).WithFileClaims(o.FileClaims), jobs: max(o.Jobs, 1),
+		durations: taskDurations(o.Epic, o.Ledger), points: make([]float64, n), spent: make([]float64, n),
+	}
+	runs := runNames(o.Ledger)
+	for i, t := range r.schedule.tasks {
+		if p := r.schedule.phase[i]; p == phaseCompleted || wanted != nil && !wanted[i] {
+			continue
+		}
+		r.open++
+		r.points[i] = points(t)
+		if o.Opens != nil {
+			r.earliest.setStart(i, n, o.Opens(t).Minutes())
+		}
+		rec := o.Ledger.Tasks[t.ID]
+		if rec == nil || o.Now.IsZero() {
+			continue
+		}
+		if on := rec.Running(); on != nil && r.schedule.phase[i] == phaseReady {
+			r.spent[i] = minutesSpent([]attempts.Attempt{*on}, runs, o.Now)
+			r.running = append(r.running, i)
+		}
+	}
+	r.earliest.end = max(o.Panel.Minutes(), 0)
+	return r, nil
+}
+
+// simulate simulates what is left. How long a task takes is drawn from p by choose, which returns an index below n.
+func (r *estimate) simulate(p durations, choose func(n int) int, onStart func(Slot)) float64 {
+	takes := func(i int) float64 { return p.remaining(r.points[i], r.spent[i], choose) }
+	return r.schedule.clone().simulate(simulation{r.jobs, r.running, takes, onStart, r.earliest})
+}
+
+// Bounds of the sampling: more than maxSamples simulations change little, and with fewer than minSamples the 90th
+// percentile means nothing. One simulation visits all tasks and dependencies; together they should visit no more than
+// samplingWork. There is no forecast for a graph of more than maxEdges dependencies, which takes groups of many
+// hundreds of tasks.
+const (
+	maxSamples   = 200
+	minSamples   = 10
+	samplingWork = 120_000
+	maxEdges     = 300_000
+)
+
+// Forecast simulates what is left many times, with durations drawn from those of completed tasks. It is deterministic.
+// It returns nil when no task is completed yet, or none can be.
+func (o Estimator) Forecast() (*Forecast, error) {
+	if o.Graph.Edges() > maxEdges {
+		return nil, nil
+	}
+	left, err := o.prepare()
+	if err != nil || len(left.durations) == 0 || left.open == 0 {
+		return nil, err
+	}
+	f := &Forecast{BasedOn: len(left.durations)}
+	doubt := left.durations.spread()
+	ends := make([]float64, min(max(samplingWork/(o.Graph.Len()+o.Graph.Edges()), minSamples), maxSamples))
+	for k := range ends {
+		r := rand.New(rand.NewPCG(1, uint64(k)))
+		f.Tasks = 0
+		ends[k] = left.simulate(doubt.draw(r), func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
+	}
+	if f.Tasks == 0 {
+		return nil, nil
+	}
+	f.LeftOut = left.open - f.Tasks
+	slices.Sort(ends)
+	f.P50, f.P90 = Minutes(ends[len(ends)/2]), Minutes(ends[len(ends)*9/10])
+	return f, nil
+}
+
+// maxDuration is returned for anything longer: about a hundred years. A time.Duration cannot hold three hundred.
+const maxDuration = 100 * 365 * 24 * time.Hour
+
+// Minutes converts minutes to a duration of at most maxDuration.
+func Minutes(n float64) time.Duration {
+	return time.Duration(min(n, maxDuration.Minutes()) * float64(time.Minute))
+}
+
+// Timeline simulates what is left once, with average durations.
+func (o Estimator) Timeline() (*Timeline, error) {
+	left, err := o.prepare()
+	if err != nil {
+		return nil, err
+	}
+	it := &Timeline{BasedOn: len(left.durations)}
+	p := durations{left.durations.mean()}
+	if len(left.durations) == 0 { // times are in points: minutes spent or waited for have no meaning
+		p, left.spent, left.earliest = durations{1}, make([]float64, len(left.spent)), earliest{}
+	}
+	chain := make([]float64, o.Graph.Len())
+	it.Makespan = left.simulate(p, func(int) int { return 0 }, func(t Slot) {
+		it.Slots = append(it.Slots, t)
+		chain[t.Task] = max(chain[t.Task], left.earliest.startOf(t.Task)) + t.End - t.Start
+		it.Chain = max(it.Chain, chain[t.Task])
+		for _, d := range o.Graph.Dependants(t.Task) {
+			chain[d] = max(chain[d], chain[t.Task])
+		}
+	})
+	it.LeftOut = left.open - len(it.Slots)
+	return it, nil
+}

@@ -1,0 +1,279 @@
+// Package schedule decides in which order a run starts tasks, which tasks may run at once, and how long an epic will still
+// take. It is pure: no clock, no process, no disk.
+package schedule
+
+import (
+	"iter"
+	"slices"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/words"
+)
+
+// Schedule decides which task a run starts next. It reads no clock, process or disk: its state is a function of the
+// ledger it was made from and of the calls since.
+type Schedule struct {
+	graph      *epic.Graph
+	tasks      []*epic.Task
+	phase      []phase
+	waiting    []int // by task: how many of its dependencies are not completed
+	ready      readyQueue
+	running    int
+	claims     fileClaims
+	missing    map[int][]string // by task whose work lacks only reviews: the reviewers
+	unselected map[int]bool     // tasks not selected for this run that land all the same, because a killed run had verified them
+
+	postponed []int        // in phasePostponed
+	retried   map[int]bool // tasks that were postponed and made ready again
+
+	contested map[int][]string // by task: files that conflicted when it was to land in earlier runs
+}
+
+// phase is the state of a task in this run.
+type phase uint8
+
+const (
+	phaseWaiting phase = iota // a dependency is not completed
+	phaseReady
+	phaseRunning
+	phaseCompleted
+	phaseGated
+	phaseOutside   // not selected for this run
+	phasePostponed // one of its checks cannot run; tried again when nothing else is left
+)
+
+// New makes the schedule of what the ledger says is left of an epic. wanted limits the run to some tasks, by their
+// number in the graph; nil means all.
+func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
+	s := &Schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{}}
+	for i := range e.Tasks {
+		if at, ok := g.Index(e.Tasks[i].ID); ok {
+			s.tasks[at] = &e.Tasks[i]
+		}
+	}
+	for i := range s.phase {
+		s.phase[i] = startPhase(l.Tasks[g.ID(i)], wanted == nil || wanted[i])
+	}
+	s.ready = newReadyQueue(g, s.tasks)
+	for i := range s.phase {
+		for _, d := range g.Deps(i) {
+			if s.phase[d] != phaseCompleted {
+				s.waiting[i]++
+			}
+		}
+		s.release(i)
+	}
+	for i := range s.phase {
+		rec := l.Tasks[g.ID(i)]
+		if rec == nil {
+			continue
+		}
+		if files := ContestedFiles(*rec); len(files) > 0 {
+			s.contested[i] = files
+		}
+		if s.phase[i] == phaseReady {
+			if lacking := MissingReviewers(*rec); lacking != nil {
+				s.AwaitReview(i, lacking)
+			}
+		}
+	}
+	return s
+}
+
+func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
+	switch {
+	case rec != nil && rec.Completed:
+		return phaseCompleted
+	case rec != nil && rec.Gate != nil:
+		return phaseGated
+	case !wanted:
+		return phaseOutside
+	}
+	return phaseWaiting
+}
+
+// release makes task i ready if it waits and all its dependencies are completed.
+func (s *Schedule) release(i int) {
+	if s.phase[i] == phaseWaiting && s.waiting[i] == 0 {
+		s.phase[i] = phaseReady
+		s.ready.add(i)
+	}
+}
+
+// startNext starts the task that Next returns, if there is one, and returns it.
+func (s *Schedule) startNext(fits func(i int) bool) int {
+	i := s.Next(fits)
+	if i >= 0 {
+		s.Start(i)
+	}
+	return i
+}
+
+// Next returns the most urgent ready task that fits and that shares no declared files with a running one, or -1. It
+// does not start it.
+func (s *Schedule) Next(fits func(i int) bool) int {
+	for i := s.ready.first(); i >= 0; {
+		if fits(i) {
+			if !s.queueIfClaimed(i) {
+				return i
+			}
+			s.ready.remove(i)
+		}
+		next := s.ready.after(i)
+		if k := s.promoteBehind(i); k >= 0 && (next < 0 || s.ready.before(k, next)) {
+			next = k
+		}
+		i = next
+	}
+	return -1
+}
+
+// Start counts task i as running and gives it its file claim.
+func (s *Schedule) Start(i int) {
+	s.ready.remove(i)
+	if s.phase[i] == phaseOutside {
+		s.unselected[i] = true
+	}
+	s.phase[i] = phaseRunning
+	s.running++
+	s.claims.acquire(i)
+}
+
+// Unblocks reports whether a task more urgent than task `than` can start as soon as those of the given tasks that are
+// running are completed.
+func (s *Schedule) Unblocks(tasks []int, than int) bool {
+	missing := make(map[int]int) // dependencies, besides these
+	for _, i := range tasks {
+		if s.phase[i] != phaseRunning {
+			continue
+		}
+		for _, k := range s.claims.waiters(i) {
+			if s.ready.before(k, than) {
+				return true
+			}
+		}
+		for _, d := range s.graph.Dependants(i) {
+			if s.phase[d] != phaseWaiting || !s.ready.before(d, than) {
+				continue
+			}
+			if _, met := missing[d]; !met {
+				missing[d] = s.waiting[d]
+			}
+			if missing[d]--; missing[d] == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Complete ends task i and releases the tasks that waited for nothing else.
+func (s *Schedule) Complete(i int) {
+	s.stop(i, phaseCompleted)
+	for _, d := range s.graph.Dependants(i) {
+		s.waiting[d]--
+		s.release(d)
+	}
+}
+
+// Gate takes task i out of the run. Its dependants go on waiting.
+func (s *Schedule) Gate(i int) { s.stop(i, phaseGated) }
+
+// Requeue ends an attempt at task i that leaves it to be tried again: it is ready, or outside if it was not selected.
+func (s *Schedule) Requeue(i int) {
+	if s.unselected[i] {
+		s.stop(i, phaseOutside)
+		return
+	}
+	s.stop(i, phaseReady)
+	s.ready.add(i)
+}
+
+// Postpone ends an attempt at task i and keeps the task from being ready until RetryPostponed.
+func (s *Schedule) Postpone(i int) {
+	s.Requeue(i)
+	if s.phase[i] == phaseReady {
+		s.ready.remove(i)
+		s.phase[i] = phasePostponed
+		s.postponed = append(s.postponed, i)
+	}
+}
+
+// RetryPostponed makes all postponed tasks ready again, and reports whether there were any.
+func (s *Schedule) RetryPostponed() bool {
+	any := len(s.postponed) > 0
+	for _, i := range s.postponed {
+		s.phase[i] = phaseReady
+		s.ready.add(i)
+		s.retried[i] = true
+	}
+	s.postponed = nil
+	return any
+}
+
+// stop moves task i to a phase other than running, and gives its file claim back.
+func (s *Schedule) stop(i int, to phase) {
+	if s.phase[i] == phaseRunning {
+		s.running--
+		s.releaseClaim(i)
+	}
+	delete(s.missing, i)
+	s.phase[i] = to
+}
+
+// Task returns task i of the graph.
+func (s *Schedule) Task(i int) *epic.Task { return s.tasks[i] }
+
+// IsRunning reports whether an attempt at task i is under way or waits for its landing.
+func (s *Schedule) IsRunning(i int) bool { return s.phase[i] == phaseRunning }
+
+// CountRunning returns how many tasks IsRunning holds for.
+func (s *Schedule) CountRunning() int { return s.running }
+
+// CountReady returns how many tasks could start now.
+func (s *Schedule) CountReady() int { return s.ready.Len() }
+
+// Ready yields the tasks that could start now, the most urgent first.
+func (s *Schedule) Ready() iter.Seq[int] { return s.ready.all() }
+
+// IsAlone reports whether nothing besides running task i is running, ready or postponed, and whether moreover no task
+// waits for it, so that it is the last of the run.
+func (s *Schedule) IsAlone(i int) (alone, last bool) {
+	alone = s.running <= 1 && s.ready.Len() == 0 && len(s.postponed) == 0
+	waits := func(d int) bool { return s.phase[d] == phaseWaiting }
+	return alone, alone && !slices.ContainsFunc(s.graph.Dependants(i), waits)
+}
+
+// MissingReviewers returns the reviewers whose opinions are all that the work on task i lacks; nil when it lacks
+// something else.
+func (s *Schedule) MissingReviewers(i int) []string { return s.missing[i] }
+
+// WasPostponed reports whether RetryPostponed has made task i ready again.
+func (s *Schedule) WasPostponed(i int) bool { return s.retried[i] }
+
+// Select marks the named tasks and all that they depend on, by number. It returns nil, which means all, when none is
+// named, and a *RefusedError for a name that no task has.
+func Select(g *epic.Graph, ids []string) ([]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	wanted := make([]bool, g.Len())
+	var todo []int
+	for _, id := range ids {
+		i, ok := g.Index(id)
+		if !ok {
+			return nil, &words.RefusedError{Reason: "there is no task " + id + " in this epic", Hint: "relay status --verbose lists the tasks"}
+		}
+		todo = append(todo, i)
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !wanted[i] {
+			wanted[i] = true
+			todo = append(todo, g.Deps(i)...)
+		}
+	}
+	return wanted, nil
+}

@@ -1,0 +1,115 @@
+package schedule
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// Slot is the time that a task takes on one of a run's jobs.
+type Slot struct {
+	Task       int // its number in the graph
+	Job        int // from 0
+	Start, End float64
+}
+
+// simulation says how a schedule is simulated.
+type simulation struct {
+	jobs     int
+	running  []int               // tasks under way at the start, possibly more than there are jobs
+	duration func(i int) float64 // how long a task takes from its start in the simulation
+	onStart  func(Slot)          // called when a task begins; may be nil
+	earliest earliest
+}
+
+// earliest holds the times before which tasks cannot begin or end.
+type earliest struct {
+	start []float64 // by task; nil: no limits
+	times []float64 // the times of start, each once, ascending
+	end   float64   // no task ends before this
+}
+
+// setStart keeps task i of n from beginning before a time.
+func (g *earliest) setStart(i, n int, until float64) {
+	if until <= 0 {
+		return
+	}
+	if g.start == nil {
+		g.start = make([]float64, n)
+	}
+	g.start[i] = until
+	if k, known := slices.BinarySearch(g.times, until); !known {
+		g.times = slices.Insert(g.times, k, until)
+	}
+}
+
+// startOf returns when task i may begin.
+func (g *earliest) startOf(i int) float64 {
+	if g.start == nil {
+		return 0
+	}
+	return g.start[i]
+}
+
+// after returns the first start time later than now, infinite when there is none.
+func (g *earliest) after(now float64) float64 {
+	for _, t := range g.times {
+		if t > now {
+			return t
+		}
+	}
+	return math.Inf(1)
+}
+
+// simulate runs the schedule until nothing is left that could start, and returns the time at which that is so.
+func (s *Schedule) simulate(w simulation) (now float64) {
+	running := make([]Slot, 0, max(w.jobs, len(w.running)))
+	begin := func(i int) {
+		t := Slot{i, 0, now, max(now+w.duration(i), w.earliest.end)}
+		for slices.ContainsFunc(running, func(o Slot) bool { return o.Job == t.Job }) {
+			t.Job++
+		}
+		running = append(running, t)
+		if w.onStart != nil {
+			w.onStart(t)
+		}
+	}
+	for _, i := range w.running {
+		s.Start(i)
+		begin(i)
+	}
+	for {
+		for len(running) < w.jobs {
+			i := s.startNext(func(i int) bool { return w.earliest.startOf(i) <= now })
+			if i < 0 {
+				break
+			}
+			begin(i)
+		}
+		then := math.Inf(1)
+		if len(running) < w.jobs && s.ready.Len() > 0 {
+			then = w.earliest.after(now)
+		}
+		for _, t := range running {
+			then = min(then, t.End)
+		}
+		if math.IsInf(then, 1) {
+			return now
+		}
+		now = then
+		running = slices.DeleteFunc(running, func(t Slot) bool {
+			if t.End <= now {
+				s.Complete(t.Task)
+			}
+			return t.End <= now
+		})
+	}
+}
+
+// clone returns a copy that can be simulated without changing s. No task may be running.
+func (s *Schedule) clone() *Schedule {
+	c := *s
+	c.phase, c.waiting, c.ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.ready.set)
+	c.claims, c.missing = s.claims.unheld(), maps.Clone(s.missing)
+	return &c
+}
