@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// replicate copies a .git without the folders that skip names, by their paths. HEAD comes last: a copy that has none was cut short, and is not put back.
-func replicate(from, to string, skip func(dir string) bool) error {
-	err := mirror(from, to, skip, copyFile)
+// replicate copies a .git. HEAD comes last: a copy that has none was cut short, and is not put back.
+func replicate(from, to string) error {
+	err := mirror(from, to, copyFile)
 	if err == nil {
 		err = copyFile(filepath.Join(from, headFile), filepath.Join(to, headFile))
 	}
@@ -23,12 +23,9 @@ const headFile = "HEAD"
 // mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes
 // meanwhile, and git's lock files, are left out: an editor's git may be at work beside us. So are the samples of hooks,
 // which nothing uses: they are half the files of a small repository.
-func mirror(from, to string, skip func(dir string) bool, copy func(from, to string) error) error {
+func mirror(from, to string, copy func(from, to string) error) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, path)
-		if err == nil && d.IsDir() && skip != nil && skip(path) {
-			return fs.SkipDir
-		}
 		if err = errors.Join(err, relErr); err == nil {
 			err = mirrorOne(path, rel, filepath.Join(to, rel), d, copy)
 		}

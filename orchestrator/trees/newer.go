@@ -104,7 +104,7 @@ func (n *newer) worktrees() {
 			continue
 		}
 		if os.RemoveAll(to) == nil {
-			_ = replicate(from, to, nil)
+			_ = replicate(from, to)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) 
 
 // copyBack makes a .git of the copy, as open to others as it was.
 func (v *Vault) copyBack(to string) error {
-	err := replicate(v.Store, to, nil)
+	err := replicate(v.Store, to)
 	if err == nil && v.mode != 0 {
 		err = os.Chmod(to, v.mode)
 	}

@@ -11,15 +11,15 @@ import (
 // renew brings a copy of .git up to date: what is as it was stays, for a repository can have more refs, each with a log,
 // than anything else in it. Until it is whole the copy has no HEAD; when it cannot be, it has its own again, and all its
 // objects.
-func renew(from, to string, skip func(dir string) bool) error {
+func renew(from, to string) error {
 	head := filepath.Join(to, headFile)
 	was, reading := os.ReadFile(head)
 	if err := os.RemoveAll(head); err != nil {
 		return err
 	}
-	err := removeGone(from, to, skip)
+	err := removeGone(from, to)
 	if err == nil {
-		err = mirror(from, to, skip, copyChanged)
+		err = mirror(from, to, copyChanged)
 	}
 	if err == nil {
 		err = copyFile(filepath.Join(from, headFile), head)
@@ -32,7 +32,7 @@ func renew(from, to string, skip func(dir string) bool) error {
 
 // removeGone removes from a copy what .git does not have any more, or as something else: a ref file that git has packed
 // away since must not come back. Objects stay.
-func removeGone(from, to string, skip func(dir string) bool) error {
+func removeGone(from, to string) error {
 	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(to, path)
 		if err = errors.Join(err, relErr); err != nil || rel == "." {
@@ -44,7 +44,7 @@ func removeGone(from, to string, skip func(dir string) bool) error {
 		original := filepath.Join(from, rel)
 		info, err := os.Lstat(original)
 		switch {
-		case err == nil && info.Mode().Type() == d.Type() && info.Mode()&fs.ModeSymlink == 0 && !(d.IsDir() && skip != nil && skip(original)):
+		case err == nil && info.Mode().Type() == d.Type() && info.Mode()&fs.ModeSymlink == 0:
 			return nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err

@@ -48,7 +48,7 @@ func (v *Vault) Save() error {
 		return nil
 	}
 	v.mode = info.Mode().Perm()
-	err = errors.Join(private(v.Store), renew(v.GitDir, v.Store, nil))
+	err = errors.Join(private(v.Store), renew(v.GitDir, v.Store))
 	if err != nil { // what stands there now may be of another kind than what was copied before
 		err = v.anew()
 	}
@@ -79,7 +79,7 @@ func (v *Vault) anew() error {
 	half := v.Store + ".new"
 	err := errors.Join(os.RemoveAll(half), private(half))
 	if err == nil {
-		err = replicate(v.GitDir, half, nil)
+		err = replicate(v.GitDir, half)
 	}
 	if err == nil && !v.standing() {
 		err = fs.ErrNotExist // it is being removed
