@@ -174,7 +174,7 @@ func (n *night) regressed(ctx context.Context, l rechecker, r landedTask, tip st
 	}
 	for _, q.anew = range []bool{false, true} {
 		found = nil
-		f := Finding{Result: Result{Outcome: attempts.Success}}
+		f := Finding{Result: Result{Outcome: attempts.Success, Head: tip}}
 		err = l.ask(ctx, q, &f, func(check numbered, s said) (bool, error) {
 			if s.passed() {
 				return true, nil
@@ -213,7 +213,7 @@ func (n *night) failing(ctx context.Context, l rechecker, tip string) (notes []a
 	for i := range q.checks {
 		q.checks[i].occasion = onEnd
 	}
-	f := Finding{Result: Result{Outcome: attempts.Success}}
+	f := Finding{Result: Result{Outcome: attempts.Success, Head: tip}}
 	err = l.ask(ctx, q, &f, func(check numbered, s said) (bool, error) {
 		if !s.passed() {
 			notes = append(notes, attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + l.why(check, s)})

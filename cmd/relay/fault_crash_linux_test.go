@@ -289,7 +289,7 @@ func TestFaultKilledWhileACheckRuns(t *testing.T) {
 id: 20260101-crash
 title: Survive
 tasks:
-  T1: {title: One, max_attempts: 1, checks: ["touch $HOME/up; while [ -e $HOME/hold ]; do sleep 0.01; done; false"]}
+  T1: {title: One, max_attempts: 1, checks: ["test -e T1.txt && { touch $HOME/up; while [ -e $HOME/hold ]; do sleep 0.01; done; }; false"]}
   T2: {title: Two}
 `, `echo "$RELAY_TASK" > "$RELAY_TASK.txt"; ok`)
 	l.write(l.inHome("hold"), "")

@@ -66,7 +66,7 @@ ok
 // An acceptance command that is killed says so too.
 func TestFaultCheckOutOfMemory(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, strings.Replace(crashPlan, "{title: One}", `{title: One, checks: ["test -e $HOME/once || { touch $HOME/once; kill -KILL $$; }"]}`, 1), committing)
+	l := newLab(t, strings.Replace(crashPlan, "{title: One}", `{title: One, checks: ["test ! -e T1.txt || test -e $HOME/once || { touch $HOME/once; kill -KILL $$; }"]}`, 1), committing)
 	l.work(exit.OK)
 	if got := l.ledger().Attempts["T1"][0].Receipt.ErrorSummary; !strings.Contains(got, "killed by signal KILL") {
 		t.Errorf("T1 ended with %q", got)
