@@ -35,7 +35,10 @@ const (
 
 // fast answers in the process, ten times quicker than a child, and keeps nothing open between two questions: packs
 // and references change under it. It opens only regular files of a sensible size, for nothing here can be interrupted.
-type fast struct{ gitDir, commonDir string }
+type fast struct {
+	gitDir, commonDir string
+	lender            string // git folder whose objects this one borrows, and no other's; "" : none
+}
 
 // open fails for repositories go-git does not know: unknown extensions, other hashes, other reference stores.
 func (f fast) open() (*gogit.Repository, error) {
@@ -127,6 +130,9 @@ func (f fast) symbolic() (name string, err error) {
 // log returns up to n commits from hash on, along a history without merges. With one, the order is git's business.
 func (f fast) log(hash string, n int) (found []Commit, err error) {
 	defer calm(&err)
+	if f.lender != "" { // a history that goes on there is git's business
+		return fast{gitDir: f.lender, commonDir: f.lender}.log(hash, n)
+	}
 	if !f.small() {
 		return nil, errSlow
 	}
@@ -173,6 +179,11 @@ func (f fast) stored(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit
 // tree returns the tree of a commit that is given by its full hash.
 func (f fast) tree(hash string) (tree string, err error) {
 	defer calm(&err)
+	if f.lender != "" {
+		if tree, err = (fast{gitDir: f.lender, commonDir: f.lender}).tree(hash); err == nil {
+			return tree, nil
+		}
+	}
 	if !f.small() {
 		return "", errSlow
 	}
@@ -200,7 +211,7 @@ func odd(c *object.Commit) bool {
 // small reports that looking up a commit is cheap: everything is in this repository, and its pack indexes are small.
 func (f fast) small() bool {
 	objects := filepath.Join(f.commonDir, "objects")
-	if _, err := os.Lstat(filepath.Join(objects, "info", "alternates")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(objects, "info", "alternates")); f.lender == "" && !errors.Is(err, os.ErrNotExist) {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(f.commonDir, "shallow")); !errors.Is(err, os.ErrNotExist) {

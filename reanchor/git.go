@@ -118,7 +118,7 @@ func (g *Git) Worktree(root, gitDir string) *Git {
 // Borrower is a repository of its own that borrows this one's objects: root is its folder, gitDir its git folder, both
 // without symbolic links. Nothing is looked up, as with [Git.Worktree].
 func (g *Git) Borrower(root, gitDir string) *Git {
-	return &Git{root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: gitDir}, env: g.env}
+	return &Git{root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: gitDir, lender: g.commonDir}, env: g.env}
 }
 
 // Wide reports whether the names of objects are SHA-256.

@@ -89,7 +89,9 @@ const keepTries = 3
 
 // Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
 func (w *Tree) Detach(ctx context.Context, commit string) {
-	if commit != "" {
+	if commit != "" && w.Home != nil { // a slot has its refs in files
+		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), headFile), []byte(commit+"\n"), 0o644)
+	} else if commit != "" {
 		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
 	}
 }
