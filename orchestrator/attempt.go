@@ -17,7 +17,7 @@ import (
 func (n *night) attempt(ctx context.Context, j job) error {
 	task := n.plan.Task(j.index)
 	record := n.store.Task(task.ID)
-	if gated, err := n.bankrupt(j, task, record); gated {
+	if gated, err := n.gateIfExhausted(j, task, record); gated {
 		n.locked(func() { n.pool.Release(task.ID) })
 		return err
 	}
@@ -32,7 +32,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	}
 	began := n.ran()
 	n.locked(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
-	f, err := n.pay(ctx, a, record)
+	f, err := n.runAttempt(ctx, a, record)
 	if err != nil {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
@@ -93,7 +93,7 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	a.Known = known(n.o, n.store, task, wall)
 	a.Known.Agent = n.o.agent(runner)
 	n.locked(func() {
-		left := n.purse.left(task, record.UsedSince())
+		left := n.budget.Remaining(task, record.UsedSince())
 		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
 		a.Closed = n.pool.Closed(n.moment())
 	})
@@ -203,7 +203,7 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Result, e attem
 	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
 	if gate == nil && e.Result != attempts.ResultSuccess {
-		gate = n.spentUp(a, record, f)
+		gate = n.taskBudgetGate(a, record, f)
 	}
 	if gate != nil && gate.At.IsZero() {
 		gate.At = n.now().UTC()
@@ -233,7 +233,7 @@ func (n *night) consequences(j job, a Assignment, f Result, e attempts.Ended) {
 	}
 	n.tally.Ended++
 	n.tally.Usage.Add(f.Usage)
-	n.purse.end(a.Task.ID, f.Usage, !a.Ended)
+	n.budget.End(a.Task.ID, f.Usage, !a.Ended)
 }
 
 // about fills in which attempt of which task an update is about.

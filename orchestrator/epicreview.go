@@ -55,8 +55,8 @@ func (n *night) unfinished(ctx context.Context) bool {
 func (n *night) mayAsk() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.spent() {
-		n.unjudged = n.over.Error()
+	if n.exhausted() {
+		n.unjudged = n.exhaustedBy.Error()
 	} else {
 		n.unjudged = n.halted.why
 	}
@@ -81,7 +81,7 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 	}
 	n.locked(func() {
 		a.Closed = n.pool.Closed(n.moment())
-		n.purse.begin(&a.Task, attempts.Usage{})
+		n.budget.Begin(&a.Task, attempts.Usage{})
 		n.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
 	d.a = a
@@ -91,7 +91,7 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 	}
 	said, missing, asking := d.hearAll(ctx, s)
 	n.locked(func() {
-		n.purse.end(wholeEpic, d.usage, true)
+		n.budget.End(wholeEpic, d.usage, true)
 		n.tally.Usage.Add(d.usage)
 	})
 	f := Finding{Result: Result{Outcome: attempts.Success, Head: head, Notes: d.notes}}

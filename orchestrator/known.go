@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/budget"
 	"relay/reanchor"
 )
 
@@ -23,7 +24,7 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 		return nil, err
 	}
 	in := known(&o, still{view}, task, o.Limits.wall(task))
-	left := newPurse(o.Budget, o.Spent, view.Ledger).left(task, still{view}.Task(task.ID).UsedSince())
+	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, still{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
 		in.Agent = o.agent(firstOf(task.Runner, o.Runners[0]))
 	}

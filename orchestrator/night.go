@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/breaker"
+	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/runnerpool"
 	"relay/orchestrator/schedule"
@@ -27,23 +29,23 @@ type night struct {
 	redact redactor
 	begun  bool // run_started is in the log
 
-	mu      sync.Mutex
-	plan    *schedule.Schedule
-	pool    *runnerpool.Pool
-	changed chan struct{} // closed and replaced at every change of state
-	broken  error         // the run must end: the ledger or the engine failed
-	told    Update        // the last UpdateWaiting
-	asked   string        // the runner that the last task without one of its own went to
-	purse   *purse
-	stops   map[string]context.CancelCauseFunc // of the attempts that run, by task
-	over    *Overspent                         // nothing more is started
-	tally   Summary
-	train   *train // nil: the engine's attempts end landed
+	mu          sync.Mutex
+	plan        *schedule.Schedule
+	pool        *runnerpool.Pool
+	changed     chan struct{} // closed and replaced at every change of state
+	broken      error         // the run must end: the ledger or the engine failed
+	told        Update        // the last UpdateWaiting
+	asked       string        // the runner that the last task without one of its own went to
+	budget      *budget.Tracker
+	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
+	exhaustedBy *budget.ExhaustedError             // nothing more is started
+	tally       Summary
+	train       *train // nil: the engine's attempts end landed
 
 	deadline  *clock.Deadline // nil: none
 	halted    halt            // its zero value: the run may go on
 	unjudged  string          // why the reviewers were not asked about the whole epic
-	breaker   breaker
+	breaker   breaker.Breaker
 	uncharged int             // attempts that ended so in this run
 	tight     *clock.Deadline // how long a machine that lacks room is still waited for; nil: it has room
 
@@ -56,9 +58,9 @@ func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redactor{o.Secrets},
 		changed: make(chan struct{}),
 		stops:   make(map[string]context.CancelCauseFunc),
-		breaker: breaker{sameError: o.Limits.SameError, failedInARow: o.Limits.FailedInARow, pause: o.Limits.BackoffMax},
+		breaker: breaker.New(breaker.Limits{SameError: o.Limits.SameError, InARow: o.Limits.FailedInARow, Pause: o.Limits.BackoffMax}),
 	}
-	store.View(func(l *attempts.Ledger) { n.purse = newPurse(o.Budget, o.Spent, l) })
+	store.View(func(l *attempts.Ledger) { n.budget = budget.New(o.Budget, o.Spent, l) })
 	if !o.Until.IsZero() {
 		now := n.moment()
 		n.deadline = &clock.Deadline{Day: o.Until, Run: now.Run + o.Until.Sub(now.Day), Named: true}
@@ -103,7 +105,7 @@ func (n *night) work(ctx context.Context) error {
 func (n *night) closedEarly() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.halted.reason != "" || n.over != nil
+	return n.halted.reason != "" || n.exhaustedBy != nil
 }
 
 // stranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
@@ -245,7 +247,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		}
 		n.asks(i, runner, now)
 		n.plan.Start(i)
-		n.breaker.begin(i)
+		n.breaker.Begin(i)
 		return &job{index: i, runner: runner, turn: turn}, nil, nil
 	}
 	if n.plan.CountReady() == 0 {
@@ -269,7 +271,7 @@ func (n *night) nothingReady() *waiting {
 
 // finished reports whether nothing more is to start, whatever is ready. The caller holds mu.
 func (n *night) finished() bool {
-	return n.broken != nil || n.drained() || n.halted.reason != "" || n.spent()
+	return n.broken != nil || n.drained() || n.halted.reason != "" || n.exhausted()
 }
 
 // announce wakes the waiting workers. The caller holds mu.

@@ -160,12 +160,12 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
 		n := newNight(&o, store, s)
 		s.over = func() string {
-			if over := n.purse.spent(); over != nil && n.over != nil {
+			if over := n.budget.Exhausted(); over != nil && n.exhaustedBy != nil {
 				return over.Error()
 			}
 			return ""
 		}
-		s.hear = func(h Heard) { n.locked(func() { n.spends(h) }) }
+		s.hear = func(h Heard) { n.locked(func() { n.recordUsage(h) }) }
 		if of.clock != nil {
 			s.now, n.now = of.clock.now, of.clock.now
 			of.clock.begin()

@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/budget"
 	"relay/orchestrator/landing"
 	"relay/orchestrator/secrets"
 	"relay/reanchor"
@@ -74,7 +75,7 @@ type Options struct {
 	Limits   Limits
 	Until    time.Time   // the run's deadline: agents are stopped then, and nothing is started after; zero: none
 	Free     func() Free // what the machine has left; nil: nobody asks
-	Budget   Budget
+	Budget   budget.Caps
 	Spent    attempts.Usage // by earlier runs, as far as it counts against this run's cap
 	Review   Review
 	Settings attempts.Settings // as recorded in the ledger

@@ -150,7 +150,7 @@ func (n *night) hasLanded(a Assignment, o orphan, ended *attempts.Ended) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if ended.Usage != nil {
-		n.purse.end(o.task, *ended.Usage, false)
+		n.budget.End(o.task, *ended.Usage, false)
 	}
 	if n.plan != nil {
 		at, _ := n.o.Graph.Index(o.task)
@@ -171,7 +171,7 @@ func (n *night) concludes(a Assignment, o orphan, f Result) error {
 		return err
 	}
 	n.locked(func() {
-		n.purse.end(o.task, f.Usage, false)
+		n.budget.End(o.task, f.Usage, false)
 		n.report(a, f, e, n.since(o.attempt.StartedAt))
 	})
 	return nil

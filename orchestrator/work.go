@@ -79,7 +79,7 @@ func (n *night) listen(heard <-chan Heard) {
 	for h := range heard {
 		n.locked(func() {
 			if h.Kind == UpdateUsage {
-				n.spends(h)
+				n.recordUsage(h)
 				return
 			}
 			n.hears(h)
@@ -186,7 +186,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 	}
 	n.begun = true
 	n.locked(func() {
-		n.tell(Update{Kind: UpdateRun, Text: n.o.Run, Budget: n.purse.words()})
+		n.tell(Update{Kind: UpdateRun, Text: n.o.Run, Budget: n.budget.Summary()})
 		for _, text := range slices.Concat(n.o.Remarks, warnings, closed) {
 			n.tell(Update{Kind: UpdateNote, Text: text})
 		}
@@ -260,8 +260,8 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 		}
 	case n.halted.reason != "" && s.Left > 0:
 		s.Reason, s.Why = n.halted.reason, n.halted.why
-	case n.over != nil && n.plan.CountReady() > 0:
-		s.Reason, s.Why = BudgetExhausted, n.purse.spent().Error()
+	case n.exhaustedBy != nil && n.plan.CountReady() > 0:
+		s.Reason, s.Why = BudgetExhausted, n.budget.Exhausted().Error()
 	default:
 		s.Reason = NoRunnableTasks
 	}

@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/budget"
 )
 
 // refusal is what relay work would refuse to begin for; nil: nothing that can be told without beginning.
@@ -29,7 +30,7 @@ func (o *workOptions) refusal(ctx context.Context, p *project.Project, pl *proje
 		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
 	}
 	c := status.CountTasks(view.Ledger, pl.Graph)
-	if over := orchestrator.EpicSpent(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
+	if over := budget.EpicExhausted(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
 		return &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped}
 	}
 	return orchestrator.Refuses(ctx, o.options(ctx, p, pl), view.Ledger)

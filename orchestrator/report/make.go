@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/budget"
 )
 
 // Input is what a report follows from.
@@ -19,7 +20,7 @@ type Input struct {
 	Running bool     // somebody is at work on the epic
 
 	MaxAttempts int // of tasks that name no number of their own
-	Budget      orchestrator.Budget
+	Budget      budget.Caps
 	Warnings    []string
 	Now         time.Time
 	Refused     []Refused           // runners that would not work when they were last asked
@@ -145,7 +146,7 @@ func (m *making) totals() {
 	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
 	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
-	for _, c := range []*Cap{capOf(orchestrator.OfRun, m.Budget.Run, r.Usage, tried), capOf(orchestrator.OfEpic, m.Budget.Epic, r.EpicUsage, tried)} {
+	for _, c := range []*Cap{capOf(budget.ScopeRun, m.Budget.Run, r.Usage, tried), capOf(budget.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried)} {
 		if c != nil {
 			r.Caps = append(r.Caps, *c)
 		}
@@ -173,8 +174,8 @@ func shares(all attempts.Spenders, name func(attempts.Spender) string) []Share {
 }
 
 // capOf says what of a cap is left; nil: there is none. What was tried and has cost nothing has cost nobody knows what.
-func capOf(of orchestrator.Scope, c orchestrator.Cap, u attempts.Usage, tried bool) *Cap {
-	if c == (orchestrator.Cap{}) {
+func capOf(of budget.Scope, c budget.Cap, u attempts.Usage, tried bool) *Cap {
+	if c == (budget.Cap{}) {
 		return nil
 	}
 	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}

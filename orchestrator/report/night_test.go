@@ -6,7 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/budget"
 	"relay/review"
 )
 
@@ -92,7 +92,7 @@ func night(t testing.TB, text string) Input {
 	}
 	return Input{
 		Epic: e, Graph: g, Ledger: l, Journal: journal(text), MaxAttempts: 3, Now: at(600), Warnings: []string{text},
-		Budget: orchestrator.Budget{Run: orchestrator.Cap{USD: 50}, Epic: orchestrator.Cap{USD: 5, Tokens: 200_000}},
+		Budget: budget.Caps{Run: budget.Cap{USD: 50}, Epic: budget.Cap{USD: 5, Tokens: 200_000}},
 	}
 }
 

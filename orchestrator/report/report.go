@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
+	"relay/orchestrator/budget"
 	"relay/review"
 )
 
@@ -126,8 +127,8 @@ type Share struct {
 
 // Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.
 type Cap struct {
-	Scope orchestrator.Scope `json:"scope"`
-	USD   *Bound[float64]    `json:"usd,omitempty"`
+	Scope budget.Scope    `json:"scope"`
+	USD   *Bound[float64] `json:"usd,omitempty"`
 	// Tokens count without what was read from a provider's cache.
 	Tokens *Bound[int64] `json:"tokens,omitempty"`
 }

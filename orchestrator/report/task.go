@@ -6,7 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/budget"
 	"relay/review"
 )
 
@@ -59,7 +59,7 @@ func (m *making) tries(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
 	if !one.Touched && one.Gate == nil {
 		return
 	}
-	one.Cap = capOf(orchestrator.OfTask, m.Budget.Of(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
+	one.Cap = capOf(budget.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
 	one.Attempts = make([]Attempt, len(rec.Attempts))
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])

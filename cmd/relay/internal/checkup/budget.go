@@ -5,7 +5,7 @@ import (
 
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator"
+	"relay/orchestrator/budget"
 )
 
 // budget looks at what a run may cost, and whether that can be kept.
@@ -17,7 +17,7 @@ func (c *checkup) budget() {
 		return
 	}
 	if view, err := p.View(c.plan); err == nil {
-		if over := orchestrator.EpicSpent(p.Budget(), view.Ledger); over != nil {
+		if over := budget.EpicExhausted(p.Budget(), view.Ledger); over != nil {
 			c.fail("budget", &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped})
 			return
 		}

@@ -9,21 +9,21 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/budget"
 	"relay/orchestrator/words"
 )
 
 const budgetKey = "relay.budget_usd"
 
 // Budget returns the caps of the configuration.
-func (p *Project) Budget() orchestrator.Budget {
+func (p *Project) Budget() budget.Caps {
 	b := p.Config.Relay.Budget
-	return orchestrator.Budget{
-		Run:     orchestrator.Cap{USD: b.USD, Tokens: b.Tokens},
-		Epic:    orchestrator.Cap{USD: b.EpicUSD, Tokens: b.EpicTokens},
-		Task:    orchestrator.Cap{USD: b.TaskUSD, Tokens: b.TaskTokens},
-		Attempt: orchestrator.Cap{USD: b.AttemptUSD, Tokens: b.AttemptTokens},
-		Unsaid:  !p.budgetChosen(),
+	return budget.Caps{
+		Run:     budget.Cap{USD: b.USD, Tokens: b.Tokens},
+		Epic:    budget.Cap{USD: b.EpicUSD, Tokens: b.EpicTokens},
+		Task:    budget.Cap{USD: b.TaskUSD, Tokens: b.TaskTokens},
+		Attempt: budget.Cap{USD: b.AttemptUSD, Tokens: b.AttemptTokens},
+		Default: !p.budgetChosen(),
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *Caps) Text() string {
 	var all []string
 	for _, c := range []struct {
 		of  string
-		cap orchestrator.Cap
+		cap budget.Cap
 	}{{"a run", b.Run}, {"the epic", b.Epic}, {"a task", b.Task}, {"an attempt", b.Attempt}} {
 		if c.cap.USD > 0 {
 			all = append(all, fmt.Sprintf("%s %.2f USD", c.of, c.cap.USD))
