@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -200,11 +201,11 @@ func attribution(before, after said) attempts.Attribution {
 	return attempts.BrokenBefore
 }
 
-// red names the checks of the epic that fail on the base: without that an agent would look for its own mistake.
-func (w *lane) red() []string {
+// red names those of the epic's checks that fail on the base: without that an agent would look for its own mistake.
+func (b baseline) red(ofEpic []epic.Check) []string {
 	var names []string
-	for _, check := range acceptance(nil, w.o.Epic.Checks) {
-		if s, known := w.before[check.key()]; known && !s.unseen && !s.passed() {
+	for _, check := range acceptance(nil, ofEpic) {
+		if s, known := b[check.key()]; known && !s.unseen && !s.passed() {
 			names = append(names, check.Name)
 		}
 	}

@@ -143,7 +143,7 @@ func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
 			return before, err
 		}
 		if a.before = said; c.tree != nil {
-			a.Known.Passing = said.early(a)
+			a.Known.Red, a.Known.Passing = said.red(c.o.Epic.Checks), said.early(a)
 		}
 	}
 	c.watch()

@@ -187,7 +187,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, er
 	}
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
 	switch {
-	case check.ofEpic && s.red() && t.unableBefore(ctx, check):
+	case check.ofEpic && s.red() && t.redBefore(ctx, check, s, f):
 	case unseen(ended):
 		f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 	case ended.TimedOut:
@@ -201,10 +201,21 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, er
 	return s, nil
 }
 
-// unableBefore reports whether a check of the epic could not run at all before the work either: it is held against no task.
-func (t trial) unableBefore(ctx context.Context, check numbered) bool {
+// redBefore reports whether a check of the epic could not run at all before the work either, or failed in the same way: it is
+// held against no task.
+func (t trial) redBefore(ctx context.Context, check numbered, s said, f *Finding) bool {
 	base, known := t.a.before[check.key()]
-	return known && base.red() && t.remedy(ctx, check, base.run, t.a.Base) != ""
+	switch {
+	case !known || !base.red():
+		return false
+	case t.remedy(ctx, check, base.run, t.a.Base) != "":
+		return true
+	case otherwise(base, s) != "":
+		return false
+	}
+	f.Receipt.Checks[len(f.Receipt.Checks)-1].Attribution = attempts.BrokenBefore
+	f.note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too; it is not held against the task")
+	return true
 }
 
 // unseen reports that nobody knows what a check would have said: that proves nothing, and is not the agent's fault.

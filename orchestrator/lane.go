@@ -65,7 +65,7 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 			}
 		}
 		w.asked, w.told = f.Receipt.Checks, f.Notes
-		a.Known.Red, a.Known.Passing = w.red(), w.before.early(a)
+		a.Known.Red, a.Known.Passing = w.before.red(w.o.Epic.Checks), w.before.early(a)
 		w.a.Known.Passing = a.Known.Passing
 	}
 	if err := w.settleCheckout(ctx); err != nil {
