@@ -59,7 +59,8 @@ func (n *night) adopt(ctx context.Context, c local, orphans []orphan) error {
 	return nil
 }
 
-// resume has workers bring the attempts of a killed run to their end before they take new tasks, side by side.
+// resume has workers bring the attempts of a killed run to their end before they take new tasks, side by side. What these attempts
+// met at their runners is not known yet: one new attempt asks a runner before all others do.
 func (n *night) resume(c local, orphans []orphan) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,6 +70,7 @@ func (n *night) resume(c local, orphans []orphan) {
 			continue
 		}
 		n.plan.Start(at)
+		n.pool.Probe(o.attempt.Runner, n.moment())
 		c.reserve(Assignment{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Attempt: o.attempt.ID})
 		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.adoptTask(ctx, c, o) }})
 	}

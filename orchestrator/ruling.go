@@ -137,6 +137,7 @@ func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling)
 		}
 	case runnerFaults[f.Outcome]:
 		fail(a.Runner, f.Outcome, e.Receipt.ErrorSummary, f.ResetAt)
+	case a.Ended: // it was answered before its run was killed, which says nothing of now
 	case a.Runner != "" && f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
 		n.pool.Answered(a.Runner, task, now)
 	}

@@ -15,6 +15,17 @@ type Past struct {
 	Outcome      attempts.Outcome // Quota, Provider, Auth, Start: the runner failed it; Stopped: nothing follows; else: it was answered
 }
 
+// Probe has one attempt at a time ask a runner until that answers: how it stands is not known, as after a run that was killed.
+// Where another runner would get the tasks meanwhile, nothing changes.
+func (p *Pool) Probe(name string, now clock.Instant) {
+	if len(p.Order) > 1 {
+		return
+	}
+	s := &p.runner(name).series
+	s.begin(now)
+	s.number = p.calls
+}
+
 // Learn takes over whose fault it was that runners failed tasks in earlier runs. How these runners stand now does not follow.
 func (p *Pool) Learn(past []Past) {
 	type edge struct {

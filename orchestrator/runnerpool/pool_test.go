@@ -319,6 +319,35 @@ func joined(words []string) string {
 }
 
 // A task that one runner fails alone goes to another at once, and is spent when none is left.
+// After a run that was killed one attempt asks a runner before all others do, unless these have another one.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	p := night("a")
+	p.Probe("a", at(0))
+	if name, _, ok := p.Pick("T1", "", at(0)); !ok || name != "a" {
+		t.Fatalf("T1 gets %q", name)
+	}
+	p.Ask("a", "T1", at(0))
+	if name, _, ok := p.Pick("T2", "", at(0)); ok {
+		t.Errorf("T2 gets %q before T1 was answered", name)
+	}
+	if _, opens := p.Opens("T2", "", nil, at(0)); opens.Rest(at(0)) != 30*time.Second {
+		t.Errorf("T2 waits for %s", opens.Rest(at(0)))
+	}
+	if !p.Heard("a", "T1", at(time.Second)) {
+		t.Error("T1 was answered, and nothing has changed")
+	}
+	if _, _, ok := p.Pick("T2", "", at(time.Second)); !ok {
+		t.Error("T2 gets nobody after T1 was answered")
+	}
+	two := night("a", "b")
+	two.Probe("a", at(0))
+	two.Ask("a", "T1", at(0))
+	if name, _, _ := two.Pick("T2", "", at(0)); name != "a" {
+		t.Errorf("T2 gets %q", name)
+	}
+}
+
 func TestSpent(t *testing.T) {
 	t.Parallel()
 	p := night("a", "b")
