@@ -137,8 +137,7 @@ func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling)
 		}
 	case runnerFaults[f.Outcome]:
 		fail(a.Runner, f.Outcome, e.Receipt.ErrorSummary, f.ResetAt)
-	case a.Ended: // it was answered before its run was killed, which says nothing of now
-	case a.Runner != "" && f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment:
+	case served(a, f):
 		n.pool.Answered(a.Runner, task, now)
 	}
 	for _, r := range f.Unable {
@@ -146,6 +145,12 @@ func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling)
 	}
 	n.pool.Release(task)
 	return told
+}
+
+// served reports whether an attempt that no fault has ended says that its runner answers now. An agent that ended under a run
+// which was killed says nothing of that.
+func served(a Assignment, f Result) bool {
+	return a.Runner != "" && !a.Ended && f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment
 }
 
 // alone reports whether nothing else is ready or under way than a task, and whether nothing waits for it either. The caller
