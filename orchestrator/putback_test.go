@@ -11,8 +11,10 @@ import (
 // In the user's checkout as well, a check does not go by what an earlier one has made of a protected file.
 func TestProtectedFilesBetweenChecks(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "echo 'echo true > tests/a.txt' > build.sh")
+	l := newLab(t, "rm real; echo 'echo true > tests/a.txt' > build.sh")
 	l.Write("tests/a.txt", "test -e real\n")
+	l.Write("real", "")
+	l.Git("add", "real")
 	l.Git("commit", "-qam", "accept")
 	l.c.o.Epic.Protected = []string{"tests/**"}
 	l.c.o.Epic.Checks = []epic.Check{{Name: "accept", Run: "sh tests/a.txt"}}
