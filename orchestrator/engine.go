@@ -137,8 +137,8 @@ func (f *Finding) pardon() {
 // Heard is one thing an agent or relay did during an attempt.
 type Heard struct {
 	Task   string
-	Runner string     // UpdateActivity: who does it
-	Kind   UpdateKind // UpdateActivity, UpdateUsage, UpdateSettingUp, UpdateChecking, UpdateReviewing, UpdateMending
+	Runner string     // UpdateActivity, UpdateFault: who does it
+	Kind   UpdateKind // UpdateActivity, UpdateUsage, UpdateFault, UpdateSettingUp, UpdateChecking, UpdateReviewing, UpdateMending
 	Event  runners.Event
 	Usage  attempts.Usage // UpdateUsage: of the attempt so far
 	// Delivered means of an UpdateUsage that the agent has come to its end: what was used counts, and stops it no more.

@@ -161,6 +161,7 @@ const (
 	UpdateStarted   UpdateKind = "started"    // an attempt began
 	UpdateActivity  UpdateKind = "activity"   // the agent did something; not a change of state
 	UpdateUsage     UpdateKind = "usage"      // it has used something; not told
+	UpdateFault     UpdateKind = "fault"      // its runner or the provider of that has failed it; not told
 	UpdateSettingUp UpdateKind = "setting_up" // set-up commands run; Text is the command
 	UpdateChecking  UpdateKind = "checking"   // acceptance commands run; Text is the command's name
 	UpdateReviewing UpdateKind = "reviewing"  // the reviewer was asked

@@ -30,6 +30,9 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 		return Finding{}, err
 	}
 	f := judge(report)
+	if runnerFaults[f.Outcome] {
+		c.tell(Heard{Task: a.Task.ID, Runner: a.Runner, Kind: UpdateFault})
+	}
 	f.Notes = append(notes, f.Notes...)
 	if len(a.Task.Checks) > 0 {
 		f.presume(attempts.ResultChecks)

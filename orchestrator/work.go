@@ -78,8 +78,12 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 func (n *night) listen(heard <-chan Heard) {
 	for h := range heard {
 		n.locked(func() {
-			if h.Kind == UpdateUsage {
+			switch h.Kind {
+			case UpdateUsage:
 				n.recordUsage(h)
+				return
+			case UpdateFault:
+				n.pool.Suspect(h.Runner, h.Task, n.moment())
 				return
 			}
 			n.hears(h)

@@ -51,8 +51,10 @@ type runner struct {
 
 // call is an attempt under way.
 type call struct {
-	number int
-	began  time.Duration // on the run's clock
+	number  int
+	began   time.Duration // on the run's clock
+	failed  bool          // by the runner, as it seems: the attempt has not come to its end yet
+	suspect time.Duration // since when
 }
 
 // New returns a pool in which every runner may be asked.
@@ -132,7 +134,7 @@ func (r *runner) rank(task string) int {
 // Ask notes that an attempt of a task begins at a runner.
 func (p *Pool) Ask(name, task string, now clock.Instant) {
 	p.calls++
-	p.runner(name).asked[task] = call{p.calls, now.Run}
+	p.runner(name).asked[task] = call{number: p.calls, began: now.Run}
 }
 
 // Begin notes that the agent of an attempt under way would be started now. It returns how long it has to wait, because the
@@ -140,7 +142,7 @@ func (p *Pool) Ask(name, task string, now clock.Instant) {
 func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
 	r := p.runner(name)
 	c, known := r.asked[task]
-	if !known || !r.series.on || c.number > r.series.number {
+	if !known || (!r.series.on || c.number > r.series.number) && r.suspected(now, p.Backoff) <= 0 {
 		return 0
 	}
 	if rest := p.rest(r, task, now); rest > 0 {
@@ -171,7 +173,7 @@ func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
 	if own := r.own[task]; own != nil && own.opens.Rest(now) > at.Rest(now) {
 		at = own.opens
 	}
-	if rest := r.probed(now, p.Backoff); rest > max(at.Rest(now), 0) {
+	if rest := max(r.probed(now, p.Backoff), r.suspected(now, p.Backoff)); rest > max(at.Rest(now), 0) {
 		at = now.After(rest)
 	}
 	return at
