@@ -190,11 +190,10 @@ func (p *Pool) Heard(name, task string, now clock.Instant) (changed bool) {
 }
 
 // Answered notes that an attempt has come to its end with all the answers it wanted: the runner serves, and what it had
-// failed before is compared with that.
+// failed before is compared with that. An answer to a call made before the last fault says nothing of how it stands now.
 func (p *Pool) Answered(name, task string, now clock.Instant) {
 	r := p.runner(name)
 	c, known := r.asked[task]
-	delete(r.asked, task)
 	delete(r.own, task)
 	if s := &r.series; s.on && !r.limited(now) && (!known || c.number > s.number) {
 		p.settle(r, task, now)

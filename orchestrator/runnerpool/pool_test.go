@@ -38,6 +38,7 @@ func (p *Pool) fails(name, task string, o attempts.Outcome, now, reset time.Dura
 func (p *Pool) serves(name, task string, now time.Duration) {
 	p.Ask(name, task, at(now))
 	p.Answered(name, task, at(now))
+	p.Release(task)
 }
 
 // refuse has a runner refuse until it is out.
@@ -516,8 +517,22 @@ func TestSuspect(t *testing.T) {
 	if !p.Open("a", "Z", at(31*time.Second)) {
 		t.Error("an attempt that does not come to its end holds others up for longer than a back-off")
 	}
-	p.Answered("a", "X", at(4*time.Second))
+	p.Release("X")
 	if !p.Open("a", "Z", at(4*time.Second)) || p.Begin("a", "Y", at(4*time.Second)) > 0 {
-		t.Error("the attempt has ended well, and others wait all the same")
+		t.Error("the attempt has come to its end, and others wait all the same")
+	}
+}
+
+// What a runner had answered before it failed others says nothing of it when the work lands after that.
+func TestAnsweredBefore(t *testing.T) {
+	t.Parallel()
+	p := night("a")
+	p.Ask("a", "X", at(0))
+	p.Answered("a", "X", at(time.Minute))
+	p.fails("a", "Y", attempts.Provider, time.Minute, 0)
+	p.Answered("a", "X", at(61*time.Second))
+	p.Release("X")
+	if p.Open("a", "Z", at(61*time.Second)) {
+		t.Error("an answer from before its last fault opens the runner")
 	}
 }
