@@ -9,7 +9,6 @@ import (
 	"relay/epic"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/runnerpool"
-	"relay/runners"
 )
 
 // ruling is what an attempt's end says of its runner, its reviewers and its task.
@@ -97,14 +96,6 @@ func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
 		return nil
 	}
 	return past
-}
-
-// hears takes a sign of life of an agent: its runner serves. The caller holds mu.
-func (n *night) hears(h Heard) {
-	said := h.Kind == UpdateActivity && (h.Event.Kind == runners.EventText || h.Event.Kind == runners.EventTool)
-	if said && n.pool.Heard(h.Runner, h.Task, n.moment()) {
-		n.announce()
-	}
 }
 
 // answered takes note of what an attempt's end says of its runner and its reviewers.

@@ -74,27 +74,6 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 	})
 }
 
-// listen passes on what is heard from attempts.
-func (n *night) listen(heard <-chan Heard) {
-	for h := range heard {
-		n.locked(func() {
-			switch h.Kind {
-			case UpdateUsage:
-				n.recordUsage(h)
-				return
-			case UpdateFault:
-				n.pool.Suspect(h.Runner, h.Task, n.moment())
-				return
-			}
-			n.hears(h)
-			if h.Task == wholeEpic {
-				h.Task = "the epic"
-			}
-			n.tell(Update{Kind: h.Kind, Task: h.Task, Text: h.Event.Text})
-		})
-	}
-}
-
 // run is the night between opening and closing the ledger.
 func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []string) error {
 	orphans := n.orphans()
