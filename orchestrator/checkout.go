@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -86,7 +86,7 @@ func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
 	}
 	// After the attempt the run's branch is put to where it ended: it must have begun there.
 	if began := strings.TrimPrefix(c.tree.Branch, "refs/heads/"); branch != began {
-		return "", &words.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
+		return "", &text.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
 	}
 	return c.repo.Head(ctx)
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -44,7 +44,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	}
 	f.Head = head
 	if untaken := c.tree.Untaken(); len(untaken) > 0 && f.Outcome == attempts.Success {
-		f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+words.Listed(untaken)+"; its other work is kept, but not landed")
+		f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+text.Listed(untaken)+"; its other work is kept, but not landed")
 	}
 	c.refuseRefused(f)
 	if head == a.Base {
@@ -82,7 +82,7 @@ func (c *checkout) refuseRefused(f *Finding) {
 		return
 	}
 	paths := slices.Sorted(maps.Keys(refused))
-	f.fail(attempts.Agent, attempts.CodeError, "git does not take "+words.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
+	f.fail(attempts.Agent, attempts.CodeError, "git does not take "+text.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
 }
 
 // finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.

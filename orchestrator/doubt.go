@@ -2,7 +2,7 @@ package orchestrator
 
 import (
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // doubtful are the tasks of a selection that are completed, with tests that prove less than before.
@@ -19,6 +19,6 @@ func doubtful(o *Options, l *attempts.Ledger, wanted []bool) (ids []string) {
 // doubt has a run that has completed everything say that some of it is proved by less than before.
 func (s *Summary) doubt() {
 	if s.Left == 0 && len(s.Doubtful) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
-		s.Reason, s.Why = EpicDoubtful, "tests of these prove less than before: "+words.Listed(s.Doubtful)
+		s.Reason, s.Why = EpicDoubtful, "tests of these prove less than before: "+text.Listed(s.Doubtful)
 	}
 }

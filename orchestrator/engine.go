@@ -33,7 +33,7 @@ type local interface {
 	Engine
 	remembers(ledger, *occupancy)
 	began() attempts.Integration                                                              // for run_started; empty when nothing is landed
-	settled(ctx context.Context) error                                                        // a *words.RefusedError when nothing can work here
+	settled(ctx context.Context) error                                                        // a *text.RefusedError when nothing can work here
 	begin(ctx context.Context) error                                                          // before the first attempt
 	awake(ctx context.Context) error                                                          // before anything an earlier run left is looked at
 	reserve(a Assignment)                                                                     // the place of an attempt of a killed run, so that nobody else gets it

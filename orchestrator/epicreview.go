@@ -9,7 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -235,7 +235,7 @@ func EpicVerdict(r *attempts.EpicReview) string {
 	case r.Decision == "":
 		return "could not be reviewed: " + r.Why
 	case len(r.Added) > 0:
-		return "not reviewed since these were added: " + words.Listed(r.Added)
+		return "not reviewed since these were added: " + text.Listed(r.Added)
 	}
 	text := string(r.Decision)
 	if len(r.Findings) > 0 {

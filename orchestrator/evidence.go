@@ -12,7 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -122,7 +122,7 @@ func (c *checkout) putBackProtected(ctx context.Context, a Assignment, check num
 	})
 	f.written = append(f.written, changed...)
 	if len(changed) > 0 {
-		f.note("tamper", words.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
+		f.note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
 	if err == nil {
 		return nil

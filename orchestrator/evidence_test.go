@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -115,9 +115,9 @@ func TestPrepareRefusesAnotherBranch(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "").begin()
 	l.Git("switch", "-q", "-c", "other")
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	_, err := l.c.Prepare(t.Context(), Assignment{})
-	if want := (words.RefusedError{Reason: "this checkout is not on branch main any more, where the run began", Hint: "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
+	if want := (text.RefusedError{Reason: "this checkout is not on branch main any more, where the run began", Hint: "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
 		t.Errorf("got %v, want %+v", err, want)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -127,7 +127,7 @@ func (w *lane) refuseFurnished(names []reanchor.Change, f *Finding) {
 		}
 	}
 	if len(taken) > 0 && f.Outcome == attempts.Success {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent committed "+words.Listed(taken)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
+		f.fail(attempts.Agent, attempts.CodeError, "the agent committed "+text.Listed(taken)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // gitCommand is a git command that an agent has run, as git itself has written it down (GIT_TRACE2_EVENT). It is evidence
@@ -26,11 +26,11 @@ type gitCommand struct {
 
 // String is the command as somebody would type it in the same place.
 func (c gitCommand) String() string {
-	text := "git"
+	line := "git"
 	for _, arg := range c.args[max(0, slices.Index(c.args, c.name)):] {
-		text += " " + words.ShellWord(arg)
+		line += " " + text.ShellWord(arg)
 	}
-	return attempts.Clean(text, 200)
+	return attempts.Clean(line, 200)
 }
 
 // Bounds of what git writes down of one turn of an agent: processes, and bytes that are read of each.

@@ -10,8 +10,8 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/landing"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 )
 
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
@@ -246,7 +246,7 @@ func (l *lanes) tipSays(ctx context.Context, q question, check numbered, f *Find
 // collided turns a merge conflict into what the next attempt is told.
 func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *landing.ConflictError, f *Finding) {
 	log := filepath.Join(placeOf(l.o.Dir, a).checks, "merge-landing.log")
-	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), words.Listed(c.Files)))
+	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
 	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
 	if err := errors.Join(l.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -62,15 +62,15 @@ func (l *lanes) since(ctx context.Context, from, to string, paths ...string) str
 	if err != nil || len(tasks) == 0 {
 		return "the integration branch"
 	}
-	return words.Listed(tasks)
+	return text.Listed(tasks)
 }
 
 // sinceIn is since with the files that those tasks have changed.
 func (l *lanes) sinceIn(ctx context.Context, from, to string) string {
-	text := l.since(ctx, from, to)
+	message := l.since(ctx, from, to)
 	paths := l.changedSince(ctx, from, to)
 	if len(paths) == 0 {
-		return text
+		return message
 	}
-	return text + ", in " + words.Listed(paths)
+	return message + ", in " + text.Listed(paths)
 }

@@ -10,7 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // landedTask is a completed task with the commit that has its work. Work in the same commit landed together.
@@ -95,7 +95,7 @@ func commands(checks []epic.Check) (runs []string) {
 
 // fails says that a check of the task fails, and what has landed since the task did.
 func (r landedTask) fails(why string, since []string) string {
-	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + firstOf(words.Listed(since), "a person's commits") + ")"
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + firstOf(text.Listed(since), "a person's commits") + ")"
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.

@@ -9,8 +9,8 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/landing"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -201,7 +201,7 @@ func (w *lane) vacate(ctx context.Context, f *Finding) error {
 		}
 	}
 	if kept := w.c.tree.Outside(); len(kept) > 0 && !w.gone {
-		f.note("left", words.Listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
+		f.note("left", text.Listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
 		return nil
 	}
 	if !w.gone {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -87,7 +87,7 @@ func (c *checkout) keepLeftovers(ctx context.Context, a Assignment, f *Finding) 
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
 	if len(f.left.untracked) > 0 {
-		f.note("left", words.Listed(f.left.untracked)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+		f.note("left", text.Listed(f.left.untracked)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
 	}
 	if c.ceiling != "" { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil
@@ -127,7 +127,7 @@ func (c *checkout) withdraw(ctx context.Context, a Assignment, names []reanchor.
 
 // tampered fails a finding for protected files that the agent has changed.
 func (f *Finding) tampered(paths []string) {
-	why := "the agent changed " + words.Listed(paths) + ", which is protected; relay put it back"
+	why := "the agent changed " + text.Listed(paths) + ", which is protected; relay put it back"
 	if f.Outcome == attempts.Check {
 		why += ", and then " + f.Receipt.ErrorSummary
 	}
@@ -146,10 +146,10 @@ func (f *Finding) judgeLeftovers() {
 	case len(own) > 0:
 		f.tampered(own)
 	case len(f.left.protected) > 0:
-		f.note("tamper", words.Listed(f.left.protected)+", which is protected, was left changed, as by the checks; relay put it back")
+		f.note("tamper", text.Listed(f.left.protected)+", which is protected, was left changed, as by the checks; relay put it back")
 	}
 	if f.Outcome == attempts.Check && len(f.left.untracked) > 0 {
-		f.Receipt.ErrorSummary += "; " + words.Listed(f.left.untracked) + " was left uncommitted, and is no part of what was checked"
+		f.Receipt.ErrorSummary += "; " + text.Listed(f.left.untracked) + " was left uncommitted, and is no part of what was checked"
 	}
 }
 

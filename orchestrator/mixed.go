@@ -7,7 +7,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/landing"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // workedIn says where the agent of an attempt was that a killed run left open: "" when it had not got to any place yet,
@@ -76,7 +76,7 @@ func sameGround(ctx context.Context, o *Options, l *attempts.Ledger) (here bool,
 }
 
 func elsewhere(was Isolation, during string) error {
-	return &words.RefusedError{
+	return &text.RefusedError{
 		Reason: "a run with isolation: " + string(was) + " was killed while " + during + ", and what was left is to be looked at there",
 		Hint:   "relay work --isolation " + string(was) + " goes on with it",
 	}
@@ -96,7 +96,7 @@ func sameLine(ctx context.Context, o *Options, at attempts.Integration) error {
 	if err != nil || !lacks {
 		return err
 	}
-	return &words.RefusedError{
+	return &text.RefusedError{
 		Reason: "tasks of this epic have landed on " + at.Branch + ", and this checkout lacks their work",
 		Hint:   "relay work --isolation worktree goes on there; or relay finish, then relay work",
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Reviewers who were killed while they read in the checkout may have left something there.
@@ -17,8 +17,8 @@ func TestJudgingInTheCheckoutIsSettledThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := sameGround(t.Context(), o, nil)
-	var refused *words.RefusedError
-	want := words.RefusedError{
+	var refused *text.RefusedError
+	want := text.RefusedError{
 		Reason: "a run with isolation: none was killed while reviewers read or checks ran in this checkout, and what was left is to be looked at there",
 		Hint:   "relay work --isolation none goes on with it",
 	}

@@ -3,7 +3,7 @@ package orchestrator
 import (
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // nothing looks at a success that has changed nothing. That is what the task allows, or the task was done already: then its
@@ -27,9 +27,9 @@ func (c *checkout) nothing(a Assignment, f *Finding) (goesOn bool) {
 func (c *checkout) idle(f *Finding, more string) {
 	why := "the agent claims success, but nothing has changed"
 	if len(f.left.untracked) > 0 {
-		why += " but " + words.Listed(f.left.untracked) + ", which is no part of the work"
+		why += " but " + text.Listed(f.left.untracked) + ", which is no part of the work"
 	} else if outside := c.tree.Outside(); len(outside) > 0 {
-		why += " but " + words.Listed(outside) + ", which git does not take into a commit"
+		why += " but " + text.Listed(outside) + ", which git does not take into a commit"
 	}
 	f.Receipt.AlreadyDone = false
 	f.fail(attempts.Agent, attempts.NoChange, why+more)
@@ -49,7 +49,7 @@ func (f *Finding) provedByNothing(named []string) {
 	if len(named) == 0 || !claimed || f.unsaid != nil || f.Receipt.AlreadyDone {
 		return
 	}
-	why := beforeWork(words.Listed(named))
+	why := beforeWork(text.Listed(named))
 	if f.Outcome == attempts.Agent {
 		why += "; its agent: " + f.Receipt.ErrorSummary
 	}

@@ -10,8 +10,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -222,6 +222,6 @@ func (c *checkout) provesWithOld(ctx context.Context, a Assignment, p place, f *
 func (f *Finding) failWithOld(check numbered, run attempts.CheckRun) {
 	run.Name = check.Name + ", with the tests as they were"
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
-	f.fail(attempts.Check, attempts.TestFailure, check.Name+" passes only with what the agent changed of "+words.Listed(f.old.changed)+
+	f.fail(attempts.Check, attempts.TestFailure, check.Name+" passes only with what the agent changed of "+text.Listed(f.old.changed)+
 		", which the task does not name under files; with that as it was: "+runners.HowEnded(process.Exit{Code: run.ExitCode}))
 }

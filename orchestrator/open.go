@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -28,7 +28,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
-			return nil, &words.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
+			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
 		}
 		return c, nil
 	}
@@ -41,7 +41,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 	case err != nil:
 		return nil, err
 	case head == "":
-		return nil, &words.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
+		return nil, &text.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
 	}
 	g.trusted = head
 	if o.Isolation == IsolationWorktree {
@@ -49,7 +49,7 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 		return newLanes(g), nil
 	}
 	if branch == "" {
-		return nil, &words.RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
+		return nil, &text.RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
 	}
 	c.tree = &trees.Tree{Repo: repo, Branch: "refs/heads/" + branch}
 	return c, nil

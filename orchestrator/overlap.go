@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // arrival is what a task of this run has put on the integration branch.
@@ -65,7 +65,7 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, step *joint, f *Finding) 
 		{byNone, "changed %s, as %s did, and neither declares it: add it to the files of both"},
 	} {
 		if len(b.files) > 0 {
-			f.note("overlap", fmt.Sprintf(b.text, words.Listed(b.files), firstOf(words.Listed(b.tasks), "others")))
+			f.note("overlap", fmt.Sprintf(b.text, text.Listed(b.files), firstOf(text.Listed(b.tasks), "others")))
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (g *ground) noteScope(task *epic.Task, f *Finding) {
 
 // foreign says of files that they belong to other tasks.
 func (s shared) foreign() string {
-	return " changed " + words.Listed(s.files) + " without declaring it, and it belongs to " + words.Listed(s.tasks) + ": look whether the change does too"
+	return " changed " + text.Listed(s.files) + " without declaring it, and it belongs to " + text.Listed(s.tasks) + ": look whether the change does too"
 }
 
 // arrivedSince lists what has landed in this run since the branch was at a commit.

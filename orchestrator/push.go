@@ -9,7 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -98,7 +98,7 @@ func (c *checkout) tellPushes(did []gitCommand, f *Finding) {
 		return
 	}
 	if branches := slot.Pushed(c.repo); len(branches) > 0 && !told {
-		c.convict(f, "the agent has pushed, which relay.push does not let it: "+words.Listed(branches)+" was moved")
+		c.convict(f, "the agent has pushed, which relay.push does not let it: "+text.Listed(branches)+" was moved")
 	}
 }
 

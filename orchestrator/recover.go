@@ -14,7 +14,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -197,7 +197,7 @@ func (c *checkout) settled(ctx context.Context) error {
 		return nil
 	}
 	if half := c.tree.Halfway(); half != "" {
-		return &words.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
+		return &text.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
 	}
 	changes, err := c.repo.Changes(ctx)
 	if err != nil {
@@ -216,7 +216,7 @@ func (c *checkout) settled(ctx context.Context) error {
 	if len(dirty) > 3 {
 		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
 	}
-	return &words.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
+	return &text.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
 }
 
 func (c *checkout) awake(context.Context) error { return c.keepIgnore() }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // recheck runs the checks of completed tasks once more on all that has landed, when something has: later work may have
@@ -84,7 +84,7 @@ func (n *night) regressions(ctx context.Context, l rechecker, tip string) (r reg
 	until := began + max(time.Duration(n.o.Limits.RecheckShare*float64(began)), leastRecheck)
 	if len(done) > 0 {
 		n.locked(func() {
-			n.tell(Update{Kind: UpdateNote, Text: "running the checks of " + words.Count(len(done), "task") + " again on all that has landed"})
+			n.tell(Update{Kind: UpdateNote, Text: "running the checks of " + text.Count(len(done), "task") + " again on all that has landed"})
 		})
 	}
 	var mu sync.Mutex
@@ -147,7 +147,7 @@ func (n *night) giveBack(r regressions, wanted []bool) (again bool, err error) {
 	}
 	notes = append(notes, r.epic...)
 	if len(r.skipped) > 0 {
-		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time, are the checks of " + words.Some(r.skipped, mostSkipped)})
+		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time, are the checks of " + text.Some(r.skipped, mostSkipped)})
 	}
 	if err := n.noted(notes); err != nil || len(events) == 0 {
 		return false, err

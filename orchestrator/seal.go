@@ -11,7 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // acceptanceTerms is what decides whether a task is done: its checks, the epic's, and what neither may change.
@@ -72,7 +72,7 @@ func resealed(o *Options, l *attempts.Ledger) []string {
 		}
 	}
 	if len(changed) > 0 {
-		said = append(said, "the checks or protected paths of "+words.Listed(changed)+" are not what the last attempt was measured by; "+lookAtPlan)
+		said = append(said, "the checks or protected paths of "+text.Listed(changed)+" are not what the last attempt was measured by; "+lookAtPlan)
 	}
 	return said
 }
@@ -148,5 +148,5 @@ func listedOrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return words.Listed(names)
+	return text.Listed(names)
 }

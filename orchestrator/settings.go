@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -59,7 +59,7 @@ func (c *checkout) noteSettings(names []reanchor.Change, f *Finding) {
 		}
 	}
 	if len(changed) > 0 {
-		f.note("settings", "the agent changed "+words.Listed(changed)+", by which relay goes wherever that lands")
+		f.note("settings", "the agent changed "+text.Listed(changed)+", by which relay goes wherever that lands")
 	}
 }
 

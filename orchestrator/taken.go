@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -36,12 +36,12 @@ func (g *ground) graveIn(ctx context.Context, from, to string) string {
 			tests = append(tests, was)
 		}
 	}
-	text := ""
+	message := ""
 	if len(protected) > 0 {
-		text += "; that changes " + words.Listed(protected) + ", which is protected"
+		message += "; that changes " + text.Listed(protected) + ", which is protected"
 	}
 	if len(tests) > 0 {
-		text += "; that changes the tests in " + words.Listed(tests)
+		message += "; that changes the tests in " + text.Listed(tests)
 	}
-	return text
+	return message
 }

@@ -13,7 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -68,7 +68,7 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 		}
 	}
 	if len(deleted) > 0 {
-		f.fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+words.Listed(deleted))
+		f.fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+text.Listed(deleted))
 		return nil
 	}
 	inside, err := c.holding(ctx, a.Base, sources, "-F", "-e", "#[test]", "-e", "::test]")

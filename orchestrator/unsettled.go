@@ -7,8 +7,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 )
 
 // Unsettled names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
@@ -41,7 +41,7 @@ func (u Unsettled) Keep(found []trees.Leftover) {
 		}
 		if u[name] || len(u) > 0 && l.Kind == trees.LeftCopy && l.Why == "" {
 			found[i].Why = "an attempt has it that the last run left open; relay work settles it"
-			found[i].Look = firstOf(l.Look, "git log -1 "+words.ShellWord(l.Name))
+			found[i].Look = firstOf(l.Look, "git log -1 "+text.ShellWord(l.Name))
 		}
 	}
 }

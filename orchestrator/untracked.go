@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -19,14 +19,14 @@ func (c *checkout) noteMine(names []reanchor.Change, f *Finding) {
 		}
 	}
 	if len(paths) > 0 {
-		f.note("untracked", "the agent committed "+words.Listed(paths)+", which you had not")
+		f.note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
 	}
 }
 
 // noteLeft tells of files of an attempt that are in no commit and were not removed either.
 func (c *checkout) noteLeft(f *Finding) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
-		f.note("left", words.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
+		f.note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 	}
 }
 
@@ -59,11 +59,11 @@ func (w *lane) keepAltered(ctx context.Context, f *Finding) error {
 			return err
 		}
 	}
-	text := words.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + w.relative(to)
+	message := text.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + w.relative(to)
 	if len(lost) > 0 {
-		text += ", but not " + words.Listed(lost) + ", which is too large"
+		message += ", but not " + text.Listed(lost) + ", which is too large"
 	}
-	f.note("left", text)
+	f.note("left", message)
 	return nil
 }
 

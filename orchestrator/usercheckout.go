@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"relay/orchestrator/landing"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 )
 
 // userCheckout knows what the user's checkout was like when the run began, and tells what has changed there since: tasks
@@ -53,7 +53,7 @@ func (l *lanes) watchCheckout(ctx context.Context) {
 		return
 	}
 	if len(s.Large) > 0 {
-		l.theirs = append(l.theirs, "relay has no copy of "+words.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
+		l.theirs = append(l.theirs, "relay has no copy of "+text.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
 	}
 	u.snapshot, u.branch, u.head, u.looked = s, s.Branch, s.Head, l.now()
 	u.refs.Dir = l.home.CommonDir()
@@ -87,12 +87,12 @@ func (l *lanes) lookAtCheckout(ctx context.Context, u *userCheckout, thorough bo
 	undo := gitLine("restore", "--source="+u.snapshot.Source(), "--worktree", "--")
 	for _, p := range paths {
 		u.known[p] = true
-		undo += " " + words.ShellWord(p)
+		undo += " " + text.ShellWord(p)
 	}
 	if len(paths) > mostListed {
 		undo = gitLine("restore", "--source="+u.snapshot.Source(), "--worktree", "--", ":/")
 	}
-	u.changes = append(u.changes, checkoutChange{text: "in your checkout these files changed: " + words.Listed(paths), undo: undo})
+	u.changes = append(u.changes, checkoutChange{text: "in your checkout these files changed: " + text.Listed(paths), undo: undo})
 	return before, err
 }
 
@@ -160,11 +160,11 @@ func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 
 // gitLine is a git command to type in the user's checkout.
 func gitLine(args ...string) string {
-	text := "git"
+	line := "git"
 	for _, arg := range args {
-		text += " " + words.ShellWord(arg)
+		line += " " + text.ShellWord(arg)
 	}
-	return text
+	return line
 }
 
 // settleCheckout begins to watch for one attempt: what has changed before is not its agent's, and while no agent was at

@@ -14,7 +14,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
@@ -22,7 +22,7 @@ import (
 // error is nil when the run came to its own end, whatever became of the tasks; Summary is filled either way.
 //
 // Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout, or
-// an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *words.RefusedError when the
+// an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *text.RefusedError when the
 // checkout cannot be worked in, *NoRunnerError when no agent is left; others are failures of this machine.
 func Work(ctx context.Context, o Options) (Summary, error) {
 	start := time.Now()
@@ -239,7 +239,7 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 		s.Reason = Reload
 	case s.Counts.Completed == s.Counts.Total:
 		if s.Reason, s.Why = n.whole(); s.Reason == EpicComplete && len(s.Undone) > 0 {
-			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+words.Listed(s.Undone)
+			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
 		}
 	case n.halted.reason != "" && s.Left > 0:
 		s.Reason, s.Why = n.halted.reason, n.halted.why

@@ -15,7 +15,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -61,7 +61,7 @@ func TestDiagnose(t *testing.T) {
 		"no ledger":     {fmt.Errorf("read: %w", attempts.ErrNoLedger), 1, "this epic has no attempt ledger yet", "relay init BLUEPRINT.md makes both"},
 		"no runner set": {&orchestrator.NoRunnerError{}, 12, "no usable runner: none is configured", "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"},
 		"no runner":     {fmt.Errorf("work: %w", &orchestrator.NoRunnerError{Runner: "a", Why: "gone"}), 12, "work: no usable runner: a: gone", "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"},
-		"refused":       {&words.RefusedError{Reason: "dirty", Hint: "git stash"}, 1, "dirty", "git stash"},
+		"refused":       {&text.RefusedError{Reason: "dirty", Hint: "git stash"}, 1, "dirty", "git stash"},
 		"no repository": {reanchor.ErrNoRepository, 1, "this folder is in no git repository", "type git init first, or name another folder with -C"},
 		"bare":          {reanchor.ErrBare, 1, "this is a bare repository, without files to work on", "clone it, and run relay in the clone"},
 		"full disk":     {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "write x", "make room on that disk, then type the command again: nothing recorded is lost"},

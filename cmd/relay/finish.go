@@ -16,7 +16,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/landing"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 type finishOptions struct {
@@ -240,7 +240,7 @@ func (f *finishing) text() {
 		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
 	}
 	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != landing.NothingToLand {
-		fmt.Fprintf(w, "look:  git switch %s\n", words.ShellWord(a.Into))
+		fmt.Fprintf(w, "look:  git switch %s\n", text.ShellWord(a.Into))
 	}
 	status.WriteRegressions(w, a.Regressions)
 }

@@ -16,7 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/landing"
 	"relay/orchestrator/report"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // pullRequest is what relay finish --pr did, or would do.
@@ -143,10 +143,10 @@ func (t *hostTool) typed(r *pullRequest) string {
 	typed := []string{t.name}
 	for _, word := range t.create(r) {
 		if word == r.Body {
-			typed = append(typed, `"$(cat `+words.ShellWord(r.BodyFile)+`)"`)
+			typed = append(typed, `"$(cat `+text.ShellWord(r.BodyFile)+`)"`)
 			continue
 		}
-		typed = append(typed, words.ShellWord(word))
+		typed = append(typed, text.ShellWord(word))
 	}
 	return strings.Join(typed, " ")
 }

@@ -14,7 +14,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
@@ -248,7 +248,7 @@ func (n *session) finish(s orchestrator.Summary, err error, code int) error {
 			answer.Tasks = status.Unfinished(now)
 		}
 		_ = n.o.app.printJSON(answer)
-	} else if reading == nil && !(s.Ended == 0 && errors.As(err, new(*words.RefusedError))) { // else the error says what to do first
+	} else if reading == nil && !(s.Ended == 0 && errors.As(err, new(*text.RefusedError))) { // else the error says what to do first
 		l := status.Printer{Now: n.o.app.now(), Width: terminal.Columns(out.Dest), Branch: now.Branch, From: now.From}
 		l.Shared = n.project.Config.Relay.Isolation == string(orchestrator.IsolationShared)
 		l.RunSummary(out, s, now)

@@ -20,7 +20,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/runners"
 )
 
@@ -251,7 +251,7 @@ func (opts showOptions) text(out io.Writer, p *project.Project, task string, at 
 		return err
 	}
 	for _, c := range at.Receipt.Checks {
-		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, words.Exit(c.ExitCode), c.Seconds, c.Phase)
+		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, text.Exit(c.ExitCode), c.Seconds, c.Phase)
 		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
 			continue
 		}

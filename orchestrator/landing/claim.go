@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 )
 
 // Claim is what a ledger knows of an epic's integration branch. The branch is named by the epic's id and outlives ledgers:
@@ -36,7 +36,7 @@ func (t *Trunk) Disputed(ctx context.Context, head string, c Claim) error {
 		return err // see Reclaim
 	}
 	tip, err := t.tip(ctx)
-	if errors.As(err, new(*words.RefusedError)) {
+	if errors.As(err, new(*text.RefusedError)) {
 		return nil // that is told by who begins
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *Trunk) disputed(ctx context.Context, tip, head string, c Claim) error {
 		return err
 	}
 	name := "relay/" + t.epic
-	return &words.RefusedError{
+	return &text.RefusedError{
 		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has begun it anew, or somebody has moved it",
 		Hint:   "git branch -m " + name + " " + name + "-other, then relay work: the branch is made again with all that landed",
 	}
@@ -68,7 +68,7 @@ func (t *Trunk) SetAside(ctx context.Context, head string, c Claim, name string)
 		refuses bool
 	}{{c, false}, {Claim{}, true}} {
 		err := t.Disputed(ctx, head, known.claim)
-		refuses := errors.As(err, new(*words.RefusedError))
+		refuses := errors.As(err, new(*text.RefusedError))
 		if err != nil && !refuses || refuses != known.refuses {
 			return false, unless(refuses, err)
 		}
@@ -102,9 +102,9 @@ func (t *Trunk) refused(found strange) error {
 	}
 	name, of := "relay/"+t.epic, ""
 	if len(found.tasks) > 0 {
-		of = " (" + words.Listed(found.tasks) + ")"
+		of = " (" + text.Listed(found.tasks) + ")"
 	}
-	return &words.RefusedError{
+	return &text.RefusedError{
 		Reason: fmt.Sprintf("the branch %s has commits that this epic's ledger here knows nothing of: %d%s; another checkout made them, or a ledger that is gone", name, found.commits, of),
 		Hint:   "relay finish where they were made, or git merge " + name + " here, takes them in; git branch -m " + name + " " + name + "-old leaves them aside; git branch -D " + name + " drops them; then relay work",
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // What stands on an epic's integration branch is a ledger's own, a person's, or another ledger's, which is neither begun
@@ -87,7 +87,7 @@ Relay-Run: other"
 				}
 			}
 			err := trunk.Disputed(t.Context(), at(c.head), c.claim)
-			var refused *words.RefusedError
+			var refused *text.RefusedError
 			if errors.As(err, &refused) && c.refused == empty && refused.Hint != anew {
 				t.Errorf("the hint is %q, want %q", refused.Hint, anew)
 			}
@@ -117,7 +117,7 @@ Relay-Run: other"
 // reasonOf is why something is refused, "" when it is not.
 func reasonOf(t *testing.T, err error) string {
 	t.Helper()
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	if err != nil && !errors.As(err, &refused) {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 )
 
 // ConflictError says that two changes do not go together.
@@ -24,7 +24,7 @@ func (e *ConflictError) Error() string {
 	if len(e.Files) == 0 {
 		return e.Text
 	}
-	return "merge conflict in " + words.Listed(e.Files)
+	return "merge conflict in " + text.Listed(e.Files)
 }
 
 const (

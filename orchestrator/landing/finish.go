@@ -9,7 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -53,7 +53,7 @@ const (
 )
 
 // PlanFinish makes the step, and looks for whatever would be in its way. What keeps it from being taken is a
-// [*words.RefusedError] that says what to type.
+// [*text.RefusedError] that says what to type.
 func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 	f := &Finish{Into: o.Into, trunk: NewTrunk(o.Git, o.Epic.ID, o.Landing)}
 	f.Branch = strings.TrimPrefix(f.trunk.branch(), "refs/heads/")
@@ -65,7 +65,7 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 		return nil, err
 	}
 	if f.Tip == "" {
-		return nil, &words.RefusedError{Reason: "there is no branch " + f.Branch + ": nothing of this epic was made in worktrees",
+		return nil, &text.RefusedError{Reason: "there is no branch " + f.Branch + ": nothing of this epic was made in worktrees",
 			Hint: "relay work makes it; with isolation none what was made is on your own branch"}
 	}
 	if err = f.resolve(ctx); err != nil {
@@ -77,9 +77,9 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 	if f.Old == "" {
 		hint := "relay finish --into BRANCH names another"
 		if f.nameable(ctx) {
-			hint += "; git branch " + words.ShellWord(f.Into) + " " + f.Branch + " makes it"
+			hint += "; git branch " + text.ShellWord(f.Into) + " " + f.Branch + " makes it"
 		}
-		return nil, &words.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
+		return nil, &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
 	}
 	f.How, f.New = NothingToLand, f.Old
 	if there, err := f.done(ctx, o.Claim); err != nil || there {
@@ -106,21 +106,21 @@ func PlanFinish(ctx context.Context, o FinishOptions) (*Finish, error) {
 // that one, and somebody may have it checked out.
 func (f *Finish) resolve(ctx context.Context) error {
 	if f.Into == "" {
-		return &words.RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
+		return &text.RefusedError{Reason: "it is not known which branch " + f.Branch + " belongs on: HEAD was detached when the epic began",
 			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Branch + " keeps the work under another name"}
 	}
 	if _, err := f.trunk.git(ctx, nil, "check-ref-format", "refs/heads/"+f.Into); err != nil && ctx.Err() == nil {
-		return &words.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
+		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
 	}
 	if target, err := f.trunk.git(ctx, nil, "symbolic-ref", "--quiet", "refs/heads/"+f.Into); err == nil {
 		into, branch := strings.CutPrefix(target, "refs/heads/")
 		if !branch {
-			return &words.RefusedError{Reason: f.Into + " stands for " + target + ", which is no branch", Hint: "relay finish --into BRANCH names another"}
+			return &text.RefusedError{Reason: f.Into + " stands for " + target + ", which is no branch", Hint: "relay finish --into BRANCH names another"}
 		}
 		f.Into = into
 	}
 	if f.Into == f.Branch {
-		return &words.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+		return &text.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
 	}
 	return ctx.Err()
 }
@@ -146,7 +146,7 @@ func (f *Finish) unobstructed(ctx context.Context) error {
 	f.Head = facts.Branch
 	f.Here = f.Head == f.Into
 	if facts.Unmerged {
-		return &words.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
+		return &text.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
 	if f.Here {
 		f.uncommitted = facts.Changes
@@ -157,12 +157,12 @@ func (f *Finish) unobstructed(ctx context.Context) error {
 	case err != nil:
 		return err
 	case gone:
-		return &words.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
+		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
 	case where != "":
-		return &words.RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
-			Hint: "git -C " + words.ShellWord(where) + " merge " + f.ours(ctx)}
+		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+			Hint: "git -C " + text.ShellWord(where) + " merge " + f.ours(ctx)}
 	case f.trunk.resting("refs/heads/" + f.Into):
-		return &words.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
+		return &text.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
 	}
 	return nil
 }
@@ -209,13 +209,13 @@ func (f *Finish) parted(ctx context.Context, err error) error {
 	}
 	begin := "git merge " + f.ours(ctx)
 	if !f.Here {
-		begin = "git switch " + words.ShellWord(f.Into) + " && " + begin
+		begin = "git switch " + text.ShellWord(f.Into) + " && " + begin
 	}
-	where := words.Listed(c.Files)
+	where := text.Listed(c.Files)
 	if where == "" {
-		return &words.RefusedError{Reason: f.Into + " and " + f.Branch + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
+		return &text.RefusedError{Reason: f.Into + " and " + f.Branch + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
 	}
-	return &words.RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Branch, where),
+	return &text.RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Branch, where),
 		Hint: begin + ", settle what git names there, git commit; nothing has been changed yet"}
 }
 

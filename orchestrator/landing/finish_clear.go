@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -59,7 +59,7 @@ func (f *Finish) clear(ctx context.Context) error {
 	if len(blocking) == 0 {
 		return nil
 	}
-	return &words.RefusedError{Reason: "untracked files of yours would be overwritten: " + words.Listed(blocking), Hint: "move them away, then relay finish"}
+	return &text.RefusedError{Reason: "untracked files of yours would be overwritten: " + text.Listed(blocking), Hint: "move them away, then relay finish"}
 }
 
 // spared refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.
@@ -76,7 +76,7 @@ func (f *Finish) spared(changed, added, folders map[string]bool) error {
 	if len(blocking) == 0 {
 		return nil
 	}
-	return &words.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + words.Listed(blocking), Hint: "git commit or git stash them, then relay finish"}
+	return &text.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking), Hint: "git commit or git stash them, then relay finish"}
 }
 
 // seen refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.
@@ -98,7 +98,7 @@ func (f *Finish) seen(ctx context.Context, changed map[string]bool) error {
 	if len(blocking) == 0 {
 		return ctx.Err()
 	}
-	return &words.RefusedError{Reason: "git was told not to look at changes of yours that would be overwritten: " + words.Listed(blocking),
+	return &text.RefusedError{Reason: "git was told not to look at changes of yours that would be overwritten: " + text.Listed(blocking),
 		Hint: "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them; git commit or git stash them, then relay finish"}
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -44,7 +44,7 @@ func (f *Finish) land(ctx context.Context) error {
 		return f.arrived(ctx)
 	}
 	if at, asking := f.trunk.repo.Ref(ctx, "refs/heads/"+f.Into); asking == nil && at != f.Old {
-		return &words.RefusedError{Reason: f.Into + " was moved by somebody else this moment", Hint: "type relay finish again"}
+		return &text.RefusedError{Reason: f.Into + " was moved by somebody else this moment", Hint: "type relay finish again"}
 	}
 	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
 }
@@ -68,7 +68,7 @@ func (f *Finish) Undo() string {
 	if f.Here {
 		return "git reset --keep " + f.Old
 	}
-	return "git branch -f " + words.ShellWord(f.Into) + " " + f.Old
+	return "git branch -f " + text.ShellWord(f.Into) + " " + f.Old
 }
 
 // Remote is where a branch is pushed to.
@@ -102,7 +102,7 @@ func (f *Finish) Remote(ctx context.Context) (Remote, error) {
 		r.Name = names[0]
 	}
 	if r.Name == "" {
-		return r, &words.RefusedError{Reason: "there is no remote that " + f.Into + " belongs to", Hint: remoteHint(f.Into, names)}
+		return r, &text.RefusedError{Reason: "there is no remote that " + f.Into + " belongs to", Hint: remoteHint(f.Into, names)}
 	}
 	if branch, ok := strings.CutPrefix(setting("branch."+f.Into+".merge"), "refs/heads/"); ok && upstream == r.Name {
 		r.Branch = branch
@@ -119,7 +119,7 @@ func remoteHint(into string, remotes []string) string {
 	if len(remotes) == 0 {
 		return "git remote add origin URL, then relay finish --pr"
 	}
-	return "git config branch." + words.ShellWord(into) + ".remote " + words.ShellWord(remotes[0]) + ", or another of " + words.Listed(remotes) + "; then relay finish --pr"
+	return "git config branch." + text.ShellWord(into) + ".remote " + text.ShellWord(remotes[0]) + ", or another of " + text.Listed(remotes) + "; then relay finish --pr"
 }
 
 // Push puts the integration branch onto a remote, under its own name, and nothing else, whatever git is set to push
@@ -133,9 +133,9 @@ func (f *Finish) Push(ctx context.Context, remote string) error {
 	if !errors.As(err, &said) || ctx.Err() != nil {
 		return err
 	}
-	why := &words.RefusedError{Reason: "git push: " + refusal(said), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
+	why := &text.RefusedError{Reason: "git push: " + refusal(said), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
 	if strings.Contains(said.Stderr, "(fetch first)") || strings.Contains(said.Stderr, "(non-fast-forward)") {
-		at := words.ShellWord(remote)
+		at := text.ShellWord(remote)
 		why.Reason = f.Branch + " has other commits at " + remote + ": " + why.Reason
 		why.Hint = "git switch " + f.Branch + " && git pull --no-rebase " + at + " " + f.Branch + " takes them in, then relay finish --pr; git push --force " + at + " " + f.refspec() + " replaces them"
 	}
@@ -146,7 +146,7 @@ func (f *Finish) Push(ctx context.Context, remote string) error {
 func refusal(said *reanchor.GitError) string {
 	var why []string
 	for row := range strings.Lines(said.Stderr) {
-		row = words.Line(row, 200)
+		row = text.Line(row, 200)
 		if row != "" && !strings.HasPrefix(row, "To ") && !strings.HasPrefix(row, "hint: ") && !strings.HasPrefix(row, "error: failed to push some refs to ") {
 			why = append(why, row)
 		}
@@ -164,5 +164,5 @@ func (f *Finish) refspec() string { return f.Tip + ":refs/heads/" + f.Branch }
 
 // PushCommand is what to type to do what Push does.
 func (f *Finish) PushCommand(remote string) string {
-	return "git push " + words.ShellWord(remote) + " " + f.refspec()
+	return "git push " + text.ShellWord(remote) + " " + f.refspec()
 }

@@ -9,7 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -202,7 +202,7 @@ func TestFinishRefuses(t *testing.T) {
 			l.Sh(c.before)
 			before := l.state()
 			_, err := l.plan(c.into, Merge)
-			var refused *words.RefusedError
+			var refused *text.RefusedError
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v, want a refusal", err)
 			}
@@ -223,7 +223,7 @@ func TestFinishAfterWhatItSaidToType(t *testing.T) {
 	l := &lab{repotest.NewNight(t)}
 	l.Sh("git switch -q -c other; git worktree add -q ../beside main")
 	_, err := l.plan("main", Merge)
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	if !errors.As(err, &refused) {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestFinishOfABranchThatWasTakenBack(t *testing.T) {
 					back = "git reset --keep " + own
 				}
 				_, err := l.plan("main", Merge)
-				var refused *words.RefusedError
+				var refused *text.RefusedError
 				if !errors.As(err, &refused) {
 					t.Fatalf("got %v", err)
 				}
@@ -369,8 +369,8 @@ func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
 		}
 		l.Sh(`git update-ref refs/heads/main $(git commit-tree -p main -m Later 'main^{tree}')`)
 		before := l.state()
-		var refused *words.RefusedError
-		if err := f.Land(t.Context(), free); !errors.As(err, &refused) || *refused != (words.RefusedError{Reason: "main was moved by somebody else this moment", Hint: "type relay finish again"}) {
+		var refused *text.RefusedError
+		if err := f.Land(t.Context(), free); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "main was moved by somebody else this moment", Hint: "type relay finish again"}) {
 			t.Errorf("got %v", err)
 		}
 		if l.state() != before {
@@ -422,8 +422,8 @@ func TestRemoteOfABranch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused *words.RefusedError
-		if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || *refused != (words.RefusedError{Reason: "there is no remote that main belongs to", Hint: hint}) {
+		var refused *text.RefusedError
+		if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "there is no remote that main belongs to", Hint: hint}) {
 			t.Errorf("%s: %v", set, err)
 		}
 	}
@@ -455,7 +455,7 @@ func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
 		t.Error("the hook did not run, which uploads large files")
 	}
 	l.Sh(`git push -q -f origin $(git commit-tree -p main -m Foreign 'main^{tree}'):refs/heads/` + repotest.Landed)
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	err = f.Push(t.Context(), "origin")
 	if !errors.As(err, &refused) {
 		t.Fatalf("over somebody else's commits: %v", err)
@@ -482,7 +482,7 @@ func TestPushSaysWhyItWasRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused *words.RefusedError
+		var refused *text.RefusedError
 		if err := f.Push(t.Context(), "origin"); !errors.As(err, &refused) {
 			t.Fatalf("%s: %v", name, err)
 		}

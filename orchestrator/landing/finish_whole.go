@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // whole refuses a branch from which somebody has taken what had landed: relay's own ref still has it, and all of it
@@ -28,7 +28,7 @@ func (f *Finish) whole(ctx context.Context) error {
 	if here, err := f.trunk.repo.Branch(ctx); err == nil && here == f.Branch {
 		back = "git reset --keep " + own
 	}
-	return &words.RefusedError{Reason: f.Branch + " lacks commits that have landed on it: " + lacking,
+	return &text.RefusedError{Reason: f.Branch + " lacks commits that have landed on it: " + lacking,
 		Hint: "git update-ref " + f.trunk.Ref() + " " + f.Branch + ", then relay finish, lands it as it is; " + back + " has it all again"}
 }
 

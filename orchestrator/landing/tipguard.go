@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 )
 
 // TipGuard knows where the integration branch is during a run: where relay has put it. What a person adds to it meanwhile is
@@ -167,7 +167,7 @@ func (g *TipGuard) tookIn(ctx context.Context, from, to string) string {
 	if err != nil {
 		return ""
 	}
-	text := words.Count(len(strings.Fields(list)), "commit") + " that relay did not make was taken in on relay/" + g.Trunk.epic + " (git log " + from[:7] + ".." + to[:7] + ")"
+	text := text.Count(len(strings.Fields(list)), "commit") + " that relay did not make was taken in on relay/" + g.Trunk.epic + " (git log " + from[:7] + ".." + to[:7] + ")"
 	if g.Weigh != nil {
 		text += g.Weigh(ctx, from, to)
 	}

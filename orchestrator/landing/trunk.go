@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 )
 
@@ -66,11 +66,11 @@ func (t *Trunk) begin(ctx context.Context, head string) (tip string, err error) 
 		return tip, nil
 	}
 	if taken, refErr := t.repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
-		return "", &words.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + t.epic, Hint: "git branch -m relay another-name, then relay work"}
+		return "", &text.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + t.epic, Hint: "git branch -m relay another-name, then relay work"}
 	}
 	below, listErr := t.git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:short)", t.branch()+"/")
 	if listErr == nil && below != "" {
-		return "", &words.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + t.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
+		return "", &text.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + t.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
 	}
 	return "", err
 }
@@ -84,7 +84,7 @@ func (t *Trunk) stands(ctx context.Context) (tip, branch string, err error) {
 }
 
 // tip returns the commit the trunk ends in, "" when it has not begun: what a user has committed on the branch is part
-// of it, and a branch that is behind, or gone, is not. Nothing is written. A [*words.RefusedError] says that the two have
+// of it, and a branch that is behind, or gone, is not. Nothing is written. A [*text.RefusedError] says that the two have
 // diverged.
 func (t *Trunk) tip(ctx context.Context) (string, error) {
 	tip, branch, err := t.stands(ctx)
@@ -99,7 +99,7 @@ func (t *Trunk) tip(ctx context.Context) (string, error) {
 			return ends[0], err
 		}
 	}
-	return "", &words.RefusedError{
+	return "", &text.RefusedError{
 		Reason: "the branch relay/" + t.epic + " has commits of its own and lacks some that landed",
 		Hint:   "git branch -m relay/" + t.epic + " mine-" + t.epic + ", then relay work: the branch is made again with all that landed",
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // refs shows where the trunk stands: relay's ref and the branch, by the titles of their commits.
@@ -43,7 +43,7 @@ func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
 			if after := l.refs(); after != before {
 				t.Errorf("a look at it moved %s to %s", before, after)
 			}
-			var refused *words.RefusedError
+			var refused *text.RefusedError
 			if errors.As(err, &refused) != (c.refused != "") || err != nil && refused == nil || refused != nil && !strings.HasPrefix(refused.Hint, c.refused) {
 				t.Fatalf("error %v, want %q", err, c.refused)
 			}
@@ -110,8 +110,8 @@ func TestTrunkBegins(t *testing.T) {
 			base := l.Git("rev-parse", "HEAD")
 			l.Sh(history + c.given)
 			_, err := NewTrunk(l.Open(), "lab", Merge).begin(t.Context(), base)
-			var refused *words.RefusedError
-			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && *refused != (words.RefusedError{Reason: c.why, Hint: c.hint}) {
+			var refused *text.RefusedError
+			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && *refused != (text.RefusedError{Reason: c.why, Hint: c.hint}) {
 				t.Errorf("error %v", err)
 			}
 			if got := l.refs(); got != c.refs {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // costs tells who has used what, and what is left of the caps.
@@ -20,7 +20,7 @@ func (p *page) costs(r *Report) {
 		p.shares("model", r.Models)
 	}
 	if r.EpicUsage != r.Usage {
-		p.say("\nThe epic, over all its runs: %s\n", words.Usage(r.EpicUsage))
+		p.say("\nThe epic, over all its runs: %s\n", text.Usage(r.EpicUsage))
 	}
 	if len(r.Caps) > 0 {
 		p.say("\nCaps, as the configuration has them now:\n\n")
@@ -42,9 +42,9 @@ func (p *page) shares(of string, list []Share) {
 			usd += " (estimated)"
 		}
 		if s.Unpriced > 0 {
-			usd += fmt.Sprintf(", and %s without a price", words.Count(s.Unpriced, "attempt"))
+			usd += fmt.Sprintf(", and %s without a price", text.Count(s.Unpriced, "attempt"))
 		}
-		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, words.Amount(s.InputTokens), words.Amount(s.CachedTokens), words.Amount(s.OutputTokens))
+		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, text.Amount(s.InputTokens), text.Amount(s.CachedTokens), text.Amount(s.OutputTokens))
 	}
 }
 
@@ -57,7 +57,7 @@ func capText(c *Cap) string {
 		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.estimated)))
 	}
 	if b := c.Tokens; b != nil {
-		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", words.Amount(b.Spent), words.Amount(b.Cap), words.Amount(b.Left), estimated(b.estimated)))
+		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", text.Amount(b.Spent), text.Amount(b.Cap), text.Amount(b.Left), estimated(b.estimated)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -79,7 +79,7 @@ func (p *page) waits(r *Report) {
 			p.say("- and %d more: `relay ledger log`\n", len(r.Waits)-i)
 			return
 		}
-		p.say("- %s: %s%s\n", p.moment(w.At), p.wait(&w), words.After(code(w.Why, columnsWide)))
+		p.say("- %s: %s%s\n", p.moment(w.At), p.wait(&w), text.After(code(w.Why, columnsWide)))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/review"
 )
 
@@ -22,7 +22,7 @@ func (p *page) tasks(r *Report) {
 		}
 	}
 	if told > mostTasks {
-		p.say("\nand %s more: `relay report --format json` has all of them\n", words.Count(told-mostTasks, "task"))
+		p.say("\nand %s more: `relay report --format json` has all of them\n", text.Count(told-mostTasks, "task"))
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *page) attempts(t *Task) {
 	p.say("\n")
 	from := max(len(t.Attempts)-mostTries, 0)
 	if from > 0 {
-		p.say("- %s before these: `relay show %s`\n", words.Count(from, "attempt"), t.ID)
+		p.say("- %s before these: `relay show %s`\n", text.Count(from, "attempt"), t.ID)
 	}
 	for i := range t.Attempts[from:] {
 		a := &t.Attempts[from+i]
@@ -78,12 +78,12 @@ func (p *page) attempts(t *Task) {
 			p.say(" by %s", name(who))
 		}
 		if a.Usage != nil {
-			p.say(", %s", words.Usage(*a.Usage))
+			p.say(", %s", text.Usage(*a.Usage))
 		}
 		if a.Elsewhere {
 			p.say(", in another night")
 		}
-		p.say("%s", words.After(code(reason(a), columnsWide)))
+		p.say("%s", text.After(code(reason(a), columnsWide)))
 		if a.Kept != "" {
 			p.say("; kept as %s", code(a.Kept, columnsWide))
 		}

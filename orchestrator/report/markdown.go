@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Most of what markdown tells; the JSON has all of it.
@@ -71,7 +71,7 @@ func (p *page) head(r *Report) {
 		p.say("- acceptance criteria of the tasks below: %d proved, %d not met, %d unproven\n", c.Met, c.NotMet, c.Unproven)
 	}
 	if r.Usage != (attempts.Usage{}) {
-		p.say("- cost: %s\n", words.Usage(r.Usage))
+		p.say("- cost: %s\n", text.Usage(r.Usage))
 	}
 	switch {
 	case r.Finished != "":
@@ -87,33 +87,33 @@ func (p *page) head(r *Report) {
 
 // run is one run in a line.
 func (p *page) run(r *Run) string {
-	text := "one that is known from the ledger only"
+	shown := "one that is known from the ledger only"
 	if r.ID != "" {
-		text = code(r.ID, 60)
+		shown = code(r.ID, 60)
 	}
-	text += ", " + p.day(r.StartedAt)
+	shown += ", " + p.day(r.StartedAt)
 	if r.StoppedAt != nil && !r.StoppedAt.IsZero() {
-		text += " to " + p.moment(*r.StoppedAt)
+		shown += " to " + p.moment(*r.StoppedAt)
 	}
 	if r.Seconds > 0 {
-		text += ", " + lasting(r.Seconds)
+		shown += ", " + lasting(r.Seconds)
 	}
 	if r.Jobs > 0 {
-		text += ", " + words.Count(r.Jobs, "job")
+		shown += ", " + text.Count(r.Jobs, "job")
 	}
 	if r.Until != nil {
-		text += ", until " + p.moment(*r.Until)
+		shown += ", until " + p.moment(*r.Until)
 	}
 	if r.Reason != "" {
-		text += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
+		shown += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
 	}
 	if r.ExitCode != nil {
-		text += fmt.Sprintf(", exit code %d", *r.ExitCode)
+		shown += fmt.Sprintf(", exit code %d", *r.ExitCode)
 	}
 	if r.Why != "" {
-		text += ": " + code(r.Why, columnsWide)
+		shown += ": " + code(r.Why, columnsWide)
 	}
-	return text
+	return shown
 }
 
 func tries(t Tries) string {
@@ -137,7 +137,7 @@ func (p *page) needs(r *Report) {
 	}
 	for i := range r.Refused {
 		f := &r.Refused[i]
-		p.say("\n%s%s\n", code(f.What, columnsWide), words.After(code(f.Why, columnsWide)))
+		p.say("\n%s%s\n", code(f.What, columnsWide), text.After(code(f.Why, columnsWide)))
 		p.typed([]Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
@@ -150,9 +150,9 @@ func (p *page) needs(r *Report) {
 		if n.Reason == WeakerTests {
 			is = "is completed, and nobody has approved its tests"
 		}
-		p.say("\n%s %s %s%s", n.Task, code(n.Title, 120), is, words.After(code(n.Detail, columnsWide)))
+		p.say("\n%s %s %s%s", n.Task, code(n.Title, 120), is, text.After(code(n.Detail, columnsWide)))
 		if n.Blocks > 0 {
-			p.say("; it blocks %s", words.Count(n.Blocks, "task"))
+			p.say("; it blocks %s", text.Count(n.Blocks, "task"))
 		}
 		p.say("\n")
 		p.typed(n.Type)
@@ -190,7 +190,7 @@ func (p *page) table(r *Report) {
 		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), spell(t.Seconds), price(t.Usage), cell(t.Title, 120))
 	}
 	if left > 0 {
-		p.say("\nand %s more: `relay status --verbose`\n", words.Count(left, "task"))
+		p.say("\nand %s more: `relay status --verbose`\n", text.Count(left, "task"))
 	}
 }
 
@@ -203,9 +203,9 @@ func (p *page) state(t *Task) string {
 	case t.Unverified:
 		return "completed, unverified"
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
-		return "blocked by " + words.Some(t.RootCauses, attempts.MaxCauses)
+		return "blocked by " + text.Some(t.RootCauses, attempts.MaxCauses)
 	case t.Status == attempts.BlockedOn:
-		return "waits for " + words.Some(t.WaitsFor, 3)
+		return "waits for " + text.Some(t.WaitsFor, 3)
 	}
 	return strings.ReplaceAll(string(t.Status), "_", " ")
 }
@@ -241,7 +241,7 @@ func (p *page) day(t time.Time) string {
 }
 
 func lasting(seconds float64) string {
-	return words.Span(time.Duration(seconds * float64(time.Second)))
+	return text.Span(time.Duration(seconds * float64(time.Second)))
 }
 
 // spell is a time in a table; nothing for none.
@@ -256,5 +256,5 @@ func price(u *attempts.Usage) string {
 	if u == nil {
 		return ""
 	}
-	return words.Usage(*u)
+	return text.Usage(*u)
 }

@@ -3,26 +3,26 @@ package report
 import (
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // maxBlock bounds one block of text, in bytes.
 const maxBlock = 2_000
 
 // code shows text of any origin as code in one line of markdown.
-func code(text string, width int) string {
-	text = words.Line(text, width)
-	if text == "" {
+func code(s string, width int) string {
+	s = text.Line(s, width)
+	if s == "" {
 		return ""
 	}
-	fence := backticks(text, 1)
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
-		text = " " + text + " "
+	fence := backticks(s, 1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
 	}
-	return fence + text + fence
+	return fence + s + fence
 }
 
-// cell is code in a table. Which bar ends a cell depends on who reads it, so that there is none: it is shown broken.
+// cell is code in a table. Which bar ends a cell depends on who reads it, so that there is none: it is s broken.
 func cell(text string, width int) string {
 	return strings.ReplaceAll(code(text, width), "|", "¦")
 }
@@ -31,13 +31,13 @@ func cell(text string, width int) string {
 func name(text string) string { return code(text, 80) }
 
 // block shows text of any origin as a block of code in markdown.
-func block(text string) string {
-	text = strings.Trim(words.Safe(words.Clip(text, maxBlock)), "\n")
-	if strings.TrimSpace(text) == "" {
+func block(s string) string {
+	s = strings.Trim(text.Safe(text.Clip(s, maxBlock)), "\n")
+	if strings.TrimSpace(s) == "" {
 		return ""
 	}
-	fence := backticks(text, 3)
-	return "\n" + fence + "text\n" + text + "\n" + fence + "\n"
+	fence := backticks(s, 3)
+	return "\n" + fence + "text\n" + s + "\n" + fence + "\n"
 }
 
 // backticks are more than text has in a row, and at least so many.

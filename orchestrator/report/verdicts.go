@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/review"
 )
 
@@ -26,7 +26,7 @@ func (p *page) said(a *Attempt) {
 		p.say(": %s", name(string(r.Verdict)))
 	}
 	if r.Rounds > 0 {
-		p.say(", after %s of mending", words.Count(r.Rounds, "round"))
+		p.say(", after %s of mending", text.Count(r.Rounds, "round"))
 	}
 	if r.Split {
 		p.say("; they disagree")
@@ -44,10 +44,10 @@ func (p *page) panel(r *Review) {
 		p.say("\n")
 	}
 	for _, one := range r.Missing {
-		p.say("- %s: no opinion%s\n", name(one.Name), words.After(code(one.Why, columnsWide)))
+		p.say("- %s: no opinion%s\n", name(one.Name), text.After(code(one.Why, columnsWide)))
 	}
 	for _, one := range r.Reviewers {
-		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)), name(string(one.Verdict)), findings(one.Findings), words.After(code(one.Summary, columnsWide)))
+		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)), name(string(one.Verdict)), findings(one.Findings), text.After(code(one.Summary, columnsWide)))
 	}
 }
 
@@ -66,7 +66,7 @@ func (p *page) judged(j *EpicReview) {
 		p.finding(&j.Findings[i])
 	}
 	if len(j.Added) > 0 {
-		p.say("\nAdded as tasks: %s\n", code(words.Some(j.Added, mostListed), columnsWide))
+		p.say("\nAdded as tasks: %s\n", code(text.Some(j.Added, mostListed), columnsWide))
 	}
 }
 
@@ -84,7 +84,7 @@ func findings(by map[review.Severity]int) string {
 	if total == 0 {
 		return "no findings"
 	}
-	return words.Count(total, "finding") + words.After(strings.Join(parts, ", "))
+	return text.Count(total, "finding") + text.After(strings.Join(parts, ", "))
 }
 
 // putOff lists what reviewers found that did not hold a change up.

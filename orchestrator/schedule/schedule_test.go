@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 const diamond = `version: 2
@@ -50,7 +50,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("%q: got %q (%v), want %q", ids, got, err, want)
 		}
 	}
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	if _, err := Select(g, []string{"A", "Z"}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "Z") {
 		t.Errorf("got %v, want Z refused", err)
 	}

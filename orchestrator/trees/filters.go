@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -29,9 +29,9 @@ func filters(ctx context.Context, repo *reanchor.Git) error {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		_, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", ":0:" + used[name].path}, Stdout: io.Discard, Wall: filterWall})
 		if err != nil && ctx.Err() == nil {
-			return &words.RefusedError{
-				Reason: fmt.Sprintf("git cannot write %s into a worktree, because its filter %s fails: %v", words.Listed([]string{used[name].path}), words.Listed([]string{name}), err),
-				Hint:   "install what filter." + words.Listed([]string{name}) + " in git config names, or set relay.isolation: none",
+			return &text.RefusedError{
+				Reason: fmt.Sprintf("git cannot write %s into a worktree, because its filter %s fails: %v", text.Listed([]string{used[name].path}), text.Listed([]string{name}), err),
+				Hint:   "install what filter." + text.Listed([]string{name}) + " in git config names, or set relay.isolation: none",
 			}
 		}
 	}

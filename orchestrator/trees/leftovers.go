@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -123,9 +123,9 @@ func (o Cleanup) worktrees(ctx context.Context) ([]Leftover, error) {
 		if l.Why, err = o.Slots.Loss(ctx, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
-		l.Look = "git -C " + words.ShellWord(l.Name) + " status"
+		l.Look = "git -C " + text.ShellWord(l.Name) + " status"
 		if _, err := os.Lstat(filepath.Join(l.Name, ".git")); err != nil {
-			l.Look = "ls -A " + words.ShellWord(l.Name) // git would look at the repository around it
+			l.Look = "ls -A " + text.ShellWord(l.Name) // git would look at the repository around it
 		}
 		found[i] = l
 	}
@@ -153,11 +153,11 @@ func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover
 		busy := o.busy(epicOf(l.Name))
 		switch l.Why = cmp.Or(busy, ClaimWords(at, own)); {
 		case busy != "":
-			l.Look = "git log " + words.ShellWord(l.Name)
+			l.Look = "git log " + text.ShellWord(l.Name)
 		case own != "":
-			l.Look = "git log -p -" + own + " " + words.ShellWord(l.Name)
+			l.Look = "git log -p -" + own + " " + text.ShellWord(l.Name)
 		case at != "":
-			l.Look = "git -C " + words.ShellWord(at) + " status"
+			l.Look = "git -C " + text.ShellWord(at) + " status"
 		}
 		found = append(found, l)
 	}
@@ -206,13 +206,13 @@ func (o Cleanup) copies(ctx context.Context) ([]Leftover, error) {
 			if err != nil {
 				return nil, err
 			}
-			l.Look = "git --git-dir=" + words.ShellWord(name) + " log --all"
+			l.Look = "git --git-dir=" + text.ShellWord(name) + " log --all"
 			found = append(found, l)
 		}
 	}
 	damaged, err := filepath.Glob(filepath.Join(o.Dir, "git-damaged*"))
 	for _, path := range damaged {
-		found = append(found, Leftover{Kind: LeftCopy, Name: path, Why: "what was left of a .git that an agent had damaged", Look: "ls " + words.ShellWord(path)})
+		found = append(found, Leftover{Kind: LeftCopy, Name: path, Why: "what was left of a .git that an agent had damaged", Look: "ls " + text.ShellWord(path)})
 	}
 	return found, err
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -47,10 +47,10 @@ func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 	}
 	_, linked := os.Lstat(filepath.Join(repo.Root(), ".git"))
 	if changed := w.unconverted(ctx, "HEAD", uncommitted(string(out), linked != nil)); len(changed) > 0 {
-		return "changes in no commit: " + words.Listed(changed), nil
+		return "changes in no commit: " + text.Listed(changed), nil
 	}
 	if closed := closed(said.String()); len(closed) > 0 {
-		return "folders that git may not look into: " + words.Listed(closed), nil
+		return "folders that git may not look into: " + text.Listed(closed), nil
 	}
 	return w.unseen(ctx)
 }

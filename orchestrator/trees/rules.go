@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -188,10 +188,10 @@ func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
 		if err := replaceFile(f.path, content); err != nil {
 			return err
 		}
-		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
+		r.untold = append(r.untold, Meddling{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
 	}
 	if told := changed.of(personal); len(told) > 0 {
-		r.untold = append(r.untold, Meddling{"the settings " + words.Listed(told) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
+		r.untold = append(r.untold, Meddling{"the settings " + text.Listed(told) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
 	}
 	f.content, f.there = content, true
 	return nil

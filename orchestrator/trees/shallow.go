@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // cut is the file in which git keeps which commits have no history here; "" when there is none.
@@ -35,7 +35,7 @@ func (r *Rules) mendShallow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.untold = append(r.untold, Meddling{Text: "the history of " + words.Count(len(given), "commit") + " was cut off in .git/shallow during the attempt; relay put it back"})
+		r.untold = append(r.untold, Meddling{Text: "the history of " + text.Count(len(given), "commit") + " was cut off in .git/shallow during the attempt; relay put it back"})
 	}
 	r.shallow = r.cut()
 	return nil

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
 // Oldest git that merges in the object database.
 const gitMajor, gitMinor = 2, 38
 
-// Unsuited says why tasks cannot work in worktrees of a repository: a [*words.RefusedError], or nil when they can.
+// Unsuited says why tasks cannot work in worktrees of a repository: a [*text.RefusedError], or nil when they can.
 func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 	const otherwise = "or set relay.isolation: none"
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"version"}})
@@ -22,7 +22,7 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 		return err
 	}
 	if version := strings.TrimSpace(strings.TrimPrefix(string(out), "git version ")); !merges(version) {
-		return &words.RefusedError{
+		return &text.RefusedError{
 			Reason: fmt.Sprintf("git %s is too old for tasks in worktrees: they need %d.%d", version, gitMajor, gitMinor),
 			Hint:   "install a newer git, " + otherwise,
 		}
@@ -31,7 +31,7 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 		if err != nil {
 			return err
 		}
-		return &words.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}
+		return &text.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}
 	}
 	for _, taken := range []string{"relay", strings.TrimSuffix(TaskBranches, "/")} {
 		at, err := repo.Ref(ctx, "refs/heads/"+taken)
@@ -39,7 +39,7 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 			return err
 		}
 		if at != "" {
-			return &words.RefusedError{
+			return &text.RefusedError{
 				Reason: "there is a branch named " + taken + ", so git cannot make the branches below " + taken + "/ that tasks need",
 				Hint:   "git branch -m " + taken + " another-name, then relay work",
 			}
@@ -49,7 +49,7 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 		if err != nil {
 			return err
 		}
-		return &words.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "relay work --isolation none, or set relay.isolation: none"}
+		return &text.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "relay work --isolation none, or set relay.isolation: none"}
 	}
 	if err := lfs(ctx, repo); err != nil {
 		return err
@@ -58,13 +58,13 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 }
 
 // Placed refuses a folder for worktrees, absolute, that cannot be made because a file is in its way: a
-// [*words.RefusedError]. It writes nothing.
+// [*text.RefusedError]. It writes nothing.
 func Placed(dir string) error {
 	at := dir
 	for at != filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err == nil && !info.IsDir() && at != dir { // the last name is relay's own
-			return &words.RefusedError{Reason: at + " is a file, and the worktrees shall go below it", Hint: "move it away, or have relay.worktree.dir name a folder"}
+			return &text.RefusedError{Reason: at + " is a file, and the worktrees shall go below it", Hint: "move it away, or have relay.worktree.dir name a folder"}
 		}
 		if err == nil {
 			return nil
@@ -109,7 +109,7 @@ func lfs(ctx context.Context, repo *reanchor.Git) error {
 		return ctx.Err()
 	}
 	if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"lfs", "version"}}); err != nil && ctx.Err() == nil {
-		return &words.RefusedError{Reason: "this repository keeps large files with git-lfs, which is not installed",
+		return &text.RefusedError{Reason: "this repository keeps large files with git-lfs, which is not installed",
 			Hint: `install git-lfs, or do without the large files: git config filter.lfs.required false && git config filter.lfs.process ""`}
 	}
 	return ctx.Err()

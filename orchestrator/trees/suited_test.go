@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 func TestUnsuited(t *testing.T) {
@@ -50,7 +50,7 @@ func TestUnsuited(t *testing.T) {
 			l := newPlain(t)
 			l.Sh(c.given)
 			err := Unsuited(t.Context(), l.Open())
-			var refused *words.RefusedError
+			var refused *text.RefusedError
 			switch {
 			case c.reason == "" && err != nil:
 				t.Error(err)

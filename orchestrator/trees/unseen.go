@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -37,9 +37,9 @@ func (w *Tree) unseen(ctx context.Context) (string, error) {
 	}
 	switch {
 	case len(inner) > 0:
-		return "repositories of their own inside it: " + words.Listed(inner), nil
+		return "repositories of their own inside it: " + text.Listed(inner), nil
 	case len(hidden) > 0:
-		return "changes that git was told not to look at: " + words.Listed(hidden), nil
+		return "changes that git was told not to look at: " + text.Listed(hidden), nil
 	}
 	return "", nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 func TestWordsForTrees(t *testing.T) {
@@ -18,7 +18,7 @@ func TestWordsForTrees(t *testing.T) {
 	empty.Write("x", "")
 	empty.Git("init", "-q")
 	err := Unsuited(t.Context(), empty.Open())
-	if want := (words.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}); err == nil || err.Error() != want.Reason {
+	if want := (text.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}); err == nil || err.Error() != want.Reason {
 		t.Errorf("got %v, want %+v", err, want)
 	}
 	v := &Vault{GitDir: filepath.Join(l.Root, "gone"), Store: filepath.Join(l.Root, "copy"), Aside: filepath.Join(l.Root, "seed.txt", "x")}

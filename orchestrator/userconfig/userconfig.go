@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Watch holds the files. What changes while no agent is at work is the user's.
@@ -164,11 +164,11 @@ func (w *Watch) putBack(h *held, now *state) Change {
 		return Change{what + " was changed during the attempt, and relay cannot put it back" + because(err) + ": look at it", h.program}
 	}
 	h.was = stateOf(h.path)
-	text := what + " was changed during the attempt; relay put it back"
+	message := what + " was changed during the attempt; relay put it back"
 	if kept != "" {
-		text += ": cp " + words.ShellWord(kept) + " " + words.ShellWord(h.path) + " brings the change back"
+		message += ": cp " + text.ShellWord(kept) + " " + text.ShellWord(h.path) + " brings the change back"
 	}
-	return Change{Text: text}
+	return Change{Text: message}
 }
 
 func because(err error) string {

@@ -7,7 +7,7 @@ import (
 
 	"relay/epic"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
@@ -36,7 +36,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 		c.reportChecks(tried.Checks)
 	}
 	if len(tried.Changed) > 0 {
-		c.add(Warn, "checks", "the checks have changed "+words.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")
+		c.add(Warn, "checks", "the checks have changed "+text.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")
 	}
 }
 
@@ -46,7 +46,7 @@ func (c *checkup) reportChecks(tried []orchestrator.TriedCheck) {
 	for _, t := range tried {
 		whose := "the epic"
 		if len(t.Tasks) > 0 {
-			whose = words.Some(t.Tasks, 3)
+			whose = text.Some(t.Tasks, 3)
 		}
 		state, fix := Warn, ""
 		var text string

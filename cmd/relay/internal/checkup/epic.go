@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // epic reads the plan and says what in it nothing would prove.
@@ -15,10 +15,10 @@ func (c *checkup) epic() bool {
 		return false
 	}
 	c.plan = plan
-	c.add(OK, "epic", fmt.Sprintf("%s, %s", plan.Epic.ID, words.Count(len(plan.Epic.Tasks), "task")), "")
+	c.add(OK, "epic", fmt.Sprintf("%s, %s", plan.Epic.ID, text.Count(len(plan.Epic.Tasks), "task")), "")
 	for i, w := range project.Unproved(plan.Epic) {
 		if i == project.MaxWarnings {
-			c.add(Warn, "epic", fmt.Sprintf("and %s more like this", words.Count(len(project.Unproved(plan.Epic))-i, "task")), "")
+			c.add(Warn, "epic", fmt.Sprintf("and %s more like this", text.Count(len(project.Unproved(plan.Epic))-i, "task")), "")
 			break
 		}
 		fix := "write the commands that prove it under checks: in "

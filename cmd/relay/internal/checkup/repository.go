@@ -9,7 +9,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 func (c *checkup) repository(ctx context.Context) {
@@ -42,15 +42,15 @@ func (c *checkup) repository(ctx context.Context) {
 	var changed []string
 	for _, ch := range facts.Changes {
 		if ch.Code != "??" {
-			changed = append(changed, words.Line(ch.Path, 60))
+			changed = append(changed, text.Line(ch.Path, 60))
 		}
 	}
 	switch {
 	case len(changed) == 0 || !known: // it may be the configuration itself
 	case isolation == "none":
-		c.add(Fail, "repository", "uncommitted changes: "+words.Some(changed, 3), "git commit or git stash them")
+		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), "git commit or git stash them")
 	case apart:
-		c.add(Warn, "repository", "uncommitted changes are not part of the night, and stay as they are: "+words.Some(changed, 3), "git commit them if the tasks need them")
+		c.add(Warn, "repository", "uncommitted changes are not part of the night, and stay as they are: "+text.Some(changed, 3), "git commit them if the tasks need them")
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
-	"relay/orchestrator/words"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -35,7 +35,7 @@ func (c *checkup) worktrees(ctx context.Context) {
 	if err == nil {
 		err = trees.Placed(c.project.Worktrees().Dir)
 	}
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		c.add(Fail, "worktrees", refused.Reason, refused.Hint)
@@ -80,7 +80,7 @@ func (c *checkup) commits(ctx context.Context) {
 	}
 	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
 	if _, forAll := c.setting(ctx, "--type=path", "core.hooksPath"); len(hooks) > 0 && (forAll || !c.usesWorktrees()) {
-		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+words.Some(hooks, 9), "core.hooksPath", "/dev/null")
+		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+text.Some(hooks, 9), "core.hooksPath", "/dev/null")
 	}
 	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
 		if c.gitSays(ctx, key) {

@@ -13,7 +13,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners/process"
 )
@@ -68,7 +68,7 @@ func Diagnose(err error) Diagnosis {
 	}
 	d := Diagnosis{Code: Failure, Messages: []string{Message(err)}}
 	var hint *Hinted
-	var refused *words.RefusedError
+	var refused *text.RefusedError
 	var none *orchestrator.NoRunnerError
 	switch {
 	case errors.As(err, &hint):
@@ -187,7 +187,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 
 // differences are the first lines of a diff.
 func differences(diff string) []string {
-	lines := strings.Split(strings.TrimSpace(words.Safe(diff)), "\n")
+	lines := strings.Split(strings.TrimSpace(text.Safe(diff)), "\n")
 	if len(lines) > maxProblemsShown {
 		lines = append(lines[:maxProblemsShown], "…")
 	}
@@ -195,7 +195,7 @@ func differences(diff string) []string {
 }
 
 // Message returns the text of an error, harmless for a terminal.
-func Message(err error) string { return strings.TrimSpace(words.Safe(err.Error())) }
+func Message(err error) string { return strings.TrimSpace(text.Safe(err.Error())) }
 
 // WouldRefuse wraps the error for which relay work would not begin, for commands that only look.
 type WouldRefuse struct{ Err error }

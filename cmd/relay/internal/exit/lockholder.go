@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // HolderText says who holds the epic.
@@ -23,9 +23,9 @@ func HolderMessage(err error, e *attempts.HeldError) string {
 	who, inUse := HolderText(&e.Holder), new(*orchestrator.InUseError)
 	switch checkout := errors.As(err, inUse); {
 	case checkout && (*inUse).Epic && e.Foreign:
-		return "this epic is held in " + words.Line(e.Holder.Dir, 200) + " by " + who + ", another machine"
+		return "this epic is held in " + text.Line(e.Holder.Dir, 200) + " by " + who + ", another machine"
 	case checkout && (*inUse).Epic:
-		return "relay is already at work on this epic in " + words.Line(e.Holder.Dir, 200) + ": " + who
+		return "relay is already at work on this epic in " + text.Line(e.Holder.Dir, 200) + ": " + who
 	case checkout && e.Foreign:
 		return "this checkout is held by " + atWork(&e.Holder) + ", another machine"
 	case checkout:
@@ -42,14 +42,14 @@ func HolderMessage(err error, e *attempts.HeldError) string {
 
 // atWork says who holds a checkout, and for which epic.
 func atWork(h *attempts.Holder) string {
-	text := HolderText(h)
+	shown := HolderText(h)
 	if h.Epic != "" {
-		text += ", on epic " + words.Line(h.Epic, 80)
+		shown += ", on epic " + text.Line(h.Epic, 80)
 	}
 	if h.Dir != "" {
-		text += " in " + words.Line(h.Dir, 200)
+		shown += " in " + text.Line(h.Dir, 200)
 	}
-	return text
+	return shown
 }
 
 // holderHint says what to type about whoever is in the way.
@@ -61,7 +61,7 @@ func holderHint(err error, e *attempts.HeldError) string {
 	inUse := new(*orchestrator.InUseError)
 	switch {
 	case e.Foreign && e.Path != "":
-		return "if that run is over: rm " + words.ShellWord(e.Path) + ", then type the command again"
+		return "if that run is over: rm " + text.ShellWord(e.Path) + ", then type the command again"
 	case e.Foreign:
 		return "if that run is over, remove the file lock in relay's folder, then type the command again"
 	case errors.As(err, inUse) && (*inUse).Epic:

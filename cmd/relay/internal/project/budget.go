@@ -10,7 +10,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator/budget"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 const budgetKey = "relay.budget_usd"
@@ -155,7 +155,7 @@ func (c *Caps) check(h agentModel, l budgetCap) error {
 		return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: agent %s does not say what it costs, and chooses its model itself", l.key, h.name), Code: exit.Invalid,
 			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name)}
 	}
-	return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: nobody knows what %s costs, the model of agent %s", l.key, words.Line(h.model, 60), h.name), Code: exit.Invalid,
+	return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: nobody knows what %s costs, the model of agent %s", l.key, text.Line(h.model, 60), h.name), Code: exit.Invalid,
 		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model))}
 }
 
@@ -178,7 +178,7 @@ func (c *Caps) UncountedWarning() []string {
 	if len(names) > 1 {
 		whose = "they cost"
 	}
-	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known", run, words.Some(names, 5), whose)}
+	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known", run, text.Some(names, 5), whose)}
 }
 
 // RaiseEpicBudget is the hint for an epic whose budget is used up.
@@ -196,7 +196,7 @@ func (c *Caps) Text() string {
 			all = append(all, fmt.Sprintf("%s %.2f USD", c.of, c.cap.USD))
 		}
 		if c.cap.Tokens > 0 {
-			all = append(all, fmt.Sprintf("%s %s tokens", c.of, words.Amount(c.cap.Tokens)))
+			all = append(all, fmt.Sprintf("%s %s tokens", c.of, text.Amount(c.cap.Tokens)))
 		}
 	}
 	if len(all) == 0 {

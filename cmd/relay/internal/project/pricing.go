@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -139,7 +139,7 @@ func (c *Caps) Reports() []string {
 		if len(parts) == 0 {
 			continue
 		}
-		text := strings.TrimSpace(h.name+" "+words.Line(h.model, 60)) + ": " + strings.Join(parts, "; ")
+		text := strings.TrimSpace(h.name+" "+text.Line(h.model, 60)) + ": " + strings.Join(parts, "; ")
 		if by := c.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l budgetCap) bool { return l.money }) {
 			text += " (money by " + by + ")"
 		}

@@ -16,7 +16,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
 	"relay/orchestrator"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -95,7 +95,7 @@ func Repository(ctx context.Context, s Session) (*Project, error) {
 	if errors.Is(err, reanchor.ErrNoRepository) {
 		if copied := newestBackup(s.Environ, dir); copied != "" {
 			return nil, &exit.Hinted{Err: errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
-				Hint: "mv " + words.ShellWord(copied) + " " + words.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
+				Hint: "mv " + text.ShellWord(copied) + " " + text.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
 		}
 	}
 	if err != nil {

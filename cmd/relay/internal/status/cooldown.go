@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Cooldown is a runner that is not to be asked before a time.
@@ -49,11 +49,11 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 	}
 	if wait := s.Waiting; wait != nil {
-		tell("wait", words.Line(l.waitText(wait), maxWhy))
+		tell("wait", text.Line(l.waitText(wait), maxWhy))
 	}
 	for _, c := range s.Cooling {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			tell("limit", words.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), words.After(c.Why)), maxWhy))
+			tell("limit", text.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), text.After(c.Why)), maxWhy))
 		}
 	}
 	if len(s.Cooling) > 0 {
@@ -62,7 +62,7 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 }
 
 func (l Printer) waitText(w *Wait) string {
-	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + words.After(w.Why)
+	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + text.After(w.Why)
 }
 
 // stopFirst tells the user to stop an active run before another one can begin; "" when none is active.

@@ -8,7 +8,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
@@ -101,7 +101,7 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 	if r.done = "every task is completed"; len(o.Tasks) == 1 {
 		r.done = o.Tasks[0] + " is completed"
 	} else if len(o.Tasks) > 1 {
-		r.done = words.Some(o.Tasks, 5) + " are completed"
+		r.done = text.Some(o.Tasks, 5) + " are completed"
 	}
 	return r, nil
 }
@@ -145,7 +145,7 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 		case status == attempts.Gated:
 			why = "gated: " + string(l.Tasks[t.ID].Gate.Reason)
 		case len(causes[i]) > 0:
-			why = "blocked by " + words.Some(causes[i], attempts.MaxCauses)
+			why = "blocked by " + text.Some(causes[i], attempts.MaxCauses)
 		}
 		if why != "" {
 			left = append(left, SkippedTask{t.ID, t.Title, why})

@@ -8,7 +8,7 @@ import (
 
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Write writes the dry run as text, in lines of at most width columns.
@@ -18,7 +18,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, head+rest[12:])
 	}
 	if wait := r.Wait; wait != nil {
-		say("would wait  until " + Printer{Now: r.now}.nearTime(wait.Until) + " for " + wait.For + words.After(wait.Why))
+		say("would wait  until " + Printer{Now: r.now}.nearTime(wait.Until) + " for " + wait.For + text.After(wait.Why))
 	}
 	r.rows(w, width)
 	for _, item := range r.Left {
@@ -33,7 +33,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, "nothing would run")
 	}
 	if len(r.Judges) > 0 {
-		say("would ask   " + words.Some(r.Judges, 5) + " about the whole epic, when every task is completed")
+		say("would ask   " + text.Some(r.Judges, 5) + " about the whole epic, when every task is completed")
 	}
 }
 
@@ -54,13 +54,13 @@ func (r *DryRun) rows(w io.Writer, width int) {
 			job = fmt.Sprintf("  job %-*d", longest, item.Job)
 		}
 		head := fmt.Sprintf("would run   %-*s%s  %s (%s): ", widest, times[k], job, item.Task, item.Runner)
-		fmt.Fprintln(w, head+words.Line(item.Title, max(width-len(head), 20)))
+		fmt.Fprintln(w, head+text.Line(item.Title, max(width-len(head), 20)))
 	}
 }
 
 // sum says how long it would take.
 func (r *DryRun) sum() string {
-	jobs, least := words.Count(r.Jobs, "job"), ""
+	jobs, least := text.Count(r.Jobs, "job"), ""
 	if r.BasedOn == 0 {
 		if r.Jobs > 1 {
 			least = ", at least " + r.at(r.Chain) + " with any number"
@@ -70,7 +70,7 @@ func (r *DryRun) sum() string {
 	if r.Jobs > 1 {
 		least = "; with any number at least " + r.at(min(r.Chain, r.P50))
 	}
-	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (going by %s done)", r.at(r.P50), jobs, r.at(r.P90), least, words.Count(r.BasedOn, "task"))
+	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (going by %s done)", r.at(r.P50), jobs, r.at(r.P90), least, text.Count(r.BasedOn, "task"))
 	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
 		text += "; not all by " + Printer{Now: r.now}.nearTime(r.until) + ", about " + formatEstimate(late) + " more"
 	}

@@ -12,7 +12,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Forecast estimates when a run will end, or would if it began now.
@@ -97,26 +97,26 @@ func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.
 // forecast says when a run will be over or, when none is on, how much there is left.
 func (l Printer) forecast(w io.Writer, s *Report) {
 	f, word, until := s.Forecast, "finish", s.Run.Until
-	var text string
+	var shown string
 	switch {
 	case s.Run.State != Running:
-		word, text = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), words.Count(f.Jobs, "job"), formatEstimate(f.long))
+		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), text.Count(f.Jobs, "job"), formatEstimate(f.long))
 	case until != nil && f.P50.After(*until):
-		text = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(*until), formatEstimate(f.P50.Sub(*until)), formatEstimate(f.P90.Sub(*until)))
+		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(*until), formatEstimate(f.P50.Sub(*until)), formatEstimate(f.P90.Sub(*until)))
 	default:
-		text = fmt.Sprintf("about %s, by %s in nine of ten cases", l.nearTime(f.P50), l.nearTime(f.P90))
+		shown = fmt.Sprintf("about %s, by %s in nine of ten cases", l.nearTime(f.P50), l.nearTime(f.P90))
 		if until != nil && f.P90.After(*until) {
-			text += ", but the run ends at " + l.nearTime(*until)
+			shown += ", but the run ends at " + l.nearTime(*until)
 		}
 	}
-	text += fmt.Sprintf(" (going by %s done)", words.Count(f.BasedOn, "task"))
+	shown += fmt.Sprintf(" (going by %s done)", text.Count(f.BasedOn, "task"))
 	if len(f.Of) > 0 {
-		text += "; only " + words.Some(f.Of, 5) + " and what that needs"
+		shown += "; only " + text.Some(f.Of, 5) + " and what that needs"
 	}
 	if f.LeftOut > 0 {
-		text += "; without " + words.Count(f.LeftOut, "task") + " held up by gates"
+		shown += "; without " + text.Count(f.LeftOut, "task") + " held up by gates"
 	}
-	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(shown, l.Width, "       "), " "))
 }
 
 // nearTime shows a time that is near by the clock alone, although it may be tomorrow.

@@ -8,7 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // needsYou says what a person should type, and for what.
@@ -67,14 +67,14 @@ func (l Printer) doubtful(w io.Writer, tasks []Task) {
 // doubtText says which tests of a completed task need a person, and what to type.
 func doubtText(id string, tests []string) string {
 	return fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
-		id, words.Line(strings.Join(tests, "; "), maxWhy), id, id, id)
+		id, text.Line(strings.Join(tests, "; "), maxWhy), id, id, id)
 }
 
 // refused names the runners that would not work and what to type for each, and returns what comes before relay work.
 func (l Printer) refused(w io.Writer, list []Refusal) (first string) {
 	for _, r := range list {
-		text := r.what + " (" + strings.TrimPrefix(words.After(r.Why), ": ") + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(words.Line(text, maxWhy), l.Width, "    "), " "))
+		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
 		first += r.Fix + "; then "
 	}
 	return first

@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // WriteAttempt writes one attempt with its receipt for a person.
@@ -16,14 +16,14 @@ func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 	result := strings.ReplaceAll(string(at.Result), "_", " ")
 	switch {
 	case !at.EndedAt.IsZero():
-		head += "  " + words.Span(at.EndedAt.Sub(at.StartedAt))
+		head += "  " + text.Span(at.EndedAt.Sub(at.StartedAt))
 	case l.Dead:
 		result = InterruptedText
 	default:
-		head += "  running for " + words.Span(l.Now.Sub(at.StartedAt))
+		head += "  running for " + text.Span(l.Now.Sub(at.StartedAt))
 	}
 	if at.Runner != "" {
-		head += "  " + words.Line(strings.TrimSpace(at.Runner+" "+at.Model), 40)
+		head += "  " + text.Line(strings.TrimSpace(at.Runner+" "+at.Model), 40)
 	}
 	head += "  " + result
 	if at.Result != attempts.ResultSuccess && at.Outcome != "" {
@@ -32,11 +32,11 @@ func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 	fmt.Fprintln(w, indent+head)
 	WriteReceipt(w, &at.Receipt, l, indent+"  ")
 	if u := at.Undone; u != nil {
-		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, words.Some(u.Since, 8))
+		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, text.Some(u.Since, 8))
 		fmt.Fprintln(w, terminal.Wrap(text, l.Width, indent+"  "))
 	}
 	if at.Usage != nil {
-		fmt.Fprintf(w, "%s  %s\n", indent, words.Usage(*at.Usage))
+		fmt.Fprintf(w, "%s  %s\n", indent, text.Usage(*at.Usage))
 	}
 }
 
@@ -58,9 +58,9 @@ func ChargeText(charged bool) string {
 
 // WriteReceipt writes what an attempt left: its summary, checks, verdict and what was kept of its work.
 func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
-	say := func(label, text string) {
-		if strings.TrimSpace(text) != "" {
-			fmt.Fprintln(w, terminal.Wrap(label+text, l.Width, indent))
+	say := func(label, shown string) {
+		if strings.TrimSpace(shown) != "" {
+			fmt.Fprintln(w, terminal.Wrap(label+shown, l.Width, indent))
 		}
 	}
 	say("", r.Summary)
@@ -71,21 +71,21 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 	if r.AlreadyDone {
 		say("", "already done: nothing had to change, and its checks pass on the commit that the attempt began from")
 	}
-	say("changed: ", words.Some(r.FilesChanged, 8))
-	for _, text := range r.WeakerTests {
-		say("look at its tests: ", text)
+	say("changed: ", text.Some(r.FilesChanged, 8))
+	for _, shown := range r.WeakerTests {
+		say("look at its tests: ", shown)
 	}
 	for _, c := range r.Checks {
 		of := c.Phase
 		if c.Attribution != "" {
 			of += ", " + strings.ReplaceAll(string(c.Attribution), "_", " ")
 		}
-		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, words.Exit(c.ExitCode), c.Seconds, of))
+		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, text.Exit(c.ExitCode), c.Seconds, of))
 	}
 	say("verdict: ", string(r.Verdict))
 	if r.Findings != "" {
-		for _, text := range strings.Split(words.Safe(strings.TrimSpace(r.Findings)), "\n") {
-			fmt.Fprintln(w, indent+"| "+words.Line(text, max(l.Width-len(indent)-2, 20)))
+		for _, shown := range strings.Split(text.Safe(strings.TrimSpace(r.Findings)), "\n") {
+			fmt.Fprintln(w, indent+"| "+text.Line(shown, max(l.Width-len(indent)-2, 20)))
 		}
 	}
 	say("suggestion: ", r.Suggestion)

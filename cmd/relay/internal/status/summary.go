@@ -8,7 +8,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -46,14 +46,14 @@ func NewSummary(s orchestrator.Summary, code, reloads int) Summary {
 
 // suspendText says in one line how long the machine was suspended during the run.
 func suspendText(naps []orchestrator.Nap) string {
-	text, sum := naps[0].String(), time.Duration(0)
+	shown, sum := naps[0].String(), time.Duration(0)
 	for _, nap := range naps {
 		sum += nap.To.Sub(nap.From)
 	}
 	if more := len(naps) - 1; more > 0 {
-		text += fmt.Sprintf(" and %s after that, %s in all", words.Count(more, "time"), words.Span(sum))
+		shown += fmt.Sprintf(" and %s after that, %s in all", text.Count(more, "time"), text.Span(sum))
 	}
-	return text + ": nothing was done then"
+	return shown + ": nothing was done then"
 }
 
 func suspendedSeconds(naps []orchestrator.Nap) (seconds float64) {
@@ -84,7 +84,7 @@ func (l Printer) RunSummary(w io.Writer, s orchestrator.Summary, now *Report) {
 		l.note(w, next)
 	}
 	fmt.Fprintf(w, "tasks  %s %s\n", Bar(now.Counts, 20), l.CountsText(now.Counts))
-	fmt.Fprintf(w, "time   %s, %s\n", words.Span(s.Elapsed), words.Count(s.Ended, "attempt"))
+	fmt.Fprintf(w, "time   %s, %s\n", text.Span(s.Elapsed), text.Count(s.Ended, "attempt"))
 	if len(s.Naps) > 0 {
 		l.note(w, suspendText(s.Naps))
 	}
@@ -92,7 +92,7 @@ func (l Printer) RunSummary(w io.Writer, s orchestrator.Summary, now *Report) {
 		l.note(w, "epic.yml has changed since this run began: the next relay work goes by it")
 	}
 	if u := s.Usage; u != (attempts.Usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", words.Usage(u))
+		fmt.Fprintf(w, "cost   %s\n", text.Usage(u))
 	}
 	widest, told := 0, 0
 	for i := range now.Tasks {
@@ -125,8 +125,8 @@ func WriteRegressions(w io.Writer, checks []string) {
 		return
 	}
 	fmt.Fprintln(w, "\nlook at what fails on all that has landed:")
-	for _, text := range checks[:min(len(checks), maxRegressions)] {
-		fmt.Fprintf(w, "  %s\n", words.Safe(text))
+	for _, shown := range checks[:min(len(checks), maxRegressions)] {
+		fmt.Fprintf(w, "  %s\n", text.Safe(shown))
 	}
 }
 

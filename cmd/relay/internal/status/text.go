@@ -13,7 +13,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Printer writes reports as text.
@@ -36,7 +36,7 @@ const shortEpic = 50
 // Write writes a report as text.
 func Write(w io.Writer, s *Report, l Printer) {
 	l.Dead = s.Run.State != Running
-	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, words.Line(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
+	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, text.Line(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.Now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
@@ -46,7 +46,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	l.usage(w, s)
 	switch {
 	case s.Finished != "":
-		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", words.Line(s.Finished, 60), s.Branch)
+		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", text.Line(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
 		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type)
 	}
@@ -59,7 +59,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, warning)
 	}
 	if n := unverified(s); n > 0 {
-		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", words.Count(n, "task"))
+		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", text.Count(n, "task"))
 	}
 	if s.Edited {
 		fmt.Fprint(w, "note   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
@@ -96,7 +96,7 @@ func (l Printer) tasks(w io.Writer, s *Report) {
 		l.task(w, &s.Tasks[i], widest)
 	}
 	if left > 0 {
-		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", words.Count(left, "task"))
+		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(left, "task"))
 	}
 }
 
@@ -129,14 +129,14 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	switch {
 	case cut:
 	case t.StartedAt != nil:
-		tail = fmt.Sprintf("  (%s, %s)", words.Line(t.Runner, 20), words.Span(l.Now.Sub(*t.StartedAt)))
+		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(*t.StartedAt)))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
 		tail = "  (unverified)"
 	}
 	room := max(l.Width-displaywidth.String(head)-displaywidth.String(tail), 20)
-	fmt.Fprintf(w, "%s%s%s\n", head, words.Line(t.Title, room), tail)
+	fmt.Fprintf(w, "%s%s%s\n", head, text.Line(t.Title, room), tail)
 	indent := strings.Repeat(" ", widest+4)
 	if why := l.why(t); why != "" {
 		fmt.Fprintln(w, terminal.Wrap(why, l.Width, indent))
@@ -155,15 +155,15 @@ const maxWhy = 300
 func (l Printer) why(t *Task) string {
 	switch {
 	case t.Status == attempts.Gated && t.Detail != "":
-		return words.Line(string(t.Reason)+": "+t.Detail, maxWhy)
+		return text.Line(string(t.Reason)+": "+t.Detail, maxWhy)
 	case t.Status == attempts.Gated:
 		return string(t.Reason)
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
 		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
 	case t.Status == attempts.BlockedOn:
-		return "waits for " + words.Some(t.WaitsFor, 5)
+		return "waits for " + text.Some(t.WaitsFor, 5)
 	case t.Status == attempts.Pending && t.LastError != "":
-		return words.Line("last time: "+t.LastError, maxWhy)
+		return text.Line("last time: "+t.LastError, maxWhy)
 	}
 	return ""
 }
@@ -173,14 +173,14 @@ func runText(r Run, now time.Time) string {
 	case neverRan:
 		return "none yet"
 	case Running:
-		text := "running"
+		shown := "running"
 		if r.StartedAt != nil {
-			text += fmt.Sprintf(" since %s (%s)", FormatTime(*r.StartedAt, now), words.Span(now.Sub(*r.StartedAt)))
+			shown += fmt.Sprintf(" since %s (%s)", FormatTime(*r.StartedAt, now), text.Span(now.Sub(*r.StartedAt)))
 		}
 		if r.Until != nil {
-			text += ", until " + FormatTime(*r.Until, now)
+			shown += ", until " + FormatTime(*r.Until, now)
 		}
-		return fmt.Sprintf("%s, process %d on %s", text, r.PID, r.Host)
+		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
 	case crashed:
 		return fmt.Sprintf("the last one (process %d) died without a word; relay work continues", r.PID)
 	}
@@ -190,11 +190,11 @@ func runText(r Run, now time.Time) string {
 			why = "the tasks you named are completed"
 		}
 	}
-	text := fmt.Sprintf("stopped %s: %s", FormatTime(*r.StoppedAt, now), why)
+	shown := fmt.Sprintf("stopped %s: %s", FormatTime(*r.StoppedAt, now), why)
 	if *r.ExitCode != 0 {
-		text += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
+		shown += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
 	}
-	return text
+	return shown
 }
 
 // FormatTime shows a time as near as needed: today's by the clock, others with their date.
@@ -232,7 +232,7 @@ func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []Task) {
 	}
 	for i := range tasks {
 		if i == MaxTasks {
-			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", words.Count(len(tasks)-i, "task"))
+			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(len(tasks)-i, "task"))
 			return
 		}
 		l.task(w, &tasks[i], widest)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // addUsage adds a task's attempts to what each agent has used.
@@ -24,16 +24,16 @@ func (l Printer) usage(w io.Writer, s *Report) {
 	if s.Usage == (attempts.Usage{}) {
 		return
 	}
-	fmt.Fprintf(w, "cost   %s\n", words.Usage(s.Usage))
+	fmt.Fprintf(w, "cost   %s\n", text.Usage(s.Usage))
 	unpriced := 0
 	for _, one := range s.Spenders {
 		unpriced += one.Unpriced
 		if len(s.Spenders) > 1 || l.Verbose {
-			who := strings.TrimSpace(words.Line(one.Runner, 20) + " " + words.Line(one.Model, 40))
-			fmt.Fprintf(w, "       %s: %s, %s\n", who, words.Usage(one.Usage), words.Count(one.Attempts, "attempt"))
+			who := strings.TrimSpace(text.Line(one.Runner, 20) + " " + text.Line(one.Model, 40))
+			fmt.Fprintf(w, "       %s: %s, %s\n", who, text.Usage(one.Usage), text.Count(one.Attempts, "attempt"))
 		}
 	}
 	if unpriced > 0 && s.Usage.CostUSD > 0 {
-		fmt.Fprintf(w, "       not in it: what %s cost, whose price nobody knew\n", words.Count(unpriced, "attempt"))
+		fmt.Fprintf(w, "       not in it: what %s cost, whose price nobody knew\n", text.Count(unpriced, "attempt"))
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Pad fills text up to width columns.
@@ -22,7 +22,7 @@ func Wrap(s string, width int, indent string) string {
 	room := max(width-len(indent), 20)
 	var lines []string
 	row := ""
-	for _, word := range strings.Fields(words.Safe(s)) {
+	for _, word := range strings.Fields(text.Safe(s)) {
 		if row != "" && displaywidth.String(row)+1+displaywidth.String(word) <= room {
 			row += " " + word
 			continue
@@ -52,4 +52,4 @@ func WrapLines(s string, width int, indent string) string {
 }
 
 // Quote returns text in double quotes, cut to one line of 60 columns.
-func Quote(s string) string { return fmt.Sprintf("%q", words.Line(s, 60)) }
+func Quote(s string) string { return fmt.Sprintf("%q", text.Line(s, 60)) }

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // What comes out drives no terminal, whatever goes in and wherever it is cut; JSON stays the JSON it was.
@@ -34,15 +34,15 @@ func FuzzScrubber(f *testing.F) {
 		if out := whole.String(); !utf8.ValidString(out) || strings.ContainsFunc(out, drives) {
 			t.Errorf("%q came out as %q", data, out)
 		}
-		text, err := json.Marshal(string(data))
+		encoded, err := json.Marshal(string(data))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var back, want string
-		if err := json.Unmarshal([]byte(words.Safe(string(text))), &back); err != nil {
+		if err := json.Unmarshal([]byte(text.Safe(string(encoded))), &back); err != nil {
 			t.Fatalf("JSON of %q was spoilt: %v", data, err)
 		}
-		if err := json.Unmarshal(text, &want); err != nil || back != want {
+		if err := json.Unmarshal(encoded, &want); err != nil || back != want {
 			t.Errorf("JSON of %q became %q (%v)", data, back, err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"relay/orchestrator/words"
+	"relay/orchestrator/text"
 )
 
 // Writer writes text with every character that could drive a terminal turned into a visible escape. The escapes are
@@ -40,11 +40,11 @@ func (s *Writer) Write(p []byte) (int, error) {
 		s.tail = append([]byte(nil), p[whole:]...)
 		p = p[:whole]
 	}
-	text := string(p)
+	out := string(p)
 	if s.Redact != nil {
-		text = s.Redact(text)
+		out = s.Redact(out)
 	}
-	_, s.Err = io.WriteString(s.Dest, words.Safe(text))
+	_, s.Err = io.WriteString(s.Dest, text.Safe(out))
 	return n, nil
 }
 

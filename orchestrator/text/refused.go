@@ -1,4 +1,4 @@
-package words
+package text
 
 // RefusedError says why something cannot be done as things are, and what to type.
 type RefusedError struct{ Reason, Hint string }

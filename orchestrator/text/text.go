@@ -1,5 +1,5 @@
-// Package words writes for people: text of any origin made harmless, and numbers in words.
-package words
+// Package text writes for people: text of any origin made harmless, and numbers in words.
+package text
 
 import (
 	"fmt"
