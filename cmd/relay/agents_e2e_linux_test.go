@@ -26,7 +26,7 @@ func TestRealAgents(t *testing.T) {
 	for _, c := range clis {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for name, test := range map[string]func(*testing.T, cli){
+			for name, test := range map[string]func(*testing.T, agentCLI){
 				"works":                   agentWorks,
 				"pushes":                  agentPushes,
 				"says no result":          agentWithoutResult,
@@ -61,7 +61,7 @@ func TestRealAgents(t *testing.T) {
 	}
 }
 
-func agentWorks(t *testing.T, c cli) {
+func agentWorks(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.env = append(l.env, "RELAY_ISOLATION=worktree")
 	l.model.Play(c.name, helloTask...)
@@ -82,7 +82,7 @@ func agentWorks(t *testing.T, c cli) {
 }
 
 // A push from an agent's shell fails there, and says why.
-func agentPushes(t *testing.T, c cli) {
+func agentPushes(t *testing.T, c agentCLI) {
 	c.open = true // codex shows its commands no repository
 	l := newAgentLab(t, patient, c)
 	remote := l.inHome("remote.git")
@@ -102,7 +102,7 @@ func agentPushes(t *testing.T, c cli) {
 }
 
 // An agent that does its task and says so in its own words has done it, when the task's checks say so.
-func agentWithoutResult(t *testing.T, c cli) {
+func agentWithoutResult(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."})
 	l.work(exit.OK)
@@ -112,7 +112,7 @@ func agentWithoutResult(t *testing.T, c cli) {
 }
 
 // Where there are no checks its session is asked for the result, and what that costs is counted.
-func agentAsked(t *testing.T, c cli) {
+func agentAsked(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.write(".agents-os/relay/epic.yml", strings.Replace(agentPlan, `, checks: ["grep -qx hello hello.txt"]`, "", 1))
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."}, modelserver.Step{Claim: "Wrote it.", When: "You ended without a result"})
@@ -127,7 +127,7 @@ func agentAsked(t *testing.T, c cli) {
 }
 
 // A server that an agent's shell tool has started ends with the agent, and costs it nothing.
-func agentLeavesProcess(t *testing.T, c cli) {
+func agentLeavesProcess(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, append([]modelserver.Step{{Shell: cmp.Or(c.server, "tail -f /dev/null & echo it is up")}}, helloTask...)...)
 	r := l.work(exit.OK)
@@ -142,7 +142,7 @@ func agentLeavesProcess(t *testing.T, c cli) {
 }
 
 // A usage limit is waited for until the time that the CLI tells, by nobody else's cost, unless a person says otherwise.
-func agentUsedUp(t *testing.T, c cli) {
+func agentUsedUp(t *testing.T, c agentCLI) {
 	if c.limit == "nothing" { // it sleeps until then: all that relay sees is that no answer comes
 		agentFault(modelserver.UsedUp)(t, c)
 		return
@@ -181,7 +181,7 @@ func agentUsedUp(t *testing.T, c cli) {
 }
 
 // A limit is waited out, and nobody is asked meanwhile.
-func agentUsedUpBriefly(t *testing.T, c cli) {
+func agentUsedUpBriefly(t *testing.T, c agentCLI) {
 	if c.limit != "to the second" {
 		t.Skip(c.name + " does not tell to the second when a limit ends")
 	}
@@ -198,8 +198,8 @@ func agentUsedUpBriefly(t *testing.T, c cli) {
 }
 
 // agentFault is a provider's fault that outlasts the CLI's own patience, so that relay's next attempt meets it too.
-func agentFault(fault modelserver.Fault) func(*testing.T, cli) {
-	return func(t *testing.T, c cli) {
+func agentFault(fault modelserver.Fault) func(*testing.T, agentCLI) {
+	return func(t *testing.T, c agentCLI) {
 		if fault == modelserver.Stalled && c.blurred {
 			t.Skip("half an answer of " + c.name + "'s looks like a tool at work")
 		}
@@ -229,8 +229,8 @@ func agentFault(fault modelserver.Fault) func(*testing.T, cli) {
 
 // agentFaultAfterTool is a provider's fault in the middle of the work, which costs nobody anything: whoever is asked next
 // goes on from what is there.
-func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, cli) {
-	return func(t *testing.T, c cli) {
+func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, agentCLI) {
+	return func(t *testing.T, c agentCLI) {
 		if fault != modelserver.Broken && (c.name == "claude" || c.name == "codex") {
 			t.Skip("one of these is enough for what ends with an error")
 		}
@@ -246,7 +246,7 @@ func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, cli) {
 }
 
 // A refused login is asked for again, and ends the run when nobody is left.
-func agentLoggedOut(t *testing.T, c cli) {
+func agentLoggedOut(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Unauthorized})
 	l.env = append(l.env, "RELAY_OUT_AFTER_FAILURES=2", "RELAY_OUT_AFTER_MINUTES=0")
@@ -263,7 +263,7 @@ func agentLoggedOut(t *testing.T, c cli) {
 }
 
 // An agent that waits for its model ends when it is asked to, long before it would be killed; the next run does the task.
-func agentInterrupted(t *testing.T, c cli) {
+func agentInterrupted(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Silent})
 	r := l.start("work")
@@ -275,7 +275,7 @@ func agentInterrupted(t *testing.T, c cli) {
 }
 
 // So does one whose tool is at work, and what the tool has started ends with it.
-func agentStoppedAtWork(t *testing.T, c cli) {
+func agentStoppedAtWork(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Shell: "tail -f /dev/null & tail -f /dev/null"}, modelserver.Step{Say: "Done."})
 	r := l.start("work")
@@ -289,7 +289,7 @@ func agentStoppedAtWork(t *testing.T, c cli) {
 
 // stops interrupts a run, and wants that its agent ends without being killed, that nothing is left of it, and that the
 // next run does the task.
-func (l *agentLab) stops(r *running, c cli) {
+func (l *agentLab) stops(r *running, c agentCLI) {
 	l.t.Helper()
 	r.signal(l.t, syscall.SIGINT)
 	l.end(r)

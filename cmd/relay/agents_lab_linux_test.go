@@ -18,8 +18,8 @@ import (
 // the PATH is never run: it may be somebody's, with a login.
 const agentsVariable = "RELAY_AGENTS"
 
-// cli is what a real agent CLI needs, besides relay's adapter, to work with a model that is not its provider's.
-type cli struct {
+// agentCLI is what a real agent CLI needs, besides relay's adapter, to work with a model that is not its provider's.
+type agentCLI struct {
 	name  string // up to the dash that of its program and adapter
 	model string // "" : its own default
 	env   func(url string) []string
@@ -36,7 +36,7 @@ type cli struct {
 }
 
 // The CLIs ask their provider again for minutes; here they are told not to, as far as they can be.
-var clis = []cli{
+var clis = []agentCLI{
 	{name: "claude", patience: 3, limit: "to the second", env: func(url string) []string {
 		return []string{"ANTHROPIC_BASE_URL=" + url, "CLAUDE_CODE_OAUTH_TOKEN=test-token", "CLAUDE_CODE_MAX_RETRIES=2"}
 	}},
@@ -56,8 +56,8 @@ var clis = []cli{
 	}},
 }
 
-func codexWith(name, model string) cli {
-	return cli{name: name, patience: 2, limit: "to the minute", tidy: true, form: name != "codex",
+func codexWith(name, model string) agentCLI {
+	return agentCLI{name: name, patience: 2, limit: "to the minute", tidy: true, form: name != "codex",
 		env: func(string) []string { return []string{"LOCAL_KEY=test-key"} },
 		files: func(url string) map[string]string {
 			return map[string]string{".codex/config.toml": fmt.Sprintf(codexConfig, model, url)}
@@ -77,7 +77,7 @@ request_max_retries = 0
 stream_max_retries = 1
 `
 
-func cliNamed(t *testing.T, name string) cli {
+func cliNamed(t *testing.T, name string) agentCLI {
 	t.Helper()
 	for _, c := range clis {
 		if c.name == name {
@@ -85,7 +85,7 @@ func cliNamed(t *testing.T, name string) cli {
 		}
 	}
 	t.Fatalf("there is no CLI %s here", name)
-	return cli{}
+	return agentCLI{}
 }
 
 const quietServer = "tail -f /dev/null > /dev/null 2>&1 & echo it is up"
@@ -131,7 +131,7 @@ const agentSettings = `relay:
 
 // newAgentLab makes a lab in which the first of the CLIs works, and the others take over. They wait so many minutes for a
 // first answer, and half as long again for the rest of one.
-func newAgentLab(t *testing.T, firstAnswer float64, used ...cli) *agentLab {
+func newAgentLab(t *testing.T, firstAnswer float64, used ...agentCLI) *agentLab {
 	t.Helper()
 	l := &agentLab{model: modelserver.New(t)}
 	names, agents := []string{}, map[string]any{}

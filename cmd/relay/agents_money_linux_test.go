@@ -27,7 +27,7 @@ func TestRealAgentsCount(t *testing.T) {
 		if c.form {
 			continue
 		}
-		for name, test := range map[string]func(*agentLab, cli){
+		for name, test := range map[string]func(*agentLab, agentCLI){
 			"stopped at its tool":  countsStop(modelserver.Step{Shell: "tail -f /dev/null"}),
 			"stopped as it waits":  countsStop(modelserver.Step{Fault: modelserver.Silent}),
 			"stopped in an answer": countsStop(modelserver.Step{Fault: modelserver.Stalled}),
@@ -56,7 +56,7 @@ func twice(last ...modelserver.Step) []modelserver.Step {
 }
 
 // counted wants that the attempts have what was served, and logs a row of the table.
-func (l *agentLab) counted(c cli, what string) {
+func (l *agentLab) counted(c agentCLI, what string) {
 	l.t.Helper()
 	served := l.model.Served(c.name)
 	var a ledgerAttempt
@@ -98,8 +98,8 @@ func (l *agentLab) endings() string {
 }
 
 // countsStop interrupts a run while the model, or a tool that it has called, is at a step.
-func countsStop(at modelserver.Step) func(*agentLab, cli) {
-	return func(l *agentLab, c cli) {
+func countsStop(at modelserver.Step) func(*agentLab, agentCLI) {
+	return func(l *agentLab, c agentCLI) {
 		l.model.Play(c.name, twice(at)...)
 		r := l.start("work")
 		l.reached(c, at)
@@ -110,7 +110,7 @@ func countsStop(at modelserver.Step) func(*agentLab, cli) {
 }
 
 // reached waits until the third step is under way: its tool runs, or the model has been asked.
-func (l *agentLab) reached(c cli, at modelserver.Step) {
+func (l *agentLab) reached(c agentCLI, at modelserver.Step) {
 	l.t.Helper()
 	l.await("the third step", func() bool { return len(l.model.Asked(c.name)) == 3 })
 	if at.Shell == "" {
@@ -124,17 +124,17 @@ func (l *agentLab) reached(c cli, at modelserver.Step) {
 }
 
 // short is a time limit within which the CLI has begun to work.
-func (l *agentLab) short(c cli) string {
+func (l *agentLab) short(c agentCLI) string {
 	return fmt.Sprintf("RELAY_TIMEOUT_MINUTES=%.2f", float64(cmp.Or(c.starting, 15)+10)/60)
 }
 
-func countsTimeout(l *agentLab, c cli) {
+func countsTimeout(l *agentLab, c agentCLI) {
 	l.model.Play(c.name, twice(modelserver.Step{Shell: "tail -f /dev/null"})...)
 	l.env = append(l.env, l.short(c), "RELAY_MAX_ATTEMPTS_PER_TASK=1")
 	l.end(l.start("work"))
 }
 
-func countsLimit(l *agentLab, c cli) {
+func countsLimit(l *agentLab, c agentCLI) {
 	l.model.Play(c.name, twice(modelserver.Step{Fault: modelserver.UsedUp, Reset: 3 * time.Hour})...)
 	l.env = append(l.env, l.short(c), "RELAY_MAX_ATTEMPTS_PER_TASK=1", "RELAY_BACKOFF_SECONDS=60", "RELAY_BACKOFF_MAX_SECONDS=60")
 	r := l.start("work")
@@ -158,14 +158,14 @@ func (r *running) over() bool {
 	}
 }
 
-func countsFailure(l *agentLab, c cli) {
+func countsFailure(l *agentLab, c agentCLI) {
 	l.model.Play(c.name, twice(modelserver.Step{Say: "I could not do it."})...)
 	l.env = append(l.env, "RELAY_MAX_ATTEMPTS_PER_TASK=1")
 	l.end(l.start("work"))
 }
 
 // countsKilledAgent kills the CLI itself, and all it has started, while its tool is at work.
-func countsKilledAgent(l *agentLab, c cli) {
+func countsKilledAgent(l *agentLab, c agentCLI) {
 	at := modelserver.Step{Shell: "tail -f /dev/null"}
 	l.model.Play(c.name, twice(at)...)
 	l.env = append(l.env, "RELAY_MAX_ATTEMPTS_PER_TASK=1")
@@ -177,7 +177,7 @@ func countsKilledAgent(l *agentLab, c cli) {
 	l.end(r)
 }
 
-func countsKilledRelay(l *agentLab, c cli) {
+func countsKilledRelay(l *agentLab, c agentCLI) {
 	at := modelserver.Step{Shell: "tail -f /dev/null"}
 	l.model.Play(c.name, twice(at)...)
 	r := l.start("work")

@@ -8,21 +8,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/awake"
 	"relay/cmd/relay/internal/checkup"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
 type checkOptions struct {
-	app  *app
+	app  *cli.App
 	json bool
 	run  bool
 }
 
-func newCheckCommand(a *app) *cobra.Command {
+func newCheckCommand(a *cli.App) *cobra.Command {
 	opts := checkOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -56,11 +61,11 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 		}
 	}
 	if opts.json {
-		if err := opts.app.printJSON(checkAnswer{OK: code == exit.OK, Points: points}); err != nil {
+		if err := opts.app.PrintJSON(checkAnswer{OK: code == exit.OK, Points: points}); err != nil {
 			return err
 		}
 	} else {
-		tellPoints(opts.app.out, points)
+		tellPoints(opts.app.Out, points)
 	}
 	if code != exit.OK {
 		return exit.Code(code)
@@ -75,16 +80,16 @@ func tellPoints(w io.Writer, points []checkup.Point) {
 	}
 	for i, p := range points {
 		counts[p.State]++
-		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), safe(p.Message))
+		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), text.Safe(p.Message))
 		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), safe(p.Fix))
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), text.Safe(p.Fix))
 		}
 	}
 	switch {
 	case counts[checkup.Fail] > 0:
-		fmt.Fprintf(w, "\n%s to put right before relay work\n", count(counts[checkup.Fail], "thing"))
+		fmt.Fprintf(w, "\n%s to put right before relay work\n", text.Count(counts[checkup.Fail], "thing"))
 	case counts[checkup.Warn] > 0:
-		fmt.Fprintf(w, "\nready, with %s: relay work\n", count(counts[checkup.Warn], "warning"))
+		fmt.Fprintf(w, "\nready, with %s: relay work\n", text.Count(counts[checkup.Warn], "warning"))
 	default:
 		fmt.Fprint(w, "\nready: relay work\n")
 	}
@@ -94,12 +99,12 @@ func tellPoints(w io.Writer, points []checkup.Point) {
 func (o checkOptions) host() checkup.Host {
 	a := o.app
 	return checkup.Host{
-		Session:   a.session,
-		Guardian:  func() (*process.Guardian, error) { return a.guarded(func() error { return nil }) },
-		StayAwake: a.canStayAwake,
+		Session:   a.Session,
+		Guardian:  func() (*process.Guardian, error) { return guardian.Start(a, func() error { return nil }) },
+		StayAwake: func(ctx context.Context) (string, error) { return awake.Check(ctx, a.Environ) },
 		RunOptions: func(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
-			work := workOptions{app: a}
-			return work.options(ctx, p, pl)
+			o := session.Options{App: a}
+			return o.RunOptions(ctx, p, pl)
 		},
 		RunChecks: o.run,
 	}

@@ -4,29 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/git/slot"
+	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 )
 
 type cleanOptions struct {
-	app    *app
+	app    *cli.App
 	yes    bool
 	dryRun bool
 	json   bool
 }
 
-func newCleanCommand(a *app) *cobra.Command {
+func newCleanCommand(a *cli.App) *cobra.Command {
 	opts := cleanOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "clean",
@@ -67,12 +67,12 @@ type keptRemains struct {
 }
 
 func runClean(ctx context.Context, opts cleanOptions) (err error) {
-	p, err := opts.app.locate(ctx, nil)
+	p, err := opts.app.Locate(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if project.Exists(p.Dir) { // no run may begin meanwhile
-		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", opts.app.now()))
+		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", opts.app.Now()))
 		var held *attempts.HeldError
 		if errors.As(err, &held) {
 			held.Path = "" // it is the epic's own lock, as in every other command
@@ -85,7 +85,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	var open orchestrator.Unsettled
 	if pl, err := p.Plan(); err == nil { // there may be no epic any more
 		if v, err := p.View(pl); err == nil {
-			opts.app.warnKilled(v)
+			opts.app.WarnKilled(v)
 			open = orchestrator.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
@@ -129,26 +129,26 @@ func (o cleanOptions) remove(ctx context.Context, yard trees.Cleanup, l trees.Le
 	}
 	name := project.Rel(yard.Git.Root(), l.Name)
 	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Look})
-	fmt.Fprintf(o.app.err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
+	fmt.Fprintf(o.app.Err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
 	return false
 }
 
 // list says what can be removed, and what cannot.
 func (o cleanOptions) list(p *project.Project, going []trees.Leftover, kept []keptRemains) {
 	if len(going)+len(kept) == 0 {
-		fmt.Fprintln(o.app.out, "no worktree, branch of a task or copy of .git is left of ended runs")
+		fmt.Fprintln(o.app.Out, "no worktree, branch of a task or copy of .git is left of ended runs")
 	}
 	for _, l := range going {
-		fmt.Fprintf(o.app.out, "%-9s %s\n", l.Kind, p.Rel(l.Name))
+		fmt.Fprintf(o.app.Out, "%-9s %s\n", l.Kind, p.Rel(l.Name))
 	}
 	for i, k := range kept {
 		if i == 0 {
-			fmt.Fprintln(o.app.out, "stays:")
+			fmt.Fprintln(o.app.Out, "stays:")
 		}
-		fmt.Fprintf(o.app.out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Look)
+		fmt.Fprintf(o.app.Out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Look)
 	}
 	if len(kept) > 0 {
-		fmt.Fprintln(o.app.out, "what you do not need:", strings.Join(rid(kept), ", "))
+		fmt.Fprintln(o.app.Out, "what you do not need:", strings.Join(rid(kept), ", "))
 	}
 }
 
@@ -177,26 +177,20 @@ func (o cleanOptions) sure(n int) (bool, error) {
 		return false, nil
 	case o.yes:
 		return true, nil
-	case o.json || !isTerminalInput(o.app):
-		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to remove " + count(n, "item"), Hint: "pass --yes to remove them, or --dry-run to list them"}
+	case o.json || !o.app.CanAsk():
+		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to remove " + text.Count(n, "item"), Hint: "pass --yes to remove them, or --dry-run to list them"}
 	}
-	return o.app.confirm("remove " + count(n, "item") + "?"), nil
-}
-
-// isTerminalInput reports whether a person can answer.
-func isTerminalInput(a *app) bool {
-	f, ok := a.in.(*os.File)
-	return ok && terminal.IsTerminal(f)
+	return o.app.Confirm("remove " + text.Count(n, "item") + "?"), nil
 }
 
 func (o cleanOptions) tell(answer cleaned, sure bool) error {
 	switch {
 	case o.json:
-		return o.app.printJSON(answer)
+		return o.app.PrintJSON(answer)
 	case sure:
-		fmt.Fprintf(o.app.out, "removed %s\n", count(len(answer.Removed), "item"))
+		fmt.Fprintf(o.app.Out, "removed %s\n", text.Count(len(answer.Removed), "item"))
 	case len(answer.Removed) > 0 && !o.dryRun:
-		fmt.Fprintln(o.app.out, "nothing has been removed")
+		fmt.Fprintln(o.app.Out, "nothing has been removed")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/trees"
@@ -37,7 +38,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	git("reset", "-q", "--hard", "HEAD~")
 	var said bytes.Buffer
 	var answer cleaned
-	if (cleanOptions{app: &app{err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {
+	if (cleanOptions{app: &cli.App{Err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {
 		t.Error("it was removed")
 	}
 	const why = "commits that have neither landed nor been kept elsewhere: 1"

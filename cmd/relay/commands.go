@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
@@ -19,14 +20,14 @@ import (
 )
 
 type installOptions struct {
-	app    *app
+	app    *cli.App
 	agent  string
 	user   bool
 	force  bool
 	dryRun bool
 }
 
-func newCommandsCommand(a *app) *cobra.Command {
+func newCommandsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "Slash commands for agent CLIs",
@@ -35,7 +36,7 @@ func newCommandsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func newInstallCommand(a *app) *cobra.Command {
+func newInstallCommand(a *cli.App) *cobra.Command {
 	opts := installOptions{app: a}
 	agents := configs.CommandAgents()
 	cmd := &cobra.Command{
@@ -70,7 +71,7 @@ func runInstall(ctx context.Context, opts installOptions) error {
 		}
 		scope, base = configs.ScopeUser, home
 	} else {
-		p, err := opts.app.repository(ctx)
+		p, err := opts.app.Repository(ctx)
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func runInstall(ctx context.Context, opts installOptions) error {
 			names = append(names, f.Invoke)
 		}
 	}
-	fmt.Fprintf(opts.app.out, "in %s: %s\n", opts.agent, strings.Join(names, ", "))
+	fmt.Fprintf(opts.app.Out, "in %s: %s\n", opts.agent, strings.Join(names, ", "))
 	return nil
 }
 
@@ -100,7 +101,7 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 	old, err := project.ReadFile(path, project.MaxScript)
 	switch {
 	case err == nil && bytes.Equal(old, f.Content):
-		fmt.Fprintf(opts.app.out, "unchanged  %s\n", path)
+		fmt.Fprintf(opts.app.Out, "unchanged  %s\n", path)
 		return nil
 	case err == nil && !opts.force:
 		return &exit.Hinted{Err: fmt.Errorf("%s is there already and differs", path), Hint: "look at it, then add --force to replace it"}
@@ -108,7 +109,7 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 		return err
 	}
 	if opts.dryRun {
-		fmt.Fprintf(opts.app.out, "would write  %s\n", path)
+		fmt.Fprintf(opts.app.Out, "would write  %s\n", path)
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -117,6 +118,6 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 	if err := project.ReplaceFile(path, f.Content); err != nil {
 		return err
 	}
-	fmt.Fprintf(opts.app.out, "written  %s\n", path)
+	fmt.Fprintf(opts.app.Out, "written  %s\n", path)
 	return nil
 }

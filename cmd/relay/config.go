@@ -10,19 +10,20 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 )
 
 type configOptions struct {
-	app    *app
+	app    *cli.App
 	key    string
 	schema string
 	json   bool
 }
 
-func newConfigCommand(a *app) *cobra.Command {
+func newConfigCommand(a *cli.App) *cobra.Command {
 	opts := configOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "config [KEY]",
@@ -50,7 +51,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 	if opts.schema != "" {
 		return printSchema(opts)
 	}
-	p, err := opts.app.locate(ctx, nil)
+	p, err := opts.app.Locate(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -72,10 +73,10 @@ func runConfig(ctx context.Context, opts configOptions) error {
 		}
 	}
 	for _, w := range p.Config.Warnings {
-		fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
+		fmt.Fprintf(opts.app.Err, "relay: warning: %s\n", w)
 	}
 	if opts.json {
-		return opts.app.printJSON(values)
+		return opts.app.PrintJSON(values)
 	}
 	width := [2]int{}
 	for _, v := range values {
@@ -83,7 +84,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 		width[1] = min(max(width[1], displaywidth.String(v.String())), 30)
 	}
 	for _, v := range values {
-		fmt.Fprintf(opts.app.out, "%s  %s  %s\n", terminal.Pad(v.Key, width[0]), terminal.Pad(v.String(), width[1]), v.Origin)
+		fmt.Fprintf(opts.app.Out, "%s  %s  %s\n", terminal.Pad(v.Key, width[0]), terminal.Pad(v.String(), width[1]), v.Origin)
 	}
 	return nil
 }
@@ -103,5 +104,5 @@ func printSchema(opts configOptions) error {
 	default:
 		return &exit.UsageError{Message: "there is no schema " + terminal.Quote(name), Hint: "relay config --schema, or relay config --schema epic"}
 	}
-	return opts.app.printJSON(json.RawMessage(schema))
+	return opts.app.PrintJSON(json.RawMessage(schema))
 }

@@ -15,8 +15,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/status"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -24,11 +27,11 @@ import (
 var demoFiles embed.FS
 
 type demoOptions struct {
-	app *app
+	app *cli.App
 	dir string
 }
 
-func newDemoCommand(a *app) *cobra.Command {
+func newDemoCommand(a *cli.App) *cobra.Command {
 	opts := demoOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -47,16 +50,16 @@ Exit code 0 when the night went as scripted, else 1.`,
 func runDemo(ctx context.Context, opts demoOptions) error {
 	root, err := opts.scratch(ctx)
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.Hinted{Err: fmt.Errorf("%s is there already", opts.app.path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
+		return &exit.Hinted{Err: fmt.Errorf("%s is there already", opts.app.Path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
 	}
 	if err != nil {
 		return fmt.Errorf("make the scratch repository: %w", err)
 	}
 	a := opts.inside(root)
 	step := func(n int, what, command string) {
-		fmt.Fprintf(a.out, "\n--- %d. %s\n\n$ %s\n\n", n, what, command)
+		fmt.Fprintf(a.Out, "\n--- %d. %s\n\n$ %s\n\n", n, what, command)
 	}
-	fmt.Fprintf(a.out, "A scratch repository with a blueprint of five tasks: %s\n", root)
+	fmt.Fprintf(a.Out, "A scratch repository with a blueprint of five tasks: %s\n", root)
 	step(1, "The blueprint becomes an epic of tasks with dependencies.", "relay init docs/plan.md")
 	if err := runInit(ctx, initOptions{app: a, blueprint: "docs/plan.md"}); err != nil {
 		return err
@@ -66,7 +69,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 		return err
 	}
 	step(3, "The night: a fresh agent for each attempt, and relay's own checks.", "relay work")
-	err = runWork(ctx, workOptions{app: a}, pflag.NewFlagSet("demo", pflag.ContinueOnError))
+	err = runWork(ctx, workOptions{Options: session.Options{App: a}}, pflag.NewFlagSet("demo", pflag.ContinueOnError))
 	var code exit.Code
 	if err != nil && !errors.As(err, &code) {
 		return err
@@ -79,7 +82,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, demoEnd, root, branch)
+	fmt.Fprintf(a.Out, demoEnd, root, branch)
 	return nil
 }
 
@@ -106,7 +109,7 @@ func (o demoOptions) scratch(ctx context.Context) (root string, err error) {
 	if o.dir == "" {
 		root, err = os.MkdirTemp("", "relay-demo-")
 	} else {
-		root, err = filepath.Abs(o.app.path(o.dir))
+		root, err = filepath.Abs(o.app.Path(o.dir))
 		if err == nil {
 			err = os.Mkdir(root, 0o755)
 		}
@@ -151,22 +154,22 @@ func (o demoOptions) scratch(ctx context.Context) (root string, err error) {
 }
 
 // inside is the app as if started in the scratch repository by somebody without any configuration of their own.
-func (o demoOptions) inside(root string) *app {
+func (o demoOptions) inside(root string) *cli.App {
 	a := *o.app
-	a.dir = root
-	a.environ = slices.DeleteFunc(slices.Clone(a.environ), func(entry string) bool {
+	a.Dir = root
+	a.Environ = slices.DeleteFunc(slices.Clone(a.Environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "RELAY_") || name == "XDG_CONFIG_HOME" || name == "XDG_STATE_HOME"
 	})
 	// No folder of the user's is read or written: the second one is no path, and so the first night's copy of .git
 	// stays in the scratch repository too.
-	a.environ = append(a.environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"), "XDG_STATE_HOME=none")
+	a.Environ = append(a.Environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"), "XDG_STATE_HOME=none")
 	return &a
 }
 
 // asScripted compares the ledger with what the script must lead to, and returns the branch that has the work.
-func asScripted(ctx context.Context, a *app, code int) (branch string, err error) {
-	p, err := a.locate(ctx, nil)
+func asScripted(ctx context.Context, a *cli.App, code int) (branch string, err error) {
+	p, err := a.Locate(ctx, nil)
 	if err != nil {
 		return "", err
 	}
@@ -192,7 +195,7 @@ func asScripted(ctx context.Context, a *app, code int) (branch string, err error
 		t := s.Tasks[i]
 		if t.Status != w.status || len(t.Attempts) != w.attempts || t.Reason != w.reason {
 			return "", fmt.Errorf("the night did not go as scripted: %s is %s after %s; look into %s",
-				t.ID, t.Status, count(len(t.Attempts), "attempt"), p.Root)
+				t.ID, t.Status, text.Count(len(t.Attempts), "attempt"), p.Root)
 		}
 	}
 	return s.Branch, nil

@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 )
 
@@ -368,7 +369,7 @@ func (l *lab) agents() []int {
 // guardians are the guardians of this lab.
 func (l *lab) guardians() []int {
 	return l.alive(func(_ int, environ, args string) bool {
-		return strings.Contains(environ, "\x00HOME="+l.home+"\x00") && strings.Contains(args, "\x00"+guardianCommand)
+		return strings.Contains(environ, "\x00HOME="+l.home+"\x00") && strings.Contains(args, "\x00"+guardian.Command)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/session"
 )
 
 // tenTasks is a plan of ten tasks to be done, and of so many more that to read it takes a while.
@@ -141,7 +142,7 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 	} {
 		one := h
 		change(&one)
-		err := askReload(&one)
+		err := session.AskReload(&one)
 		if err == nil {
 			t.Errorf("%s: it was told", name)
 			continue

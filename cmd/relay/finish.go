@@ -10,24 +10,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/pullrequest"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/landing"
+	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
 
 type finishOptions struct {
-	app    *app
+	app    *cli.App
 	pr     bool
 	into   string
 	dryRun bool
 	json   bool
 }
 
-func newFinishCommand(a *app) *cobra.Command {
+func newFinishCommand(a *cli.App) *cobra.Command {
 	opts := finishOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "finish",
@@ -56,25 +59,25 @@ been landed all the same.`,
 
 // finished is what relay finish --json prints.
 type finished struct {
-	Version     int                `json:"version"`
-	Epic        string             `json:"epic"`
-	Branch      string             `json:"branch"` // that is landed
-	Tip         string             `json:"tip"`
-	Into        string             `json:"into"`
-	From        string             `json:"from"` // commits Into was at, and is at
-	To          string             `json:"to"`
-	How         landing.How        `json:"how"`
-	Commits     int                `json:"commits"`
-	DryRun      bool               `json:"dry_run"`
-	Untested    bool               `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
-	Undo        string             `json:"undo,omitempty"`
-	Landed      []string           `json:"landed"`          // completed tasks
-	Open        []status.Task      `json:"open"`            // the others
-	Again       []string           `json:"again,omitempty"` // those of Open that had landed before relay retry
-	Judged      *status.EpicReview `json:"epic_review,omitempty"`
-	Regressions []string           `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
-	Request     *pullRequest       `json:"pull_request,omitempty"`
-	ExitCode    int                `json:"exit_code"`
+	Version     int                  `json:"version"`
+	Epic        string               `json:"epic"`
+	Branch      string               `json:"branch"` // that is landed
+	Tip         string               `json:"tip"`
+	Into        string               `json:"into"`
+	From        string               `json:"from"` // commits Into was at, and is at
+	To          string               `json:"to"`
+	How         landing.How          `json:"how"`
+	Commits     int                  `json:"commits"`
+	DryRun      bool                 `json:"dry_run"`
+	Untested    bool                 `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
+	Undo        string               `json:"undo,omitempty"`
+	Landed      []string             `json:"landed"`          // completed tasks
+	Open        []status.Task        `json:"open"`            // the others
+	Again       []string             `json:"again,omitempty"` // those of Open that had landed before relay retry
+	Judged      *status.EpicReview   `json:"epic_review,omitempty"`
+	Regressions []string             `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
+	Request     *pullrequest.Request `json:"pull_request,omitempty"`
+	ExitCode    int                  `json:"exit_code"`
 }
 
 // finishing is one relay finish under way.
@@ -88,7 +91,7 @@ type finishing struct {
 }
 
 func runFinish(ctx context.Context, opts finishOptions) (err error) {
-	p, pl, err := opts.app.known(ctx)
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,13 +104,15 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	if f.view, err = p.View(pl); err != nil {
 		return err
 	}
-	opts.app.warnKilled(f.view)
+	opts.app.WarnKilled(f.view)
 	if err := f.look(ctx); err != nil {
 		return err
 	}
 	switch {
+	case opts.pr && f.step.How != landing.NothingToLand:
+		o := pullrequest.Opener{App: opts.app, Project: p, Step: f.step, DryRun: opts.dryRun}
+		f.answer.Request, err = o.Open(ctx, pl.Epic.Title, report.PullRequest(pl.Epic, pl.Graph, f.view.Ledger))
 	case opts.pr:
-		err = f.request(ctx)
 	case !opts.dryRun && f.step.How != landing.NothingToLand:
 		err = f.land(ctx, store)
 	case !opts.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
@@ -117,13 +122,6 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 		return err
 	}
 	return f.tell()
-}
-
-// warnKilled tells of a run that has left something only relay work can settle. Nobody else is at work now.
-func (a *app) warnKilled(v *attempts.View) {
-	if v.Ledger.Status.State == "running" {
-		fmt.Fprint(a.err, "relay: warning: the last run ended before it had put its work away; relay work settles what it left\n")
-	}
 }
 
 // look plans the step and says which tasks are in it.
@@ -198,7 +196,7 @@ func (f *finishing) written(store *attempts.Store) error {
 
 func (f *finishing) tell() error {
 	if f.json {
-		if err := f.app.printJSON(f.answer); err != nil {
+		if err := f.app.PrintJSON(f.answer); err != nil {
 			return err
 		}
 	} else {
@@ -212,15 +210,15 @@ func (f *finishing) tell() error {
 
 // text tells a person what was done, what is missing, and how to take it back.
 func (f *finishing) text() {
-	a, w := &f.answer, f.app.out
+	a, w := &f.answer, f.app.Out
 	if a.Request != nil {
-		a.Request.tell(w)
+		a.Request.Write(w)
 	} else {
 		fmt.Fprintln(w, f.headline())
 	}
-	l := status.Printer{Now: f.app.now(), Width: terminal.Columns(f.app.out.Dest), Dead: true}
+	l := status.Printer{Now: f.app.Now(), Width: terminal.Columns(f.app.Out.Dest), Dead: true}
 	if len(a.Landed) > 0 {
-		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
+		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(text.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
 	}
 	var in, out []status.Task
 	for _, t := range a.Open {
@@ -254,17 +252,17 @@ func (f *finishing) headline() string {
 	if f.dryRun {
 		verb = "would land"
 	}
-	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
+	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
 }
 
 // checks are the commands that would test the whole.
 func (f *finishing) checks() string {
 	var commands []string
 	for _, c := range f.plan.Epic.Checks {
-		commands = append(commands, line(c.Run, 100))
+		commands = append(commands, text.Line(c.Run, 100))
 	}
 	if len(commands) == 0 {
 		return ""
 	}
-	return ": " + some(commands, 3)
+	return ": " + text.Some(commands, 3)
 }

@@ -8,20 +8,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/orchestrator/text"
 )
 
 type gateOptions struct {
-	app     *app
+	app     *cli.App
 	task    string
 	reason  string
 	cascade bool
 	json    bool
 }
 
-func newGateCommand(a *app) *cobra.Command {
+func newGateCommand(a *cli.App) *cobra.Command {
 	opts := gateOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "gate TASK [--reason TEXT]",
@@ -36,7 +39,7 @@ func newGateCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func newUngateCommand(a *app) *cobra.Command {
+func newUngateCommand(a *cli.App) *cobra.Command {
 	opts := gateOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "ungate TASK",
@@ -53,7 +56,7 @@ less than before is taken as it is, and needs you no more.`,
 	return cmd
 }
 
-func newRetryCommand(a *app) *cobra.Command {
+func newRetryCommand(a *cli.App) *cobra.Command {
 	opts := gateOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "retry TASK",
@@ -84,7 +87,7 @@ type gateAnswer struct {
 }
 
 func runGate(ctx context.Context, opts gateOptions, decide decision) (err error) {
-	p, pl, err := opts.app.known(ctx)
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,9 +118,9 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 		answer.Changed = append(answer.Changed, e.Task)
 	}
 	if opts.json {
-		return opts.app.printJSON(answer)
+		return opts.app.PrintJSON(answer)
 	}
-	fmt.Fprintln(opts.app.out, said)
+	fmt.Fprintln(opts.app.Out, said)
 	return nil
 }
 
@@ -130,9 +133,9 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 	}
 	said := t.ID + " is gated"
 	if n := waiting(p.Graph, l, t.ID); n > 0 {
-		said += fmt.Sprintf(", and with it %s that %s for it", count(n, "task"), verb(n, "waits", "wait"))
+		said += fmt.Sprintf(", and with it %s that %s for it", text.Count(n, "task"), terminal.Verb(n, "waits", "wait"))
 	}
-	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.secrets.Text(o.reason), 500), At: o.app.now().UTC()}
+	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
 	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, said, nil
 }
 
@@ -162,16 +165,9 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 		stays = "\nwhat it did stays: take its commits back, or say in epic.yml what is to be different, or its agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
-		said += fmt.Sprintf(", and so %s %s that depend on it", verb(n, "is", "are"), count(n, "task"))
+		said += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))
 	}
 	return events, said + ": relay work" + stays, nil
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // downstream lists everything that depends on a task, directly or not, in file order.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 )
@@ -16,11 +17,11 @@ import (
 var graphFormats = []string{"text", "mermaid", "dot"}
 
 type graphOptions struct {
-	app    *app
+	app    *cli.App
 	format string
 }
 
-func newGraphCommand(a *app) *cobra.Command {
+func newGraphCommand(a *cli.App) *cobra.Command {
 	opts := graphOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "graph",
@@ -40,7 +41,7 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 	if !slices.Contains(graphFormats, opts.format) {
 		return &exit.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats, ", ")}
 	}
-	p, err := opts.app.locate(ctx, nil)
+	p, err := opts.app.Locate(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -53,9 +54,9 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 		return fmt.Errorf("draw the graph: %w", err)
 	}
 	text := drawn.String()
-	_, _ = opts.app.out.Write(drawn.Bytes())
+	_, _ = opts.app.Out.Write(drawn.Bytes())
 	if opts.format == "mermaid" && (strings.Count(text, "--> ")+strings.Count(text, "==> ") > mermaidEdges || len(text) > mermaidText) {
-		fmt.Fprintf(opts.app.err, "relay: warning: Mermaid refuses more than %d arrows or %d characters unless it is told otherwise; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
+		fmt.Fprintf(opts.app.Err, "relay: warning: Mermaid refuses more than %d arrows or %d characters unless it is told otherwise; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
 	}
 	return nil
 }

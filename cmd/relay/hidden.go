@@ -8,21 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/runners"
 	"relay/runners/process"
 )
 
-// Commands relay starts itself with. They are no part of what a user may rely on.
-const guardianCommand = "__guardian"
-
 // steadyGrowth is what the heap of a guardian may grow by, in per cent: it keeps next to nothing, all night long.
 const steadyGrowth = 100
 
-func newGuardianCommand(*app) *cobra.Command {
+func newGuardianCommand(*cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:    guardianCommand + " FOLDER",
+		Use:    guardian.Command + " FOLDER",
 		Short:  "Watch over the processes of a run",
 		Hidden: true,
 		Args:   cobra.MaximumNArgs(1),
@@ -35,7 +34,7 @@ func newGuardianCommand(*app) *cobra.Command {
 	}
 }
 
-func newAgentCommand(a *app) *cobra.Command {
+func newAgentCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    project.ScriptedAgentCommand + " SCRIPT",
 		Short:  "Be the scripted agent",
@@ -45,7 +44,7 @@ func newAgentCommand(a *app) *cobra.Command {
 	}
 }
 
-func runAgent(ctx context.Context, a *app, path string) error {
+func runAgent(ctx context.Context, a *cli.App, path string) error {
 	script, err := project.ReadFile(path, project.MaxScript)
 	if err != nil {
 		return fmt.Errorf("read the script: %w", err)
@@ -55,7 +54,7 @@ func runAgent(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	code := runners.RunScript(ctx, script, runners.ScriptEnv{
-		Name: path, Environ: a.environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Name: path, Environ: a.Environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	if code != 0 {
 		return exit.Code(code)

@@ -13,14 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/archive"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/orchestrator/text"
 )
 
 type initOptions struct {
-	app       *app
+	app       *cli.App
 	blueprint string
 	force     bool
 	dryRun    bool
@@ -30,7 +33,7 @@ type initOptions struct {
 	json      bool
 }
 
-func newInitCommand(a *app) *cobra.Command {
+func newInitCommand(a *cli.App) *cobra.Command {
 	opts := initOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "init BLUEPRINT.md",
@@ -85,11 +88,11 @@ type initAnswer struct {
 
 func runInit(ctx context.Context, opts initOptions) error {
 	a := opts.app
-	p, err := a.locate(ctx, nil)
+	p, err := a.Locate(ctx, nil)
 	if err != nil {
 		return err
 	}
-	e, err := a.readBlueprint(p, opts.blueprint)
+	e, err := readBlueprint(a, p, opts.blueprint)
 	if err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		DryRun: opts.dryRun, Warnings: project.Unproved(e),
 	}
 	if !opts.dryRun {
-		if answer.Archived, answer.Branch, err = archiveOldEpic(ctx, p, opts, a.now()); err != nil {
+		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, archive.Options{Blueprint: opts.blueprint, Force: opts.force}, a.Now()); err != nil {
 			return err
 		}
 		if err := createEpic(p, e, text, a); err != nil {
@@ -111,18 +114,18 @@ func runInit(ctx context.Context, opts initOptions) error {
 	}
 	switch {
 	case opts.json:
-		return a.printJSON(answer)
+		return a.PrintJSON(answer)
 	case opts.dryRun:
-		_, err = a.out.Write(text)
-		tellWarnings(a.err, answer.Warnings)
+		_, err = a.Out.Write(text)
+		tellWarnings(a.Err, answer.Warnings)
 		return err
 	}
-	return tellInit(a.out, e, answer)
+	return tellInit(a.Out, e, answer)
 }
 
 // readBlueprint parses the document the user named. The epic remembers it by its path from the root.
-func (a *app) readBlueprint(p *project.Project, written string) (*epic.Epic, error) {
-	path := a.path(written)
+func readBlueprint(a *cli.App, p *project.Project, written string) (*epic.Epic, error) {
+	path := a.Path(written)
 	src, err := project.ReadFile(path, project.MaxPlan)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("there is no %s", path)
@@ -137,7 +140,7 @@ func (a *app) readBlueprint(p *project.Project, written string) (*epic.Epic, err
 	if real, err := filepath.EvalSymlinks(absolute); err == nil {
 		absolute = real
 	}
-	e, err := blueprint.Parse(written, src, a.now())
+	e, err := blueprint.Parse(written, src, a.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +149,14 @@ func (a *app) readBlueprint(p *project.Project, written string) (*epic.Epic, err
 }
 
 // createEpic writes the new epic. The ledger comes first: an epic.yml means that everything else is there.
-func createEpic(p *project.Project, e *epic.Epic, text []byte, a *app) error {
+func createEpic(p *project.Project, e *epic.Epic, text []byte, a *cli.App) error {
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
 		return err
 	}
 	if err := project.ReplaceFile(p.File(".gitignore"), []byte("*\n")); err != nil {
 		return err
 	}
-	if err := attempts.Create(p.Dir, e, project.LedgerSettings(p.Config), a.now()); err != nil {
+	if err := attempts.Create(p.Dir, e, project.LedgerSettings(p.Config), a.Now()); err != nil {
 		return err
 	}
 	return project.ReplacePrivate(p.File("epic.yml"), text)
@@ -162,7 +165,7 @@ func createEpic(p *project.Project, e *epic.Epic, text []byte, a *app) error {
 func tellWarnings(w io.Writer, warnings []project.TaskWarning) {
 	for i, warning := range warnings {
 		if i == project.MaxWarnings {
-			fmt.Fprintf(w, "relay: warning: and %s more\n", count(len(warnings)-i, "task"))
+			fmt.Fprintf(w, "relay: warning: and %s more\n", text.Count(len(warnings)-i, "task"))
 			break
 		}
 		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
@@ -188,11 +191,11 @@ func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 		fmt.Fprintf(w, "what it has landed is on %s\n", answer.Branch)
 	}
 	path := g.CriticalPath()
-	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, line(e.Title, 50), count(len(e.Tasks), "task"))
+	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, text.Line(e.Title, 50), text.Count(len(e.Tasks), "task"))
 	fmt.Fprintf(w, "longest path: %s", g.ID(path[0]))
 	for i, at := range path[1:] {
 		if i == 8 {
-			fmt.Fprintf(w, " > … (%s in all)", count(len(path), "task"))
+			fmt.Fprintf(w, " > … (%s in all)", text.Count(len(path), "task"))
 			break
 		}
 		fmt.Fprintf(w, " > %s", g.ID(at))

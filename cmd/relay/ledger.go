@@ -10,17 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
+	"relay/orchestrator/text"
 )
 
 type ledgerOptions struct {
-	app    *app
+	app    *cli.App
 	repair bool
 	json   bool
 }
 
-func newLedgerCommand(a *app) *cobra.Command {
+func newLedgerCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Examine or repair the memory of the epic",
@@ -31,7 +33,7 @@ of all runs below runs/.`,
 	return cmd
 }
 
-func newLedgerValidateCommand(a *app) *cobra.Command {
+func newLedgerValidateCommand(a *cli.App) *cobra.Command {
 	opts := ledgerOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "validate",
@@ -44,7 +46,7 @@ func newLedgerValidateCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func newLedgerRepairCommand(a *app) *cobra.Command {
+func newLedgerRepairCommand(a *cli.App) *cobra.Command {
 	opts := ledgerOptions{app: a, repair: true}
 	cmd := &cobra.Command{
 		Use:   "repair",
@@ -57,7 +59,7 @@ still be read, and a copy of what was there is kept.`,
 	return cmd
 }
 
-func newLedgerAcceptCommand(a *app) *cobra.Command {
+func newLedgerAcceptCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "accept",
 		Short: "Take in an edit of attempt-ledger.yml",
@@ -68,7 +70,7 @@ func newLedgerAcceptCommand(a *app) *cobra.Command {
 	}
 }
 
-func newLedgerLogCommand(a *app) *cobra.Command {
+func newLedgerLogCommand(a *cli.App) *cobra.Command {
 	opts := ledgerOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "log",
@@ -94,7 +96,7 @@ type ledgerFault struct {
 }
 
 func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
-	p, pl, err := opts.app.planned(ctx, nil)
+	p, pl, err := opts.app.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -107,14 +109,14 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 		answer.Faults = append(answer.Faults, ledgerFault(f))
 	}
 	if !answer.OK && opts.repair {
-		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, opts.app.now())
+		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, opts.app.Now())
 		if err != nil {
 			return err
 		}
 		answer.OK, answer.Copy = true, p.Rel(p.File(repaired.Copy))
 	}
 	if opts.json {
-		if err := opts.app.printJSON(answer); err != nil {
+		if err := opts.app.PrintJSON(answer); err != nil {
 			return err
 		}
 	} else {
@@ -128,23 +130,23 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 
 func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer) {
 	for _, f := range faults {
-		fmt.Fprintln(opts.app.out, exit.Message(f))
+		fmt.Fprintln(opts.app.Out, exit.Message(f))
 		if f.Hint != "" && answer.Copy == "" {
-			fmt.Fprintf(opts.app.out, "  %s\n", safe(f.Hint))
+			fmt.Fprintf(opts.app.Out, "  %s\n", text.Safe(f.Hint))
 		}
 	}
 	switch {
 	case len(faults) == 0:
-		fmt.Fprintln(opts.app.out, "ledger and logs are whole")
+		fmt.Fprintln(opts.app.Out, "ledger and logs are whole")
 	case answer.Copy != "":
-		fmt.Fprintf(opts.app.out, "repaired; what was there is in %s\n", answer.Copy)
+		fmt.Fprintf(opts.app.Out, "repaired; what was there is in %s\n", answer.Copy)
 	default:
-		fmt.Fprintf(opts.app.out, "%s; relay ledger repair puts right what can be\n", count(len(faults), "fault"))
+		fmt.Fprintf(opts.app.Out, "%s; relay ledger repair puts right what can be\n", text.Count(len(faults), "fault"))
 	}
 }
 
 func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
-	p, pl, err := opts.app.planned(ctx, nil)
+	p, pl, err := opts.app.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -153,25 +155,25 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 		return err
 	}
 	if view.Edit == "" && view.Broken == nil {
-		fmt.Fprintln(opts.app.out, "attempt-ledger.yml is as relay wrote it: there is nothing to take in")
+		fmt.Fprintln(opts.app.Out, "attempt-ledger.yml is as relay wrote it: there is nothing to take in")
 		return nil
 	}
-	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, opts.app.now()); err != nil {
+	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, opts.app.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(opts.app.out, "taken in:\n%s\n", strings.TrimRight(view.Edit, "\n"))
+	fmt.Fprintf(opts.app.Out, "taken in:\n%s\n", strings.TrimRight(view.Edit, "\n"))
 	return nil
 }
 
 func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
-	p, err := opts.app.locate(ctx, nil)
+	p, err := opts.app.Locate(ctx, nil)
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(opts.app.out)
+	enc := json.NewEncoder(opts.app.Out)
 	return attempts.Replay(p.Dir, func(e attempts.Event) error {
-		if opts.app.out.Err != nil { // nobody reads any more
-			if err := opts.app.out.Failure(); err != nil {
+		if opts.app.Out.Err != nil { // nobody reads any more
+			if err := opts.app.Out.Failure(); err != nil {
 				return err
 			}
 			return exit.Code(exit.OK)
@@ -179,70 +181,7 @@ func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
 		if opts.json {
 			return enc.Encode(e)
 		}
-		_, err := fmt.Fprintf(opts.app.out, "%6d %s %s\n", e.Seq, e.At.UTC().Format(time.RFC3339), eventText(e))
+		_, err := fmt.Fprintf(opts.app.Out, "%6d %s %s\n", e.Seq, e.At.UTC().Format(time.RFC3339), status.EventText(e))
 		return err
 	})
-}
-
-// eventText is one event in words.
-func eventText(e attempts.Event) string {
-	who := strings.TrimSpace(fmt.Sprintf("%s %s", e.Type, e.Task))
-	if e.Attempt > 0 {
-		who += fmt.Sprintf(" attempt %d", e.Attempt)
-	}
-	switch {
-	case e.RunStarted != nil:
-		return fmt.Sprintf("%s %s, process %d, jobs %d", who, e.Run, e.RunStarted.PID, e.RunStarted.Jobs)
-	case e.RunStopped != nil:
-		return fmt.Sprintf("%s: %s, exit code %d", who, e.RunStopped.Reason, e.RunStopped.ExitCode)
-	case e.Started != nil:
-		return line(fmt.Sprintf("%s: %s %s at %.12s", who, e.Started.Runner, e.Started.Model, e.Started.Base), maxLine)
-	case e.Landing != nil:
-		return line(fmt.Sprintf("%s: %.12s", who, e.Landing.Landed), maxLine)
-	case e.Ended != nil:
-		text := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, status.ChargeText(e.Ended.Charged))
-		if e.Ended.Gate != nil {
-			text += ", gated: " + string(e.Ended.Gate.Reason)
-		}
-		return line(text+after(e.Ended.Receipt.ErrorSummary), maxLine)
-	case e.Gate != nil:
-		return line(fmt.Sprintf("%s: %s%s", who, e.Gate.Reason, after(e.Gate.Detail)), maxLine)
-	case e.Type == attempts.TypeWritten:
-		return "attempt-ledger.yml written"
-	case e.Finished != nil:
-		f := e.Finished
-		return line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
-	case e.Cooling != nil, e.Waiting != nil:
-		return line(cooldownText(who, e), maxLine)
-	case e.Reviewed != nil:
-		return line(who+": "+heardWords(e.Reviewed), maxLine)
-	case e.Note != nil:
-		return line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
-	}
-	return line(who, maxLine)
-}
-
-// heardWords says what reviewers have said of an attempt under way.
-func heardWords(h *attempts.Heard) string {
-	var words []string
-	for _, s := range h.Said {
-		words = append(words, s.Reviewer+" has answered")
-	}
-	for _, r := range h.Rounds {
-		words = append(words, fmt.Sprintf("%s, and the agent mends it in round %d", r.Verdict, r.Number))
-	}
-	return strings.Join(words, "; ")
-}
-
-// cooldownText is an event that keeps tasks from starting, in words.
-func cooldownText(who string, e attempts.Event) string {
-	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	c := e.Cooling
-	switch {
-	case c == nil:
-		return fmt.Sprintf("%s until %s for %s%s", who, at(e.Waiting.Until), e.Waiting.For, after(e.Waiting.Why))
-	case c.Until.IsZero():
-		return fmt.Sprintf("%s: %s may be asked again%s", who, c.Runner, after(c.Why))
-	}
-	return fmt.Sprintf("%s: %s is not asked before %s%s", who, c.Runner, at(c.Until), after(c.Why))
 }

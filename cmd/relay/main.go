@@ -8,8 +8,12 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/secrets"
 )
 
 // The collector begins to work for every byte at memoryLimit, for relay promises to stay below 64 MiB. Below that it may
@@ -28,6 +32,17 @@ func main() {
 	os.Exit(relay(context.Background(), os.Args[1:]))
 }
 
+// newApp returns what commands need, of this process.
+func newApp() *cli.App {
+	a := &cli.App{
+		In: os.Stdin, Out: terminal.NewWriter(os.Stdout), Err: terminal.NewWriter(os.Stderr),
+		Environ: os.Environ(), Now: time.Now,
+	}
+	a.Secrets = secrets.New(a.Environ)
+	a.Out.Redact, a.Err.Redact = a.Secrets.Values, a.Secrets.Values
+	return a
+}
+
 // relay is the program from its arguments to its exit code.
 func relay(ctx context.Context, args []string) int {
 	a := newApp()
@@ -35,13 +50,13 @@ func relay(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = a.out.Failure()
+		err = a.Out.Failure()
 	}
-	return a.exit(err)
+	return tell(a, err)
 }
 
-// exit tells the user of an error and returns the exit code that belongs to it.
-func (a *app) exit(err error) int {
+// tell tells the user of an error and returns the exit code that belongs to it.
+func tell(a *cli.App, err error) int {
 	var code exit.Code
 	switch {
 	case err == nil:
@@ -52,11 +67,11 @@ func (a *app) exit(err error) int {
 	d := exit.Diagnose(err)
 	for _, m := range d.Messages {
 		for row := range strings.SplitSeq(m, "\n") {
-			fmt.Fprintf(a.err, "relay: error: %s\n", a.secrets.Text(row))
+			fmt.Fprintf(a.Err, "relay: error: %s\n", a.Secrets.Text(row))
 		}
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(a.err, "relay: hint: %s\n", d.Hint)
+		fmt.Fprintf(a.Err, "relay: hint: %s\n", d.Hint)
 	}
 	return d.Code
 }

@@ -71,12 +71,12 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/lanes_run.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/recover.go", "giveUp", "git cannot collect what the agent left: …", "damage of one task is that task's wherever its attempt is brought to its end; this is for what that does not know"},
 	{"orchestrator/usercheckout.go", "watchCheckout", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
-	{"cmd/relay/session.go", "run", "relay work: …", "told to the system: TestStaysAwake compares it"},
+	{"cmd/relay/internal/session/session.go", "Run", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/sleep.go", "", "2 January …", "how a time is written"},
-	{"cmd/relay/awake_unix.go", "canStayAwake", "relay knows no way to ask …", "on systems that relay is not tested on"},
+	{"cmd/relay/internal/awake/awake_unix.go", "Check", "relay knows no way to ask …", "on systems that relay is not tested on"},
 	{"orchestrator/report/markdown.go", "day", "2006-01-02 … MST", "how a time is written"},
 	{"orchestrator/secrets/shapes.go", "further", "", "shapes of tokens: looked for, not said"},
-	{"cmd/relay/append.go", "addTasks", "", "every epic that could be made a plan of could be added to so far"},
+	{"cmd/relay/internal/proposal/proposal.go", "Add", "", "every epic that could be made a plan of could be added to so far"},
 	{"epic/append.go", "errPlace", "", "every epic that could be made a plan of could be added to so far"},
 	{"reanchor/fast.go", "errSlow", "", "has git asked instead, and is told to nobody"},
 	{"runners/claim.go", "OpenRegular", "… changed while it was opened", "a race of an agent's with a few instructions"},
@@ -94,7 +94,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/landing/trunk.go", "move", "", "what git is told, and writes into its log of a ref"},
 	{"review/prompt.go", "answerSchema", "", "a JSON Schema"},
 	{"runners/schema.go", "resultSchema", "", "a JSON Schema"},
-	{"cmd/relay/pullrequest.go", "errToolLimit", "", "no test waits two minutes for another program"},
+	{"cmd/relay/internal/pullrequest/pullrequest.go", "errToolLimit", "", "no test waits two minutes for another program"},
 }
 
 func excused(s sourceText, needed []bool) bool {

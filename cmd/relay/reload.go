@@ -3,28 +3,25 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
-	"relay/epic"
+	"relay/cmd/relay/internal/session"
+	"relay/orchestrator/text"
 )
 
 type reloadOptions struct {
-	app  *app
+	app  *cli.App
 	json bool
 }
 
-func newReloadCommand(a *app) *cobra.Command {
+func newReloadCommand(a *cli.App) *cobra.Command {
 	opts := reloadOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -47,18 +44,11 @@ type reloadAnswer struct {
 	PID     int      `json:"pid"`
 	Told    bool     `json:"told"`    // false: the run goes by this plan already
 	Running []string `json:"running"` // tasks whose attempts come to their end before
-	planChanges
-}
-
-// planChanges are the tasks in which two plans differ.
-type planChanges struct {
-	Added   []string `json:"added"`
-	Changed []string `json:"changed"`
-	Removed []string `json:"removed"`
+	project.PlanChanges
 }
 
 func runReload(ctx context.Context, opts reloadOptions) error {
-	p, pl, err := opts.app.planned(ctx, nil)
+	p, pl, err := opts.app.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -81,17 +71,17 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 	slices.Sort(answer.Running)
 	source := p.RunPlanSource(answer.Run)
 	kept, _ := project.ParsePlan(p.RunPlanFile(answer.Run), source)
-	answer.planChanges = compare(kept, pl)
+	answer.PlanChanges = project.ComparePlans(kept, pl)
 	if !bytes.Equal(source, pl.Source) {
-		if err := askReload(run.Holder); err != nil {
+		if err := session.AskReload(run.Holder); err != nil {
 			return err
 		}
 		answer.Told = true
 	}
 	if opts.json {
-		return opts.app.printJSON(answer)
+		return opts.app.PrintJSON(answer)
 	}
-	answer.tell(opts.app.out)
+	answer.tell(opts.app.Out)
 	return nil
 }
 
@@ -101,85 +91,12 @@ func (r *reloadAnswer) tell(w io.Writer) {
 		fmt.Fprintf(w, "run %s goes by this plan already\n", r.Run)
 		return
 	}
-	if text := r.planChanges.String(); text != "" {
-		fmt.Fprintf(w, "the plan: %s\n", text)
+	if msg := r.PlanChanges.String(); msg != "" {
+		fmt.Fprintf(w, "the plan: %s\n", msg)
 	}
 	if len(r.Running) == 0 {
 		fmt.Fprintf(w, "process %d is told, and goes on with it at once\n", r.PID)
 		return
 	}
-	fmt.Fprintf(w, "process %d is told: it starts nothing new, and goes on with it after %s\n", r.PID, some(r.Running, 5))
-}
-
-// String names the tasks in words, "" when there are none.
-func (c planChanges) String() string {
-	var parts []string
-	for _, part := range []struct {
-		ids       []string
-		one, many string
-	}{{c.Added, "is new", "are new"}, {c.Changed, "has changed", "have changed"}, {c.Removed, "is gone", "are gone"}} {
-		if len(part.ids) > 0 {
-			parts = append(parts, some(part.ids, 5)+" "+verb(len(part.ids), part.one, part.many))
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// compare finds the tasks in which a plan differs from the one before; of one that cannot be read nothing is said.
-func compare(before, after *project.Plan) planChanges {
-	c := planChanges{Added: []string{}, Changed: []string{}, Removed: []string{}}
-	if before == nil {
-		return c
-	}
-	for i := range after.Epic.Tasks {
-		now := after.Epic.Tasks[i]
-		was, ok := before.Epic.Task(now.ID)
-		switch {
-		case !ok:
-			c.Added = append(c.Added, now.ID)
-		case !sameTask(*was, now):
-			c.Changed = append(c.Changed, now.ID)
-		}
-	}
-	for i := range before.Epic.Tasks {
-		if id := before.Epic.Tasks[i].ID; !after.Has(id) {
-			c.Removed = append(c.Removed, id)
-		}
-	}
-	return c
-}
-
-func sameTask(a, b epic.Task) bool {
-	a.Line, b.Line = 0, 0
-	return reflect.DeepEqual(a, b)
-}
-
-// askReload sends the signal to a run of this machine, and to nobody else who has its pid by now.
-func askReload(h *attempts.Holder) error {
-	run, err := os.FindProcess(h.PID) // before it is looked at: what is found stays the same process
-	if err != nil {
-		return project.ErrNoRun()
-	}
-	defer func() { _ = run.Release() }()
-	if !h.Reachable() {
-		return &exit.Hinted{Err: fmt.Errorf("the run is %s, which cannot be told from here", exit.HolderText(h)),
-			Hint: "type relay reload on " + line(h.Host, 80) + "; or stop the run there, and relay work goes on with the new plan"}
-	}
-	return untold(h, sendReload(run))
-}
-
-// untold says why a run could not be told.
-func untold(h *attempts.Holder, err error) error {
-	switch {
-	case errors.Is(err, os.ErrProcessDone):
-		return project.ErrNoRun()
-	case errors.Is(err, errors.ErrUnsupported):
-		return &exit.Hinted{Err: errors.New("a run on this system cannot be told to reload"),
-			Hint: "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"}
-	case errors.Is(err, os.ErrPermission):
-		return &exit.Hinted{Err: fmt.Errorf("process %d is another user's", h.PID), Hint: "have whoever began that run type relay reload"}
-	case err != nil:
-		return fmt.Errorf("tell process %d: %w", h.PID, err)
-	}
-	return nil
+	fmt.Fprintf(w, "process %d is told: it starts nothing new, and goes on with it after %s\n", r.PID, text.Some(r.Running, 5))
 }

@@ -4,6 +4,10 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/cmdline"
+	"relay/cmd/relay/internal/guardian"
 )
 
 // Groups of commands in the help.
@@ -50,28 +54,28 @@ Everywhere:
 `
 
 // newRootCommand puts the commands together.
-func newRootCommand(a *app) *cobra.Command {
+func newRootCommand(a *cli.App) *cobra.Command {
 	cobra.EnableCommandSorting = false // the order of the night, not of the alphabet
 	root := &cobra.Command{
 		Use:               "relay COMMAND",
 		Long:              rootLong,
 		Args:              cobra.ArbitraryArgs,
 		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.refuseInAttempt(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return guardian.Refuse(a, cmd) },
 		SilenceUsage:      true,
 		Version:           version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return unknownCommand(cmd, args[0])
+			return cmdline.UnknownCommand(cmd, args[0])
 		},
 	}
-	root.SetOut(a.out)
-	root.SetErr(a.err)
-	root.SetIn(a.in)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetIn(a.In)
 	root.SetVersionTemplate("relay {{.Version}}\n")
-	root.PersistentFlags().StringVarP(&a.dir, "chdir", "C", "", "work as if started in `DIR`")
+	root.PersistentFlags().StringVarP(&a.Dir, "chdir", "C", "", "work as if started in `DIR`")
 	root.AddGroup(
 		&cobra.Group{ID: groupNight, Title: "The night:"},
 		&cobra.Group{ID: groupLook, Title: "Looking:"},
@@ -90,14 +94,14 @@ func newRootCommand(a *app) *cobra.Command {
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(usageTemplate)
-	root.SetFlagErrorFunc(flagMistake)
+	root.SetFlagErrorFunc(cmdline.FlagMistake)
 	root.SuggestionsMinimumDistance = 2
-	addHelpers(root)
+	cmdline.AddHelpers(root, groupSetup)
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		helpOf(cmd, args)
 		if cmd == root {
-			fmt.Fprintf(a.out, "\n%s", rootExits)
+			fmt.Fprintf(a.Out, "\n%s", rootExits)
 		}
 	})
 	return root

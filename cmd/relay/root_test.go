@@ -12,6 +12,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: terminal.NewWriter(&out), err: terminal.NewWriter(&out), now: time.Now}
+	a := &cli.App{In: strings.NewReader(""), Out: terminal.NewWriter(&out), Err: terminal.NewWriter(&out), Now: time.Now}
 	folder := filepath.Join("testdata", "help")
 	root := newRootCommand(a)
 	pages := map[string]bool{}

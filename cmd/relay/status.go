@@ -7,20 +7,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 )
 
 type statusOptions struct {
-	app     *app
+	app     *cli.App
 	verbose bool
 	json    bool
 	watch   bool
 	schema  bool
 }
 
-func newStatusCommand(a *app) *cobra.Command {
+func newStatusCommand(a *cli.App) *cobra.Command {
 	opts := statusOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -42,9 +43,9 @@ tells a whole night.`,
 
 func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {
-		return opts.app.printJSON(json.RawMessage(status.Schema))
+		return opts.app.PrintJSON(json.RawMessage(status.Schema))
 	}
-	p, err := opts.app.locateAnyhow(ctx)
+	p, err := opts.app.LocateAnyhow(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,12 +56,12 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
-	s.AddCooldowns(opts.app.now())
-	s.AddForecast(p, opts.app.now())
+	s.AddCooldowns(opts.app.Now())
+	s.AddForecast(p, opts.app.Now())
 	if opts.json {
-		return opts.app.printJSON(s)
+		return opts.app.PrintJSON(s)
 	}
-	status.Write(opts.app.out, s, status.Printer{Now: opts.app.now(), Width: terminal.Columns(opts.app.out.Dest), Verbose: opts.verbose})
+	status.Write(opts.app.Out, s, status.Printer{Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Verbose: opts.verbose})
 	return nil
 }
 
@@ -71,20 +72,20 @@ const watchEvery = time.Second
 func watch(ctx context.Context, opts statusOptions, p *project.Project) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	live := terminal.IsTerminal(opts.app.out.Dest)
+	live := terminal.IsTerminal(opts.app.Out.Dest)
 	for {
 		s, err := status.Read(ctx, p, opts.verbose)
 		if err != nil {
 			return err
 		}
-		s.AddCooldowns(opts.app.now())
-		s.AddForecast(p, opts.app.now())
+		s.AddCooldowns(opts.app.Now())
+		s.AddForecast(p, opts.app.Now())
 		if live {
 			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
-			_, _ = opts.app.out.Dest.Write([]byte("\x1b[H\x1b[2J"))
+			_, _ = opts.app.Out.Dest.Write([]byte("\x1b[H\x1b[2J"))
 		}
-		status.Write(opts.app.out, s, status.Printer{Now: opts.app.now(), Width: terminal.Columns(opts.app.out.Dest), Verbose: opts.verbose})
-		if s.Run.State != status.Running && !s.Run.GoesOn(opts.app.now()) || opts.app.out.Err != nil {
+		status.Write(opts.app.Out, s, status.Printer{Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Verbose: opts.verbose})
+		if s.Run.State != status.Running && !s.Run.GoesOn(opts.app.Now()) || opts.app.Out.Err != nil {
 			return nil
 		}
 		select {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"relay/cmd/relay/internal/cli"
 	"runtime"
 	"runtime/debug"
 
@@ -26,12 +27,12 @@ func version() string {
 	return v
 }
 
-func newVersionCommand(a *app) *cobra.Command {
+func newVersionCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.out, "relay %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := fmt.Fprintf(a.Out, "relay %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err
 		},
 	}

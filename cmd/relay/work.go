@@ -4,29 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/configs"
-	"relay/orchestrator"
-	"relay/orchestrator/landing"
-	"relay/orchestrator/secrets"
-	"relay/review"
-	"relay/runners/process"
 )
 
 type workOptions struct {
-	app         *app
-	tasks       []string
+	session.Options
 	jobs        int
 	runners     []string
 	model       string
@@ -37,16 +31,11 @@ type workOptions struct {
 	noReview    bool
 	isolation   string
 	budget      float64
-	askNow      bool
-	auto        bool
 	dryRun      bool
-	json        bool
-
-	panel []orchestrator.Reviewer // found by equipped
 }
 
-func newWorkCommand(a *app) *cobra.Command {
-	opts := workOptions{app: a}
+func newWorkCommand(a *cli.App) *cobra.Command {
+	opts := workOptions{Options: session.Options{App: a}}
 	cmd := &cobra.Command{
 		Use:   "work [TASK…]",
 		Short: "Run what is pending, unattended",
@@ -64,7 +53,7 @@ end the night.`,
   relay work > /dev/null 2> night.log &`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.tasks = args
+			opts.Tasks = args
 			return runWork(cmd.Context(), opts, cmd.Flags())
 		},
 	}
@@ -78,11 +67,11 @@ end the night.`,
 	f.BoolVar(&opts.review, "review", false, "have each change reviewed")
 	f.BoolVar(&opts.noReview, "no-review", false, "have no change reviewed")
 	f.StringVar(&opts.isolation, "isolation", "", "where tasks work, `HOW`: worktree, none or shared")
-	f.BoolVar(&opts.askNow, "ask-now", false, "ask every agent at once, whatever usage limits were told before")
+	f.BoolVar(&opts.AskNow, "ask-now", false, "ask every agent at once, whatever usage limits were told before")
 	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no bound")
-	f.BoolVar(&opts.auto, "auto", false, "do what the review of the whole epic finds, too")
+	f.BoolVar(&opts.Auto, "auto", false, "do what the review of the whole epic finds, too")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would run, and run nothing")
-	f.BoolVar(&opts.json, "json", false, "print one JSON object at the end")
+	f.BoolVar(&opts.JSON, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
 	return cmd
 }
@@ -138,135 +127,61 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		}
 		return opts.dryRunOnly(ctx, p, pl)
 	}
-	unread()
+	session.CatchPipe()
 	var p *project.Project
 	var pl *project.Plan
-	guardian, err := opts.app.guarded(func() error {
+	guardian, err := guardian.Start(opts.App, func() error {
 		if p, pl, err = opts.planned(ctx, flags); err != nil {
 			return err
 		}
 		for _, w := range p.Config.Warnings {
-			fmt.Fprintf(opts.app.err, "relay: warning: %s\n", w)
+			fmt.Fprintf(opts.App.Err, "relay: warning: %s\n", w)
 		}
-		return opts.equipped(p, pl)
+		return opts.CheckAgents(p, pl)
 	})
 	if err != nil {
 		return err
 	}
-	return opts.run(ctx, guardian, p, pl)
+	return session.Run(ctx, &opts.Options, session.Target{Guardian: guardian, Project: p, Plan: pl})
 }
 
 // planned finds the place, its plan, and in it the tasks that the user named.
 func (o *workOptions) planned(ctx context.Context, flags map[string]any) (*project.Project, *project.Plan, error) {
-	p, pl, err := o.app.planned(ctx, flags)
+	p, pl, err := o.App.Planned(ctx, flags)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, id := range o.tasks {
+	for i, id := range o.Tasks {
 		t, err := pl.Task(id)
 		if err != nil {
 			return nil, nil, err
 		}
-		o.tasks[i] = t.ID
+		o.Tasks[i] = t.ID
 	}
 	return p, pl, nil
 }
 
-// guarded starts a guardian while prepare runs, for the one takes as long as the other, and ends it again when prepare
-// fails.
-func (a *app) guarded(prepare func() error) (*process.Guardian, error) {
-	self, err := os.Executable()
+// dryRunOnly prints what a run would do and in which order, and runs nothing.
+func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *project.Plan) error {
+	view, err := p.View(pl)
 	if err != nil {
-		return nil, err
-	}
-	folder, err := a.folder()
-	if err != nil {
-		return nil, err
-	}
-	a.conceal()
-	var guardian *process.Guardian
-	var failed error
-	var start sync.WaitGroup
-	start.Go(func() {
-		guardian, failed = process.StartGuardian([]string{self, guardianCommand, folder}, secrets.Without(a.environ), nil)
-	})
-	start.Go(process.ReserveThreads)
-	err = prepare()
-	start.Wait()
-	switch {
-	case failed == nil && err != nil:
-		_ = guardian.Close() // it has nothing to tell that matters more
-	case failed != nil && err == nil:
-		err = failed
-	}
-	return guardian, err
-}
-
-// equipped makes sure before the night that every agent it will need is there. Of the runners to choose from, one is
-// enough.
-func (o *workOptions) equipped(p *project.Project, pl *project.Plan) error {
-	var missing []error
-	for _, name := range p.Config.Relay.Runners {
-		if _, err := p.Program(name); err != nil {
-			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
-		}
-	}
-	switch n := len(p.Config.Relay.Runners); {
-	case n == 0:
-		return &exit.Hinted{Err: errors.New("no runner is configured"), Code: exit.NoRunner,
-			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude"}
-	case len(missing) == n:
-		return project.NoRunner("", errors.Join(missing...))
-	}
-	for _, err := range missing {
-		fmt.Fprintf(o.app.err, "relay: warning: %v\n", err)
-	}
-	if err := p.CheckAgents(pl); err != nil {
 		return err
 	}
-	for _, text := range p.Caps(pl).UncountedWarning() {
-		fmt.Fprintf(o.app.err, "relay: warning: %s\n", text)
+	for _, w := range p.Config.Warnings {
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", w)
 	}
-	for _, name := range p.Reviewers() {
-		if _, err := p.Program(name); err != nil {
-			return project.NoRunner("reviewer "+name+": ", err)
-		}
-		judge, err := p.Reviewer(name)
-		if err != nil {
-			return err
-		}
-		o.panel = append(o.panel, judge)
+	refused := o.Refusal(ctx, p, pl, view)
+	r, err := status.NewDryRun(p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// options turns the configuration into what the orchestrator needs.
-func (o *workOptions) options(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
-	c := &p.Config.Relay
-	env := project.CommonEnvironment(o.app.environ, c.Env)
-	logins := project.LoginEnvironment(o.app.environ, env)
-	if c.Push {
-		env = append(env, logins...)
+	if refused != nil {
+		r.Refused = exit.Diagnose(refused).Messages[0]
+		refused = &exit.WouldRefuse{Err: refused}
 	}
-	return orchestrator.Options{
-		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Vault: p.BackupDir(),
-		Files:     configs.Sources{UserFile: project.UserFile(o.app.environ), Dir: p.Root}.Files(),
-		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
-		Secrets: p.Redactor(),
-		Limits: orchestrator.Limits{
-			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
-			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
-			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
-			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
-			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
-			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
-			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
-		},
-		Free:     p.FreeGauge(p.BackupDir(), time.Now),
-		Budget:   p.Budget(),
-		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
-		Settings: project.LedgerSettings(p.Config), AskNow: o.askNow, Jitter: rand.N[time.Duration],
-		Fault: project.FaultPoints(o.app.lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.app.lookup(project.SlowChecksVariable)),
+	if o.JSON {
+		return errors.Join(o.App.PrintJSON(r), refused)
 	}
+	r.Write(o.App.Out, terminal.Columns(o.App.Out.Dest))
+	return refused
 }

@@ -1,0 +1,122 @@
+// Package archive puts an old epic away to make room for a new one.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator"
+	"relay/orchestrator/text"
+)
+
+// epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
+var epicFiles = []string{"epic.yml", "attempt-ledger.yml", "runs", "deferred-findings.jsonl"}
+
+// Options say how an old epic is put away.
+type Options struct {
+	Blueprint string // of the new epic, as the user wrote it: for hints
+	Force     bool   // also an epic in progress, or with mistakes
+}
+
+// Old makes room for a new epic: what is there of an old one is moved to the archive. It fails for an epic that is
+// running, and without Force for one in progress. It returns the archive's path from the root, and the new name of the branch
+// that has what the old epic landed and the user's branch lacks, each "" when there is none.
+func Old(ctx context.Context, p *project.Project, opts Options, now time.Time) (archived, branch string, err error) {
+	var old []string
+	for _, name := range epicFiles {
+		if project.Exists(p.File(name)) {
+			old = append(old, name)
+		}
+	}
+	if len(old) == 0 {
+		return "", "", nil
+	}
+	id, ledger := "unfinished", (*attempts.Ledger)(nil)
+	if old[0] == "epic.yml" {
+		if id, ledger, err = replaceable(p, opts); err != nil {
+			return "", "", err
+		}
+	}
+	folder := archiveFolder(p, id, now)
+	if ledger != nil {
+		name := "relay/" + filepath.Base(folder)
+		moved, err := orchestrator.SetAside(ctx, p.Git, ledger, orchestrator.BranchOf{Epic: id, Dir: p.Dir, Name: name})
+		if err != nil {
+			return "", "", fmt.Errorf("rename the old branch: %w", err)
+		}
+		if moved {
+			branch = name
+		}
+	}
+	if err := moveToArchive(p, folder, old); err != nil {
+		return "", "", fmt.Errorf("archive the old epic: %w", err)
+	}
+	return p.Rel(folder), branch, nil
+}
+
+// replaceable decides whether the epic that is there may go, and returns its id and, if it can be read, its ledger.
+func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.Ledger, err error) {
+	old, err := p.Plan()
+	if err != nil {
+		if opts.Force {
+			return "unreadable", nil, nil
+		}
+		return "", nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "to archive that epic and begin anew: relay init --force " + opts.Blueprint}
+	}
+	view, err := attempts.Read(p.Dir, old.Epic, old.Graph)
+	switch {
+	case err != nil && opts.Force:
+		return old.Epic.ID, nil, nil
+	case err != nil:
+		return "", nil, &exit.Hinted{Err: fmt.Errorf("the ledger of the epic that is there cannot be read: %w", err),
+			Hint: "relay ledger validate tells what is wrong; relay init --force " + opts.Blueprint + " archives it and begins anew"}
+	case view.Running:
+		return "", nil, &attempts.HeldError{Holder: *view.Holder}
+	}
+	done, tried := 0, false
+	for _, rec := range view.Ledger.Tasks {
+		tried = tried || len(rec.Attempts) > 0
+		if rec.Completed {
+			done++
+		}
+	}
+	if tried && done < len(old.Epic.Tasks) && !opts.Force {
+		return "", nil, &exit.Hinted{
+			Err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.Epic.ID, done, text.Count(len(old.Epic.Tasks), "task")),
+			Hint: "relay work continues it; relay init --force " + opts.Blueprint + " archives it and begins anew",
+		}
+	}
+	return old.Epic.ID, view.Ledger, nil
+}
+
+// archiveFolder is a folder for an epic that is put away, which is not there yet.
+func archiveFolder(p *project.Project, id string, now time.Time) string {
+	stamp := now.UTC().Format("20060102T150405Z")
+	folder := p.File("archive", id+"-"+stamp)
+	for n := 2; project.Exists(folder); n++ {
+		folder = p.File("archive", fmt.Sprintf("%s-%s-%d", id, stamp, n))
+	}
+	return folder
+}
+
+// moveToArchive moves files out of the way into a folder of their own.
+func moveToArchive(p *project.Project, folder string, names []string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for _, name := range names {
+		err := os.Rename(p.File(name), filepath.Join(folder, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package awake keeps the machine from sleeping while relay works.
+package awake

@@ -1,0 +1,95 @@
+// Package cli is what every command needs: its streams, environment and clock, the project around the user, and questions to the user.
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/secrets"
+)
+
+// App is one invocation of relay: streams, environment, clock, and the folder the user is in.
+type App struct {
+	In      io.Reader
+	Out     *terminal.Writer // answers
+	Err     *terminal.Writer // progress and messages
+	Environ []string
+	Secrets *secrets.Redactor // of what users see and hosts get
+	Dir     string            // value of -C; "" : the working directory
+	Now     func() time.Time
+}
+
+// Lookup returns the value of an environment variable, or "".
+func (a *App) Lookup(name string) string {
+	return project.Lookup(a.Environ, name)
+}
+
+// Folder returns the absolute path of the folder the user is in. It fails when -C names none.
+func (a *App) Folder() (string, error) {
+	dir, err := filepath.Abs(a.Dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &exit.Hinted{Err: fmt.Errorf("there is no folder %s", dir), Hint: "-C names the folder to work in: relay -C DIR status"}
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", &exit.Hinted{Err: fmt.Errorf("%s is not a folder", a.Dir), Hint: "-C names the folder to work in: relay -C DIR status"}
+	}
+	return dir, nil
+}
+
+// Path returns a path as the user wrote it, below the folder of -C when it is relative.
+func (a *App) Path(written string) string {
+	if filepath.IsAbs(written) || a.Dir == "" {
+		return written
+	}
+	return filepath.Join(a.Dir, written)
+}
+
+// PrintJSON prints one value as the whole answer of a command.
+func (a *App) PrintJSON(v any) error {
+	enc := json.NewEncoder(a.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// CanAsk reports whether stdin is a terminal, so that a person can answer.
+func (a *App) CanAsk() bool {
+	f, ok := a.In.(*os.File)
+	return ok && terminal.IsTerminal(f)
+}
+
+// Confirm asks a person a question, and reports whether the answer is yes.
+func (a *App) Confirm(question string) bool {
+	fmt.Fprint(a.Err, question+" [y/N] ")
+	said, err := bufio.NewReader(a.In).ReadString('\n')
+	if err != nil && said == "" {
+		fmt.Fprintln(a.Err)
+	}
+	said = strings.ToLower(strings.TrimSpace(said))
+	return said == "y" || said == "yes"
+}
+
+// Raw returns the output for what agents and commands wrote: unchanged for files and pipes, harmless for a terminal.
+func (a *App) Raw() io.Writer {
+	if terminal.IsTerminal(a.Out.Dest) {
+		return a.Out
+	}
+	return a.Out.Dest
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+)
+
+// Session returns the user's session for the project that a command works in. It fails when -C names no folder.
+func (a *App) Session() (project.Session, error) {
+	dir, err := a.Folder()
+	return project.Session{Dir: dir, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.warn([]string{text}) }}, err
+}
+
+// Locate finds the project around the user's folder. See project.Locate.
+func (a *App) Locate(ctx context.Context, flags map[string]any) (*project.Project, error) {
+	s, err := a.Session()
+	if err != nil {
+		return nil, err
+	}
+	return project.Locate(ctx, s, flags)
+}
+
+// Repository finds the project without its configuration.
+func (a *App) Repository(ctx context.Context) (*project.Project, error) {
+	s, err := a.Session()
+	if err != nil {
+		return nil, err
+	}
+	return project.Repository(ctx, s)
+}
+
+// Planned finds the project and reads its plan. It fails when either has mistakes.
+func (a *App) Planned(ctx context.Context, flags map[string]any) (*project.Project, *project.Plan, error) {
+	p, err := a.Locate(ctx, flags)
+	if err != nil {
+		return nil, nil, err
+	}
+	pl, err := p.Plan()
+	return p, pl, err
+}
+
+// PlannedAnyhow finds the project and its plan for commands that show what was done, or decide on it. Mistakes in the configuration or in
+// epic.yml are warnings, and the plan of the last run is used in place of an invalid epic.yml. It fails when there is no such plan.
+func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Plan, error) {
+	p, err := a.LocateAnyhow(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	pl, err := p.Plan()
+	if err == nil {
+		a.warn(p.Damage)
+		return p, pl, nil
+	}
+	view, reading := attempts.Read(p.Dir, nil, nil)
+	if reading != nil {
+		return nil, nil, err
+	}
+	pl, warning, err := p.LastRunPlan(view, err)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.warn(p.Damage)
+	a.warn([]string{warning})
+	return p, pl, nil
+}
+
+// LocateAnyhow is Locate that also succeeds when the configuration has mistakes: they are in the project's Damage.
+func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
+	p, err := a.Locate(ctx, nil)
+	if err == nil || p == nil || p.Config == nil {
+		return p, err
+	}
+	said := exit.Diagnose(err).Messages
+	p.Damage = append(p.Damage, "the configuration has mistakes, and relay goes by the rest of it: "+said[0]+project.AndMore(len(said)-1))
+	return p, nil
+}
+
+// warn prints each warning on a line of its own.
+func (a *App) warn(warnings []string) {
+	for _, text := range warnings {
+		fmt.Fprintf(a.Err, "relay: warning: %s\n", text)
+	}
+}
+
+// WarnKilled warns of a run that was killed, and left what only relay work settles. No run may be active.
+func (a *App) WarnKilled(v *attempts.View) {
+	if v.Ledger.Status.State == "running" {
+		fmt.Fprint(a.Err, "relay: warning: the last run ended before it had put its work away; relay work settles what it left\n")
+	}
+}

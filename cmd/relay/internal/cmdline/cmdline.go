@@ -1,0 +1,167 @@
+// Package cmdline reports mistakes on the command line in relay's words, and gives the help and completion commands of cobra relay's form.
+package cmdline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+)
+
+// tidy makes every command complain of its arguments and flags in relay's own words, and of an unknown subcommand too.
+func tidy(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		tidy(c)
+		check := c.Args
+		if check == nil {
+			check = cobra.NoArgs
+		}
+		if c.HasSubCommands() {
+			c.SuggestionsMinimumDistance = 2
+			c.Args = cobra.ArbitraryArgs
+			if c.RunE == nil {
+				c.RunE = cmd.RunE
+			}
+			continue
+		}
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return argumentMistake(cmd, args)
+			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return exclusiveMistake(cmd)
+			}
+			return nil
+		}
+	}
+}
+
+// argumentMistake says what a command takes that it was not given, or the other way round.
+func argumentMistake(cmd *cobra.Command, args []string) error {
+	wanted := strings.Fields(cmd.Use)[1:]
+	e := &exit.UsageError{Message: cmd.CommandPath() + " wants " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
+	if len(args) > len(wanted) {
+		e.Message = fmt.Sprintf("%s has no use for %s", cmd.CommandPath(), terminal.Quote(args[len(wanted)]))
+	}
+	return e
+}
+
+// exclusiveMistake names the flags that were given and exclude each other.
+func exclusiveMistake(cmd *cobra.Command) error {
+	var given []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if len(f.Annotations) > 0 {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	return &exit.UsageError{Message: strings.Join(given, " and ") + " exclude each other", Hint: "leave one of them out: " + cmd.CommandPath() + " --help"}
+}
+
+// FlagMistake returns the usage error for a flag that pflag has refused with err.
+func FlagMistake(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
+	var value *pflag.InvalidValueError
+	e := &exit.UsageError{Message: err.Error(), Hint: cmd.CommandPath() + " --help lists the flags"}
+	switch {
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			name = name[1:]
+		}
+		e.Message = cmd.CommandPath() + " has no flag " + name
+		if near, ok := epic.Nearest(name, flagNames(cmd)); ok {
+			e.Hint = "did you mean " + near + "?"
+		}
+	case errors.As(err, &bare):
+		e.Message = "--" + bare.GetFlag().Name + " wants a value"
+	case errors.As(err, &value):
+		e.Message = fmt.Sprintf("--%s wants %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), terminal.Quote(value.GetValue()))
+	}
+	return e
+}
+
+func flagNames(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return names
+}
+
+// kind is what a flag's value must be.
+func kind(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "stringSlice":
+		return "names with commas between them"
+	}
+	return f.Value.Type()
+}
+
+// UnknownCommand returns the usage error for a command that does not exist, with the nearest one.
+func UnknownCommand(cmd *cobra.Command, name string) error {
+	e := &exit.UsageError{
+		Message: fmt.Sprintf("%s has no command %s", cmd.CommandPath(), terminal.Quote(name)),
+		Hint:    cmd.CommandPath() + " --help lists the commands",
+	}
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		e.Hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), strings.Join(near, " or "))
+	}
+	return e
+}
+
+// AddHelpers adds the commands of cobra to a group, and checks the arguments of all commands.
+func AddHelpers(root *cobra.Command, group string) {
+	root.SetHelpCommandGroupID(group)
+	root.SetCompletionCommandGroupID(group)
+	root.InitDefaultCompletionCmd()
+	tidy(root)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Short, c.Long = "Print a script that completes commands in your shell", "Print a script that completes commands and flags in your shell."
+			for _, shell := range c.Commands() {
+				shell.Short, shell.Long = "For "+shell.Name(), narrow(shell.Long)
+			}
+		case "help":
+			c.Short, c.Long = "Explain a command", "Explain a command: relay help work is relay work --help."
+			c.Use, c.RunE = "help [COMMAND]", explain
+		}
+	}
+}
+
+// explain shows the help of a command that was named in several words, if there is one.
+func explain(help *cobra.Command, args []string) error {
+	c, rest, err := help.Root().Find(args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0 && (c == help.Root() || c.HasSubCommands()):
+		return UnknownCommand(c, rest[0])
+	}
+	c.InitDefaultHelpFlag()
+	c.InitDefaultVersionFlag()
+	return c.Help()
+}
+
+// narrow breaks rows that are wider than a small terminal.
+func narrow(text string) string {
+	rows := strings.Split(strings.TrimSpace(text), "\n")
+	for i, row := range rows {
+		if len(row) > 80 {
+			rows[i] = terminal.Wrap(row, 80, "")
+		}
+	}
+	return strings.Join(rows, "\n")
+}

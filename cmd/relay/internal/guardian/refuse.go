@@ -1,0 +1,50 @@
+package guardian
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/reanchor"
+	"relay/runners/process"
+)
+
+// personal are the commands by which a person decides what is worked on and what counts as done.
+var personal = []string{"init", "work", "reload", "finish", "clean", "gate", "ungate", "retry", "accept", "repair"}
+
+// Refuse fails for a command by which a person decides, when an agent or a check of a run in the same repository has started it.
+// An agent that relay has not started may call any command.
+func Refuse(a *cli.App, cmd *cobra.Command) error {
+	folder, inside := runAbove(a)
+	if dry := cmd.Flags().Lookup("dry-run"); !inside || !slices.Contains(personal, cmd.Name()) || dry != nil && dry.Changed {
+		return nil
+	}
+	p, err := a.Repository(cmd.Context())
+	if err != nil || !isSameRepository(cmd.Context(), p, folder) {
+		return nil // the command says what is wrong; or it is another repository, as in tests of relay itself
+	}
+	return &exit.Hinted{Err: errors.New(cmd.CommandPath() + " is for people, and this was started by a run of this repository"),
+		Hint: "say in the result what should be decided, and why; whoever reads the report types it"}
+}
+
+// runAbove finds the run that this process was started by: the folder where it was typed.
+func runAbove(a *cli.App) (folder string, inside bool) {
+	for _, argv := range process.Ancestors() {
+		if len(argv) == 3 && argv[1] == Command {
+			return argv[2], true
+		}
+	}
+	folder = a.Lookup("RELAY_DIR") // of a system that does not show its processes
+	return folder, folder != ""
+}
+
+// isSameRepository reports whether a folder belongs to this repository, or this one's checkout lies in that repository.
+func isSameRepository(ctx context.Context, p *project.Project, folder string) bool {
+	git, err := reanchor.OpenGit(ctx, folder)
+	return err != nil || project.SameFile(git.CommonDir(), p.Git.CommonDir()) || project.Rel(git.Root(), p.Root) != p.Root
+}

@@ -1,0 +1,139 @@
+// Package progress shows what happens during a run: a line for each change of state, and on a terminal a few lines that say how the
+// run stands. A slow terminal never holds up the run.
+package progress
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator"
+	"relay/orchestrator/text"
+)
+
+// display shows what happens during a run. Its methods are called from one goroutine.
+type display interface {
+	show(u orchestrator.Update)
+	say(text string)
+	flush() // nothing more is known for the moment
+	tick()  // time has passed
+	close()
+}
+
+// Watcher passes what happens during a run to a display. It never waits for the display, whose terminal may stand still (Ctrl-S, a
+// stopped pager): what the display does not take in time is dropped, and the display is told how many messages were.
+type Watcher struct {
+	display display
+	queue   chan any // orchestrator.Update or string
+	leaving chan struct{}
+	done    chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	dropped int
+}
+
+const (
+	maxQueue  = 1024
+	closeWait = 2 * time.Second
+)
+
+// New returns a watcher that shows a run on stderr: live on a terminal, line by line elsewhere. Close must be called.
+func New(a *cli.App) *Watcher {
+	var d display = &lines{w: a.Err}
+	if terminal.IsTerminal(a.Err.Dest) && a.Lookup("TERM") != "dumb" {
+		d = newLive(a)
+	}
+	return watching(d)
+}
+
+func watching(d display) *Watcher {
+	w := &Watcher{display: d, queue: make(chan any, maxQueue), leaving: make(chan struct{}), done: make(chan struct{})}
+	go w.serve()
+	return w
+}
+
+const (
+	drawEvery   = 250 * time.Millisecond // how often what has no line of its own is shown
+	gatherWhile = 20 * time.Millisecond  // after something was shown: nobody reads faster, and each piece wakes its reader
+)
+
+func (w *Watcher) serve() {
+	defer close(w.done)
+	defer w.display.close()
+	clock := time.NewTicker(drawEvery)
+	defer clock.Stop()
+	pause := time.NewTimer(gatherWhile)
+	defer pause.Stop()
+	for {
+		select {
+		case item, open := <-w.queue:
+			if !open {
+				return
+			}
+			w.pass(item)
+			for range len(w.queue) { // only here anything is taken out
+				w.pass(<-w.queue)
+			}
+			w.display.flush()
+			pause.Reset(gatherWhile)
+			select {
+			case <-pause.C:
+			case <-w.leaving:
+			}
+		case <-clock.C:
+			w.display.tick()
+		}
+	}
+}
+
+// pass hands one item to the display, after telling what had to be dropped before it.
+func (w *Watcher) pass(item any) {
+	w.mu.Lock()
+	dropped := w.dropped
+	w.dropped = 0
+	w.mu.Unlock()
+	if dropped > 0 {
+		w.display.say(fmt.Sprintf("%s not shown: the terminal was too slow", text.Count(dropped, "message")))
+	}
+	switch item := item.(type) {
+	case orchestrator.Update:
+		w.display.show(item)
+	case string:
+		w.display.say(item)
+	}
+}
+
+// Update shows a change of state.
+func (w *Watcher) Update(u orchestrator.Update) { w.put(u) }
+
+// Say shows a message of relay itself.
+func (w *Watcher) Say(text string) { w.put(text) }
+
+func (w *Watcher) put(item any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	select {
+	case w.queue <- item:
+	default:
+		w.dropped++
+	}
+}
+
+// Close waits until everything is shown, for at most closeWait.
+func (w *Watcher) Close() {
+	w.mu.Lock()
+	w.closed = true
+	close(w.queue)
+	close(w.leaving)
+	w.mu.Unlock()
+	select {
+	case <-w.done:
+	case <-time.After(closeWait):
+	}
+}

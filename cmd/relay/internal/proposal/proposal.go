@@ -1,0 +1,141 @@
+// Package proposal makes tasks of what the reviewers of the whole epic found, and adds them to the epic.
+package proposal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/text"
+	"relay/review"
+)
+
+// Proposal is what the review of the whole epic wants to be done.
+type Proposal struct {
+	Judged attempts.EpicReview
+	Round  int         // the round that adding it begins, from 1
+	Tasks  []epic.Task // that are not in the epic yet
+	There  []string    // that are: relay was killed before it could say so
+}
+
+// New makes tasks of what the newest review of the whole epic found. It fails when there is no such review.
+func New(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
+	last := l.LastEpicReview()
+	if last == nil || last.Decision == "" {
+		why := "the whole epic has not been reviewed"
+		if last != nil {
+			why = "the whole epic " + orchestrator.EpicVerdict(last)
+		}
+		return Proposal{}, &exit.Hinted{Err: errors.New(why), Hint: "with quality_gate.epic: true, relay work asks the reviewers when every task is completed"}
+	}
+	p := Proposal{Judged: *last, Round: l.EpicRounds() + 1}
+	if len(last.Added) > 0 {
+		return p, nil
+	}
+	tasks := review.Propose(last.Findings, func(id string) bool {
+		_, inEpic := e.Task(id)
+		return inEpic || l.Tasks[id] != nil
+	})
+	for _, t := range tasks {
+		at := slices.IndexFunc(e.Tasks, func(o epic.Task) bool {
+			return o.Title == t.Title && o.Description == t.Description && !earlier(l, o.ID)
+		})
+		if at < 0 {
+			p.Tasks = append(p.Tasks, t)
+		} else {
+			p.There = append(p.There, e.Tasks[at].ID)
+		}
+	}
+	return p, nil
+}
+
+// earlier reports whether a task was added for a review: the next one may find the same again, in the same words.
+func earlier(l *attempts.Ledger, id string) bool {
+	return slices.ContainsFunc(l.EpicReviews, func(r attempts.EpicReview) bool { return slices.Contains(r.Added, id) })
+}
+
+// Allowed fails when the tasks may not be added unless a person says so. rounds is how often they may.
+func (p Proposal) Allowed(rounds int) error {
+	switch {
+	case p.Judged.Decision == review.Blocked:
+		return &exit.Hinted{Err: errors.New("the reviewers block the whole epic: a person must decide"), Code: exit.Gated,
+			Hint: "relay init --append shows what they found, and adds it when you say so"}
+	case p.Round > rounds:
+		return &exit.Hinted{Err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", times(p.Round-1), rounds), Code: exit.Gated,
+			Hint: "relay init --append shows what the reviewers want now, and adds it when you say so"}
+	}
+	return nil
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return text.Count(n, "time")
+}
+
+// Add writes the tasks into epic.yml, and that into the ledger, and returns the ids of all tasks of the proposal. The store is open, so
+// that no run is active. It fails when epic.yml has changed since it was read, as by an editor.
+func Add(p *project.Project, store *attempts.Store, pl *project.Plan, found Proposal) (ids []string, err error) {
+	path := p.File("epic.yml")
+	source, err := epic.Append(p.Rel(path), pl.Source, found.Tasks)
+	if err != nil {
+		return nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "write the tasks that relay init --append --dry-run shows into epic.yml yourself"}
+	}
+	if len(found.Tasks) > 0 {
+		if now, err := project.ReadFile(path, project.MaxPlan); err != nil || !bytes.Equal(now, pl.Source) {
+			return nil, errors.Join(err, &exit.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing has been added"), Hint: "relay init --append"})
+		}
+		if err := project.ReplacePrivate(path, source); err != nil {
+			return nil, err
+		}
+	}
+	ids = found.There
+	for i := range found.Tasks {
+		ids = append(ids, found.Tasks[i].ID)
+	}
+	return ids, store.Append(attempts.Event{Type: attempts.TypeTasksAdded, TasksAdded: &attempts.TasksAdded{Tasks: ids}})
+}
+
+// AddUnasked adds what the review of the whole epic has found, if that is allowed without a person, and returns the ids.
+func AddUnasked(p *project.Project, pl *project.Plan) (ids []string, err error) {
+	store, err := p.Open(pl)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	var found Proposal
+	store.View(func(l *attempts.Ledger) { found, err = New(pl.Epic, l) })
+	if err != nil || len(found.Tasks)+len(found.There) == 0 {
+		return nil, err
+	}
+	if err := found.Allowed(p.Config.QualityGate.EpicRounds); err != nil {
+		return nil, err
+	}
+	return Add(p, store, pl, found)
+}
+
+// Write prints the verdict and the tasks.
+func (p Proposal) Write(w io.Writer, l status.Printer) {
+	msg := fmt.Sprintf("the whole epic at %.12s: %s", p.Judged.Head, orchestrator.EpicVerdict(&p.Judged))
+	fmt.Fprintln(w, terminal.Wrap(msg, l.Width, ""))
+	for i := range p.Tasks {
+		t := &p.Tasks[i]
+		fmt.Fprintf(w, "\n%s  p%d  %s\n", t.ID, t.Priority, text.Line(t.Title, max(l.Width-10, 20)))
+		for msg := range strings.SplitSeq(t.Description, "\n") {
+			if msg != "" {
+				fmt.Fprintln(w, terminal.Wrap(msg, l.Width, "    "))
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
+	"relay/configs"
+	"relay/orchestrator"
+	"relay/orchestrator/budget"
+	"relay/orchestrator/landing"
+	"relay/review"
+)
+
+// Options are what the user wants of a session.
+type Options struct {
+	App    *cli.App
+	Tasks  []string // only these and what they depend on; none: all
+	AskNow bool     // usage limits that were told before do not count
+	Auto   bool     // tasks that the review of the whole epic wants are added and done
+	JSON   bool     // the summary is printed as JSON
+
+	panel []orchestrator.Reviewer // found by CheckAgents
+}
+
+// RunOptions returns what the orchestrator needs to know, of the configuration and the user's wishes.
+func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
+	c := &p.Config.Relay
+	env := project.CommonEnvironment(o.App.Environ, c.Env)
+	logins := project.LoginEnvironment(o.App.Environ, env)
+	if c.Push {
+		env = append(env, logins...)
+	}
+	return orchestrator.Options{
+		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Vault: p.BackupDir(),
+		Files:     configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
+		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
+		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
+		Secrets: p.Redactor(),
+		Limits: orchestrator.Limits{
+			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
+			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
+			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
+			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
+			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
+			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
+			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
+		},
+		Free:     p.FreeGauge(p.BackupDir(), time.Now),
+		Budget:   p.Budget(),
+		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
+		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
+		Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
+	}
+}
+
+// CheckAgents fails when an agent that the run will need is not there. Of the runners to choose from, one is enough: the others are
+// warned of. It also finds the reviewers, and must be called before RunOptions for a run.
+func (o *Options) CheckAgents(p *project.Project, pl *project.Plan) error {
+	var missing []error
+	for _, name := range p.Config.Relay.Runners {
+		if _, err := p.Program(name); err != nil {
+			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
+		}
+	}
+	switch n := len(p.Config.Relay.Runners); {
+	case n == 0:
+		return &exit.Hinted{Err: errors.New("no runner is configured"), Code: exit.NoRunner,
+			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude"}
+	case len(missing) == n:
+		return project.NoRunner("", errors.Join(missing...))
+	}
+	for _, err := range missing {
+		fmt.Fprintf(o.App.Err, "relay: warning: %v\n", err)
+	}
+	if err := p.CheckAgents(pl); err != nil {
+		return err
+	}
+	for _, text := range p.Caps(pl).UncountedWarning() {
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
+	}
+	for _, name := range p.Reviewers() {
+		if _, err := p.Program(name); err != nil {
+			return project.NoRunner("reviewer "+name+": ", err)
+		}
+		judge, err := p.Reviewer(name)
+		if err != nil {
+			return err
+		}
+		o.panel = append(o.panel, judge)
+	}
+	return nil
+}
+
+// Refusal returns the error for which relay work would not begin, as far as that can be told without beginning; else nil.
+func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
+	if err := o.CheckAgents(p, pl); err != nil {
+		return err
+	}
+	switch {
+	case view.Running && view.Holder != nil:
+		return &attempts.HeldError{Holder: *view.Holder}
+	case len(view.Faults) > 0:
+		return &attempts.DamageError{Faults: view.Faults}
+	case view.Broken != nil:
+		return view.Broken
+	case view.Edit != "":
+		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
+	}
+	c := status.CountTasks(view.Ledger, pl.Graph)
+	if over := budget.EpicExhausted(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
+		return &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped}
+	}
+	return orchestrator.Refuses(ctx, o.RunOptions(ctx, p, pl), view.Ledger)
+}

@@ -1,0 +1,43 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/text"
+)
+
+// AskReload sends the signal to reload to the run that h describes. It fails when that run is over, on another machine or another user's,
+// or this system has no such signal. A process that has got the same pid since is not signalled.
+func AskReload(h *attempts.Holder) error {
+	run, err := os.FindProcess(h.PID) // before it is looked at: what is found stays the same process
+	if err != nil {
+		return project.ErrNoRun()
+	}
+	defer func() { _ = run.Release() }()
+	if !h.Reachable() {
+		return &exit.Hinted{Err: fmt.Errorf("the run is %s, which cannot be told from here", exit.HolderText(h)),
+			Hint: "type relay reload on " + text.Line(h.Host, 80) + "; or stop the run there, and relay work goes on with the new plan"}
+	}
+	return notTold(h, sendReload(run))
+}
+
+// notTold returns the error for the user of a run that could not be told, nil when err is.
+func notTold(h *attempts.Holder, err error) error {
+	switch {
+	case errors.Is(err, os.ErrProcessDone):
+		return project.ErrNoRun()
+	case errors.Is(err, errors.ErrUnsupported):
+		return &exit.Hinted{Err: errors.New("a run on this system cannot be told to reload"),
+			Hint: "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"}
+	case errors.Is(err, os.ErrPermission):
+		return &exit.Hinted{Err: fmt.Errorf("process %d is another user's", h.PID), Hint: "have whoever began that run type relay reload"}
+	case err != nil:
+		return fmt.Errorf("tell process %d: %w", h.PID, err)
+	}
+	return nil
+}

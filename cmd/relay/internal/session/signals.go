@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/orchestrator"
+)
+
+// stopper turns INT and TERM into the end of a run: the first asks everything to stop, the second kills the agents, the
+// third ends relay at once.
+type stopper struct {
+	cancel context.CancelCauseFunc
+	kill   func()
+	tell   func(string)
+	first  atomic.Value // os.Signal
+	drains drains
+	ch     chan os.Signal
+	done   sync.WaitGroup
+}
+
+// listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
+// comes back as an error of the write that nobody reads. (Ignoring them instead would make every agent ignore them.)
+func listen(ctx context.Context, kill func(), tell func(string)) (context.Context, *stopper) {
+	s := &stopper{kill: kill, tell: tell, ch: make(chan os.Signal, 4)}
+	ctx, s.cancel = context.WithCancelCause(ctx)
+	signal.Notify(s.ch, append(reloadSignals(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
+	s.done.Go(s.serve)
+	return ctx, s
+}
+
+// CatchPipe has a write to an output that nobody reads any more fail instead of end the process, from now on.
+func CatchPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+func (s *stopper) serve() {
+	count := 0
+	for sig := range s.ch {
+		if isReload(sig) && count == 0 {
+			s.reload()
+		}
+		if sig != syscall.SIGINT && sig != syscall.SIGTERM {
+			continue
+		}
+		switch count++; count {
+		case 1:
+			s.first.Store(sig)
+			s.tell("stopping: asking what runs to end; once more kills it")
+			s.cancel(stopCause(sig))
+		case 2:
+			s.tell("killing what runs; once more ends relay at once")
+			s.kill()
+		default:
+			os.Exit(exit.OfSignal(s.signal()))
+		}
+	}
+}
+
+// reload drains the run that is on.
+func (s *stopper) reload() {
+	if s.drains.ask() {
+		s.tell("reload: nothing new is started; when what runs has ended, the next run goes by epic.yml as it is then")
+	}
+}
+
+// signal is the first INT or TERM that came, or nil.
+func (s *stopper) signal() os.Signal {
+	sig, _ := s.first.Load().(os.Signal)
+	return sig
+}
+
+// release gives the signals back.
+func (s *stopper) release() {
+	signal.Stop(s.ch)
+	close(s.ch)
+	s.done.Wait()
+	s.cancel(nil)
+}
+
+func stopCause(sig os.Signal) error {
+	if sig == syscall.SIGTERM {
+		return exit.ErrTerminated
+	}
+	return orchestrator.ErrInterrupted
+}

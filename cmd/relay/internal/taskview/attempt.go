@@ -1,0 +1,104 @@
+package taskview
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/text"
+	"relay/runners"
+)
+
+// Part is something that an attempt left behind.
+type Part string
+
+// The parts of an attempt.
+const (
+	Brief  Part = "brief"
+	Log    Part = "log"
+	Diff   Part = "diff"
+	Checks Part = "checks"
+	Review Part = "review"
+)
+
+// Attempt is one attempt of a task, as far as it is needed to show what it left behind.
+type Attempt struct {
+	App     *cli.App
+	Project *project.Project
+	Task    string
+	*attempts.Attempt
+}
+
+// Write prints a part of the attempt. It fails when the attempt has no such part.
+func (a *Attempt) Write(ctx context.Context, part Part) error {
+	switch part {
+	case Review:
+		return a.review()
+	case Diff: // for git apply, too
+		return a.diff(ctx, a.App.Raw())
+	}
+	out := a.Project.Redactor().Stream(a.App.Raw())
+	return errors.Join(a.text(out, part), out.Flush())
+}
+
+// text prints what an agent or a command wrote, without secrets.
+func (a *Attempt) text(out io.Writer, part Part) error {
+	folder := a.Project.File("runs", a.Run, a.Task, fmt.Sprint(a.ID))
+	switch part {
+	case Brief:
+		return copyFile(out, filepath.Join(folder, "brief.md"))
+	case Log:
+		err := copyFile(out, filepath.Join(folder, "transcript.jsonl"))
+		var none *exit.Hinted
+		if errors.As(err, &none) && len(a.Receipt.Checks) > 0 {
+			none.Hint = "no agent has begun (relay show " + a.Task + " --checks says why), or somebody removed it"
+		}
+		return err
+	}
+	for _, c := range a.Receipt.Checks {
+		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, text.Exit(c.ExitCode), c.Seconds, c.Phase)
+		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
+			continue
+		}
+		sum, err := copySummed(out, a.Project.File(filepath.FromSlash(c.Log)))
+		if err != nil {
+			return err
+		}
+		if c.SHA256 != "" && sum != c.SHA256 {
+			fmt.Fprintf(out, "\n== this is not what %s printed: somebody has changed %s since\n", c.Name, c.Log)
+		}
+	}
+	if len(a.Receipt.Checks) == 0 {
+		return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s ran no checks", a.ID, a.Task), Hint: "relay show " + a.Task}
+	}
+	return nil
+}
+
+func copyFile(w io.Writer, path string) error {
+	_, err := copySummed(w, path)
+	return err
+}
+
+// copySummed writes a file out and returns its SHA-256, in hex. An agent can have put anything in its place.
+func copySummed(w io.Writer, path string) (sum string, err error) {
+	f, err := runners.OpenRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", &exit.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or somebody removed it"}
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(w, hash), f)
+	return hex.EncodeToString(hash.Sum(nil)), err
+}

@@ -1,0 +1,110 @@
+// Package taskview shows one task with its attempts, and what an attempt left behind: brief, transcript, checks, diff and review.
+package taskview
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/orchestrator/text"
+)
+
+// Task is one task with its attempts: the answer of relay show --json.
+type Task struct {
+	ID          string             `json:"id"`
+	Title       string             `json:"title"`
+	Description string             `json:"description,omitempty"`
+	Status      attempts.Status    `json:"status"`
+	Files       []string           `json:"files,omitempty"`
+	DependsOn   []string           `json:"depends_on,omitempty"`
+	Criteria    []string           `json:"acceptance_criteria,omitempty"`
+	Checks      []string           `json:"checks,omitempty"`
+	Gate        *attempts.Gate     `json:"gate,omitempty"`
+	RootCauses  []string           `json:"root_causes,omitempty"`
+	Doubtful    []string           `json:"weaker_tests,omitempty"` // of a completed task, and nobody has approved that
+	Attempts    []attempts.Attempt `json:"attempts"`
+}
+
+// New returns what there is to show of a task.
+func New(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
+	s := &Task{
+		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
+		Gate: rec.Gate, Doubtful: rec.Doubtful(), RootCauses: attempts.RootCauses(l, g, t.ID), Attempts: append([]attempts.Attempt{}, rec.Attempts...),
+	}
+	if i, ok := g.Index(t.ID); ok {
+		for _, d := range g.Deps(i) {
+			s.DependsOn = append(s.DependsOn, g.ID(d))
+		}
+	}
+	for _, c := range t.Criteria {
+		s.Criteria = append(s.Criteria, c.Text)
+	}
+	for _, c := range t.Checks {
+		s.Checks = append(s.Checks, c.Run)
+	}
+	return s
+}
+
+// Pick returns the attempt of a number, or with 0 the last one. It fails when there is none.
+func Pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt, error) {
+	if len(rec.Attempts) == 0 {
+		return nil, &exit.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay work runs what is pending"}
+	}
+	if number == 0 {
+		return &rec.Attempts[len(rec.Attempts)-1], nil
+	}
+	for i := range rec.Attempts {
+		if rec.Attempts[i].ID == number {
+			return &rec.Attempts[i], nil
+		}
+	}
+	return nil, &exit.UsageError{Message: fmt.Sprintf("%s has no attempt %d", task, number), Hint: "relay show " + task + " lists its attempts"}
+}
+
+// Write prints the task for people.
+func (s *Task) Write(w io.Writer, l status.Printer) {
+	state := strings.ReplaceAll(string(s.Status), "_", " ")
+	if l.Dead && s.Status == attempts.InProgress {
+		state = status.InterruptedText
+	}
+	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, state, text.Line(s.Title, 200))
+	if s.Gate != nil {
+		fmt.Fprintln(w, terminal.Wrap(fmt.Sprintf("gated %s: %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Reason, s.Gate.Detail), l.Width, "  "))
+		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
+	}
+	if len(s.Doubtful) > 0 {
+		fmt.Fprintf(w, "  its tests prove less than before:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID, s.ID)
+	}
+	if len(s.RootCauses) > 0 && s.Status == attempts.BlockedOn {
+		fmt.Fprintf(w, "  blocked by %s (gated)\n", text.Some(s.RootCauses, 8))
+	}
+	if s.Description != "" {
+		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.Width, "  "))
+	}
+	writeList(w, "files", s.Files, l)
+	writeList(w, "depends on", s.DependsOn, l)
+	writeList(w, "acceptance criteria", s.Criteria, l)
+	writeList(w, "checks", s.Checks, l)
+	for i := range s.Attempts {
+		fmt.Fprintln(w)
+		status.WriteAttempt(w, &s.Attempts[i], l, "")
+	}
+	if len(s.Attempts) > 0 {
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID)
+	}
+}
+
+func writeList(w io.Writer, label string, items []string, l status.Printer) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n", label)
+	for _, item := range items {
+		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(item, l.Width, "    "), "    "))
+	}
+}
