@@ -3,9 +3,8 @@ package runners
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
+	"relay/runners/internal/cleantext"
 	"strings"
 )
 
@@ -61,7 +60,7 @@ func leadingMarks(line string) string {
 }
 
 func firstWord(s string) string {
-	if words := strings.Fields(truncate(s, 200)); len(words) > 0 {
+	if words := strings.Fields(cleantext.Truncate(s, 200)); len(words) > 0 {
 		return words[0]
 	}
 	return ""
@@ -146,69 +145,4 @@ func claim(structured []byte, file, finalText string) (*Result, error) {
 		return &r, nil
 	}
 	return nil, first
-}
-
-// ReadResultFile reads a file an agent wrote as its result or answer: a regular file of at most 1 MiB, through no
-// symbolic link at its end. The error wraps fs.ErrNotExist when there is none.
-func ReadResultFile(path string) ([]byte, error) {
-	f, err := OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxResult {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), maxResult)
-	}
-	return io.ReadAll(io.LimitReader(f, maxResult+1))
-}
-
-// errOdd is what stands in the place of a file that an agent can put things into, and is none.
-var errOdd = errors.New("is not a regular file")
-
-// OpenRegular opens a regular file for reading that an agent may have had in its hands, through no symbolic link at its
-// end. It waits for nobody: a pipe is refused.
-func OpenRegular(path string) (*os.File, error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %w", path, errOdd)
-	}
-	f, err := openNoFollow(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !(info.Mode().IsRegular() && os.SameFile(before, info)) {
-		err = fmt.Errorf("%s changed while it was opened", path)
-	}
-	if err != nil {
-		_ = f.Close() // nothing was read
-		return nil, err
-	}
-	return f, nil
-}
-
-// clearResult makes sure that no result is there before the agent runs: a stale one would be taken for its claim.
-func (req Request) clearResult() error {
-	path := req.Result
-	if path == "" || req.Ended {
-		return nil
-	}
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return fmt.Errorf("%s is a directory, not a place for a result", path)
-	}
-	return os.Remove(path)
 }

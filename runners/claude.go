@@ -61,10 +61,10 @@ func (c *Claude) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Model == "" {
 		req.Model = c.Model
 	}
-	if err := req.clearResult(); err != nil {
+	if err := clearResult(req); err != nil {
 		return Report{}, err
 	}
-	cmd := req.command(c.argv(req), c.settings(), c.Env)
+	cmd := command(req, c.argv(req), c.settings(), c.Env)
 	s := &claudeStream{req: req, now: c.Now}
 	s.counted.base = claudeBase
 	s.counted.prompt(req.Prompt)

@@ -1,6 +1,9 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // claudeStreams is the type of the events that tell a message piece by piece.
 const claudeStreams = "stream_event"
@@ -26,7 +29,7 @@ func (w claudeWritten) tokens() int64 { return max(w.told, w.chars/charsPerToken
 // begins takes in a message of which nothing but its beginning is there.
 func (c *claudeCount) begins(m *claudeStart) {
 	c.pending = false
-	if id := m.ID.bytes(); c.reads(id, m.Usage) {
+	if id := m.ID.Bytes(); c.reads(id, m.Usage) {
 		c.open = string(id)
 	}
 }
@@ -55,10 +58,10 @@ func (c *claudeCount) writes(chars int) {
 }
 
 // ends takes in what a message has written in all.
-func (c *claudeCount) ends(of jsonString, usage json.RawMessage) {
+func (c *claudeCount) ends(of jsonscan.String, usage json.RawMessage) {
 	id := c.open
-	if !of.empty() {
-		id = of.string()
+	if !of.Empty() {
+		id = of.String()
 	}
 	if _, known := c.messages[id]; known && !none(usage) {
 		c.written(id, claudeWritten{told: usageOfClaude(usage).OutputTokens})
@@ -69,7 +72,7 @@ func (c *claudeCount) ends(of jsonString, usage json.RawMessage) {
 // message takes in a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
 // what it has written.
 func (c *claudeCount) message(m *claudeMessage, subagent bool) {
-	id := m.ID.bytes()
+	id := m.ID.Bytes()
 	c.reads(id, m.Usage)
 	w, known := c.messages[string(id)]
 	if !known || !subagent {

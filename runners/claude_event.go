@@ -1,10 +1,13 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // claudeEvent is one line of the stream; each kind of event uses some of the fields.
 type claudeEvent struct {
-	Type      jsonString      `json:"type"`
+	Type      jsonscan.String `json:"type"`
 	Subtype   string          `json:"subtype"`
 	SessionID string          `json:"session_id"`
 	Model     string          `json:"model"`          // system/init
@@ -14,7 +17,7 @@ type claudeEvent struct {
 	Parent    *string         `json:"parent_tool_use_id"`
 	Message   json.RawMessage `json:"message"`
 	Part      claudePart      `json:"event"`          // stream_event
-	PartOf    jsonString      `json:"api_message_id"` // the id of the message that it is a part of
+	PartOf    jsonscan.String `json:"api_message_id"` // the id of the message that it is a part of
 
 	IsAPIError bool            `json:"is_api_error_message"`
 	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …
@@ -73,7 +76,7 @@ type claudeModelCost struct {
 
 // claudeMessage is what the agent said, or what its tools answered.
 type claudeMessage struct {
-	ID      jsonString      `json:"id"`
+	ID      jsonscan.String `json:"id"`
 	Content json.RawMessage `json:"content"` // claudeBlocks, or the text of somebody else than the agent
 	Usage   json.RawMessage `json:"usage"`   // claudeUsage
 
@@ -81,17 +84,17 @@ type claudeMessage struct {
 }
 
 type claudeBlock struct {
-	Type  jsonString      `json:"type"`
-	ID    jsonString      `json:"id"`          // tool_use
-	Ends  jsonString      `json:"tool_use_id"` // tool_result
-	Text  jsonString      `json:"text"`
-	Name  jsonString      `json:"name"`
+	Type  jsonscan.String `json:"type"`
+	ID    jsonscan.String `json:"id"`          // tool_use
+	Ends  jsonscan.String `json:"tool_use_id"` // tool_result
+	Text  jsonscan.String `json:"text"`
+	Name  jsonscan.String `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
 // claudePart is a piece of a message that is still being written.
 type claudePart struct {
-	Type    jsonString      `json:"type"` // message_start, content_block_delta, message_delta, …
+	Type    jsonscan.String `json:"type"` // message_start, content_block_delta, message_delta, …
 	Message claudeStart     `json:"message"`
 	Delta   claudeDelta     `json:"delta"`
 	Usage   json.RawMessage `json:"usage"` // message_delta: claudeUsage, what the message has come to
@@ -99,15 +102,15 @@ type claudePart struct {
 
 // claudeStart is a message that begins. Of its output tokens it has the first few.
 type claudeStart struct {
-	ID    jsonString      `json:"id"`
+	ID    jsonscan.String `json:"id"`
 	Usage json.RawMessage `json:"usage"` // claudeUsage
 }
 
 // claudeDelta is a piece of what the model writes: one of the three.
 type claudeDelta struct {
-	Text     jsonString `json:"text"`
-	JSON     jsonString `json:"partial_json"`
-	Thinking jsonString `json:"thinking"`
+	Text     jsonscan.String `json:"text"`
+	JSON     jsonscan.String `json:"partial_json"`
+	Thinking jsonscan.String `json:"thinking"`
 }
 
 func (d *claudeDelta) chars() int { return len(d.Text) + len(d.JSON) + len(d.Thinking) }

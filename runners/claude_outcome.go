@@ -2,8 +2,9 @@ package runners
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +13,10 @@ import (
 // report says what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *claudeStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: clean(s.said.words(2*maxFinal), maxFinal), Usage: s.used(e)}
+	r := Report{Exit: e.exit, Session: s.session, Model: s.model, FinalText: cleantext.Clean(s.said.words(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e)}
 	var structured []byte
 	if s.final() {
-		r.FinalText, structured = clean(s.result.Result, maxFinal), s.result.Structured
+		r.FinalText, structured = cleantext.Clean(s.result.Result, cleantext.MaxFinal), s.result.Structured
 	}
 	var claimErr error
 	if !s.req.Question {
@@ -24,7 +25,7 @@ func (s *claudeStream) report(e end) Report {
 	switch o, detail, ok := e.stopped(s.final()); {
 	case ok && s.retry != nil && (o == SilenceLimit || o == Network):
 		r.Outcome, r.Detail = s.retryOutcome(&r)
-	case ok && e.unanswered(s.heard, s.running):
+	case ok && e.unanswered(s.heard, len(s.running) > 0):
 		r.Outcome, r.Detail = noAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
@@ -37,7 +38,7 @@ func (s *claudeStream) report(e end) Report {
 	default:
 		r.Outcome, r.Detail = s.claimed(&r, claimErr)
 	}
-	r.Detail = oneLine(joinDetail(r.Detail, s.denials(), leftBehind(e.exit)), maxDetail)
+	r.Detail = cleantext.OneLine(joinDetail(r.Detail, s.denials(), leftBehind(e.exit)), cleantext.MaxDetail)
 	return r
 }
 
@@ -63,12 +64,12 @@ func (s *claudeStream) withoutResult(r *Report) (Outcome, string) {
 	if s.retry != nil {
 		return s.retryOutcome(r)
 	}
-	return s.req.unfinished(r.Exit, s.begun, s.torn)
+	return unfinished(s.req, r.Exit, s.begun, s.torn)
 }
 
 // retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.
 func (s *claudeStream) retryOutcome(r *Report) (Outcome, string) {
-	status, name := s.retry.ErrorStatus, word(s.retry.Error)
+	status, name := s.retry.ErrorStatus, jsonscan.Name(s.retry.Error)
 	o := blame(status, name)
 	if o == Failed { // it was asking again: the CLI itself did not think the request was at fault
 		o = Provider
@@ -119,41 +120,6 @@ func (s *claudeStream) limited(r *Report, o Outcome) Outcome {
 	return Quota
 }
 
-// maxReset is later than any window a provider has; a time beyond is not believed.
-const maxReset = 31 * 24 * time.Hour
-
-// blame maps a provider's fault, as an HTTP status (0: there was no answer) and the CLI's word for it, to an outcome. No
-// credit and a model the key may not use are Auth: like a refused login they stay as they are until a person changes
-// something, so that waiting or another attempt with this runner is in vain.
-func blame(status int, name string) Outcome {
-	switch {
-	case status >= 401 && status <= 404,
-		name == "authentication_failed", name == "billing_error", name == "model_not_found":
-		return Auth
-	case status == 429, name == "rate_limit":
-		return RateLimited
-	case status == 503, status == 529, name == "overloaded":
-		return Overloaded
-	case status == 413:
-		return ContextExhausted
-	case status == 408, status == 504, status == 0 && name != "invalid_request" && name != "max_output_tokens":
-		return Network
-	case status >= 500:
-		return Provider
-	}
-	return Failed
-}
-
-func providerFault(status int, name string) string {
-	switch {
-	case status == 0:
-		return cmp.Or(name, "no answer")
-	case name == "":
-		return fmt.Sprintf("status %d", status)
-	}
-	return fmt.Sprintf("%d %s", status, name)
-}
-
 // usage is this run's part. total_cost_usd and modelUsage grow over a resumed session, so that a CLI that does not
 // tell this run's models apart (2.1.197) overstates the cost of a resumed run; usage is this run's in any case, but
 // after a stop for budget it lacks the last message.
@@ -165,7 +131,7 @@ func (s *claudeStream) usage() Usage {
 	if s.final() && s.subtype == "success" && !s.result.IsError {
 		return told
 	}
-	u := told.atLeast(s.counted.told) // after an error, or a stop for budget, it lacks a message or all of them
+	u := told.AtLeast(s.counted.told) // after an error, or a stop for budget, it lacks a message or all of them
 	u.Priced = u == told && told.Priced
 	return u
 }
@@ -237,7 +203,7 @@ const maxTools = 20 // names of tools remembered
 
 // count counts one more call of a tool.
 func count(calls map[string]int, tool string) {
-	tool = oneLine(tool, maxKey)
+	tool = cleantext.OneLine(tool, cleantext.MaxName)
 	if _, known := calls[tool]; known || len(calls) < maxTools {
 		calls[tool]++
 	}

@@ -1,6 +1,9 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // The fields that matter of the events that come often.
 var (
@@ -17,140 +20,140 @@ type claudeTurn struct {
 	kind     []byte
 	message  claudeMessage
 	part     claudePart
-	partOf   jsonString
+	partOf   jsonscan.String
 	subagent bool
 }
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full. It takes over the blocks'
 // memory.
 func (t *claudeTurn) read(line []byte, blocks []claudeBlock) (ok bool) {
-	s := scan{text: line}
-	for f := (fields{names: claudeEventFields}); f.next(&s); {
-		switch f.name {
+	s := jsonscan.New(line)
+	for f := (jsonscan.Fields{Names: claudeEventFields}); f.Next(&s); {
+		switch f.Name {
 		case "type":
-			t.kind = s.word()
+			t.kind = s.Word()
 		case "message":
 			t.readMessage(&s, blocks)
 		case "parent_tool_use_id":
-			t.subagent = s.raw() != nil
+			t.subagent = s.Raw() != nil
 		case "is_api_error_message":
-			if s.bool() {
-				s.giveUp()
+			if s.Bool() {
+				s.GiveUp()
 			}
 		case "event":
 			t.readPart(&s)
 		case "api_message_id":
-			t.partOf = s.string()
+			t.partOf = s.Text()
 		}
 	}
 	switch string(t.kind) {
 	case "", "system", "rate_limit_event", "result":
 		return false
 	}
-	return s.done()
+	return s.Done()
 }
 
-func (t *claudeTurn) readMessage(s *scan, blocks []claudeBlock) {
+func (t *claudeTurn) readMessage(s *jsonscan.Scanner, blocks []claudeBlock) {
 	switch string(t.kind) {
 	case "assistant", "user":
 		t.message.read(s, blocks)
 	case "": // it is yet to come
-		s.giveUp()
+		s.GiveUp()
 	default:
-		s.value()
+		s.Value()
 	}
 }
 
-func (t *claudeTurn) readPart(s *scan) {
+func (t *claudeTurn) readPart(s *jsonscan.Scanner) {
 	switch string(t.kind) {
 	case claudeStreams:
 		t.part.read(s)
 	case "": // it is yet to come
-		s.giveUp()
+		s.GiveUp()
 	default:
-		s.value()
+		s.Value()
 	}
 }
 
-func (p *claudePart) read(s *scan) {
-	for f := (fields{names: claudePartFields}); f.next(s); {
-		switch f.name {
+func (p *claudePart) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudePartFields}); f.Next(s); {
+		switch f.Name {
 		case "type":
-			p.Type = s.string()
+			p.Type = s.Text()
 		case "message":
 			p.Message.read(s)
 		case "delta":
 			p.Delta.read(s)
 		case "usage":
-			p.Usage = s.raw()
+			p.Usage = s.Raw()
 		}
 	}
 }
 
-func (m *claudeStart) read(s *scan) {
-	for f := (fields{names: claudeStartFields}); f.next(s); {
-		switch f.name {
+func (m *claudeStart) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudeStartFields}); f.Next(s); {
+		switch f.Name {
 		case "id":
-			m.ID = s.string()
+			m.ID = s.Text()
 		case "usage":
-			m.Usage = s.raw()
+			m.Usage = s.Raw()
 		}
 	}
 }
 
-func (d *claudeDelta) read(s *scan) {
-	for f := (fields{names: claudeDeltaFields}); f.next(s); {
-		switch f.name {
+func (d *claudeDelta) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudeDeltaFields}); f.Next(s); {
+		switch f.Name {
 		case "text":
-			d.Text = s.string()
+			d.Text = s.Text()
 		case "partial_json":
-			d.JSON = s.string()
+			d.JSON = s.Text()
 		case "thinking":
-			d.Thinking = s.string()
+			d.Thinking = s.Text()
 		}
 	}
 }
 
-func (m *claudeMessage) read(s *scan, blocks []claudeBlock) {
-	for f := (fields{names: claudeMessageFields}); f.next(s); {
-		switch f.name {
+func (m *claudeMessage) read(s *jsonscan.Scanner, blocks []claudeBlock) {
+	for f := (jsonscan.Fields{Names: claudeMessageFields}); f.Next(s); {
+		switch f.Name {
 		case "id":
-			m.ID = s.string()
+			m.ID = s.Text()
 		case "content":
 			m.readBlocks(s, blocks)
 		case "usage":
-			m.Usage = s.raw()
+			m.Usage = s.Raw()
 		}
 	}
 }
 
-func (m *claudeMessage) readBlocks(s *scan, blocks []claudeBlock) {
-	if !s.list() {
-		s.value()
+func (m *claudeMessage) readBlocks(s *jsonscan.Scanner, blocks []claudeBlock) {
+	if !s.AtList() {
+		s.Value()
 		return
 	}
-	for l := (items{}); l.next(s); {
+	for l := (jsonscan.Items{}); l.Next(s); {
 		blocks = append(blocks, claudeBlock{})
 		blocks[len(blocks)-1].read(s)
 	}
 	m.blocks = blocks
 }
 
-func (b *claudeBlock) read(s *scan) {
-	for f := (fields{names: claudeBlockFields}); f.next(s); {
-		switch f.name {
+func (b *claudeBlock) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudeBlockFields}); f.Next(s); {
+		switch f.Name {
 		case "type":
-			b.Type = s.string()
+			b.Type = s.Text()
 		case "id":
-			b.ID = s.string()
+			b.ID = s.Text()
 		case "tool_use_id":
-			b.Ends = s.string()
+			b.Ends = s.Text()
 		case "text":
-			b.Text = s.string()
+			b.Text = s.Text()
 		case "name":
-			b.Name = s.string()
+			b.Name = s.Text()
 		case "input":
-			b.Input = s.value()
+			b.Input = s.Value()
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package runners
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"time"
 )
 
@@ -34,7 +34,7 @@ type claudeStream struct {
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *claudeStream) line(line []byte) {
-	line, ok := object(line)
+	line, ok := jsonscan.Object(line)
 	if !ok {
 		return
 	}
@@ -69,18 +69,18 @@ func (s *claudeStream) forget(blocks []claudeBlock) {
 
 // event takes in a line that is decoded in full.
 func (s *claudeStream) event(line []byte) {
-	ev, torn := decode[claudeEvent](line)
+	ev, torn := jsonscan.Decode[claudeEvent](line)
 	if s.torn = torn; torn {
 		return
 	}
-	switch ev.Type.string() {
+	switch ev.Type.String() {
 	case "system":
 		s.system(ev)
 	case claudeStreams:
 		s.part(&ev.Part, ev.PartOf)
 	case "assistant":
 		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
-			s.apiError = word(ev.Error)
+			s.apiError = jsonscan.Name(ev.Error)
 			return
 		}
 		m := ev.message()
@@ -102,7 +102,7 @@ func (s *claudeStream) system(ev *claudeEvent) {
 	case "init":
 		s.begun = true
 		s.session = sessionID(ev.SessionID, s.session)
-		s.model = oneLine(ev.Model, maxKey)
+		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
 		s.news.say(&s.req, EventSession, s.session)
 	case "status":
 		if ev.Status == "requesting" {
@@ -111,9 +111,9 @@ func (s *claudeStream) system(ev *claudeEvent) {
 	case "api_retry":
 		s.retry, s.counted.pending = ev, false
 		s.news.say(&s.req, EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
-			providerFault(ev.ErrorStatus, word(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
+			providerFault(ev.ErrorStatus, jsonscan.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
-		s.model = oneLine(ev.Fallback, maxKey)
+		s.model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
 	case "permission_denied":
 		if s.denied == nil {
 			s.denied = map[string]int{}
@@ -129,20 +129,20 @@ func (s *claudeStream) assistant(m *claudeMessage, subagent bool) {
 	s.counted.message(m, subagent)
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		switch string(b.Type.word()) {
+		switch string(b.Type.Word()) {
 		case "text":
-			if b.Text.empty() {
+			if b.Text.Empty() {
 				continue
 			}
 			if !subagent { // whose words are not the answer
-				s.said.set(b.Text, 2*maxFinal)
+				s.said.set(b.Text, 2*cleantext.MaxFinal)
 			}
 			s.news.tell(&s.req, &note{kind: EventText, text: b.Text})
 		case "tool_use":
 			if s.called == nil {
 				s.called = map[string]int{}
 			}
-			count(s.called, b.Name.string())
+			count(s.called, b.Name.String())
 			s.running.begin(b.ID)
 			s.news.tell(&s.req, &note{kind: EventTool, name: b.Name, input: b.Input})
 		}
@@ -152,15 +152,15 @@ func (s *claudeStream) assistant(m *claudeMessage, subagent bool) {
 // user takes in the results of tools.
 func (s *claudeStream) user(m *claudeMessage) {
 	for i := range m.blocks {
-		if b := &m.blocks[i]; string(b.Type.word()) == "tool_result" {
+		if b := &m.blocks[i]; string(b.Type.Word()) == "tool_result" {
 			s.running.end(b.Ends)
 		}
 	}
 }
 
 // part takes in a piece of a message that is being written.
-func (s *claudeStream) part(p *claudePart, of jsonString) {
-	switch string(p.Type.word()) {
+func (s *claudeStream) part(p *claudePart, of jsonscan.String) {
+	switch string(p.Type.Word()) {
 	case "message_start":
 		s.heard, s.retry, s.apiError = true, nil, ""
 		s.counted.begins(&p.Message)
@@ -186,7 +186,7 @@ func (s *claudeStream) mood() mood {
 	switch {
 	case s.final():
 		return finished
-	case s.retry != nil && s.retry.Attempt >= 2 && blame(s.retry.ErrorStatus, word(s.retry.Error)) == Auth:
+	case s.retry != nil && s.retry.Attempt >= 2 && blame(s.retry.ErrorStatus, jsonscan.Name(s.retry.Error)) == Auth:
 		return hopeless
 	case !s.heard:
 		return unheard
@@ -197,49 +197,3 @@ func (s *claudeStream) mood() mood {
 func (s *claudeStream) modelName() string { return s.model }
 
 func (s *claudeStream) final() bool { return s.result != nil && !s.resumed }
-
-// sessionPattern, with maxSession, keeps what comes back as an argument of --resume from being a flag or anything else.
-var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-
-const maxSession = 128
-
-func sessionID(id, otherwise string) string {
-	if len(id) <= maxSession && sessionPattern.MatchString(id) {
-		return id
-	}
-	return otherwise
-}
-
-// word reads a JSON string that names something; anything else is no name.
-func word(raw json.RawMessage) string {
-	if len(raw) < 2 || raw[0] != '"' {
-		return ""
-	}
-	return oneLine(jsonString(raw).head(8*maxKey+4), maxKey) // no more of it is looked at: see clean
-}
-
-// mainArgument picks what a person wants to see of a tool's input.
-func mainArgument(input json.RawMessage) string {
-	if len(input) == 0 {
-		return ""
-	}
-	args := map[string]json.RawMessage{}
-	s := scan{text: input}
-	for f := (fields{names: mainArguments}); f.next(&s); {
-		args[f.name] = s.value()
-	}
-	if !s.done() {
-		clear(args)
-		if json.Unmarshal(input, &args) != nil {
-			return ""
-		}
-	}
-	for _, key := range mainArguments {
-		if s := word(args[key]); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-var mainArguments = []string{"command", "file_path", "path", "pattern", "url", "query", "description"}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"relay/runners/internal/jsonscan"
 	"relay/runners/process"
 )
 
@@ -88,14 +89,14 @@ func (c *Codex) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Session != "" && sessionID(req.Session, "") == "" { // it would be read as a flag, or as the prompt
 		return Report{Outcome: NoSession, Detail: errNoSession.Error()}, nil
 	}
-	if err := req.clearResult(); err != nil {
+	if err := clearResult(req); err != nil {
 		return Report{}, err
 	}
-	schema, err := req.strictSchemaFile()
+	schema, err := schemaFile(req)
 	if err != nil {
 		return Report{}, err
 	}
-	cmd := req.command(c.argv(req, schema), c.Env)
+	cmd := command(req, c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
 	s := &codexStream{req: req, now: c.Now, asked: requests{base: codexBase}}
 	s.asked.prompt(req.Prompt)
@@ -111,7 +112,7 @@ func (c *Codex) argv(req Request, schema string) []string {
 		argv = append(argv, "-m", req.Model)
 	}
 	if req.Unsteered {
-		argv = append(argv, "-c", "projects={"+quoted(req.Dir)+`={trust_level="untrusted"}}`)
+		argv = append(argv, "-c", "projects={"+jsonscan.Quote(req.Dir)+`={trust_level="untrusted"}}`)
 	}
 	if schema != "" {
 		argv = append(argv, "--output-schema", schema)
@@ -122,9 +123,9 @@ func (c *Codex) argv(req Request, schema string) []string {
 	return append(argv, "-")
 }
 
-// strictSchemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked
+// schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked
 // for, or when it has no strict form. The agent then answers as the brief tells it.
-func (req Request) strictSchemaFile() (string, error) {
+func schemaFile(req Request) (string, error) {
 	schema := strictSchema(req.Schema)
 	if schema == nil {
 		return "", nil

@@ -1,15 +1,18 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // codexEvent is one line of the stream; each kind of event uses some of the fields.
 type codexEvent struct {
-	Type     jsonString  `json:"type"`
-	ThreadID string      `json:"thread_id"` // thread.started
-	Message  string      `json:"message"`   // error: it need not be the end
-	Error    codexError  `json:"error"`     // turn.failed
-	Item     codexItem   `json:"item"`      // item.started, item.updated, item.completed
-	Usage    *codexUsage `json:"usage"`     // turn.completed
+	Type     jsonscan.String `json:"type"`
+	ThreadID string          `json:"thread_id"` // thread.started
+	Message  string          `json:"message"`   // error: it need not be the end
+	Error    codexError      `json:"error"`     // turn.failed
+	Item     codexItem       `json:"item"`      // item.started, item.updated, item.completed
+	Usage    *codexUsage     `json:"usage"`     // turn.completed
 }
 
 type codexError struct {
@@ -18,15 +21,15 @@ type codexError struct {
 
 // codexItem is one step of the agent.
 type codexItem struct {
-	ID      jsonString    `json:"id"`
-	Type    jsonString    `json:"type"`   // agent_message, command_execution, file_change, …; error: said by the CLI
-	Status  jsonString    `json:"status"` // in_progress, completed, failed
-	Text    jsonString    `json:"text"`
-	Command jsonString    `json:"command"`
-	Changes []codexChange `json:"changes"`
-	Server  jsonString    `json:"server"` // mcp_tool_call
-	Tool    jsonString    `json:"tool"`
-	Query   jsonString    `json:"query"` // web_search
+	ID      jsonscan.String `json:"id"`
+	Type    jsonscan.String `json:"type"`   // agent_message, command_execution, file_change, …; error: said by the CLI
+	Status  jsonscan.String `json:"status"` // in_progress, completed, failed
+	Text    jsonscan.String `json:"text"`
+	Command jsonscan.String `json:"command"`
+	Changes []codexChange   `json:"changes"`
+	Server  jsonscan.String `json:"server"` // mcp_tool_call
+	Tool    jsonscan.String `json:"tool"`
+	Query   jsonscan.String `json:"query"` // web_search
 
 	changes json.RawMessage // not decoded yet
 }
@@ -64,7 +67,7 @@ func (u *codexUsage) usage() Usage {
 // note is what a person wants to see of a step.
 func (i *codexItem) note() note {
 	n := note{kind: EventTool, name: i.Type}
-	if !i.Command.empty() {
+	if !i.Command.Empty() {
 		n.text = i.Command
 		return n
 	}
@@ -77,8 +80,8 @@ func (i *codexItem) note() note {
 	switch {
 	case len(changes) > 0:
 		n.plain = changes[0].Path
-	case !i.Tool.empty():
-		n.plain = i.Server.head(eventHead) + " " + i.Tool.head(eventHead)
+	case !i.Tool.Empty():
+		n.plain = i.Server.Head(eventHead) + " " + i.Tool.Head(eventHead)
 	default:
 		n.text = i.Query
 	}

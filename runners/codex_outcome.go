@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"relay/runners/internal/cleantext"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
 func (s *codexStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: clean(s.words(), maxFinal), Usage: s.used(e)}
+	r := Report{Exit: e.exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.words(), cleantext.MaxFinal), Usage: s.used(e)}
 	var claimErr error
 	if !s.req.Question {
 		r.Result, claimErr = claim(s.structured(), s.req.Result, s.words())
@@ -20,7 +21,7 @@ func (s *codexStream) report(e end) Report {
 	switch o, detail, ok := e.stopped(s.final()); {
 	case ok && s.retry != "" && (o == SilenceLimit || o == Network):
 		r.Outcome, r.Detail = s.gaveUp(&r)
-	case ok && e.unanswered(s.heard, s.running):
+	case ok && e.unanswered(s.heard, len(s.running) > 0):
 		r.Outcome, r.Detail = noAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
@@ -33,7 +34,7 @@ func (s *codexStream) report(e end) Report {
 	default:
 		r.Outcome, r.Detail = s.claimed(&r, claimErr)
 	}
-	r.Detail = oneLine(joinDetail(r.Detail, leftBehind(e.exit)), maxDetail)
+	r.Detail = cleantext.OneLine(joinDetail(r.Detail, leftBehind(e.exit)), cleantext.MaxDetail)
 	return r
 }
 
@@ -45,7 +46,7 @@ func (s *codexStream) withoutEnd(r *Report) (Outcome, string) {
 	case s.fault != "":
 		return s.blamed(r, s.fault)
 	}
-	return s.req.unfinished(r.Exit, s.begun, s.torn)
+	return unfinished(s.req, r.Exit, s.begun, s.torn)
 }
 
 // claimed is the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a container,
@@ -206,6 +207,6 @@ const maxFault = 4 << 10
 
 // cleanFault brings a message of the CLI's to the form that codexFaults has.
 func cleanFault(message string) string {
-	message = strings.ReplaceAll(oneLine(message, maxFault), "’", "'")
+	message = strings.ReplaceAll(cleantext.OneLine(message, maxFault), "’", "'")
 	return cmp.Or(message, "it does not say why")
 }

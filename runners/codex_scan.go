@@ -1,5 +1,7 @@
 package runners
 
+import "relay/runners/internal/jsonscan"
+
 // Events that come often.
 const (
 	codexBegins   = "turn.started"
@@ -21,17 +23,17 @@ type codexTurn struct {
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full.
 func (t *codexTurn) read(line []byte) (ok bool) {
-	s := scan{text: line}
-	for f := (fields{names: codexEventFields}); f.next(&s); {
-		switch f.name {
+	s := jsonscan.New(line)
+	for f := (jsonscan.Fields{Names: codexEventFields}); f.Next(&s); {
+		switch f.Name {
 		case "type":
-			t.kind = s.word()
+			t.kind = s.Word()
 			t.step = t.isStep()
 		case "item":
 			if t.step {
 				t.item.read(&s)
 			} else { // of another event, or its type is yet to come
-				s.giveUp()
+				s.GiveUp()
 			}
 		}
 	}
@@ -39,7 +41,7 @@ func (t *codexTurn) read(line []byte) (ok bool) {
 	case "", "thread.started", "error", "turn.completed", "turn.failed":
 		return false
 	}
-	return s.done()
+	return s.Done()
 }
 
 func (t *codexTurn) isStep() bool {
@@ -50,27 +52,27 @@ func (t *codexTurn) isStep() bool {
 	return false
 }
 
-func (i *codexItem) read(s *scan) {
-	for f := (fields{names: codexItemFields}); f.next(s); {
-		switch f.name {
+func (i *codexItem) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: codexItemFields}); f.Next(s); {
+		switch f.Name {
 		case "id":
-			i.ID = s.string()
+			i.ID = s.Text()
 		case "type":
-			i.Type = s.string()
+			i.Type = s.Text()
 		case "status":
-			i.Status = s.string()
+			i.Status = s.Text()
 		case "text":
-			i.Text = s.string()
+			i.Text = s.Text()
 		case "command":
-			i.Command = s.string()
+			i.Command = s.Text()
 		case "changes":
-			i.changes = s.value()
+			i.changes = s.Value()
 		case "server":
-			i.Server = s.string()
+			i.Server = s.Text()
 		case "tool":
-			i.Tool = s.string()
+			i.Tool = s.Text()
 		case "query":
-			i.Query = s.string()
+			i.Query = s.Text()
 		}
 	}
 }

@@ -3,6 +3,8 @@ package runners
 import (
 	"bytes"
 	"encoding/json"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"strings"
 	"time"
 )
@@ -43,7 +45,7 @@ const maxWaits = 8
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *codexStream) line(line []byte) {
-	line, ok := object(line)
+	line, ok := jsonscan.Object(line)
 	if !ok {
 		return
 	}
@@ -63,11 +65,11 @@ func (s *codexStream) line(line []byte) {
 
 // event takes in a line that is decoded in full.
 func (s *codexStream) event(line []byte) {
-	ev, torn := decode[codexEvent](line)
+	ev, torn := jsonscan.Decode[codexEvent](line)
 	if s.torn = torn; torn {
 		return
 	}
-	switch kind := ev.Type.string(); kind {
+	switch kind := ev.Type.String(); kind {
 	case "thread.started":
 		s.begun = true
 		s.session = sessionID(ev.ThreadID, s.session)
@@ -104,12 +106,12 @@ func (s *codexStream) asks() {
 
 // item takes in a step. One of type error is the CLI's own, and comes before the model has said anything.
 func (s *codexStream) item(completed bool, item *codexItem) {
-	switch kind := string(item.Type.word()); kind {
+	switch kind := string(item.Type.Word()); kind {
 	case "", "error":
 		return
 	case "agent_message":
 		s.writes(len(item.Text))
-		if completed && !item.Text.empty() {
+		if completed && !item.Text.Empty() {
 			s.said.set(item.Text, maxResult)
 			s.news.tell(&s.req, &note{kind: EventText, text: item.Text})
 		}
@@ -126,12 +128,12 @@ func (s *codexStream) item(completed bool, item *codexItem) {
 		}
 		if completed && (kind == "command_execution" || kind == "file_change") {
 			s.steps++
-			if string(item.Status.word()) == "failed" {
+			if string(item.Status.Word()) == "failed" {
 				s.vain++
 			}
 		}
-		if id := item.ID.bytes(); len(s.step) == 0 || !bytes.Equal(id, s.step) {
-			s.step = append(s.step[:0], id[:min(len(id), maxKey)]...)
+		if id := item.ID.Bytes(); len(s.step) == 0 || !bytes.Equal(id, s.step) {
+			s.step = append(s.step[:0], id[:min(len(id), cleantext.MaxName)]...)
 			step := item.note()
 			s.news.tell(&s.req, &step)
 		}
@@ -204,13 +206,13 @@ func (s *codexStream) usage() Usage {
 	var u Usage
 	switch {
 	case s.total != nil:
-		u = s.total.usage().atLeast(s.asked.told)
+		u = s.total.usage().AtLeast(s.asked.told)
 	case !s.asked.any:
 		return s.asked.sofar(s.file.awaited())
 	default:
 		u = s.asked.told
 	}
-	return u.since(s.req.Spent)
+	return since(u, s.req.Spent)
 }
 
 // used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
@@ -221,15 +223,15 @@ func (s *codexStream) used(e end) Usage {
 	}
 	s.asked.pending = s.asked.pending && s.failed == "" && s.retry == "" && e.cutOff()
 	if more := s.asked.all(s.file.found()); more.Estimated && s.asked.any {
-		return more.since(s.req.Spent)
+		return since(more, s.req.Spent)
 	} else if more.Estimated {
 		return more
 	}
 	return u
 }
 
-// since is what a session has used beyond what it had before.
-func (u Usage) since(before Usage) Usage {
+// since returns what a session has used beyond what it had before.
+func since(u, before Usage) Usage {
 	if before.InputTokens <= u.InputTokens && before.OutputTokens <= u.OutputTokens {
 		u.InputTokens -= before.InputTokens
 		u.CachedTokens = max(0, u.CachedTokens-before.CachedTokens)
@@ -252,11 +254,11 @@ func (s *codexStream) record(line []byte) {
 	}
 	switch kind := r.Payload.Type; {
 	case r.Type == "turn_context":
-		s.model = oneLine(r.Payload.Model, maxKey)
+		s.model = cleantext.OneLine(r.Payload.Model, cleantext.MaxName)
 	case r.Type == "token_usage_record" && r.Payload.Usage != nil:
 		s.asked.tells(r.Payload.Usage.usage())
 	case kind == "token_count" && r.Payload.Info.Total != nil:
-		s.asked.told = s.asked.told.atLeast(r.Payload.Info.Total.usage())
+		s.asked.told = s.asked.told.AtLeast(r.Payload.Info.Total.usage())
 		s.asked.any = true
 	case bytes.Contains(line, []byte("aborted by user")), bytes.Contains(line, []byte("<turn_aborted>")): // nobody is asked after that
 	case strings.HasSuffix(kind, "_call_output"), kind == "message" && r.Payload.Role == "user":

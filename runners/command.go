@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -57,10 +57,10 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Model == "" {
 		req.Model = c.Model
 	}
-	if err := req.clearResult(); err != nil {
+	if err := clearResult(req); err != nil {
 		return Report{}, err
 	}
-	cmd := req.command(expand(c.Argv, req), c.Env)
+	cmd := command(req, expand(c.Argv, req), c.Env)
 	cmd.StopSignal = c.StopSignal
 	if c.PromptArg {
 		cmd.Stdin = ""
@@ -86,15 +86,15 @@ func (c *Command) Run(ctx context.Context, req Request) (Report, error) {
 
 // report fills in what the command's end and output mean.
 func (c *Command) report(r *Report, e end, req Request) error {
-	out, err := lastBytes(req.Transcript, maxFinal)
+	out, err := lastBytes(req.Transcript, cleantext.MaxFinal)
 	if err != nil {
 		return err
 	}
-	r.FinalText = lastText(out, maxFinal)
-	o, detail, ok := e.stopped(req.mood() == finished)
+	r.FinalText = cleantext.CleanEnd(out, cleantext.MaxFinal)
+	o, detail, ok := e.stopped(resultMood(req) == finished)
 	switch {
 	case ok:
-		r.Outcome, r.Detail = o, oneLine(detail, maxDetail)
+		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
 	case e.exit.Code != 0 && !e.exit.Stopped:
 		r.Outcome, r.Detail = Failed, exitDetail(e.exit, req.Stderr)
 	}
@@ -126,13 +126,13 @@ type listener struct {
 
 func (l *listener) line(line []byte) {
 	if line = bytes.TrimSpace(line); len(line) > 0 {
-		l.last = append(l.last[:0], line[:min(len(line), 4*maxEvent)]...)
+		l.last = append(l.last[:0], line[:min(len(line), 4*cleantext.MaxEvent)]...)
 	}
 }
 
 func (l *listener) tell() mood {
 	if len(l.last) > 0 {
-		l.req.observe(EventText, string(l.last))
+		observe(l.req, EventText, string(l.last))
 		l.last = l.last[:0]
 	}
 	return l.mood()
@@ -141,13 +141,13 @@ func (l *listener) tell() mood {
 // mood is what a watch asks of the command.
 func (c *Command) mood(req Request) func() mood {
 	if c.Final {
-		return req.mood
+		return func() mood { return resultMood(req) }
 	}
 	return func() mood { return working }
 }
 
 // mood is finished once the result file is there: a command has no other final message to tell.
-func (req Request) mood() mood {
+func resultMood(req Request) mood {
 	if info, err := os.Lstat(req.Result); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		return finished
 	}
@@ -157,69 +157,11 @@ func (req Request) mood() mood {
 // answer is the outcome of a question: the result file when there is one, else all of the output's end.
 func (c *Command) answer(r *Report, req Request) {
 	if data, err := ReadResultFile(req.Result); err == nil {
-		r.FinalText = clean(string(data), maxFinal)
+		r.FinalText = cleantext.Clean(string(data), cleantext.MaxFinal)
 	}
 	if r.Outcome == "" {
 		r.Outcome, r.Detail = answered(r.FinalText)
 	}
-}
-
-func answered(text string) (Outcome, string) {
-	if text == "" {
-		return NoResult, "it ended without an answer"
-	}
-	return Claimed, ""
-}
-
-// claimed is the outcome of an agent that ended well, from what claim found.
-func claimed(result *Result, err error) (Outcome, string) {
-	switch {
-	case result == nil && err == nil:
-		return NoResult, "it ended without a result"
-	case result == nil:
-		return BadResult, oneLine(err.Error(), maxDetail)
-	case result.Status == StatusFailure:
-		return Failed, oneLine(result.said(), maxDetail)
-	}
-	return Claimed, ""
-}
-
-// said is the agent's own account of its failure.
-func (r *Result) said() string {
-	if r.ErrorSummary != "" {
-		return r.ErrorSummary
-	}
-	return r.Summary
-}
-
-// leftBehind tells of what an agent started and did not end: a claim made while work still ran is a weak one.
-func leftBehind(exit process.Exit) string {
-	switch exit.Strays {
-	case 0:
-		return ""
-	case 1:
-		return "it left a process running"
-	}
-	return fmt.Sprintf("it left %d processes running", exit.Strays)
-}
-
-func joinDetail(parts ...string) string {
-	joined := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
-	return shorten(joined, maxDetail)
-}
-
-// exitDetail says how a process ended that was not well, with the last words it wrote to stderr.
-func exitDetail(exit process.Exit, stderr string) string {
-	how := HowEnded(exit)
-	last, err := lastBytes(stderr, 2<<10)
-	if err != nil || len(last) == 0 {
-		return how
-	}
-	words := oneLine(lastText(last, 2<<10), 4<<10)
-	if room := maxDetail - len(how) - 2; len(words) > room {
-		words = lastWords(words, room)
-	}
-	return how + ": " + words
 }
 
 // expand replaces the placeholders of each argument.

@@ -2,9 +2,10 @@ package runners
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"relay/runners/process"
 )
 
@@ -87,25 +88,13 @@ type steps map[string]struct{}
 
 const maxSteps = 1000 // remembered; one that is forgotten never ends
 
-func (s *steps) begin(id jsonString) {
+func (s *steps) begin(id jsonscan.String) {
 	if *s == nil {
 		*s = steps{}
 	}
 	if len(*s) < maxSteps {
-		(*s)[id.head(maxKey)] = struct{}{}
+		(*s)[id.Head(cleantext.MaxName)] = struct{}{}
 	}
 }
 
-func (s steps) end(id jsonString) { delete(s, id.head(maxKey)) }
-
-// cutOff says whether an agent ended in the middle of what it did.
-func (e end) cutOff() bool {
-	return e.exit.Stopped || e.exit.Lost || e.exit.Signal != "" || e.exit.Code < 0
-}
-
-// unanswered says whether the limit that ended an agent passed while it waited for its model.
-func (e end) unanswered(heard bool, running steps) bool {
-	return errors.Is(e.cause, errSilence) && len(running) == 0 || errors.Is(e.cause, errWall) && !heard
-}
-
-func noAnswer(detail string) (Outcome, string) { return Network, "no answer from the model: " + detail }
+func (s steps) end(id jsonscan.String) { delete(s, id.Head(cleantext.MaxName)) }

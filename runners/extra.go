@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"relay/runners/internal/cleantext"
 	"slices"
 )
 
 const (
 	maxExtra      = 64 << 10 // bytes of all unknown fields together
 	maxExtraDepth = 8
-	maxKey        = 100
 )
 
 // extra keeps the fields relay does not know, cleaned, in the order of their names until the room is used up.
@@ -28,7 +28,7 @@ func extra(fields map[string]json.RawMessage) map[string]json.RawMessage {
 			continue
 		}
 		room -= len(raw) + len(key)
-		kept[clean(key, maxKey)] = raw
+		kept[cleantext.Clean(key, cleantext.MaxName)] = raw
 	}
 	if len(kept) == 0 {
 		return nil
@@ -40,9 +40,9 @@ func extra(fields map[string]json.RawMessage) map[string]json.RawMessage {
 func cleanValue(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
-		return clean(v, maxString)
+		return cleantext.Clean(v, cleantext.MaxString)
 	case json.Number:
-		return json.Number(truncate(v.String(), maxKey))
+		return json.Number(cleantext.Truncate(v.String(), cleantext.MaxName))
 	case []any:
 		if depth == 0 {
 			return nil
@@ -58,7 +58,7 @@ func cleanValue(v any, depth int) any {
 		}
 		object := make(map[string]any, min(len(v), maxList))
 		for _, key := range sortedKeys(v, maxList) {
-			object[clean(key, maxKey)] = cleanValue(v[key], depth-1)
+			object[cleantext.Clean(key, cleantext.MaxName)] = cleanValue(v[key], depth-1)
 		}
 		return object
 	}

@@ -75,7 +75,7 @@ func (g *Gemini) Mode() string {
 // Run runs one session, or one more turn of the session that req names.
 func (g *Gemini) Run(ctx context.Context, req Request) (Report, error) {
 	req.Model = cmp.Or(req.Model, g.Model)
-	if err := req.clearResult(); err != nil {
+	if err := clearResult(req); err != nil {
 		return Report{}, err
 	}
 	stdin, err := g.stdin(req)
@@ -88,7 +88,7 @@ func (g *Gemini) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Unsteered {
 		env = mergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
-	cmd := req.command(g.argv(req), env)
+	cmd := command(req, g.argv(req), env)
 	s.file = sessionLog{find: func() string { return geminiLog(cmd.Env, s.session) }, line: s.record}
 	cmd.Stdin = stdin
 	return drive(ctx, g.sup, req, cmd, s)

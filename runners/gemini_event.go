@@ -1,17 +1,20 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // geminiEvent is one line of the stream; each kind of event uses some of the fields.
 type geminiEvent struct {
-	Type      jsonString      `json:"type"`
+	Type      jsonscan.String `json:"type"`
 	Time      string          `json:"timestamp"`
 	SessionID string          `json:"session_id"` // init
 	Model     string          `json:"model"`
-	Role      jsonString      `json:"role"` // message: user, assistant
-	Content   jsonString      `json:"content"`
-	Tool      jsonString      `json:"tool_name"` // tool_use
-	ToolID    jsonString      `json:"tool_id"`   // and tool_result
+	Role      jsonscan.String `json:"role"` // message: user, assistant
+	Content   jsonscan.String `json:"content"`
+	Tool      jsonscan.String `json:"tool_name"` // tool_use
+	ToolID    jsonscan.String `json:"tool_id"`   // and tool_result
 	Input     json.RawMessage `json:"parameters"`
 	Severity  string          `json:"severity"` // error: warning, error
 	Message   string          `json:"message"`

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -25,7 +26,7 @@ func FuzzGeminiStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := &geminiStream{now: time.Now}
 		s.req.Observe = func(e Event) {
-			if len(e.Text) > maxEvent || !utf8.ValidString(e.Text) {
+			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}
@@ -35,7 +36,7 @@ func FuzzGeminiStream(f *testing.F) {
 		}
 		for _, code := range []int{0, 1, 42, 173} {
 			r := s.report(end{exit: process.Exit{Code: code}})
-			if r.Outcome == "" || len(r.Detail) > maxDetail || len(r.FinalText) > maxFinal || !utf8.ValidString(r.Detail+r.FinalText+r.Model+r.Session) {
+			if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText+r.Model+r.Session) {
 				t.Fatalf("report %+v", r)
 			}
 			if r.Outcome == Claimed && (r.Result == nil || code != 0) {
@@ -57,7 +58,7 @@ func TestGeminiBounds(t *testing.T) {
 		s.line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat("x", 4<<10) + `"}`))
 		s.line([]byte(`{"type":"tool_use","tool_name":"glob","tool_id":"` + strconv.Itoa(i) + `"}`))
 	}
-	if len(s.said) > 9*maxFinal || len(s.calls) > maxCalls {
+	if len(s.said) > 9*cleantext.MaxFinal || len(s.calls) > maxCalls {
 		t.Errorf("keeps %d bytes and %d calls", len(s.said), len(s.calls))
 	}
 	for stats, want := range map[geminiTokens]Usage{

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -14,7 +15,7 @@ import (
 // status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
 func (s *geminiStream) report(e end) Report {
 	r := Report{Exit: e.exit, Session: s.session, Model: s.worked(), Usage: s.used(e)}
-	r.FinalText = lastText(s.said[max(0, len(s.said)-maxFinal):], maxFinal)
+	r.FinalText = cleantext.CleanEnd(s.said[max(0, len(s.said)-cleantext.MaxFinal):], cleantext.MaxFinal)
 	var claimErr error
 	if !s.req.Question {
 		r.Result, claimErr = claim(nil, s.req.Result, r.FinalText)
@@ -35,7 +36,7 @@ func (s *geminiStream) report(e end) Report {
 	default:
 		r.Outcome, r.Detail = s.finished(&r, claimErr)
 	}
-	r.Detail = oneLine(joinDetail(r.Detail, s.refusedTool(), leftBehind(e.exit)), maxDetail)
+	r.Detail = cleantext.OneLine(joinDetail(r.Detail, s.refusedTool(), leftBehind(e.exit)), cleantext.MaxDetail)
 	return r
 }
 

@@ -1,6 +1,9 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // geminiFields are those that matter of the events that come often.
 var geminiFields = []string{"type", "role", "content", "tool_name", "tool_id", "parameters", "error"}
@@ -8,30 +11,30 @@ var geminiFields = []string{"type", "role", "content", "tool_name", "tool_id", "
 // geminiTurn is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
 type geminiTurn struct {
 	kind                    []byte
-	role, content, tool, id jsonString
+	role, content, tool, id jsonscan.String
 	input                   json.RawMessage
 }
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full.
 func (t *geminiTurn) read(line []byte) (ok bool) {
-	s := scan{text: line}
-	for f := (fields{names: geminiFields}); f.next(&s); {
-		switch f.name {
+	s := jsonscan.New(line)
+	for f := (jsonscan.Fields{Names: geminiFields}); f.Next(&s); {
+		switch f.Name {
 		case "type":
-			t.kind = s.word()
+			t.kind = s.Word()
 		case "role":
-			t.role = s.string()
+			t.role = s.Text()
 		case "content":
-			t.content = s.string()
+			t.content = s.Text()
 		case "tool_name":
-			t.tool = s.string()
+			t.tool = s.Text()
 		case "tool_id":
-			t.id = s.string()
+			t.id = s.Text()
 		case "parameters":
-			t.input = s.value()
+			t.input = s.Value()
 		case "error":
-			if s.raw() != nil {
-				s.giveUp()
+			if s.Raw() != nil {
+				s.GiveUp()
 			}
 		}
 	}
@@ -39,5 +42,5 @@ func (t *geminiTurn) read(line []byte) (ok bool) {
 	case "", "init", "error", "result":
 		return false
 	}
-	return s.done()
+	return s.Done()
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -80,11 +81,11 @@ var geminiNoise = regexp.MustCompile(`(?m)^(?:Warning: (?:Basic terminal|256-col
 func (s *geminiStream) exited(exit process.Exit) string {
 	how := HowEnded(exit)
 	words, _, _ := strings.Cut(s.stderr(), "\nUsage: gemini ")
-	words = oneLine(lastText([]byte(geminiNoise.ReplaceAllString(words, "")), maxSaid), maxSaid)
+	words = cleantext.OneLine(cleantext.CleanEnd([]byte(geminiNoise.ReplaceAllString(words, "")), maxSaid), maxSaid)
 	if words == "" {
 		return how
 	}
-	if room := maxDetail - len(how) - 2; len(words) > room {
+	if room := cleantext.MaxDetail - len(how) - 2; len(words) > room {
 		words = strings.ToValidUTF8(words[len(words)-room:], "")
 	}
 	return how + ": " + words

@@ -2,6 +2,8 @@ package runners
 
 import (
 	"encoding/json"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"time"
 )
 
@@ -39,13 +41,13 @@ const maxCalls = 1000 // tools at work that are remembered by name
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *geminiStream) line(line []byte) {
-	line, ok := object(line)
+	line, ok := jsonscan.Object(line)
 	if !ok {
 		return
 	}
 	var t geminiTurn
 	if !t.read(line) {
-		if ev, torn := decode[geminiEvent](line); !torn {
+		if ev, torn := jsonscan.Decode[geminiEvent](line); !torn {
 			s.event(ev)
 		}
 		return
@@ -63,11 +65,11 @@ func (s *geminiStream) line(line []byte) {
 
 // event takes in an event that was decoded in full.
 func (s *geminiStream) event(ev *geminiEvent) {
-	switch ev.Type.string() {
+	switch ev.Type.String() {
 	case "init":
 		s.begun = true
 		s.session = geminiSession(ev.SessionID, s.session)
-		s.model = oneLine(ev.Model, maxKey)
+		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
 		s.began, _ = time.Parse(time.RFC3339, ev.Time)
 		s.news.say(&s.req, EventSession, s.session)
 	case "message":
@@ -83,7 +85,7 @@ func (s *geminiStream) event(ev *geminiEvent) {
 	case "error":
 		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
 		if ev.Severity == "error" {
-			s.fault = truncate(ev.Message, maxString)
+			s.fault = cleantext.Truncate(ev.Message, cleantext.MaxString)
 		}
 	case "result":
 		s.result, s.resumed = ev, false
@@ -91,22 +93,22 @@ func (s *geminiStream) event(ev *geminiEvent) {
 	}
 }
 
-func (s *geminiStream) message(role, content jsonString) {
-	if string(role.word()) != "assistant" {
+func (s *geminiStream) message(role, content jsonscan.String) {
+	if string(role.Word()) != "assistant" {
 		s.asks()
 		return
 	}
 	s.goesOn(len(content))
-	s.said = content.ending(8*maxFinal + 1).append(s.said)
-	if len(s.said) > 8*maxFinal { // a result stands at the end
-		s.said = append(s.said[:0], s.said[len(s.said)-2*maxFinal:]...)
+	s.said = content.Tail(8*cleantext.MaxFinal + 1).Append(s.said)
+	if len(s.said) > 8*cleantext.MaxFinal { // a result stands at the end
+		s.said = append(s.said[:0], s.said[len(s.said)-2*cleantext.MaxFinal:]...)
 	}
 	s.news.tell(&s.req, &note{kind: EventText, text: content})
 }
 
-func (s *geminiStream) tool(tool, id jsonString, input json.RawMessage) {
+func (s *geminiStream) tool(tool, id jsonscan.String, input json.RawMessage) {
 	s.goesOn(len(input))
-	name := tool.string()
+	name := tool.String()
 	switch name {
 	case "write_file", "replace", "run_shell_command":
 		s.wrote = true
@@ -115,14 +117,14 @@ func (s *geminiStream) tool(tool, id jsonString, input json.RawMessage) {
 		s.calls = map[string]string{}
 	}
 	if len(s.calls) < maxCalls {
-		s.calls[id.head(maxKey)] = oneLine(name, maxKey)
+		s.calls[id.Head(cleantext.MaxName)] = cleantext.OneLine(name, cleantext.MaxName)
 	}
 	s.news.tell(&s.req, &note{kind: EventTool, name: tool, input: input})
 }
 
 // answer takes in what a tool came to. What the agent said before it is not its final message.
-func (s *geminiStream) answer(call jsonString, fault string) {
-	id := call.head(maxKey)
+func (s *geminiStream) answer(call jsonscan.String, fault string) {
+	id := call.Head(cleantext.MaxName)
 	if fault == "policy_violation" {
 		s.denied = s.calls[id]
 	}
@@ -176,7 +178,7 @@ func (s *geminiStream) usage() Usage {
 	if s.result.Error == nil && s.result.Status == "success" {
 		return told
 	}
-	return told.atLeast(s.asked.told)
+	return told.AtLeast(s.asked.told)
 }
 
 // used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
@@ -227,7 +229,7 @@ func (s *geminiStream) worked() string {
 	most, model := int64(0), s.model
 	for name, stats := range s.result.Stats.Models {
 		if stats.Total > most || stats.Total == most && most > 0 && name < model {
-			most, model = stats.Total, oneLine(name, maxKey)
+			most, model = stats.Total, cleantext.OneLine(name, cleantext.MaxName)
 		}
 	}
 	return model

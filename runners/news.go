@@ -1,6 +1,10 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
+)
 
 // news tells who watches what an agent does. A CLI may print more between two looks than anyone can read: then the first
 // things are told, and the last.
@@ -13,15 +17,15 @@ type news struct {
 
 const (
 	maxTold   = 30
-	maxRoom   = 64 << 10       // of the memory that is kept for the next one
-	eventHead = 8*maxEvent + 4 // is all that becomes of a text of any length: see clean
+	maxRoom   = 64 << 10                 // of the memory that is kept for the next one
+	eventHead = 8*cleantext.MaxEvent + 4 // is all that becomes of a text of any length: see clean
 )
 
 // note is one thing an agent does, as it stands in a line: name, text and the main argument of a tool's input.
 type note struct {
 	kind  EventKind
-	name  jsonString
-	text  jsonString
+	name  jsonscan.String
+	text  jsonscan.String
 	plain string // instead of a text
 	input json.RawMessage
 }
@@ -29,13 +33,13 @@ type note struct {
 func (n *note) words() string {
 	words := n.plain
 	if len(n.text) > 0 {
-		words = n.text.head(eventHead)
+		words = n.text.Head(eventHead)
 	}
 	if words == "" {
 		words = mainArgument(n.input)
 	}
 	if len(n.name) > 0 {
-		words = n.name.head(eventHead) + " " + words
+		words = n.name.Head(eventHead) + " " + words
 	}
 	return words
 }
@@ -47,7 +51,7 @@ func (n *news) tell(req *Request, what *note) {
 	}
 	if n.told < maxTold {
 		n.told++
-		req.observe(what.kind, what.words())
+		observe(*req, what.kind, what.words())
 		return
 	}
 	n.keep(what)
@@ -64,7 +68,7 @@ func (n *news) keep(what *note) {
 	n.room = append(n.room[:0], what.name...)
 	name := len(n.room)
 	if len(what.text) > maxRoom {
-		n.last.plain = what.text.head(eventHead)
+		n.last.plain = what.text.Head(eventHead)
 	} else {
 		n.room = append(n.room, what.text...)
 	}
@@ -78,7 +82,7 @@ func (n *news) looked(req *Request) {
 	if n.told = 0; !n.held {
 		return
 	}
-	req.observe(n.last.kind, n.last.words())
+	observe(*req, n.last.kind, n.last.words())
 	n.held, n.last = false, note{}
 	if cap(n.room) > maxRoom {
 		n.room = nil
@@ -88,13 +92,13 @@ func (n *news) looked(req *Request) {
 // said is the last thing an agent said. Of a short one, which is soon followed by another, the words are not read before
 // somebody asks for them.
 type said struct {
-	raw  jsonString
+	raw  jsonscan.String
 	text string
 }
 
-func (s *said) set(words jsonString, max int) {
+func (s *said) set(words jsonscan.String, max int) {
 	if s.raw, s.text = s.raw[:0], ""; len(words) > maxRoom {
-		s.text = words.head(max)
+		s.text = words.Head(max)
 		return
 	}
 	s.raw = append(s.raw, words...)
@@ -102,7 +106,33 @@ func (s *said) set(words jsonString, max int) {
 
 func (s *said) words(max int) string {
 	if len(s.raw) > 0 {
-		return s.raw.head(max)
+		return s.raw.Head(max)
 	}
 	return s.text
 }
+
+// mainArgument picks what a person wants to see of a tool's input.
+func mainArgument(input json.RawMessage) string {
+	if len(input) == 0 {
+		return ""
+	}
+	args := map[string]json.RawMessage{}
+	s := jsonscan.New(input)
+	for f := (jsonscan.Fields{Names: mainArguments}); f.Next(&s); {
+		args[f.Name] = s.Value()
+	}
+	if !s.Done() {
+		clear(args)
+		if json.Unmarshal(input, &args) != nil {
+			return ""
+		}
+	}
+	for _, key := range mainArguments {
+		if s := jsonscan.Name(args[key]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+var mainArguments = []string{"command", "file_path", "path", "pattern", "url", "query", "description"}

@@ -2,6 +2,7 @@ package runners
 
 import (
 	"fmt"
+	"relay/runners/internal/cleantext"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestLongWords(t *testing.T) {
 	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
 	var claude claudeStream
 	claude.line([]byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}]}}`))
-	if got := claude.said.words(2 * maxFinal); got != strings.Repeat("line\n", 1<<20)[:2*maxFinal] || len(claude.said.raw) > maxRoom {
+	if got := claude.said.words(2 * cleantext.MaxFinal); got != strings.Repeat("line\n", 1<<20)[:2*cleantext.MaxFinal] || len(claude.said.raw) > maxRoom {
 		t.Errorf("claude: keeps %d bytes and %d", len(got), len(claude.said.raw))
 	}
 	var codex codexStream
@@ -70,7 +71,7 @@ func TestLongWords(t *testing.T) {
 	}
 	var gemini geminiStream
 	gemini.line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat(text, 3) + `"}`))
-	if got := string(gemini.said); len(got) != 2*maxFinal || !strings.HasSuffix(got, "line\né the end") {
+	if got := string(gemini.said); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end") {
 		t.Errorf("gemini: keeps %d bytes: …%s", len(got), got[max(0, len(got)-30):])
 	}
 	var opencode opencodeStream
@@ -78,7 +79,7 @@ func TestLongWords(t *testing.T) {
 		opencode.line([]byte(`{"type":"text","part":{"text":"` + text + `"}}`))
 	}
 	opencode.line([]byte(`{"type":"text","part":{"text":"more"}}`))
-	if got := string(opencode.ending()); len(got) != 2*maxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.said) > 16*maxFinal {
+	if got := string(opencode.ending()); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.said) > 16*cleantext.MaxFinal {
 		t.Errorf("opencode: keeps %d of %d bytes: …%s", len(got), cap(opencode.said), got[max(0, len(got)-30):])
 	}
 }

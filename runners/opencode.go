@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/runners/internal/jsonscan"
 	"relay/runners/process"
 )
 
@@ -91,14 +92,14 @@ func (c *Opencode) Run(ctx context.Context, req Request) (Report, error) {
 	if req.Session != "" && sessionID(req.Session, "") == "" {
 		return Report{Outcome: NoSession, Detail: "cannot resume: that is no session of opencode"}, nil
 	}
-	if err := req.clearResult(); err != nil {
+	if err := clearResult(req); err != nil {
 		return Report{}, err
 	}
 	var unsteered []string
 	if req.Unsteered {
 		unsteered = []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"}
 	}
-	cmd := req.command(c.argv(req), opencodeQuiet(), c.Env, c.permission(req), unsteered)
+	cmd := command(req, c.argv(req), opencodeQuiet(), c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
 	s := &opencodeStream{req: req, now: c.Now, asked: requests{base: opencodeBase}}
 	s.asked.prompt(req.Prompt)
@@ -147,7 +148,7 @@ func (c *Opencode) permission(req Request) []string {
 	}
 	outside := `{"*":"deny"`
 	if req.Result != "" {
-		outside += "," + quoted(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
+		outside += "," + jsonscan.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
 	}
 	rules.put("external_directory", outside+"}")
 	return []string{opencodePermission + "=" + rules.String()}
@@ -191,15 +192,7 @@ func (r *rules) put(name, value string) {
 func (r *rules) String() string {
 	fields := make([]string, 0, len(r.names))
 	for _, name := range r.names {
-		fields = append(fields, quoted(name)+":"+r.values[name])
+		fields = append(fields, jsonscan.Quote(name)+":"+r.values[name])
 	}
 	return "{" + strings.Join(fields, ",") + "}"
-}
-
-func quoted(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return `""`
-	}
-	return string(text)
 }

@@ -1,32 +1,35 @@
 package runners
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"relay/runners/internal/jsonscan"
+)
 
 // opencodeEvent is one line of the stream; each kind of event uses some of the fields.
 type opencodeEvent struct {
-	Type      jsonString     `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
-	Timestamp int64          `json:"timestamp"` // milliseconds since 1970
-	SessionID jsonString     `json:"sessionID"`
-	Part      opencodePart   `json:"part"`
-	Error     *opencodeFault `json:"error"`
+	Type      jsonscan.String `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
+	Timestamp int64           `json:"timestamp"` // milliseconds since 1970
+	SessionID jsonscan.String `json:"sessionID"`
+	Part      opencodePart    `json:"part"`
+	Error     *opencodeFault  `json:"error"`
 }
 
 type opencodePart struct {
-	Text      jsonString     `json:"text"`
-	Synthetic bool           `json:"synthetic"` // text: said by opencode itself, in the user's name
-	Tool      jsonString     `json:"tool"`
-	State     opencodeState  `json:"state"`
-	Reason    jsonString     `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
-	Tokens    opencodeTokens `json:"tokens"`
-	Cost      float64        `json:"cost"` // USD; 0 when opencode has no price for the model
+	Text      jsonscan.String `json:"text"`
+	Synthetic bool            `json:"synthetic"` // text: said by opencode itself, in the user's name
+	Tool      jsonscan.String `json:"tool"`
+	State     opencodeState   `json:"state"`
+	Reason    jsonscan.String `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
+	Tokens    opencodeTokens  `json:"tokens"`
+	Cost      float64         `json:"cost"` // USD; 0 when opencode has no price for the model
 }
 
 // opencodeState is a tool's call, told once it is over.
 type opencodeState struct {
-	Status jsonString      `json:"status"` // completed, error
+	Status jsonscan.String `json:"status"` // completed, error
 	Input  json.RawMessage `json:"input"`
-	Title  jsonString      `json:"title"`
-	Error  jsonString      `json:"error"`
+	Title  jsonscan.String `json:"title"`
+	Error  jsonscan.String `json:"error"`
 }
 
 // opencodeTokens of one step. Input is without what came from the cache or went there, output without reasoning.

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +19,9 @@ import (
 // report says what the stream and the process's end mean together. There is no terminal event: success is status 0
 // after a last step that ended with "stop".
 func (s *opencodeStream) report(e end) Report {
-	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: lastText(s.ending(), 2*maxFinal), Usage: s.used(e)}
-	if over := len(r.FinalText) - maxFinal; over > 0 {
-		r.FinalText = clean(strings.ToValidUTF8(r.FinalText[over:], ""), maxFinal)
+	r := Report{Exit: e.exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e)}
+	if over := len(r.FinalText) - cleantext.MaxFinal; over > 0 {
+		r.FinalText = cleantext.Clean(strings.ToValidUTF8(r.FinalText[over:], ""), cleantext.MaxFinal)
 	}
 	var claimErr error
 	if !s.req.Question {
@@ -41,7 +43,7 @@ func (s *opencodeStream) report(e end) Report {
 	default:
 		r.Outcome, r.Detail = claimed(r.Result, claimErr)
 	}
-	r.Detail = oneLine(joinDetail(r.Detail, s.denials(), leftBehind(e.exit)), maxDetail)
+	r.Detail = cleantext.OneLine(joinDetail(r.Detail, s.denials(), leftBehind(e.exit)), cleantext.MaxDetail)
 	return r
 }
 
@@ -101,7 +103,7 @@ func opencodeBusy(words string) bool {
 // failure is the outcome of a session that ended with a fault.
 func (s *opencodeStream) failure(r *Report) (Outcome, string) {
 	f := s.fault
-	detail := cmp.Or(oneLine(f.Data.Message, maxDetail), oneLine(f.Name, maxKey), "an error without a name")
+	detail := cmp.Or(cleantext.OneLine(f.Data.Message, cleantext.MaxDetail), cleantext.OneLine(f.Name, cleantext.MaxName), "an error without a name")
 	switch f.Name {
 	case "ContextOverflowError":
 		return ContextExhausted, detail
@@ -120,7 +122,7 @@ func (s *opencodeStream) failure(r *Report) (Outcome, string) {
 		return s.refused(r), detail
 	}
 	if problem := opencodeBodyOf(f.Data.Message); problem.Message != "" { // an error within a stream comes as its JSON
-		return opencodeBlame(0, problem), oneLine(problem.Message, maxDetail)
+		return opencodeBlame(0, problem), cleantext.OneLine(problem.Message, cleantext.MaxDetail)
 	}
 	if opencodeBusy(detail) {
 		return Provider, "its database was in use: " + detail
@@ -173,7 +175,7 @@ func opencodeReset(headers map[string]string, problem opencodeProblem, from time
 
 // opencodeBlame maps a provider's refusal, as an HTTP status (0: none) and its words, to an outcome; see blame.
 func opencodeBlame(status int, problem opencodeProblem) Outcome {
-	words := []string{problem.Type, word(problem.Code)}
+	words := []string{problem.Type, jsonscan.Name(problem.Code)}
 	says := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(w string) bool { return slices.Contains(words, w) })
 	}
@@ -229,7 +231,7 @@ func (s *opencodeStream) logged() string {
 	if len(found) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("its last request failed: %s", oneLine(string(found[len(found)-1][1]), 200))
+	return fmt.Sprintf("its last request failed: %s", cleantext.OneLine(string(found[len(found)-1][1]), 200))
 }
 
 // refusedSince reports whether it logged that a request failed after it last told something. Who then waits has been refused.

@@ -1,5 +1,7 @@
 package runners
 
+import "relay/runners/internal/jsonscan"
+
 // The fields that matter of the events that come often.
 var (
 	opencodeEventFields  = []string{"type", "timestamp", "sessionID", "part"}
@@ -11,80 +13,80 @@ var (
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full, as a fault has.
 func (ev *opencodeEvent) read(line []byte) (ok bool) {
-	s := scan{text: line}
-	for f := (fields{names: opencodeEventFields}); f.next(&s); {
-		switch f.name {
+	s := jsonscan.New(line)
+	for f := (jsonscan.Fields{Names: opencodeEventFields}); f.Next(&s); {
+		switch f.Name {
 		case "type":
-			ev.Type = s.string()
+			ev.Type = s.Text()
 		case "timestamp":
-			ev.Timestamp = s.int()
+			ev.Timestamp = s.Int()
 		case "sessionID":
-			ev.SessionID = s.string()
+			ev.SessionID = s.Text()
 		case "part":
 			ev.Part.read(&s)
 		}
 	}
-	return s.done() && string(ev.Type.word()) != "error"
+	return s.Done() && string(ev.Type.Word()) != "error"
 }
 
-func (p *opencodePart) read(s *scan) {
-	for f := (fields{names: opencodePartFields}); f.next(s); {
-		switch f.name {
+func (p *opencodePart) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: opencodePartFields}); f.Next(s); {
+		switch f.Name {
 		case "text":
-			p.Text = s.string()
+			p.Text = s.Text()
 		case "synthetic":
-			p.Synthetic = s.bool()
+			p.Synthetic = s.Bool()
 		case "tool":
-			p.Tool = s.string()
+			p.Tool = s.Text()
 		case "state":
 			p.State.read(s)
 		case "reason":
-			p.Reason = s.string()
+			p.Reason = s.Text()
 		case "tokens":
 			p.Tokens.read(s)
 		case "cost":
-			p.Cost = s.float()
+			p.Cost = s.Float()
 		}
 	}
 }
 
-func (o *opencodeState) read(s *scan) {
-	for f := (fields{names: opencodeStateFields}); f.next(s); {
-		switch f.name {
+func (o *opencodeState) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: opencodeStateFields}); f.Next(s); {
+		switch f.Name {
 		case "status":
-			o.Status = s.string()
+			o.Status = s.Text()
 		case "input":
-			o.Input = s.value()
+			o.Input = s.Value()
 		case "title":
-			o.Title = s.string()
+			o.Title = s.Text()
 		case "error":
-			o.Error = s.string()
+			o.Error = s.Text()
 		}
 	}
 }
 
-func (t *opencodeTokens) read(s *scan) {
-	for f := (fields{names: opencodeTokensFields}); f.next(s); {
-		switch f.name {
+func (t *opencodeTokens) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: opencodeTokensFields}); f.Next(s); {
+		switch f.Name {
 		case "input":
-			t.Input = s.int()
+			t.Input = s.Int()
 		case "output":
-			t.Output = s.int()
+			t.Output = s.Int()
 		case "reasoning":
-			t.Reasoning = s.int()
+			t.Reasoning = s.Int()
 		case "cache":
 			t.Cache.read(s)
 		}
 	}
 }
 
-func (c *opencodeCache) read(s *scan) {
-	for f := (fields{names: opencodeCacheFields}); f.next(s); {
-		switch f.name {
+func (c *opencodeCache) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: opencodeCacheFields}); f.Next(s); {
+		switch f.Name {
 		case "read":
-			c.Read = s.int()
+			c.Read = s.Int()
 		case "write":
-			c.Write = s.int()
+			c.Write = s.Int()
 		}
 	}
 }

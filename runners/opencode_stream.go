@@ -2,6 +2,8 @@ package runners
 
 import (
 	"bytes"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
 	"strings"
 	"time"
 )
@@ -33,19 +35,19 @@ const opencodeBase = 8_000 // tokens of its own instructions and tools, about
 
 // line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *opencodeStream) line(line []byte) {
-	line, ok := object(line)
+	line, ok := jsonscan.Object(line)
 	if !ok {
 		return
 	}
 	var ev opencodeEvent
 	if !ev.read(line) {
-		full, torn := decode[opencodeEvent](line)
+		full, torn := jsonscan.Decode[opencodeEvent](line)
 		if torn {
 			return
 		}
 		ev = *full
 	}
-	kind := string(ev.Type.word())
+	kind := string(ev.Type.Word())
 	switch kind {
 	case "step_start", "text", "tool_use", "step_finish":
 		s.answered()
@@ -57,7 +59,7 @@ func (s *opencodeStream) line(line []byte) {
 		return
 	}
 	if s.session == "" {
-		if s.session = sessionID(ev.SessionID.string(), ""); s.session != "" {
+		if s.session = sessionID(ev.SessionID.String(), ""); s.session != "" {
 			s.news.say(&s.req, EventSession, s.session)
 		}
 	}
@@ -72,7 +74,7 @@ func (s *opencodeStream) answered() {
 }
 
 func (s *opencodeStream) step(kind string, p *opencodePart) {
-	s.asks = kind == "step_finish" && string(p.Reason.word()) == opencodeTools || kind == "text" && p.Synthetic
+	s.asks = kind == "step_finish" && string(p.Reason.Word()) == opencodeTools || kind == "text" && p.Synthetic
 	switch kind {
 	case "step_start":
 		s.reason, s.saying, s.rejected = "", false, false
@@ -87,7 +89,7 @@ func (s *opencodeStream) step(kind string, p *opencodePart) {
 		s.reason = ""
 		s.tool(p)
 	case "step_finish":
-		s.reason = oneLine(p.Reason.string(), maxKey)
+		s.reason = cleantext.OneLine(p.Reason.String(), cleantext.MaxName)
 		s.count(p)
 		s.asked.pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == opencodeStop {
@@ -104,7 +106,7 @@ const opencodeStop = "stop"
 const opencodeTools = "tool-calls"
 
 func (s *opencodeStream) text(p *opencodePart) {
-	if p.Synthetic || p.Text.empty() { // such as: "continue", after it has summed up what no longer fitted the context
+	if p.Synthetic || p.Text.Empty() { // such as: "continue", after it has summed up what no longer fitted the context
 		s.saying = false
 		return
 	}
@@ -113,22 +115,22 @@ func (s *opencodeStream) text(p *opencodePart) {
 	} else {
 		s.said, s.saying = s.said[:0], true
 	}
-	s.said = p.Text.ending(2 * maxFinal).append(s.said)
-	if len(s.said) > 8*maxFinal {
+	s.said = p.Text.Tail(2 * cleantext.MaxFinal).Append(s.said)
+	if len(s.said) > 8*cleantext.MaxFinal {
 		s.said = bytes.Clone(s.ending())
 	}
 	s.news.tell(&s.req, &note{kind: EventText, text: p.Text})
 }
 
 // ending is what counts of what it said: a result stands at the end.
-func (s *opencodeStream) ending() []byte { return s.said[max(0, len(s.said)-2*maxFinal):] }
+func (s *opencodeStream) ending() []byte { return s.said[max(0, len(s.said)-2*cleantext.MaxFinal):] }
 
 func (s *opencodeStream) tool(p *opencodePart) {
 	s.news.tell(&s.req, &note{kind: EventTool, name: p.Tool, text: p.State.Title, input: p.State.Input})
-	if string(p.State.Status.word()) != "error" {
+	if string(p.State.Status.Word()) != "error" {
 		return
 	}
-	fault := p.State.Error.head(maxString)
+	fault := p.State.Error.Head(cleantext.MaxString)
 	refusal := strings.HasPrefix(fault, "The user rejected permission")
 	s.rejected = s.rejected || refusal
 	if refusal || strings.HasPrefix(fault, "The user has specified a rule which prevents you") {
@@ -136,7 +138,7 @@ func (s *opencodeStream) tool(p *opencodePart) {
 			s.denied = map[string]struct{}{}
 		}
 		if len(s.denied) < 20 {
-			s.denied[oneLine(p.Tool.string(), maxKey)] = struct{}{}
+			s.denied[cleantext.OneLine(p.Tool.String(), cleantext.MaxName)] = struct{}{}
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (q *requests) asksAt(at time.Time) {
 // that was refused costs nothing.
 func (q *requests) answers(chars int) {
 	if q.pending {
-		q.guess.add(q.next())
+		q.guess = q.guess.Plus(q.next())
 		q.read = q.context()
 	}
 	q.pending = false
@@ -59,7 +59,7 @@ func (q *requests) next() Usage { return Usage{InputTokens: q.context(), CachedT
 
 // tells takes in what one request has used.
 func (q *requests) tells(u Usage) {
-	q.told.add(u)
+	q.told = q.told.Plus(u)
 	q.last, q.any, q.pending = u, true, false
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"relay/runners/internal/cleantext"
 	"strings"
 )
 
@@ -86,7 +87,7 @@ func required(fields map[string]json.RawMessage) (Result, error) {
 	switch r.Status = strings.ToLower(r.Status); r.Status {
 	case StatusSuccess, StatusFailure:
 	default:
-		return r, fmt.Errorf("result has status %q, not success or failure", oneLine(r.Status, 40))
+		return r, fmt.Errorf("result has status %q, not success or failure", cleantext.OneLine(r.Status, 40))
 	}
 	if !takeString(fields, "summary", &r.Summary) || r.Summary == "" {
 		return r, errors.New(`result has no text "summary"`)
@@ -110,7 +111,7 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 	var found []Discovery
 	if take(fields, "discovered", &found) {
 		for _, d := range found[:min(len(found), maxList)] {
-			d.Title, d.Why = clean(d.Title, maxString), clean(d.Why, maxString)
+			d.Title, d.Why = cleantext.Clean(d.Title, cleantext.MaxString), cleantext.Clean(d.Why, cleantext.MaxString)
 			if d.Title != "" {
 				r.Discovered = append(r.Discovered, d)
 			}
@@ -120,7 +121,7 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 	if take(fields, "decisions", &decisions) && len(decisions) > 0 {
 		r.Decisions = make(map[string]string, min(len(decisions), maxList))
 		for _, k := range sortedKeys(decisions, maxList) {
-			r.Decisions[clean(k, maxKey)] = clean(decisions[k], maxString)
+			r.Decisions[cleantext.Clean(k, cleantext.MaxName)] = cleantext.Clean(decisions[k], cleantext.MaxString)
 		}
 	}
 }
@@ -147,7 +148,7 @@ func takeString(fields map[string]json.RawMessage, key string, s *string) bool {
 	if !take(fields, key, &text) {
 		return false
 	}
-	*s = clean(text, maxString)
+	*s = cleantext.Clean(text, cleantext.MaxString)
 	return true
 }
 
@@ -157,7 +158,7 @@ func takeStrings(fields map[string]json.RawMessage, key string, list *[]string) 
 		return
 	}
 	for _, t := range texts[:min(len(texts), maxList)] {
-		if t = clean(t, maxString); t != "" {
+		if t = cleantext.Clean(t, cleantext.MaxString); t != "" {
 			*list = append(*list, t)
 		}
 	}

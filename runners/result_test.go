@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"relay/runners/internal/cleantext"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -79,7 +80,7 @@ func TestResultIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Summary) > maxString || !utf8.ValidString(r.Summary) || !strings.HasSuffix(r.Summary, cutMark) {
+	if len(r.Summary) > cleantext.MaxString || !utf8.ValidString(r.Summary) || !strings.HasSuffix(r.Summary, cleantext.CutMark) {
 		t.Errorf("summary has %d bytes", len(r.Summary))
 	}
 	if len(r.Questions) > maxList {
@@ -89,7 +90,7 @@ func TestResultIsBounded(t *testing.T) {
 	for _, raw := range r.Extra {
 		size += len(raw)
 	}
-	if size > maxExtra || len(r.Extra["x1"]) > maxString+2 || bytes.Count(r.Extra["x2"], []byte(",")) >= maxList {
+	if size > maxExtra || len(r.Extra["x1"]) > cleantext.MaxString+2 || bytes.Count(r.Extra["x2"], []byte(",")) >= maxList {
 		t.Errorf("extra has %d bytes", size)
 	}
 }

@@ -116,21 +116,17 @@ type Usage struct {
 
 // Plus returns the sum of both.
 func (u Usage) Plus(more Usage) Usage {
-	u.add(more)
-	return u
-}
-
-func (u *Usage) add(more Usage) {
 	u.InputTokens += more.InputTokens
 	u.CachedTokens += more.CachedTokens
 	u.CacheWrites += more.CacheWrites
 	u.OutputTokens += more.OutputTokens
 	u.CostUSD += more.CostUSD
 	u.Priced, u.Estimated, u.ListPriced = u.Priced || more.Priced, u.Estimated || more.Estimated, u.ListPriced || more.ListPriced
+	return u
 }
 
-// atLeast is the greater of each number of tokens.
-func (u Usage) atLeast(than Usage) Usage {
+// AtLeast returns u with each number of tokens raised to that of than where that is greater.
+func (u Usage) AtLeast(than Usage) Usage {
 	u.InputTokens, u.OutputTokens = max(u.InputTokens, than.InputTokens), max(u.OutputTokens, than.OutputTokens)
 	u.CachedTokens, u.CacheWrites = max(u.CachedTokens, than.CachedTokens), max(u.CacheWrites, than.CacheWrites)
 	return u

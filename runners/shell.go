@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -65,7 +66,7 @@ func Shell(ctx context.Context, sup process.Supervisor, req ShellRequest) (Shell
 		Exit:     e.exit,
 		TimedOut: errors.Is(e.cause, errWall) || errors.Is(e.cause, errFlood),
 		Flooded:  errors.Is(e.cause, errFlood),
-		Tail:     lastText(lastPart(out, maxString), maxString),
+		Tail:     cleantext.CleanEnd(cleantext.LastPart(out, cleantext.MaxString), cleantext.MaxString),
 		Output:   string(out),
 	}
 	return report, w.compact()

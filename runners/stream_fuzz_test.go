@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"relay/runners/internal/cleantext"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -36,7 +37,7 @@ func fuzzStream(f *testing.F, cli string, names []string, odd string, create fun
 	f.Add([]byte(odd))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := create(Request{Observe: func(e Event) {
-			if len(e.Text) > maxEvent || !utf8.ValidString(e.Text) {
+			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}})
@@ -45,7 +46,7 @@ func fuzzStream(f *testing.F, cli string, names []string, odd string, create fun
 			s.mood()
 		}
 		r := s.report(end{})
-		if r.Outcome == "" || len(r.Detail) > maxDetail || len(r.FinalText) > maxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
+		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
 		}
 		if r.Outcome == Claimed && r.Result == nil {

@@ -1,15 +1,11 @@
 package runners
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"math"
-	"os"
-	"slices"
-	"syscall"
 
 	"relay/runners/process"
 )
@@ -98,51 +94,4 @@ func (t *tail) close() {
 	if t.lines != nil {
 		_ = t.lines.Close() // it was only read
 	}
-}
-
-// lastBytes returns the end of a file, at most limit bytes of it and no half of a word; a missing file is empty, and so is
-// what cannot be read as one.
-func lastBytes(path string, limit int64) ([]byte, error) {
-	if empty(path) {
-		return nil, nil
-	}
-	f, err := OpenRegular(path)
-	// Whoever wrote it can have put anything there, and in the place of its folder.
-	if slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, errOdd, syscall.ENOTDIR}, func(odd error) bool { return errors.Is(err, odd) }) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return nil, err
-	}
-	from := max(0, info.Size()-limit)
-	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-	if from > 0 {
-		data = data[halfWord(data):]
-	}
-	return data, err
-}
-
-// lastPart returns at most limit bytes of the end of a text, and no half of a word.
-func lastPart(text []byte, limit int) []byte {
-	if len(text) <= limit {
-		return text
-	}
-	end := text[len(text)-limit:]
-	return end[halfWord(end):]
-}
-
-// halfWord is where in the end of a text its first whole word begins: half a secret is not known for one.
-func halfWord(end []byte) int {
-	return max(0, bytes.IndexAny(end[:min(len(end), longWord)], " \n\t"))
-}
-
-// empty reports that a file is there and has nothing in it, as the output of many a command: it need not be opened.
-func empty(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Size() == 0
 }

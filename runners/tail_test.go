@@ -23,3 +23,18 @@ func TestOneLookIsBounded(t *testing.T) {
 		read.close()
 	}
 }
+
+// Nobody knows half a secret for one: the end of a file begins with a whole word.
+func TestLastBytesBeginWithAWord(t *testing.T) {
+	t.Parallel()
+	const word = "ThisIsOneLongWordThatNobodyShallSeeHalfOf"
+	log := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(log, []byte("begin "+word+" end of it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]string{20: " end of it", 10: " end of it", 1000: "begin " + word + " end of it"} {
+		if got, err := lastBytes(log, limit); string(got) != want || err != nil {
+			t.Errorf("the last %d bytes: got %q (%v), want %q", limit, got, err, want)
+		}
+	}
+}

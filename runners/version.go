@@ -2,18 +2,8 @@ package runners
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
-	"time"
-
-	"relay/runners/process"
 )
 
 // Versions are those that an adapter was tested on: from the oldest to the newest, such as "2.1.197".
@@ -51,63 +41,3 @@ func versionNumbers(version string) [3]int {
 }
 
 var versionPattern = regexp.MustCompile(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-[0-9A-Za-z.-]{1,40})?`)
-
-// VersionRequest is the question for a program's version.
-type VersionRequest struct {
-	Argv []string // the program and its first arguments
-	Dir  string   // an empty folder: it works there, and what it prints is kept there
-	Env  []string // of two values of a name the later one counts
-	Wall time.Duration
-}
-
-// Limits of a program that is only asked for its version.
-const (
-	versionOutput = 16 << 10
-	versionGrace  = time.Second
-)
-
-// ProgramVersion runs a program with --version, and reads the first version number from its stdout. Its errors say, of
-// the program, what it did instead.
-func ProgramVersion(ctx context.Context, sup process.Supervisor, req VersionRequest) (string, error) {
-	stdout, stderr := filepath.Join(req.Dir, "stdout"), filepath.Join(req.Dir, "stderr")
-	w := watch{
-		sup: sup,
-		cmd: process.Command{
-			Argv: append(slices.Clone(req.Argv), "--version"), Env: mergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
-			Mark: "check/version", StopGrace: versionGrace,
-		},
-		read:   func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk
-		limits: Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
-	}
-	e, err := w.run(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case e.over:
-		return "", e.cause
-	case errors.Is(e.cause, errWall):
-		return "", fmt.Errorf("does not answer --version within %s", req.Wall)
-	case e.cause != nil:
-		return "", errors.New("answers --version with too much output")
-	case e.exit.Lost || e.exit.Code != 0:
-		return "", fmt.Errorf("refuses --version: %s", exitDetail(e.exit, stderr))
-	}
-	out, err := firstBytes(stdout, versionOutput)
-	if err != nil {
-		return "", err
-	}
-	version := versionPattern.FindString(string(out))
-	if version == "" {
-		return "", fmt.Errorf("answers --version with no version: %q", oneLine(string(out), 60))
-	}
-	return version, nil
-}
-
-func firstBytes(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
-}

@@ -51,13 +51,6 @@ type watch struct {
 	ending func(time.Time)   // told when the process was asked to stop, once what it had written until then is read; nil: nobody
 }
 
-// end is how a watched process ended.
-type end struct {
-	exit  process.Exit
-	cause error // why the process was stopped; nil: it ended by itself
-	over  bool  // relay's caller cancelled it
-}
-
 // run starts the process and returns when it and all it started are gone. A program that cannot be started is an
 // error; see cannotStart.
 func (w *watch) run(parent context.Context) (end, error) {
@@ -86,7 +79,7 @@ func (w *watch) wait(ctx context.Context, done <-chan process.Exit, stop context
 	}
 	l := look{watch: w, stop: stop, seen: w.now(), pause: firstLook, told: ctx.Done()}
 	if w.read != nil {
-		l.tail = &tail{path: w.cmd.Stdout, long: w.long, kept: w.limits.kept(), line: w.read}
+		l.tail = &tail{path: w.cmd.Stdout, long: w.long, kept: kept(w.limits), line: w.read}
 		defer l.tail.close()
 	}
 	timer := time.NewTimer(l.pause)
@@ -193,7 +186,7 @@ func (l *look) exceeded(m mood) error {
 
 // flooded returns an error when one of the outputs is far larger than what is kept of it.
 func (l *look) flooded() error {
-	if most := floodFactor * l.limits.kept(); max(l.sizes[0], l.sizes[1]) > most {
+	if most := floodFactor * kept(l.limits); max(l.sizes[0], l.sizes[1]) > most {
 		return fmt.Errorf("%w: more than %d MiB", errFlood, most>>20)
 	}
 	return nil
@@ -241,7 +234,7 @@ func (l *look) last(exit process.Exit) {
 	}
 }
 
-func (l Limits) kept() int64 {
+func kept(l Limits) int64 {
 	if l.TranscriptCap > 0 {
 		return l.TranscriptCap
 	}
@@ -254,28 +247,4 @@ func fileSize(path string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// stopped names the outcome of an agent that relay stopped for a reason that says nothing of its work. The bool is
-// false when its output decides: it ended by itself, or was stopped only because it lingered or could not succeed.
-func (e end) stopped(final bool) (Outcome, string, bool) {
-	switch {
-	case e.exit.Lost:
-		return Lost, "the process that watched the agent died; how the agent ended is unknown", true
-	case e.cause == nil, errors.Is(e.cause, errLinger), errors.Is(e.cause, errHopeless):
-		return "", "", false
-	case e.over:
-		return Stopped, "stopped: " + e.cause.Error(), true
-	case final:
-		return "", "", false
-	case errors.Is(e.cause, errWall):
-		return WallLimit, e.cause.Error(), true
-	case errors.Is(e.cause, errSilence):
-		return SilenceLimit, e.cause.Error(), true
-	case errors.Is(e.cause, errUnheard):
-		return Network, e.cause.Error(), true
-	case errors.Is(e.cause, errFlood):
-		return Failed, e.cause.Error(), true
-	}
-	return Stopped, "stopped: " + e.cause.Error(), true
 }

@@ -79,7 +79,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"cmd/relay/internal/proposal/proposal.go", "Add", "", "every epic that could be made a plan of could be added to so far"},
 	{"epic/append.go", "errPlace", "", "every epic that could be made a plan of could be added to so far"},
 	{"reanchor/fast.go", "errSlow", "", "has git asked instead, and is told to nobody"},
-	{"runners/claim.go", "OpenRegular", "… changed while it was opened", "a race of an agent's with a few instructions"},
+	{"runners/regular.go", "OpenRegular", "… changed while it was opened", "a race of an agent's with a few instructions"},
 	{"runners/command.go", "errNoValue", "", "leaves the argument out, and is told to nobody"},
 	{"runners/watch.go", "errLinger", "", "the output of the agent decides, and is told"},
 	{"runners/watch.go", "errHopeless", "", "the output of the agent decides, and is told"},

@@ -1,11 +1,11 @@
-package runners
+package jsonscan
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
 
-// The functions here say where a piece of JSON ends that begins at a place in a text; -1 when it is not valid.
+// The functions in this file return where a piece of JSON ends that begins at a place in a text; -1 when it is not valid.
 
 func skipSpaces(text []byte, at int) int {
 	const spaces = 1<<' ' | 1<<'\n' | 1<<'\t' | 1<<'\r'

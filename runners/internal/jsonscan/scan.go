@@ -1,28 +1,33 @@
-package runners
+// Package jsonscan reads the JSON lines of agent CLIs: fields by name, without decoding the rest.
+package jsonscan
 
 import (
 	"bytes"
 	"strconv"
 )
 
-// scan reads one JSON text, once and without memory of its own, which is many times as fast as encoding/json. What it
-// reads, encoding/json takes for valid and reads alike. Whatever is unusual makes it give up: a name twice, with an
-// escape or in other letters, a value of another type. The text is then read by encoding/json, whose word counts.
-type scan struct {
+// Scanner reads one JSON text, once and without memory of its own, which is many times as fast as encoding/json. What it
+// reads, encoding/json accepts and reads alike. It gives up on whatever is unusual: a name twice, with an escape or in other
+// letters, a value of another type. The caller then decodes the text with encoding/json, whose result counts.
+type Scanner struct {
 	text []byte
 	at   int // negative: it has given up
 }
 
+// New returns a Scanner at the beginning of text, which must not change while it is read.
+func New(text []byte) Scanner { return Scanner{text: text} }
+
 // maxNested is less than encoding/json takes, and more than any event has.
 const maxNested = 1000
 
-func (s *scan) giveUp() { s.at = -1 }
+// GiveUp makes Done false: the text has to be decoded in full.
+func (s *Scanner) GiveUp() { s.at = -1 }
 
-// done reports whether the text was read to its end and understood.
-func (s *scan) done() bool { return s.at == len(s.text) }
+// Done reports whether the text was read to its end and understood.
+func (s *Scanner) Done() bool { return s.at == len(s.text) }
 
 // next takes the next byte that is no space; 0 at the end.
-func (s *scan) next() byte {
+func (s *Scanner) next() byte {
 	if s.at < 0 {
 		return 0
 	}
@@ -34,8 +39,8 @@ func (s *scan) next() byte {
 	return s.text[s.at-1]
 }
 
-// value takes any value and returns it as it stands there.
-func (s *scan) value() []byte {
+// Value takes any value and returns it as it stands in the text; nil when it is not valid.
+func (s *Scanner) Value() []byte {
 	if s.at < 0 {
 		return nil
 	}
@@ -46,83 +51,87 @@ func (s *scan) value() []byte {
 	return s.text[from:s.at]
 }
 
-// string takes a string; null is none.
-func (s *scan) string() jsonString {
+// Text takes a string; nil for null. It gives up on a value of another type.
+func (s *Scanner) Text() String {
 	if from := s.at; uint(from) < uint(len(s.text)) && s.text[from] == '"' {
 		if s.at = stringEnd(s.text, from+1); s.at < 0 {
 			return nil
 		}
 		return s.text[from:s.at]
 	}
-	raw := s.value()
+	raw := s.Value()
 	switch {
 	case len(raw) > 0 && raw[0] == '"':
 		return raw
 	case string(raw) != "null":
-		s.giveUp()
+		s.GiveUp()
 	}
 	return nil
 }
 
-// word takes a string without escapes.
-func (s *scan) word() []byte {
-	raw := s.string()
+// Word takes a string without escapes and returns it without its quotes. It gives up on anything else.
+func (s *Scanner) Word() []byte {
+	raw := s.Text()
 	if raw == nil || bytes.IndexByte(raw, '\\') >= 0 {
-		s.giveUp()
+		s.GiveUp()
 		return nil
 	}
 	return raw[1 : len(raw)-1]
 }
 
-// raw takes any value; null is none.
-func (s *scan) raw() []byte {
-	raw := s.value()
+// Raw takes any value; nil for null.
+func (s *Scanner) Raw() []byte {
+	raw := s.Value()
 	if string(raw) == "null" {
 		return nil
 	}
 	return raw
 }
 
-func (s *scan) bool() bool {
-	raw := s.value()
+// Bool takes true or false, and gives up on anything else.
+func (s *Scanner) Bool() bool {
+	raw := s.Value()
 	if string(raw) != "true" && string(raw) != "false" {
-		s.giveUp()
+		s.GiveUp()
 	}
 	return len(raw) == 4
 }
 
-func (s *scan) int() int64 {
-	raw := s.value()
+// Int takes a whole number, and gives up on anything else.
+func (s *Scanner) Int() int64 {
+	raw := s.Value()
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
-		s.giveUp()
+		s.GiveUp()
 	}
 	return n
 }
 
-func (s *scan) float() float64 {
-	raw := s.value()
+// Float takes a number, and gives up on anything else.
+func (s *Scanner) Float() float64 {
+	raw := s.Value()
 	if len(raw) == 0 || raw[0] > '9' || raw[0] == '"' {
-		s.giveUp()
+		s.GiveUp()
 		return 0
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil {
-		s.giveUp()
+		s.GiveUp()
 	}
 	return n
 }
 
-// fields reads the fields of an object that have one of the names, and skips the others. While next is true, the value of
-// the field called name is to be read.
-type fields struct {
-	names []string
-	name  string
+// Fields reads the fields of an object that have one of Names, and skips the others. While Next is true, the value of the
+// field called Name is to be read.
+type Fields struct {
+	Names []string
+	Name  string
 	seen  uint32 // a bit for each name
 	begun bool
 }
 
-func (f *fields) next(s *scan) bool {
+// Next goes on to the next wanted field; false at the end of the object, or when s has given up.
+func (f *Fields) Next(s *Scanner) bool {
 	text, at := s.text, s.at
 	for at >= 0 {
 		name, end := f.nextName(text, at)
@@ -133,7 +142,7 @@ func (f *fields) next(s *scan) bool {
 		i := f.find(name)
 		if i >= 0 {
 			f.seen |= 1 << i
-			f.name, s.at = f.names[i], end
+			f.Name, s.at = f.Names[i], end
 			return true
 		}
 		switch at = skipSpaces(text, end); {
@@ -149,8 +158,8 @@ func (f *fields) next(s *scan) bool {
 	return false
 }
 
-// nextName reads up to the value of the next field. Without one, end is where the object ends, and -1 when it is none.
-func (f *fields) nextName(text []byte, at int) (name []byte, end int) {
+// nextName reads up to the value of the next field. Without one, end is where the object ends, and -1 when it is not valid.
+func (f *Fields) nextName(text []byte, at int) (name []byte, end int) {
 	at, more := f.more(text, skipSpaces(text, at))
 	if !more {
 		return nil, at
@@ -170,7 +179,7 @@ func (f *fields) nextName(text []byte, at int) (name []byte, end int) {
 }
 
 // more takes the brace or the comma before a field, or the brace that ends the object.
-func (f *fields) more(text []byte, at int) (int, bool) {
+func (f *Fields) more(text []byte, at int) (int, bool) {
 	if at >= len(text) {
 		return -1, false
 	}
@@ -195,13 +204,14 @@ const (
 	unclear = -2 // for encoding/json it is one of them
 )
 
-// find finds a name among those that are looked for, of which none is a single letter. Most others differ in their first two.
-func (f *fields) find(name []byte) int {
+// find finds a name among those that are looked for, of which none is a single letter. Most others differ in their first
+// two.
+func (f *Fields) find(name []byte) int {
 	first, second := name[0]|0x20, byte(0x80)
 	if len(name) > 1 {
 		second = name[1] | 0x20
 	}
-	for i, want := range f.names {
+	for i, want := range f.Names {
 		if first != want[0]|0x20 || second != want[1]|0x20 && second < 0x80 {
 			continue
 		}
@@ -218,8 +228,8 @@ func (f *fields) find(name []byte) int {
 	return unknown
 }
 
-// list reports whether a list comes next.
-func (s *scan) list() bool {
+// AtList reports whether a list comes next.
+func (s *Scanner) AtList() bool {
 	if s.at < 0 {
 		return false
 	}
@@ -227,10 +237,11 @@ func (s *scan) list() bool {
 	return at < len(s.text) && s.text[at] == '['
 }
 
-// items reads a list: while next is true, a value is to be read.
-type items struct{ begun bool }
+// Items reads a list: while Next is true, a value is to be read.
+type Items struct{ begun bool }
 
-func (l *items) next(s *scan) bool {
+// Next goes on to the next value; false at the end of the list, or when s has given up.
+func (l *Items) Next(s *Scanner) bool {
 	c := s.next()
 	switch {
 	case !l.begun && c == '[':
@@ -245,6 +256,6 @@ func (l *items) next(s *scan) bool {
 	case l.begun && c == ']':
 		return false
 	}
-	s.giveUp()
+	s.GiveUp()
 	return false
 }

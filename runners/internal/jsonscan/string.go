@@ -1,70 +1,75 @@
-package runners
+package jsonscan
 
 import (
 	"bytes"
 	"encoding/json"
+	"relay/runners/internal/cleantext"
 	"unicode/utf8"
 )
 
-// jsonString is a JSON string as it stands in a line, with its quotes: most of what an agent says is read by nobody. One
-// that was scanned is valid as long as its line. nil: there is none.
-type jsonString []byte
+// String is a JSON string as it stands in a line, with its quotes: most of what an agent says is read by nobody. One that
+// was scanned is valid as long as its line. nil: there is none.
+type String []byte
 
-// UnmarshalJSON takes a string, and copies it: an event that is decoded in full may be kept. Of a value of another type
-// nothing is taken.
-func (q *jsonString) UnmarshalJSON(raw []byte) error {
+// UnmarshalJSON takes a string, and copies it: an event that is decoded in full may be kept. A value of another type is left
+// out.
+func (q *String) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 1 && raw[0] == '"' {
 		*q = bytes.Clone(raw)
 	}
 	return nil
 }
 
-func (q jsonString) empty() bool { return len(q) <= 2 }
+// Empty reports whether the string is missing or has no characters.
+func (q String) Empty() bool { return len(q) <= 2 }
 
-// bytes is what the string says, valid as long as the line.
-func (q jsonString) bytes() []byte {
-	if q.empty() {
+// Bytes returns the string's text, valid as long as the line.
+func (q String) Bytes() []byte {
+	if q.Empty() {
 		return nil
 	}
 	if text := q[1 : len(q)-1]; bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return text
 	}
-	return q.append(nil)
+	return q.Append(nil)
 }
 
-// word is what a string says that is compared with words of ours, valid as long as the line.
-func (q jsonString) word() []byte {
-	if q.empty() {
+// Word returns the text of a string that is compared with fixed words, valid as long as the line. It may hold invalid UTF-8.
+func (q String) Word() []byte {
+	if q.Empty() {
 		return nil
 	}
 	if text := q[1 : len(q)-1]; bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}
-	return q.append(nil)
+	return q.Append(nil)
 }
 
-// string is what the string says.
-func (q jsonString) string() string { return string(q.bytes()) }
+// String returns the string's text.
+func (q String) String() string { return string(q.Bytes()) }
 
-// head is the beginning of what the string says, at most max bytes of it and no half of a character.
-func (q jsonString) head(max int) string {
+// Head returns the beginning of the text, at most max bytes of it and no half of a character.
+func (q String) Head(max int) string {
 	if len(q)-2 <= max {
-		return truncate(q.string(), max)
+		return cleantext.Truncate(q.String(), max)
 	}
 	text, ok := unquote(make([]byte, 0, max+utf8.UTFMax), q, max+utf8.UTFMax)
 	if !ok {
 		text = q.decoded()
 	}
-	return truncate(string(text), max)
+	return cleantext.Truncate(string(text), max)
 }
 
-// longest is how many bytes of a line one byte of a string may take: \u0041.
-const longest = 6
+const (
+	longest  = 6        // bytes of a line that one byte of a string may take: \u0041
+	furthest = 64 << 10 // bytes in which Tail looks for a place to cut at
+)
 
-// ending is a shorter string that ends alike, with its last least bytes or more; what is before them is not read.
-func (q jsonString) ending(least int) jsonString {
+// Tail returns a shorter string with the same end, of which at least the last least bytes are kept; what is before them is
+// not read.
+func (q String) Tail(least int) String {
 	far := len(q) - 1 - longest*least
-	for cut := far; cut > longest && cut > far-maxRoom; cut-- {
+	for cut := far; cut > longest && cut > far-furthest; cut-- {
 		if q.begins(cut) {
 			return q[cut-1:]
 		}
@@ -73,16 +78,16 @@ func (q jsonString) ending(least int) jsonString {
 }
 
 // begins reports whether it is plain that a character, or an escape for one, begins at a place.
-func (q jsonString) begins(at int) bool {
+func (q String) begins(at int) bool {
 	if q[at] == '\\' {
 		return q[at-1] != '\\' && q[at+1] != 'u' // which may be the second half of a pair
 	}
 	return utf8.RuneStart(q[at]) && bytes.IndexByte(q[at-longest:at], '\\') < 0
 }
 
-// append appends what the string says.
-func (q jsonString) append(to []byte) []byte {
-	if q.empty() {
+// Append appends the text to a slice.
+func (q String) Append(to []byte) []byte {
+	if q.Empty() {
 		return to
 	}
 	text, ok := unquote(to, q, len(q))
@@ -92,16 +97,16 @@ func (q jsonString) append(to []byte) []byte {
 	return text
 }
 
-// decoded is what encoding/json reads.
-func (q jsonString) decoded() []byte {
+// decoded returns the text that encoding/json reads.
+func (q String) decoded() []byte {
 	var text string
 	_ = json.Unmarshal(append([]byte{'"'}, q[1:]...), &text) // it is a string: see UnmarshalJSON and ending
 	return []byte(text)
 }
 
-// unquote appends the beginning of what a string says, at least room bytes if it has so many. ok is false when there is in
-// it what is no character: half of a pair, or no UTF-8.
-func unquote(to []byte, q jsonString, room int) (text []byte, ok bool) {
+// unquote appends the beginning of a string's text, at least room bytes if it has so many. ok is false when there is in it
+// what is no character: half of a pair, or invalid UTF-8.
+func unquote(to []byte, q String, room int) (text []byte, ok bool) {
 	rest := q[1 : len(q)-1]
 	room += len(to)
 	for len(rest) > 0 && len(to) < room {
@@ -129,7 +134,7 @@ func unquote(to []byte, q jsonString, room int) (text []byte, ok bool) {
 	return to, true
 }
 
-// unescaped is the character that one after a backslash stands for.
+// unescaped returns the character that one after a backslash stands for.
 func unescaped(c byte) byte {
 	switch c {
 	case 'b':

@@ -1,12 +1,35 @@
 package runners
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
+	"io/fs"
+	"os"
+	"regexp"
 	"strings"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
+
+// clearResult makes sure that no result is there before the agent runs: a stale one would be taken for its claim.
+func clearResult(req Request) error {
+	path := req.Result
+	if path == "" || req.Ended {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return fmt.Errorf("%s is a directory, not a place for a result", path)
+	}
+	return os.Remove(path)
+}
 
 // The environment variables an agent finds besides RELAY_ATTEMPT, which is its mark.
 const (
@@ -26,7 +49,7 @@ func parseMark(s string) mark {
 }
 
 // command is the part of a supervised command that does not depend on the CLI.
-func (req Request) command(argv []string, settings ...[]string) process.Command {
+func command(req Request, argv []string, settings ...[]string) process.Command {
 	own := []string{envTask + "=" + parseMark(req.Mark).task, envPrompt + "=" + req.Prompt}
 	if req.Result != "" {
 		own = append(own, envResult+"="+req.Result)
@@ -62,33 +85,25 @@ func mergeEnv(lists ...[]string) []string {
 	return merged
 }
 
-// GitSettings are the variables that give git more settings (NAME=VALUE), after those that the environment gives it already.
-func GitSettings(env []string, settings ...string) []string {
-	if len(settings) == 0 {
-		return nil
-	}
-	n := 0
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "GIT_CONFIG_COUNT="); ok {
-			n, _ = strconv.Atoi(value) // git refuses what is no number, with or without ours
-		}
-	}
-	var more []string
-	for _, setting := range settings {
-		key, value, _ := strings.Cut(setting, "=")
-		more = append(more, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
-		n++
-	}
-	return append(more, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
-}
-
-func (req Request) observe(kind EventKind, text string) {
+func observe(req Request, kind EventKind, text string) {
 	if req.Observe != nil {
-		req.Observe(Event{Kind: kind, Text: oneLine(text, maxEvent)})
+		req.Observe(Event{Kind: kind, Text: cleantext.OneLine(text, cleantext.MaxEvent)})
 	}
 }
 
 // startFault is the report of an agent that could not be started.
 func startFault(err error) Report {
-	return Report{Outcome: CannotStart, Detail: oneLine(err.Error(), maxDetail)}
+	return Report{Outcome: CannotStart, Detail: cleantext.OneLine(err.Error(), cleantext.MaxDetail)}
+}
+
+// sessionPattern, with maxSession, keeps what comes back as an argument of --resume from being a flag or anything else.
+var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+const maxSession = 128
+
+func sessionID(id, otherwise string) string {
+	if len(id) <= maxSession && sessionPattern.MatchString(id) {
+		return id
+	}
+	return otherwise
 }

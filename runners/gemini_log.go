@@ -1,0 +1,40 @@
+package runners
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// GeminiHome is the folder in which Gemini CLI keeps its settings and sessions; "": there is none.
+func GeminiHome(env []string) string {
+	if home := variable(env, "GEMINI_CLI_HOME"); home != "" {
+		return filepath.Join(home, ".gemini")
+	}
+	return inHome(env, ".gemini")
+}
+
+// geminiLog finds the file of a session: of several the oldest, which a resumed session goes on in.
+func geminiLog(env []string, session string) string {
+	home := GeminiHome(env)
+	if home == "" || len(session) < 8 {
+		return ""
+	}
+	found, _ := filepath.Glob(filepath.Join(home, "tmp", "*", "chats", "session-*-"+session[:8]+".jsonl"))
+	if len(found) == 0 {
+		return ""
+	}
+	return slices.MinFunc(found, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
+}
+
+// GeminiOwn reads the settings of Gemini CLI: those in the checkout are stronger than those in the user's home.
+func GeminiOwn(env []string, dir string) Own {
+	own := Own{Model: variable(env, "GEMINI_MODEL")}
+	for _, folder := range []string{filepath.Join(dir, ".gemini"), GeminiHome(env)} {
+		var s struct{ Model struct{ Name string } }
+		jsonc(settings(folder, "settings.json"), &s)
+		own.Model = cmp.Or(own.Model, s.Model.Name)
+	}
+	return own
+}

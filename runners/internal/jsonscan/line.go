@@ -1,0 +1,23 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// Object returns a line of a stream without its spaces, and whether it may be a JSON object. Other lines are noise and no
+// fault.
+func Object(line []byte) ([]byte, bool) {
+	line = bytes.TrimSpace(line)
+	return line, len(line) >= 2 && line[0] == '{'
+}
+
+// Decode reads a line in full with encoding/json; torn says that it is half of a line, or not JSON. A field of an unexpected
+// type is left out, and the others are read.
+func Decode[E any](line []byte) (ev *E, torn bool) {
+	ev = new(E)
+	err := json.Unmarshal(line, ev)
+	var wrongType *json.UnmarshalTypeError
+	return ev, err != nil && !errors.As(err, &wrongType)
+}

@@ -1,0 +1,23 @@
+package jsonscan
+
+import (
+	"encoding/json"
+	"relay/runners/internal/cleantext"
+)
+
+// Name reads a JSON string that names something, cleaned and at most cleantext.MaxName bytes; "" for any other value.
+func Name(raw json.RawMessage) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	return cleantext.OneLine(String(raw).Head(8*cleantext.MaxName+4), cleantext.MaxName) // no more of it is looked at: see clean
+}
+
+// Quote returns s as a JSON string.
+func Quote(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(text)
+}
