@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 )
 
 // Brief writes the brief, if nothing that an attempt begins with could change what it says.
@@ -59,7 +59,7 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 // makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
 func (g *ground) makeRoom(files ...string) error {
 	for _, file := range files {
-		if err := trees.ClearWay(filepath.Join(g.o.Dir, attempts.RunsDir), file); err != nil {
+		if err := gitcmd.ClearPath(filepath.Join(g.o.Dir, attempts.RunsDir), file); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
@@ -104,7 +105,7 @@ func (c *checkout) clearWay() error {
 		return nil
 	}
 	c.cleared = now
-	return trees.Unblock(c.repo)
+	return gitcmd.Unblock(c.repo)
 }
 
 // state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
@@ -115,7 +116,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	}
 	for range mendings {
 		f, err = c.facts.Facts(ctx)
-		if err == nil || ctx.Err() != nil || c.tree != nil || trees.Unasked(err) != nil {
+		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {
 			break
 		}
 		if _, mending := c.vault.Mend(ctx, c.home); mending != nil {

@@ -7,14 +7,14 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/landing"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
 	"relay/reanchor"
 )
 
 // ClaimOf is what the ledger in dir knows of its epic's integration branch.
-func ClaimOf(l *attempts.Ledger, dir string) landing.Claim {
-	c := landing.Claim{Begun: l.Integration.Branch != "", Over: l.Integration.Finished != ""}
+func ClaimOf(l *attempts.Ledger, dir string) integration.LedgerView {
+	c := integration.LedgerView{Begun: l.Integration.Branch != "", Over: l.Integration.Finished != ""}
 	var runs []string
 	for _, rec := range l.Tasks {
 		for i := range rec.Attempts {
@@ -37,12 +37,12 @@ func ClaimOf(l *attempts.Ledger, dir string) landing.Claim {
 }
 
 // Disputed refuses an epic's integration branch with work that is not the claimant's, and that HEAD does not have either.
-func Disputed(ctx context.Context, repo *reanchor.Git, epicID string, c landing.Claim) error {
+func Disputed(ctx context.Context, repo *reanchor.Git, epicID string, c integration.LedgerView) error {
 	head, err := repo.Head(ctx)
 	if err != nil || head == "" {
 		return err
 	}
-	return landing.NewTrunk(repo, epicID, landing.Merge).Disputed(ctx, head, c)
+	return integration.NewBranch(repo, epicID, integration.Merge).RefuseForeign(ctx, head, c)
 }
 
 // SetAside renames the integration branch that the ledger in dir has made and HEAD has not taken in, before that ledger is
@@ -52,11 +52,11 @@ func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to Br
 	if err != nil || head == "" || l.Integration.Branch == "" || EpicFree(repo, to.Epic, to.Dir) != nil {
 		return false, err
 	}
-	release, err := trees.LockRepository(ctx, repo)
+	release, err := gitcmd.LockRepository(ctx, repo)
 	if err != nil {
 		return false, err
 	}
-	moved, err = landing.NewTrunk(repo, to.Epic, landing.Merge).SetAside(ctx, head, ClaimOf(l, to.Dir), to.Name)
+	moved, err = integration.NewBranch(repo, to.Epic, integration.Merge).RenameAside(ctx, head, ClaimOf(l, to.Dir), to.Name)
 	return moved, errors.Join(err, release())
 }
 
@@ -67,5 +67,5 @@ type BranchOf struct{ Epic, Dir, Name string }
 func (l *lanes) claims(ctx context.Context, known *attempts.Ledger) error {
 	claim := ClaimOf(known, l.o.Dir)
 	l.claim = &claim
-	return l.trunk.Disputed(ctx, l.origin.Base, claim)
+	return l.trunk.RefuseForeign(ctx, l.origin.Base, claim)
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"relay/attempts"
-	"relay/orchestrator/landing"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
 	"relay/reanchor"
 )
 
@@ -19,7 +19,7 @@ const lostTries = 5
 // refused reports whether git could be asked and had a reason not to do what it should.
 func refused(ctx context.Context, err error) bool {
 	var said *reanchor.GitError
-	return errors.As(err, &said) && said.Code >= 0 && trees.Unasked(err) == nil && ctx.Err() == nil
+	return errors.As(err, &said) && said.Code >= 0 && gitcmd.Unasked(err) == nil && ctx.Err() == nil
 }
 
 // judge collects what a turn of the agent has come to, and holds it against the evidence.
@@ -67,12 +67,12 @@ func (w *lane) judgeOnce(ctx context.Context, f *Finding) error {
 func (w *lane) stamp(ctx context.Context, f *Finding) error {
 	for try := 1; ; try++ {
 		if err := w.c.tree.Keep(ctx, w.c.tree.Branch, f.Head); err != nil {
-			if try < lostTries && refused(ctx, err) && trees.Has(ctx, w.c.repo, f.Head) {
+			if try < lostTries && refused(ctx, err) && gitcmd.Has(ctx, w.c.repo, f.Head) {
 				continue
 			}
 			return err
 		}
-		stamped, err := w.trunk.Stamp(ctx, landing.Work{
+		stamped, err := w.trunk.AddTrailers(ctx, integration.AttemptCommits{
 			Base: w.a.Base, Head: f.Head, Began: w.p.begun(), Trailers: w.trailers(w.a),
 		})
 		if err != nil {
@@ -83,7 +83,7 @@ func (w *lane) stamp(ctx context.Context, f *Finding) error {
 			f.Head = stamped
 			return w.c.tree.Follow(ctx, stamped)
 		}
-		if try == lostTries || ctx.Err() != nil || trees.Has(ctx, w.home, stamped) {
+		if try == lostTries || ctx.Err() != nil || gitcmd.Has(ctx, w.home, stamped) {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"relay/attempts"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -20,7 +20,7 @@ type epicHold struct {
 
 // take takes the epic, or returns an *InUseError; a plain *attempts.HeldError when another run of the same ledger has it.
 func (e *epicHold) take() (err error) {
-	e.held, err = attempts.Hold(trees.EpicLock(e.repo, e.who.Epic), e.who)
+	e.held, err = attempts.Hold(gitcmd.EpicLock(e.repo, e.who.Epic), e.who)
 	return epicInUse(err, e.who.Dir)
 }
 
@@ -30,7 +30,7 @@ func (e *epicHold) keep() error {
 	if e.held != nil && e.held.Intact() {
 		return nil
 	}
-	path := trees.EpicLock(e.repo, e.who.Epic)
+	path := gitcmd.EpicLock(e.repo, e.who.Epic)
 	if who, err := attempts.HeldBy(path); err == nil && who != nil && who.PID != 0 && *who != e.who { // it was free for a moment
 		return &InUseError{Held: &attempts.HeldError{Holder: *who, Path: path}, Epic: true}
 	}
@@ -68,7 +68,7 @@ func epicInUse(err error, dir string) error {
 
 // EpicFree refuses an epic that a run has which is not of the ledger in dir: in another checkout of the repository, say.
 func EpicFree(repo *reanchor.Git, epicID, dir string) error {
-	path := trees.EpicLock(repo, epicID)
+	path := gitcmd.EpicLock(repo, epicID)
 	who, err := attempts.HeldBy(path)
 	if err != nil || who == nil || who.Dir == dir || who.Dir == "" {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -37,7 +37,7 @@ func (l *lanes) furniture(ctx context.Context) (*furniture, error) {
 	var err, linking error
 	found.copy, err = l.match(l.o.Worktree.Copy)
 	found.link, linking = l.match(l.o.Worktree.Link)
-	out, listing := l.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: trees.MaxPrinted})
+	out, listing := l.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
 	if err := errors.Join(err, linking, listing); err != nil {
 		return nil, err
 	}

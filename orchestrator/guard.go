@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -30,7 +31,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	}
 	c.settings.compare(f)
 	if c.tree != nil {
-		if err := trees.Unblock(c.repo); err != nil {
+		if err := gitcmd.Unblock(c.repo); err != nil {
 			return err
 		}
 	}
@@ -110,7 +111,7 @@ func (c *checkout) blame(f *Finding, why string) {
 // and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
 func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, cause error) ([]reanchor.Change, error) {
 	var said *reanchor.GitError
-	if !errors.As(cause, &said) || ctx.Err() != nil || trees.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
+	if !errors.As(cause, &said) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
 	}
 	why, err := c.vault.PutBack(ctx, func() bool { return false })
@@ -138,7 +139,7 @@ func (g *ground) restoreOwn() ([]string, error) {
 	}{
 		{planFile, g.o.Plan, readable, 0o600},
 		{g.keptPlan(), g.o.Plan, g.keptIntact, 0o600},
-		{".gitignore", g.ignore, func(path string) bool { return trees.SameAs(g.ignore, path) }, 0o644},
+		{".gitignore", g.ignore, func(path string) bool { return gitcmd.SameAs(g.ignore, path) }, 0o644},
 	} {
 		path := filepath.Join(g.o.Dir, own.name)
 		if own.content == nil || own.intact(path) {
@@ -166,7 +167,7 @@ func (g *ground) keptIntact(path string) bool {
 	if seen := g.keptSeen.Load(); seen != nil && os.SameFile(seen.info, info) && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {
 		return true
 	}
-	if !trees.SameAs(g.o.Plan, path) {
+	if !gitcmd.SameAs(g.o.Plan, path) {
 		return false
 	}
 	g.keptSeen.Store(&planState{info: info})

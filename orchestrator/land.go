@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 )
 
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
@@ -97,10 +97,10 @@ func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step joi
 			coupled++
 			continue
 		}
-		to, err := l.trunk.Join(ctx, step.to, r.Finding.Head, landing.Cargo{
+		to, err := l.trunk.Integrate(ctx, step.to, r.Finding.Head, integration.MergeInput{
 			Base: r.Assignment.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Assignment),
 		})
-		var conflict *landing.ConflictError
+		var conflict *integration.ConflictError
 		if errors.As(err, &conflict) {
 			if i == 0 {
 				f := Finding{Result: r.Finding}
@@ -117,7 +117,7 @@ func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step joi
 		coupled++
 	}
 	if coupled > 1 && step.to != tip {
-		step.to, err = l.trunk.Close(ctx, tip, step.to, l.message(batch[:coupled]))
+		step.to, err = l.trunk.CloseBatch(ctx, tip, step.to, l.message(batch[:coupled]))
 	}
 	return step, coupled, err
 }
@@ -151,7 +151,7 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *joint) (gree
 	for i := range findings {
 		findings[i].Landed = step.to
 		step.branches[l.branch(batch[i].Assignment)] = findings[i].Head
-		if l.o.Landing == landing.Rebase && findings[i].Head != batch[i].Assignment.Base { // what the ledger calls the head stays reachable
+		if l.o.Landing == integration.Rebase && findings[i].Head != batch[i].Assignment.Base { // what the ledger calls the head stays reachable
 			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
 		}
 		l.noteBoth(ctx, batch[i], step, &findings[i])
@@ -244,7 +244,7 @@ func (l *lanes) tipSays(ctx context.Context, q question, check numbered, f *Find
 }
 
 // collided turns a merge conflict into what the next attempt is told.
-func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *landing.ConflictError, f *Finding) {
+func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *integration.ConflictError, f *Finding) {
 	log := filepath.Join(placeOf(l.o.Dir, a).checks, "merge-landing.log")
 	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
@@ -280,7 +280,7 @@ func (l *lanes) Advance(ctx context.Context, _ Joint) (bool, error) {
 	}
 	if j.to != j.from {
 		moved, err := l.tips.Step(settled, j.to)
-		if err != nil && l.lost.Add(1) < lostTries && !trees.Has(settled, l.home, j.to) {
+		if err != nil && l.lost.Add(1) < lostTries && !gitcmd.Has(settled, l.home, j.to) {
 			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
 		}
 		if err != nil || !moved {

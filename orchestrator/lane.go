@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
@@ -234,12 +235,12 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 	a, c := w.a, w.c
 	if f.Head != a.Base {
 		err := w.stamp(ctx, f)
-		var unfit *landing.UnfitError
+		var unfit *integration.UnfitError
 		if errors.As(err, &unfit) {
 			f.fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
 			return nil
 		}
-		if refused(ctx, err) && !trees.DiskFault(err) && trees.Whole(ctx, w.home, a.Base) {
+		if refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, a.Base) {
 			f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
 			return nil
 		}

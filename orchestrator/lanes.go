@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/landing"
 	"relay/orchestrator/trees"
 	"relay/runners"
 )
@@ -25,8 +26,8 @@ import (
 type lanes struct {
 	*ground
 	pool  *slot.Pool
-	trunk *landing.Trunk
-	tips  *landing.TipGuard
+	trunk *integration.Branch
+	tips  *integration.TipGuard
 	said  *verdicts
 
 	userTree *userCheckout // nil: nobody watches it
@@ -36,9 +37,9 @@ type lanes struct {
 	busy atomic.Int32 // attempts, and checkouts in which checks run
 	lost atomic.Int32 // steps in a row that were gone before the branch was there
 
-	claim     *landing.Claim // on the integration branch; nil: nobody has asked
-	from      string         // where the integration branch ended when the run began
-	slowAfter time.Duration  // from when on several landings share one run of the checks
+	claim     *integration.LedgerView // on the integration branch; nil: nobody has asked
+	from      string                  // where the integration branch ended when the run began
+	slowAfter time.Duration           // from when on several landings share one run of the checks
 
 	step    joint     // the last that was made; only one is made at a time
 	arrived []arrival // in this run
@@ -54,8 +55,8 @@ type lanes struct {
 
 func newLanes(g *ground) *lanes {
 	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
-	t := landing.NewTrunk(g.home, g.o.Epic.ID, g.o.Landing)
-	tips := &landing.TipGuard{Trunk: t, Weigh: g.graveIn}
+	t := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
+	tips := &integration.TipGuard{Branch: t, Describe: g.graveIn}
 	return &lanes{
 		ground: g, pool: pool, trunk: t, tips: tips,
 		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
@@ -121,7 +122,7 @@ func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
 		if held {
 			return before, nil
 		}
-		return tip, trees.Unasked(err)
+		return tip, gitcmd.Unasked(err)
 	}
 	return tip, nil
 }
@@ -191,7 +192,7 @@ func (l *lanes) about(a Assignment) []string {
 
 // trailers are those of a task's own commits. One that is replayed lands as it is, and says of which run it is.
 func (l *lanes) trailers(a Assignment) []string {
-	if l.o.Landing == landing.Rebase {
+	if l.o.Landing == integration.Rebase {
 		return append(l.about(a), runTrailer+a.Run)
 	}
 	return l.about(a)
@@ -226,7 +227,7 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	case known:
 		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
 			// Whatever branch its agent was on, but another task's: then that has it by now.
-			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, trees.TaskBranches)) {
+			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches)) {
 				return l.lane(name, repo, a), nil
 			}
 		}
@@ -235,7 +236,7 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	if head != "" && !trees.Has(ctx, l.home, head) { // see [lane.judge]
+	if head != "" && !gitcmd.Has(ctx, l.home, head) { // see [lane.judge]
 		head = ""
 	}
 	return l.recover(ctx, a, firstOf(head, a.Base))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/trees"
 	"relay/runners"
 )
@@ -24,7 +25,7 @@ func (l *lanes) settled(ctx context.Context) error {
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
 func (l *lanes) awake(ctx context.Context) error {
 	if l.claim != nil {
-		if err := l.trunk.Reclaim(ctx, l.origin.Base, *l.claim); err != nil {
+		if err := l.trunk.RestoreRef(ctx, l.origin.Base, *l.claim); err != nil {
 			return err
 		}
 		l.claim = nil // from now on it is this run's
@@ -112,14 +113,14 @@ func (l *lanes) kept(ctx context.Context, a Assignment, f *Finding) (*lane, erro
 		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
 			w := l.lane(name, repo, a)
-			if head, err := w.c.tree.Head(ctx); err == nil && trees.Has(ctx, repo, head) {
+			if head, err := w.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
 				f.Head = head
 				return w, nil
 			}
 		}
 	}
 	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
-	if err == nil && trees.Has(ctx, l.home, head) {
+	if err == nil && gitcmd.Has(ctx, l.home, head) {
 		f.Head = head
 	}
 	return l.lane("", l.home, a), err

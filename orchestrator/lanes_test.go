@@ -8,7 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/integration"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -184,10 +184,10 @@ func TestLandingOneByOne(t *testing.T) {
 // What adds nothing leaves no branch behind either, and what somebody else has landed already stays reachable.
 func TestLandingOfNothing(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []landing.Mode{landing.Merge, landing.Rebase} {
+	for _, mode := range []integration.Mode{integration.Merge, integration.Rebase} {
 		y := newYardLab(t)
-		y.l.o.Landing, y.l.trunk = mode, landing.NewTrunk(y.l.home, y.l.o.Epic.ID, mode)
-		y.l.tips.Trunk = y.l.trunk
+		y.l.o.Landing, y.l.trunk = mode, integration.NewBranch(y.l.home, y.l.o.Epic.ID, mode)
+		y.l.tips.Branch = y.l.trunk
 		idle := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Attempt: 1, Runner: "true", Base: y.l.tips.Tip()}
 		f, err := y.l.Attempt(t.Context(), idle)
 		if err != nil || f.Outcome != attempts.Success {

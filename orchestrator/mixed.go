@@ -6,7 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 )
 
@@ -92,7 +92,7 @@ func sameLine(ctx context.Context, o *Options, at attempts.Integration) error {
 	if err != nil {
 		return err
 	}
-	lacks, err := landing.NewTrunk(o.Repo, o.Epic.ID, o.Landing).Exceeds(ctx, head)
+	lacks, err := integration.NewBranch(o.Repo, o.Epic.ID, o.Landing).HasBeyond(ctx, head)
 	if err != nil || !lacks {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/secrets"
 	"relay/reanchor"
 	"relay/review"
@@ -55,9 +55,9 @@ type Options struct {
 
 	Run       string // run id; "" : a new one
 	Isolation Isolation
-	Worktree  Worktree     // of IsolationWorktree
-	Landing   landing.Mode // of IsolationWorktree
-	Jobs      int          // at least 1; always 1 with IsolationNone
+	Worktree  Worktree         // of IsolationWorktree
+	Landing   integration.Mode // of IsolationWorktree
+	Jobs      int              // at least 1; always 1 with IsolationNone
 
 	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
 

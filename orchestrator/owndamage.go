@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"relay/attempts"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 )
 
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
@@ -23,19 +23,19 @@ func (l *lanes) contain(ctx context.Context, a Assignment, f Finding, cause erro
 func (l *lanes) spoiled(ctx context.Context, a Assignment, f Finding, cause error) (Finding, error) {
 	f.fail(attempts.Environment, attempts.CLIError, "the checkout or the commits of this attempt were damaged: "+cause.Error())
 	f.Head, f.Landed = "", ""
-	trees.DropEmpty(l.home) // else the next attempt could not commit the same
+	gitcmd.DropEmpty(l.home) // else the next attempt could not commit the same
 	return f, l.abandon(ctx, a, &f)
 }
 
 // ofAttempt reports whether an error can only concern one attempt: git was there and said no, the disk takes what is
 // written, and the commits that all attempts begin from can be read.
 func (l *lanes) ofAttempt(ctx context.Context, err error) bool {
-	if !refused(ctx, err) || trees.DiskFault(err) {
+	if !refused(ctx, err) || gitcmd.DiskFault(err) {
 		return false
 	}
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	return trees.Whole(ctx, l.home, l.tips.Tip())
+	return gitcmd.Whole(ctx, l.home, l.tips.Tip())
 }
 
 // joinFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.

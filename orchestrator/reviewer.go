@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"relay/attempts"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -121,7 +121,7 @@ func (d *desk) keep(said attempts.Said) error {
 
 // edits is what stands in a checkout beside its commit, to be compared.
 func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: trees.MaxPrinted})
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: gitcmd.MaxPrinted})
 	head, _ := repo.Head(ctx)
 	return head + string(out), err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -39,7 +40,7 @@ func (g *stashGuard) settle(ctx context.Context, byAgent bool) ([]string, error)
 	if err != nil || slices.Equal(now, g.theirs) {
 		return nil, err
 	}
-	release, err := trees.LockRepository(ctx, g.repo)
+	release, err := gitcmd.LockRepository(ctx, g.repo)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (g *stashGuard) restore(ctx context.Context, byAgent bool) (notes []string,
 // putBack puts an entry back that has gone, unless it has been put back before, and says what became of it.
 func (g *stashGuard) putBack(ctx context.Context, e trees.Stashed) (note string, back bool, err error) {
 	switch {
-	case !trees.Has(ctx, g.repo, e.Commit):
+	case !gitcmd.Has(ctx, g.repo, e.Commit):
 		return "", false, nil // no agent's doing: it takes a git gc that spares nothing
 	case slices.Contains(g.back, e):
 		ref := g.ref(e)
@@ -102,7 +103,7 @@ func (g *stashGuard) ref(e trees.Stashed) string {
 }
 
 func (g *stashGuard) git(ctx context.Context, args ...string) error {
-	_, err := g.repo.Run(ctx, trees.Writing(args...))
+	_, err := g.repo.Run(ctx, gitcmd.Writing(args...))
 	return err
 }
 

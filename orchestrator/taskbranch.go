@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/trees"
 )
 
@@ -12,7 +13,7 @@ import (
 func (l *lanes) branch(a Assignment) string { return taskBranch(l.o.Epic.ID, a) }
 
 func taskBranch(epicID string, a Assignment) string {
-	return trees.TaskBranches + epicID + "/" + a.Task.ID
+	return gitcmd.TaskBranches + epicID + "/" + a.Task.ID
 }
 
 // dropBranch deletes the branch of a task that has landed, or whose work is kept elsewhere; kept is what has, or is. A

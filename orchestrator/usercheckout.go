@@ -10,7 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 )
@@ -23,7 +24,7 @@ type userCheckout struct {
 
 	mu           sync.Mutex
 	branch, head string // when it was last looked at
-	refs         landing.Refs
+	refs         integration.Refs
 	was          map[string]string // branches and tags then
 	known        map[string]bool   // files that are not what they were, and are told
 	changes      []checkoutChange
@@ -180,7 +181,7 @@ func (w *lane) settleCheckout(ctx context.Context) error {
 	w.userTree.mu.Lock()
 	defer w.userTree.mu.Unlock()
 	w.c.changesSeen = len(w.userTree.changes)
-	return trees.Unasked(err)
+	return gitcmd.Unasked(err)
 }
 
 // tellCheckout tells what has changed in the user's checkout. When the attempt's own agent has had git change something
@@ -205,7 +206,7 @@ func (w *lane) tellCheckout(ctx context.Context, did []gitCommand, f *Finding) e
 	before, err := w.lookAtCheckout(ctx, u, w.c.turned)
 	w.c.turned = false
 	if err != nil {
-		return trees.Unasked(err) // whoever looks next may be told more
+		return gitcmd.Unasked(err) // whoever looks next may be told more
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/finish"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
@@ -66,7 +67,7 @@ type finished struct {
 	Into        string               `json:"into"`
 	From        string               `json:"from"` // commits Into was at, and is at
 	To          string               `json:"to"`
-	How         landing.How          `json:"how"`
+	How         finish.How           `json:"how"`
 	Commits     int                  `json:"commits"`
 	DryRun      bool                 `json:"dry_run"`
 	Untested    bool                 `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
@@ -86,7 +87,7 @@ type finishing struct {
 	project *project.Project
 	plan    *project.Plan
 	view    *attempts.View
-	step    *landing.Finish
+	step    *finish.Step
 	answer  finished
 }
 
@@ -109,11 +110,11 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 		return err
 	}
 	switch {
-	case opts.pr && f.step.How != landing.NothingToLand:
+	case opts.pr && f.step.How != finish.NothingToLand:
 		o := pullrequest.Opener{App: opts.app, Project: p, Step: f.step, DryRun: opts.dryRun}
 		f.answer.Request, err = o.Open(ctx, pl.Epic.Title, report.PullRequest(pl.Epic, pl.Graph, f.view.Ledger))
 	case opts.pr:
-	case !opts.dryRun && f.step.How != landing.NothingToLand:
+	case !opts.dryRun && f.step.How != finish.NothingToLand:
 		err = f.land(ctx, store)
 	case !opts.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
@@ -130,19 +131,19 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	if into == "" {
 		into = f.view.Ledger.Integration.From
 	}
-	f.step, err = landing.PlanFinish(ctx, landing.FinishOptions{
-		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: landing.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
-		Claim: orchestrator.ClaimOf(f.view.Ledger, f.project.Dir),
+	f.step, err = finish.Plan(ctx, finish.Options{
+		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: integration.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
+		Ledger: orchestrator.ClaimOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {
 		return err
 	}
 	s := f.step
 	f.answer = finished{
-		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Branch, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
-		DryRun: f.dryRun, Untested: s.How == landing.MergeCommit || s.How == landing.Replay, Landed: []string{}, Open: []status.Task{},
+		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Name, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
+		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{},
 	}
-	if s.How != landing.NothingToLand && !f.pr {
+	if s.How != finish.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()
 	}
 	standing := status.New(f.plan, f.view, f.project.Config.Relay.MaxAttemptsPerTask, false)
@@ -237,7 +238,7 @@ func (f *finishing) text() {
 	if a.Undo != "" && !f.dryRun {
 		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
 	}
-	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != landing.NothingToLand {
+	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != finish.NothingToLand {
 		fmt.Fprintf(w, "look:  git switch %s\n", text.ShellWord(a.Into))
 	}
 	status.WriteRegressions(w, a.Regressions)
@@ -245,7 +246,7 @@ func (f *finishing) text() {
 
 func (f *finishing) headline() string {
 	a := &f.answer
-	if a.How == landing.NothingToLand {
+	if a.How == finish.NothingToLand {
 		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
 	}
 	verb := "landed"

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -17,10 +18,10 @@ import (
 // stay where they are. The same files on the same HEAD are the same commit. What git does not take is noted with [Tree.Leave].
 func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (commit string, err error) {
 	index := filepath.Join(w.Repo.GitDir(), "relay-aside")
-	defer func() { err = errors.Join(err, removeIfThere(index), removeIfThere(index+".lock")) }()
+	defer func() { err = errors.Join(err, gitcmd.RemoveIfThere(index), gitcmd.RemoveIfThere(index+".lock")) }()
 	list := strings.Join(paths, "\x00")
 	git := func(stdin io.ReadSeeker, args ...string) (string, error) {
-		call := Writing(args...)
+		call := gitcmd.Writing(args...)
 		call.Stdin, call.Env = stdin, append(call.Env, "GIT_INDEX_FILE="+index)
 		out, err := w.Repo.Run(ctx, call)
 		return strings.TrimSpace(string(out)), err
@@ -42,7 +43,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 		return "", err
 	}
 	at, _ := time.Parse(time.RFC3339, when) // the zero time will do
-	call := Writing(append(w.identity(ctx), "commit-tree", "-p", "HEAD", "-m", message, tree)...)
+	call := gitcmd.Writing(append(w.identity(ctx), "commit-tree", "-p", "HEAD", "-m", message, tree)...)
 	call.Env = append(call.Env, "GIT_AUTHOR_DATE="+at.Format(time.RFC3339), "GIT_COMMITTER_DATE="+at.Format(time.RFC3339))
 	out, err := w.Repo.Run(ctx, call)
 	return strings.TrimSpace(string(out)), err
@@ -74,11 +75,4 @@ func (w *Tree) Discard(paths []string) error {
 		}
 	}
 	return root.Close()
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

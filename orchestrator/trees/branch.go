@@ -7,11 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
-
-// TaskBranches is where the branches are that tasks work on.
-const TaskBranches = "relay-tasks/"
 
 // taskBranch is a branch of a task.
 type taskBranch struct {
@@ -34,7 +32,7 @@ func taskBranches(ctx context.Context, repo *reanchor.Git, pattern string) ([]ta
 
 // own says how many commits it has that are in no other ref, except those of other tasks; "" is none.
 func (b taskBranch) own(ctx context.Context, repo *reanchor.Git) (string, error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", b.commit, "--not", "--exclude=refs/heads/" + TaskBranches + "*", "--glob=refs/*", "--"}})
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", b.commit, "--not", "--exclude=refs/heads/" + gitcmd.TaskBranches + "*", "--glob=refs/*", "--"}})
 	if count := strings.TrimSpace(string(out)); count != "0" {
 		return count, err
 	}
@@ -67,13 +65,13 @@ func Claimed(ctx context.Context, repo *reanchor.Git, dir, branch, kept string) 
 // fails when it meets one that is being made.
 func visitor(repo *reanchor.Git, dir, branch string) string {
 	on := "ref: refs/heads/" + branch
-	if strings.TrimSpace(Contents(repo.CommonDir(), []string{headFile})[0]) == on {
+	if strings.TrimSpace(gitcmd.Contents(repo.CommonDir(), []string{gitcmd.HeadFile})[0]) == on {
 		return filepath.Dir(repo.CommonDir())
 	}
 	list := filepath.Join(repo.CommonDir(), "worktrees")
 	admins, _ := os.ReadDir(list) // there may be none
 	for _, a := range admins {
-		texts := Contents(filepath.Join(list, a.Name()), []string{headFile, "gitdir"})
+		texts := gitcmd.Contents(filepath.Join(list, a.Name()), []string{gitcmd.HeadFile, "gitdir"})
 		at := filepath.Dir(strings.TrimSpace(texts[1]))
 		if strings.TrimSpace(texts[0]) != on || strings.HasPrefix(at, dir+string(filepath.Separator)) {
 			continue
@@ -100,10 +98,10 @@ func ClaimWords(at, own string) string {
 func Unbranch(ctx context.Context, repo *reanchor.Git, branch, commit string) (err error) {
 	ref := "refs/heads/" + branch
 	for range 3 { // by then a lock that stood in the way at first is too old for anybody alive
-		if _, err = repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", ref, commit)); err == nil || ctx.Err() != nil {
+		if _, err = repo.Run(ctx, gitcmd.Writing("update-ref", "--no-deref", "-d", ref, commit)); err == nil || ctx.Err() != nil {
 			return err
 		}
-		if unlocking := Unlatch(repo, ref); unlocking != nil {
+		if unlocking := gitcmd.Unlatch(repo, ref); unlocking != nil {
 			return errors.Join(err, unlocking)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -22,7 +23,7 @@ func (w *Tree) asWritten(ctx context.Context, commit, p string) bool {
 	if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	written, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + p}, Limit: MaxPrinted})
+	written, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + p}, Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return false
 	}
@@ -44,7 +45,7 @@ func (w *Tree) unconverted(ctx context.Context, commit string, paths []string) [
 
 // converts reports whether git may convert a file on its way in or out, as far as that can be told without asking it.
 func (w *Tree) converts(p string) bool {
-	config := Contents(w.Repo.CommonDir(), []string{"config", "info/attributes"})
+	config := gitcmd.Contents(w.Repo.CommonDir(), []string{"config", "info/attributes"})
 	if config[1] != "" || strings.Contains(config[0], "autocrlf") || strings.Contains(config[0], "attributesfile") {
 		return true
 	}
@@ -101,7 +102,7 @@ func (w *Tree) Converted(ctx context.Context, base, head, p string) bool {
 	if !w.converts(p) {
 		return false
 	}
-	written, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", base + ":" + p}, Limit: MaxPrinted})
+	written, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", base + ":" + p}, Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return false
 	}

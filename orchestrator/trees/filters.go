@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -49,7 +50,7 @@ type sized struct {
 
 // filtered returns the smallest file of each filter that attributes name.
 func filtered(ctx context.Context, repo *reanchor.Git) (map[string]sized, error) {
-	names, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: MaxPrinted})
+	names, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
 	if errors.Is(err, reanchor.ErrTooMuch) {
 		return nil, nil
 	}

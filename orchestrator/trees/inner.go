@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -33,9 +34,9 @@ func (w *Tree) Declared(ctx context.Context, commit string) ([]string, error) {
 // Inner says of each submodule that is checked out, and of each folder with tracked files that was made a repository, what
 // is in it and nowhere else, as [Tree.OnlyIn] does.
 func (w *Tree) Inner(ctx context.Context) (map[string]string, error) {
-	list, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: MaxPrinted})
+	list, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
 	if err != nil {
-		return nil, Unasked(err)
+		return nil, gitcmd.Unasked(err)
 	}
 	paths := w.remade(strings.Split(string(list), "\x00"))
 	if info, err := os.Lstat(filepath.Join(w.Repo.Root(), ".gitmodules")); err == nil && info.Mode().IsRegular() {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -29,8 +30,8 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 		if held, err := w.Contains(ctx, was, commit); err != nil || held {
 			return []string{was}, err
 		}
-		aside = movedRefs + was
-		_, err = w.home().Run(ctx, Writing("update-ref", "-m", keptWords, "--", aside, was))
+		aside = gitcmd.MovedRefs + was
+		_, err = w.home().Run(ctx, gitcmd.Writing("update-ref", "-m", keptWords, "--", aside, was))
 		return []string{was}, err
 	})
 	return aside, err
@@ -38,7 +39,7 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 
 // point writes a ref, which must be at the value that expect returns, if it returns one.
 func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]string, error)) error {
-	release, err := LockRepository(ctx, w.home())
+	release, err := gitcmd.LockRepository(ctx, w.home())
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 		if err = w.write(ctx, ref, commit, was); err == nil || ctx.Err() != nil {
 			break
 		}
-		if making := errors.Join(Unlatch(w.home(), ref), makeWay(ctx, w.home(), ref)); making != nil {
+		if making := errors.Join(gitcmd.Unlatch(w.home(), ref), gitcmd.ClearRef(ctx, w.home(), ref)); making != nil {
 			err = errors.Join(err, making)
 			break
 		}
@@ -90,7 +91,7 @@ const keepTries = 3
 // Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
 func (w *Tree) Detach(ctx context.Context, commit string) {
 	if commit != "" && w.Home != nil { // a slot has its refs in files
-		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), headFile), []byte(commit+"\n"), 0o644)
+		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), gitcmd.HeadFile), []byte(commit+"\n"), 0o644)
 	} else if commit != "" {
 		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
 	}
@@ -98,8 +99,8 @@ func (w *Tree) Detach(ctx context.Context, commit string) {
 
 // DropRefs removes the refs of a slot and their logs, but for HEAD: what they lead to is kept elsewhere.
 func (w *Tree) DropRefs() (err error) {
-	for _, name := range []string{"refs", "logs", packedRefs} {
-		err = errors.Join(err, RemoveTree(filepath.Join(w.Repo.GitDir(), name)))
+	for _, name := range []string{"refs", "logs", gitcmd.PackedRefs} {
+		err = errors.Join(err, gitcmd.RemoveTree(filepath.Join(w.Repo.GitDir(), name)))
 	}
 	return errors.Join(err, os.MkdirAll(filepath.Join(w.Repo.GitDir(), "refs", "heads"), 0o755)) // else git takes it for no repository
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -91,7 +92,7 @@ func (o Cleanup) Remove(ctx context.Context, l Leftover) error {
 		return o.Slots.Remove(ctx, filepath.Base(l.Name))
 	case LeftBranch:
 		epic := epicOf(l.Name)
-		lock, err := attempts.Hold(EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
+		lock, err := attempts.Hold(gitcmd.EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
 		if err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (o Cleanup) worktrees(ctx context.Context) ([]Leftover, error) {
 // branches lists the branches of tasks. One whose commits are in no other ref has work that has neither landed nor been
 // kept elsewhere. gone are worktrees that will not be there any more.
 func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover, error) {
-	branches, err := taskBranches(ctx, o.Git, "refs/heads/"+TaskBranches)
+	branches, err := taskBranches(ctx, o.Git, "refs/heads/"+gitcmd.TaskBranches)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (o Cleanup) branches(ctx context.Context, gone map[string]bool) ([]Leftover
 
 // epicOf is the epic that a task's branch belongs to.
 func epicOf(branch string) string {
-	id, _, _ := strings.Cut(strings.TrimPrefix(branch, TaskBranches), "/")
+	id, _, _ := strings.Cut(strings.TrimPrefix(branch, gitcmd.TaskBranches), "/")
 	return id
 }
 
@@ -179,7 +180,7 @@ func (o Cleanup) holder(epicID string) attempts.Holder {
 
 // busy says where an epic is worked: in another checkout, for no run is on here.
 func (o Cleanup) busy(epicID string) string {
-	who, err := attempts.HeldBy(EpicLock(o.Git, epicID))
+	who, err := attempts.HeldBy(gitcmd.EpicLock(o.Git, epicID))
 	switch {
 	case err != nil:
 		return err.Error()
@@ -219,7 +220,7 @@ func (o Cleanup) copies(ctx context.Context) ([]Leftover, error) {
 
 // lacking says what a copy has that the repository lacks. One without HEAD was cut short, and would not be put back.
 func (o Cleanup) lacking(ctx context.Context, path string) (string, error) {
-	if _, err := os.Lstat(filepath.Join(path, headFile)); err != nil {
+	if _, err := os.Lstat(filepath.Join(path, gitcmd.HeadFile)); err != nil {
 		return "", nil //nolint:nilerr // a part of a copy, or the one line that a linked worktree has
 	}
 	list, err := reanchor.Run(ctx, reanchor.Call{Dir: o.Dir, GitDir: path, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})

@@ -2,23 +2,21 @@ package trees
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"strings"
 )
 
 // replicate copies a .git. HEAD comes last: a copy that has none was cut short, and is not put back.
 func replicate(from, to string) error {
-	err := mirror(from, to, copyFile)
+	err := mirror(from, to, gitcmd.CopyFile)
 	if err == nil {
-		err = copyFile(filepath.Join(from, headFile), filepath.Join(to, headFile))
+		err = gitcmd.CopyFile(filepath.Join(from, gitcmd.HeadFile), filepath.Join(to, gitcmd.HeadFile))
 	}
 	return err
 }
-
-const headFile = "HEAD"
 
 // mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes
 // meanwhile, and git's lock files, are left out: an editor's git may be at work beside us. So are the samples of hooks,
@@ -59,7 +57,7 @@ func mirrorOne(path, rel, target string, d fs.DirEntry, copy func(from, to strin
 			return err
 		}
 		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), sampleHook(rel), rel == headFile:
+	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), sampleHook(rel), rel == gitcmd.HeadFile:
 		return nil // a socket of git's fsmonitor, for one
 	case inObjects(rel):
 		return linkFile(path, target)
@@ -95,29 +93,5 @@ func linkFile(from, to string) error {
 		return nil
 	}
 	part := to + ".part" // half an object, after a crash, would be taken for a whole one
-	return errors.Join(copyFile(from, part), os.Rename(part, to))
-}
-
-func copyFile(from, to string) error {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	info, err := src.Stat()
-	if err != nil {
-		return err
-	}
-	const fresh = os.O_CREATE | os.O_WRONLY | os.O_EXCL
-	dst, err := os.OpenFile(to, fresh, info.Mode().Perm())
-	if errors.Is(err, fs.ErrExist) {
-		if err = os.Remove(to); err == nil {
-			dst, err = os.OpenFile(to, fresh, info.Mode().Perm())
-		}
-	}
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return errors.Join(gitcmd.CopyFile(from, part), os.Rename(part, to))
 }

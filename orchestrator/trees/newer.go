@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -29,7 +30,7 @@ func (n *newer) keep(ctx context.Context) {
 
 // call is of git on the copy.
 func (n *newer) call(args ...string) reanchor.Call {
-	call := Writing(args...)
+	call := gitcmd.Writing(args...)
 	call.Dir, call.GitDir, call.WorkTree, call.Stdout = n.root, n.to, n.root, io.Discard
 	return call
 }
@@ -67,7 +68,7 @@ func (n *newer) refs(ctx context.Context) {
 		if tried++; tried > mostNewer {
 			return
 		}
-		follows := was == "" || name == stashRef || strings.HasPrefix(name, "refs/heads/"+TaskBranches) ||
+		follows := was == "" || name == stashRef || strings.HasPrefix(name, "refs/heads/"+gitcmd.TaskBranches) ||
 			n.git(ctx, "merge-base", "--is-ancestor", was, commit) == nil
 		if !follows || n.git(ctx, "rev-list", "--objects", "--quiet", commit, "--not", "--all", "--") != nil {
 			continue
@@ -91,7 +92,7 @@ func (n *newer) file(name string) {
 		return
 	}
 	if os.MkdirAll(filepath.Dir(to), 0o755) == nil {
-		_ = copyFile(from, to)
+		_ = gitcmd.CopyFile(from, to)
 	}
 }
 
@@ -100,7 +101,7 @@ func (n *newer) worktrees() {
 	found, _ := os.ReadDir(filepath.Join(n.from, "worktrees")) // none: nobody has made one
 	for _, f := range found {
 		from, to := filepath.Join(n.from, "worktrees", f.Name()), filepath.Join(n.to, "worktrees", f.Name())
-		if texts := Contents(from, []string{headFile, "gitdir"}); texts[0] == "" || texts[1] == "" {
+		if texts := gitcmd.Contents(from, []string{gitcmd.HeadFile, "gitdir"}); texts[0] == "" || texts[1] == "" {
 			continue
 		}
 		if os.RemoveAll(to) == nil {
@@ -111,11 +112,11 @@ func (n *newer) worktrees() {
 
 // stand takes over where HEAD is, if there is such a commit, and the index, if all that it names is there.
 func (n *newer) stand(ctx context.Context) {
-	head := strings.TrimSpace(Plain(filepath.Join(n.from, headFile), SmallFile))
+	head := strings.TrimSpace(gitcmd.Plain(filepath.Join(n.from, gitcmd.HeadFile), gitcmd.SmallFile))
 	name, symbolic := strings.CutPrefix(head, "ref: ")
 	if (symbolic && strings.HasPrefix(name, "refs/heads/") || isHash(name)) && n.git(ctx, "cat-file", "-e", name+"^{commit}") == nil {
-		n.file(headFile)
-		n.file("logs/" + headFile)
+		n.file(gitcmd.HeadFile)
+		n.file("logs/" + gitcmd.HeadFile)
 	}
 	index := filepath.Join(n.from, "index")
 	if info, err := os.Lstat(index); err != nil || !info.Mode().IsRegular() {
@@ -137,14 +138,14 @@ func refsOf(dir string) map[string]string {
 			refs[name] = value
 		}
 	}
-	for line := range strings.Lines(Plain(filepath.Join(dir, packedRefs), MaxPrinted)) {
+	for line := range strings.Lines(gitcmd.Plain(filepath.Join(dir, gitcmd.PackedRefs), gitcmd.MaxPrinted)) {
 		if value, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(name, "refs/") {
 			add(name, value)
 		}
 	}
 	_ = filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if rel, relErr := filepath.Rel(dir, path); err == nil && relErr == nil && d.Type().IsRegular() {
-			add(filepath.ToSlash(rel), Plain(path, SmallFile))
+			add(filepath.ToSlash(rel), gitcmd.Plain(path, gitcmd.SmallFile))
 		}
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -47,9 +48,9 @@ func (w *Tree) releaseMine(ctx context.Context, commit string) error {
 // rewrites .gitignore would have them committed), and changes that git was told not to look at.
 func (w *Tree) Remember(ctx context.Context) error {
 	var said bytes.Buffer
-	call := Writing(statusAll()...)
+	call := gitcmd.Writing(statusAll()...)
 	call.Stderr = &said
-	out, err := w.run(ctx, call)
+	out, err := w.runner().Run(ctx, call)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"relay/orchestrator/git/gitcmd"
 	"strings"
 )
 
@@ -58,7 +59,7 @@ func (w *Tree) CommitTimes(ctx context.Context, base, head string) ([]int64, err
 // lost nothing, and finds no commit that is nobody's.
 func (w *Tree) TakeUp(ctx context.Context, base, from string) (bool, error) {
 	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
-		return false, Unasked(err) // somebody has removed it
+		return false, gitcmd.Unasked(err) // somebody has removed it
 	}
 	if follows, err := w.Contains(ctx, base, from); err != nil || !follows {
 		return false, err
@@ -67,10 +68,10 @@ func (w *Tree) TakeUp(ctx context.Context, base, from string) (bool, error) {
 		return false, err
 	}
 	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
-		return false, Unasked(err) // somebody is at work here
+		return false, gitcmd.Unasked(err) // somebody is at work here
 	}
 	if _, err := w.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", from); err != nil {
-		return false, Unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
+		return false, gitcmd.Unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
 	}
 	return true, nil
 }

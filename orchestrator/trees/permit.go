@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"slices"
 	"strings"
 )
@@ -22,10 +23,10 @@ func (w *Tree) permit(ctx context.Context) error {
 	}
 	for opened := true; opened && ctx.Err() == nil; {
 		var said bytes.Buffer
-		call := Writing(statusAll()...)
+		call := gitcmd.Writing(statusAll()...)
 		call.Stderr = &said
 		if _, err := w.Repo.Run(ctx, call); err != nil {
-			return Unasked(err) // what is wrong with it, the next one tells
+			return gitcmd.Unasked(err) // what is wrong with it, the next one tells
 		}
 		opened = false
 		for _, folder := range closed(said.String()) {

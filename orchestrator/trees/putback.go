@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -20,15 +21,9 @@ func (v *Vault) look(ctx context.Context, repo *reanchor.Git) (sound bool) {
 	}
 	head, err := repo.Head(ctx)
 	if err != nil {
-		return Unasked(err) != nil
+		return gitcmd.Unasked(err) != nil
 	}
 	return head != ""
-}
-
-// Has reports whether a commit is in the repository, as far as git can be asked.
-func Has(ctx context.Context, repo *reanchor.Git, commit string) bool {
-	_, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "-e", commit + "^{commit}"}})
-	return err == nil || Unasked(err) != nil
 }
 
 // PutBack replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted,
@@ -37,14 +32,14 @@ func Has(ctx context.Context, repo *reanchor.Git, commit string) bool {
 func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	turn, err := attempts.HoldWithin(ctx, repositoryPatience, filepath.Join(filepath.Dir(v.Store), putBackLock), attempts.Self("", time.Now()))
+	turn, err := attempts.HoldWithin(ctx, gitcmd.LockPatience, filepath.Join(filepath.Dir(v.Store), putBackLock), attempts.Self("", time.Now()))
 	if err == nil { // whatever is wrong with the lock, .git is to be put back
 		defer func() { _ = turn.Release() }()
 	}
 	if sound() {
 		return "", nil
 	}
-	_, whole := os.Stat(filepath.Join(v.Store, headFile))
+	_, whole := os.Stat(filepath.Join(v.Store, gitcmd.HeadFile))
 	if _, err := os.Stat(v.Store + ".file"); err != nil && whole != nil {
 		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)
 	}
@@ -64,7 +59,7 @@ func (v *Vault) PutBack(ctx context.Context, sound func() bool) (string, error) 
 		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
 	}
 	if _, err := os.Stat(v.Store + ".file"); err == nil {
-		return why, copyFile(v.Store+".file", v.GitDir)
+		return why, gitcmd.CopyFile(v.Store+".file", v.GitDir)
 	}
 	// Made beside it and then renamed: half a .git, after a crash, would be taken for no repository at all.
 	half := v.Aside + ".new"

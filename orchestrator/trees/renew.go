@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"time"
 )
 
@@ -12,7 +13,7 @@ import (
 // than anything else in it. Until it is whole the copy has no HEAD; when it cannot be, it has its own again, and all its
 // objects.
 func renew(from, to string) error {
-	head := filepath.Join(to, headFile)
+	head := filepath.Join(to, gitcmd.HeadFile)
 	was, reading := os.ReadFile(head)
 	if err := os.RemoveAll(head); err != nil {
 		return err
@@ -22,7 +23,7 @@ func renew(from, to string) error {
 		err = mirror(from, to, copyChanged)
 	}
 	if err == nil {
-		err = copyFile(filepath.Join(from, headFile), head)
+		err = gitcmd.CopyFile(filepath.Join(from, gitcmd.HeadFile), head)
 	}
 	if err != nil && reading == nil {
 		err = errors.Join(err, os.RemoveAll(head), os.WriteFile(head, was, 0o644))
@@ -73,7 +74,7 @@ func copyChanged(from, to string) error {
 	if was, err := os.Lstat(to); err == nil && was.Mode() == info.Mode() && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) {
 		return nil
 	}
-	if err := copyFile(from, to); err != nil {
+	if err := gitcmd.CopyFile(from, to); err != nil {
 		return err
 	}
 	at := info.ModTime()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"slices"
 	"strings"
 )
@@ -25,7 +26,7 @@ func (r *Rules) replacements() map[string]string {
 	all := maps.Clone(r.packed.read(filepath.Join(shared, "packed-refs")))
 	entries, _ := os.ReadDir(filepath.Join(shared, filepath.FromSlash(replaceRefs))) // none as a rule
 	for _, e := range entries {
-		if hash := strings.TrimSpace(Contents(filepath.Join(shared, filepath.FromSlash(replaceRefs)), []string{e.Name()})[0]); hash != "" {
+		if hash := strings.TrimSpace(gitcmd.Contents(filepath.Join(shared, filepath.FromSlash(replaceRefs)), []string{e.Name()})[0]); hash != "" {
 			if all == nil {
 				all = make(map[string]string)
 			}
@@ -67,14 +68,14 @@ func (r *Rules) mendReplaced(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if _, was := r.replaced[name]; !was {
-			if _, err := r.Repo.Run(ctx, Writing("update-ref", "--no-deref", "-d", name)); err != nil {
+			if _, err := r.Repo.Run(ctx, gitcmd.Writing("update-ref", "--no-deref", "-d", name)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.replaced)) {
 		if r.replaced[name] != now[name] {
-			if _, err := r.Repo.Run(ctx, Writing("update-ref", "--no-deref", "--", name, r.replaced[name])); err != nil {
+			if _, err := r.Repo.Run(ctx, gitcmd.Writing("update-ref", "--no-deref", "--", name, r.replaced[name])); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -99,7 +100,7 @@ func (f *ruled) intact() bool {
 		return true
 	}
 	if f.there {
-		return SameAs(f.content, f.path)
+		return gitcmd.SameAs(f.content, f.path)
 	}
 	_, err := os.Lstat(f.path)
 	return errors.Is(err, fs.ErrNotExist)
@@ -149,9 +150,9 @@ func (r *Rules) mend(ctx context.Context) error {
 
 // putBack makes the file what it was.
 func (f *ruled) putBack() error {
-	err := RemoveTree(f.path)
+	err := gitcmd.RemoveTree(f.path)
 	if f.there {
-		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), replaceFile(f.path, f.content))
+		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), gitcmd.ReplaceFile(f.path, f.content))
 	}
 	return err
 }
@@ -185,7 +186,7 @@ func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
 		if content, err = r.without(ctx, f.content, changed, is); err != nil {
 			return err
 		}
-		if err := replaceFile(f.path, content); err != nil {
+		if err := gitcmd.ReplaceFile(f.path, content); err != nil {
 			return err
 		}
 		r.untold = append(r.untold, Meddling{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
@@ -195,14 +196,4 @@ func (r *Rules) mendConfig(ctx context.Context, f *ruled) error {
 	}
 	f.content, f.there = content, true
 	return nil
-}
-
-// replaceFile puts a file in place of another one, so that no git reads half of it.
-func replaceFile(path string, content []byte) error {
-	mode := fs.FileMode(0o644)
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		mode = info.Mode().Perm()
-	}
-	half := path + ".relay"
-	return errors.Join(RemoveTree(half), os.WriteFile(half, content, mode), os.Rename(half, path))
 }

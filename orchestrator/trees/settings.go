@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -113,7 +114,7 @@ func (r *Rules) settings(ctx context.Context, content []byte) (map[string][]stri
 
 // config asks git outside of any repository: this one's configuration may be what keeps git from working.
 func (r *Rules) config(ctx context.Context, content []byte, args ...string) ([]byte, error) {
-	call := Writing(append([]string{"config"}, args...)...)
+	call := gitcmd.Writing(append([]string{"config"}, args...)...)
 	call.Dir, call.GitDir, call.Stdin = r.Repo.CommonDir(), filepath.Join(os.DevNull, "none"), bytes.NewReader(content)
 	return reanchor.Run(ctx, call)
 }

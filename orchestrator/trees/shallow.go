@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 )
 
 // cut is the file in which git keeps which commits have no history here; "" when there is none.
-func (r *Rules) cut() string { return Contents(r.Repo.CommonDir(), []string{"shallow"})[0] }
+func (r *Rules) cut() string { return gitcmd.Contents(r.Repo.CommonDir(), []string{"shallow"})[0] }
 
 // mendShallow gives commits their history back that an agent has cut off, by hand or with git fetch --depth. What it has
 // fetched without its history stays as it is: that is not there.
@@ -28,9 +29,9 @@ func (r *Rules) mendShallow(ctx context.Context) error {
 		keep = append(keep, commit)
 	}
 	if path := filepath.Join(r.Repo.CommonDir(), "shallow"); len(given) > 0 {
-		err := RemoveTree(path)
+		err := gitcmd.RemoveTree(path)
 		if len(keep) > 0 {
-			err = replaceFile(path, []byte(strings.Join(keep, "\n")+"\n"))
+			err = gitcmd.ReplaceFile(path, []byte(strings.Join(keep, "\n")+"\n"))
 		}
 		if err != nil {
 			return err
@@ -43,13 +44,13 @@ func (r *Rules) mendShallow(ctx context.Context) error {
 
 // hasParents reports whether all parents of a commit are there.
 func (r *Rules) hasParents(ctx context.Context, commit string) bool {
-	text, err := r.Repo.Run(ctx, Writing("cat-file", "commit", commit))
+	text, err := r.Repo.Run(ctx, gitcmd.Writing("cat-file", "commit", commit))
 	if err != nil {
 		return true // what is no commit has no place in that file
 	}
 	header, _, _ := strings.Cut(string(text), "\n\n")
 	for line := range strings.Lines(header) {
-		if parent, ok := strings.CutPrefix(line, "parent "); ok && !Has(ctx, r.Repo, strings.TrimSpace(parent)) {
+		if parent, ok := strings.CutPrefix(line, "parent "); ok && !gitcmd.Has(ctx, r.Repo, strings.TrimSpace(parent)) {
 			return false
 		}
 	}

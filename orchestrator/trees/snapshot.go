@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -41,11 +42,11 @@ func TakeSnapshot(ctx context.Context, repo *reanchor.Git, ref, index string) (*
 		return nil, err
 	}
 	s.Commit = s.Head
-	status, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Args: []string{"status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames"}})
+	status, err := repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames"}})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(RemoveTree(index), copyFile(filepath.Join(repo.GitDir(), "index"), index)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := errors.Join(gitcmd.RemoveTree(index), gitcmd.CopyFile(filepath.Join(repo.GitDir(), "index"), index)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	paths := s.choose(string(status))
@@ -56,7 +57,7 @@ func TakeSnapshot(ctx context.Context, repo *reanchor.Git, ref, index string) (*
 		return nil, err
 	}
 	s.ref = ref
-	_, err = repo.Run(ctx, Writing("update-ref", "--", ref, s.Commit))
+	_, err = repo.Run(ctx, gitcmd.Writing("update-ref", "--", ref, s.Commit))
 	return s, err
 }
 
@@ -97,17 +98,17 @@ func (s *Snapshot) commit(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	index, err := s.git(ctx, nil, append(Nameless(), "commit-tree", "-m", "relay: the index when the run began", "-p", s.Head, staged)...)
+	index, err := s.git(ctx, nil, append(gitcmd.Nameless(), "commit-tree", "-m", "relay: the index when the run began", "-p", s.Head, staged)...)
 	if err != nil {
 		return err
 	}
-	s.Commit, err = s.git(ctx, nil, append(Nameless(), "commit-tree", "-m", "relay: the checkout when the run began", "-p", s.Head, "-p", index, files)...)
+	s.Commit, err = s.git(ctx, nil, append(gitcmd.Nameless(), "commit-tree", "-m", "relay: the checkout when the run began", "-p", s.Head, "-p", index, files)...)
 	return err
 }
 
 // git runs a command that goes by the snapshot's own index, with paths on its stdin.
 func (s *Snapshot) git(ctx context.Context, paths []string, args ...string) (string, error) {
-	call := Writing(args...)
+	call := gitcmd.Writing(args...)
 	call.Env = append(call.Env, "GIT_INDEX_FILE="+s.index)
 	call.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
 	out, err := s.repo.Run(ctx, call)
@@ -116,7 +117,7 @@ func (s *Snapshot) git(ctx context.Context, paths []string, args ...string) (str
 
 // Changed lists the files that are not what they were, by their paths.
 func (s *Snapshot) Changed(ctx context.Context) ([]string, error) {
-	out, err := s.repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index},
+	out, err := s.repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index},
 		Args: []string{"diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all"}})
 	paths := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), err
@@ -134,7 +135,7 @@ func (s *Snapshot) Source() string {
 func (s *Snapshot) Forget(ctx context.Context, keep bool) error {
 	err := os.RemoveAll(s.index)
 	if s.ref != "" && !keep {
-		_, deleting := s.repo.Run(ctx, Writing("update-ref", "-d", s.ref))
+		_, deleting := s.repo.Run(ctx, gitcmd.Writing("update-ref", "-d", s.ref))
 		err = errors.Join(err, deleting)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -24,9 +25,9 @@ func (w *Tree) Forsaken(ctx context.Context, most int, rewritten bool, known str
 		return nil, nil
 	}
 	args := append([]string{"rev-list", "--ignore-missing", "--parents"}, left...)
-	out, err := w.Repo.Run(ctx, reanchor.Call{Args: append(args, "--not", "HEAD", cmp.Or(known, "HEAD"), "--alternate-refs", "--"), Limit: MaxPrinted})
+	out, err := w.Repo.Run(ctx, reanchor.Call{Args: append(args, "--not", "HEAD", cmp.Or(known, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted})
 	if err != nil {
-		return nil, Unasked(err)
+		return nil, gitcmd.Unasked(err)
 	}
 	var tips []string
 	parents := map[string]bool{}
@@ -48,17 +49,17 @@ func (w *Tree) Forsaken(ctx context.Context, most int, rewritten bool, known str
 func (w *Tree) beside() (commits []string) {
 	heads := filepath.Join(w.Repo.GitDir(), "refs", "heads")
 	add := func(name, text string) {
-		if hash := strings.TrimSpace(text); name != w.Branch && isObject(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
+		if hash := strings.TrimSpace(text); name != w.Branch && gitcmd.IsObject(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
 			commits = append(commits, hash)
 		}
 	}
 	_ = filepath.WalkDir(heads, func(path string, e fs.DirEntry, err error) error {
 		if rel, relErr := filepath.Rel(w.Repo.GitDir(), path); err == nil && relErr == nil && e.Type().IsRegular() {
-			add(filepath.ToSlash(rel), Plain(path, SmallFile))
+			add(filepath.ToSlash(rel), gitcmd.Plain(path, gitcmd.SmallFile))
 		}
 		return nil
 	})
-	packed := Plain(filepath.Join(w.Repo.GitDir(), packedRefs), MaxPrinted)
+	packed := gitcmd.Plain(filepath.Join(w.Repo.GitDir(), gitcmd.PackedRefs), gitcmd.MaxPrinted)
 	for line := range strings.Lines(packed) {
 		hash, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		branch, ok := strings.CutPrefix(name, "refs/heads/")
@@ -76,10 +77,10 @@ func (w *Tree) beside() (commits []string) {
 // leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of
 // it an agent can have written: only what looks like a commit counts.
 func (w *Tree) leftBehind() []string {
-	texts := Contents(w.Repo.GitDir(), []string{"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head"})
+	texts := gitcmd.Contents(w.Repo.GitDir(), []string{"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head"})
 	var left []string
 	add := func(name string) {
-		if isObject(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
+		if gitcmd.IsObject(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
 			left = append(left, name)
 		}
 	}
@@ -99,8 +100,3 @@ func (w *Tree) leftBehind() []string {
 
 // leftMost bounds how many places of HEAD are looked at.
 const leftMost = 1000
-
-// isObject reports whether a text looks like the name of an object.
-func isObject(name string) bool {
-	return (len(name) == 40 || len(name) == 64) && strings.Trim(name, "0123456789abcdef") == ""
-}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -33,7 +34,7 @@ func Unsuited(ctx context.Context, repo *reanchor.Git) error {
 		}
 		return &text.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}
 	}
-	for _, taken := range []string{"relay", strings.TrimSuffix(TaskBranches, "/")} {
+	for _, taken := range []string{"relay", strings.TrimSuffix(gitcmd.TaskBranches, "/")} {
 		at, err := repo.Ref(ctx, "refs/heads/"+taken)
 		if err != nil {
 			return err
@@ -100,7 +101,7 @@ func populated(ctx context.Context, repo *reanchor.Git) (string, error) {
 // lfs refuses a repository whose large files git could not write into a worktree, because the program is missing that
 // the configuration asks for. Without that configuration, what stands for a large file is a small one like any other.
 func lfs(ctx context.Context, repo *reanchor.Git) error {
-	attributes := Contents(repo.Root(), []string{".gitattributes"})[0]
+	attributes := gitcmd.Contents(repo.Root(), []string{".gitattributes"})[0]
 	if !strings.Contains(attributes, "filter=lfs") {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -32,29 +33,13 @@ type Tree struct {
 }
 
 func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
-	call := Writing(args...)
-	if stdin != nil {
-		call.Stdin = stdin
-	}
-	return w.run(ctx, call)
+	return w.runner().Git(ctx, stdin, args...)
 }
 
-func (w *Tree) run(ctx context.Context, call reanchor.Call) ([]byte, error) {
-	out, err := w.Repo.Run(ctx, call)
-	if err == nil || ctx.Err() != nil || !w.locked() {
-		return out, err
-	}
-	// What was killed a moment ago has left its lock, or an editor's git was quicker.
-	if err := errors.Join(w.unlockOwn(), Unlatch(w.Repo, w.Branch)); err != nil {
-		return out, err
-	}
-	if stdin, ok := call.Stdin.(io.Seeker); ok {
-		if _, err := stdin.Seek(0, io.SeekStart); err != nil {
-			return out, err
-		}
-	}
-	return w.Repo.Run(ctx, call)
-}
+func (w *Tree) runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
+
+// Unlock is [Runner.Unlock] for this checkout.
+func (w *Tree) Unlock(ctx context.Context) error { return w.runner().Unlock(ctx) }
 
 // untracked lists untracked, not ignored files that are not the user's own.
 func (w *Tree) untracked(ctx context.Context) ([]string, error) {
@@ -126,7 +111,7 @@ func (w *Tree) identity(ctx context.Context) []string {
 	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
 		return nil
 	}
-	return Nameless()
+	return gitcmd.Nameless()
 }
 
 // Head is the commit it stands at.
@@ -137,15 +122,7 @@ func (w *Tree) Head(ctx context.Context) (string, error) {
 // Contains reports whether commit base is part of head's history.
 func (w *Tree) Contains(ctx context.Context, base, head string) (bool, error) {
 	_, err := w.git(ctx, nil, "merge-base", "--is-ancestor", base, head)
-	return err == nil, Unasked(err)
-}
-
-// Unasked keeps only the error of a question that git could not be asked: it has no answer.
-func Unasked(err error) error {
-	if errors.Is(err, reanchor.ErrNoRoom) {
-		return err
-	}
-	return nil
+	return err == nil, gitcmd.Unasked(err)
 }
 
 // Readable reports whether git can read the index and knows the commit the attempt began from.
@@ -154,13 +131,13 @@ func (w *Tree) Readable(ctx context.Context, base string) bool {
 	if err == nil {
 		_, err = w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
 	}
-	return err == nil || Unasked(err) != nil // then nobody knows of anything wrong
+	return err == nil || gitcmd.Unasked(err) != nil // then nobody knows of anything wrong
 }
 
 // OnBranch reports whether HEAD is still the branch the run works on.
 func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 	branch, err := w.Repo.Branch(ctx)
-	return err == nil && "refs/heads/"+branch == w.Branch, Unasked(err)
+	return err == nil && "refs/heads/"+branch == w.Branch, gitcmd.Unasked(err)
 }
 
 // Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
 )
@@ -272,7 +273,7 @@ func TestLocksOfOthers(t *testing.T) {
 		}
 	}
 	l := newTreeLab(t).begin()
-	l.tree.Branch = "refs/heads/" + TaskBranches + "e/T1"
+	l.tree.Branch = "refs/heads/" + gitcmd.TaskBranches + "e/T1"
 	l.Write(".git/"+l.tree.Branch+".lock", "")
 	if err := l.tree.Unlock(t.Context()); err != nil || l.There(".git/"+l.tree.Branch+".lock") {
 		t.Errorf("the lock of a task's own branch is there: %v", err)

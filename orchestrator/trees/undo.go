@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"slices"
 	"strings"
 )
@@ -29,8 +30,8 @@ func (w *Tree) differing(ctx context.Context, commit, filter string, protected f
 			return nil, err
 		}
 	}
-	call := Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
-	call.Limit = MaxPrinted
+	call := gitcmd.Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
+	call.Limit = gitcmd.MaxPrinted
 	out, err := w.Repo.Run(ctx, call)
 	paths := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
 	return w.unconverted(ctx, commit, paths), err

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -13,7 +14,7 @@ import (
 // unseen names what git status does not show of a worktree: repositories that stand in it and have something that is
 // nowhere else, and changes of files that git was told not to look at.
 func (w *Tree) unseen(ctx context.Context) (string, error) {
-	list, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage", "-v", "-z"}, Limit: MaxPrinted})
+	list, err := w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage", "-v", "-z"}, Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return "git cannot list its files: " + err.Error(), ctx.Err()
 	}
@@ -50,7 +51,7 @@ func (w *Tree) holds(ctx context.Context, path, object string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return err != nil
 	}
-	out, err := w.Repo.Run(ctx, Writing("hash-object", "--", path))
+	out, err := w.Repo.Run(ctx, gitcmd.Writing("hash-object", "--", path))
 	return err == nil && strings.TrimSpace(string(out)) == object
 }
 
@@ -60,6 +61,6 @@ func isRepository(path string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	_, err = os.Lstat(filepath.Join(path, headFile))
+	_, err = os.Lstat(filepath.Join(path, gitcmd.HeadFile))
 	return err == nil
 }

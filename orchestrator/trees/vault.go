@@ -1,7 +1,6 @@
 package trees
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -39,7 +39,7 @@ func (v *Vault) Save() error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil // it is elsewhere, and what is said of a linked worktree holds: there is no copy
 	case !info.IsDir():
-		return errors.Join(os.RemoveAll(v.Store), os.MkdirAll(filepath.Dir(v.Store), 0o700), copyFile(v.GitDir, v.Store+".file"))
+		return errors.Join(os.RemoveAll(v.Store), os.MkdirAll(filepath.Dir(v.Store), 0o700), gitcmd.CopyFile(v.GitDir, v.Store+".file"))
 	}
 	if err := os.RemoveAll(v.Store + ".file"); err != nil {
 		return err
@@ -63,11 +63,11 @@ func private(dir string) error { return errors.Join(os.MkdirAll(dir, 0o700), os.
 
 // standing reports whether .git has what no repository is without, or was never copied.
 func (v *Vault) standing() bool {
-	if _, err := os.Lstat(filepath.Join(v.Store, headFile)); err != nil {
+	if _, err := os.Lstat(filepath.Join(v.Store, gitcmd.HeadFile)); err != nil {
 		return true
 	}
-	for _, name := range []string{headFile, "objects", "refs"} {
-		if info, err := os.Lstat(filepath.Join(v.GitDir, name)); err != nil || info.IsDir() == (name == headFile) {
+	for _, name := range []string{gitcmd.HeadFile, "objects", "refs"} {
+		if info, err := os.Lstat(filepath.Join(v.GitDir, name)); err != nil || info.IsDir() == (name == gitcmd.HeadFile) {
 			return false
 		}
 	}
@@ -110,7 +110,7 @@ func (v *Vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 	if info, err := os.Lstat(v.GitDir); err != nil || !info.IsDir() {
 		return "", nil // a linked worktree shares its configuration with others; there is no copy of it
 	}
-	if _, err := os.Stat(filepath.Join(v.Store, headFile)); err != nil || !v.reconfigured() {
+	if _, err := os.Stat(filepath.Join(v.Store, gitcmd.HeadFile)); err != nil || !v.reconfigured() {
 		return "", nil
 	}
 	if info, err := os.Lstat(filepath.Join(v.GitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
@@ -123,7 +123,7 @@ func (v *Vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 		if err := os.RemoveAll(to); err != nil {
 			return "", err
 		}
-		if err := copyFile(filepath.Join(v.Store, name), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := gitcmd.CopyFile(filepath.Join(v.Store, name), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 	}
@@ -133,7 +133,7 @@ func (v *Vault) mendConfig(ctx context.Context, repo *reanchor.Git) (string, err
 // finds reports whether git finds a checkout where it was, as far as it can be asked.
 func finds(ctx context.Context, repo *reanchor.Git) bool {
 	found, err := reanchor.OpenGit(ctx, repo.Root())
-	return err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir() || ctx.Err() != nil || Unasked(err) != nil
+	return err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir() || ctx.Err() != nil || gitcmd.Unasked(err) != nil
 }
 
 // reconfigured reports whether the configuration is not the one of the copy.
@@ -154,17 +154,7 @@ func sameContent(ours, theirs string) bool {
 		_, err2 := os.Lstat(theirs)
 		return errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist)
 	}
-	return SameAs(one, theirs)
-}
-
-// SameAs compares a file that an agent can write with what it should have in it.
-func SameAs(content []byte, path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
-		return false
-	}
-	found, err := os.ReadFile(path)
-	return err == nil && bytes.Equal(content, found)
+	return gitcmd.SameAs(one, theirs)
 }
 
 // Alone reports whether no other run in this checkout has a copy beside this one. A lock in .git would not tell: it goes
@@ -181,7 +171,7 @@ func (v *Vault) Alone() bool {
 func (v *Vault) Gone() bool {
 	info, err := os.Lstat(v.GitDir)
 	if err == nil && info.IsDir() {
-		_, err = os.Lstat(filepath.Join(v.GitDir, headFile))
+		_, err = os.Lstat(filepath.Join(v.GitDir, gitcmd.HeadFile))
 	}
 	return errors.Is(err, fs.ErrNotExist)
 }

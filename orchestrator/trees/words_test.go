@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/text"
 )
@@ -32,10 +33,10 @@ func TestWordsForTrees(t *testing.T) {
 	if got, err := (&Tree{Repo: odd.Open()}).unseen(t.Context()); err != nil || !strings.HasPrefix(got, "git cannot list its files: git ls-files: ") {
 		t.Errorf("got %q, %v", got, err)
 	}
-	release := repotest.Want[func() error](t)(LockRepository(t.Context(), l.Open()))
+	release := repotest.Want[func() error](t)(gitcmd.LockRepository(t.Context(), l.Open()))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupted"))
-	if _, err := LockRepository(ctx, l.Open()); err == nil || err.Error() != "wait for the lock of the repository: interrupted" {
+	if _, err := gitcmd.LockRepository(ctx, l.Open()); err == nil || err.Error() != "wait for the lock of the repository: interrupted" {
 		t.Errorf("got %v", err)
 	}
 	if err := release(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -33,7 +33,7 @@ func (a *acquisition) reuse(ctx context.Context, s *state) (*reanchor.Git, error
 		return nil, err
 	}
 	// First what is there too much: attributes among it would have a say in what is checked out.
-	inner, err := trees.Sweep(a.path, s.mode)
+	inner, err := gitcmd.Sweep(a.path, s.mode)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (a *acquisition) renew(ctx context.Context, head, kept string) error {
 		}
 	}
 	own := filepath.Join(a.path, ".git")
-	if err := errors.Join(trees.RemoveTree(own), os.Rename(fresh, own)); err != nil {
+	if err := errors.Join(gitcmd.RemoveTree(own), os.Rename(fresh, own)); err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(fresh)) // unless another slot is being made
@@ -161,7 +161,7 @@ func empty(folders []string) error {
 		if !isDir(folder) {
 			continue
 		}
-		if err := errors.Join(trees.RemoveTree(folder), os.Mkdir(folder, 0o755)); err != nil {
+		if err := errors.Join(gitcmd.RemoveTree(folder), os.Mkdir(folder, 0o755)); err != nil {
 			return err
 		}
 	}

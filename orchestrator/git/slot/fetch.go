@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -16,7 +16,7 @@ func (p *Pool) Fetch(ctx context.Context, from *reanchor.Git, commit, base, ref 
 	if p.partial() {
 		return p.fetchPack(ctx, from, commit, base, ref)
 	}
-	call := trees.Writing(
+	call := gitcmd.Writing(
 		"-c", "fetch.fsckObjects=true", "-c", "protocol.version=2", "-c", "protocol.file.allow=always", "-c", "fetch.writeCommitGraph=false",
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-show-forced-updates",
 		"--no-prune", "--update-head-ok", "--force", "--refmap=", "--negotiation-tip="+base, "--", from.GitDir(), commit+":"+ref,
@@ -45,7 +45,7 @@ func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, 
 		return err
 	}
 	defer func() { err = errors.Join(err, pack.Close(), os.Remove(path)) }()
-	call := trees.Writing("pack-objects", "--quiet", "--revs", "--thin", "--missing=allow-promisor", "--stdout")
+	call := gitcmd.Writing("pack-objects", "--quiet", "--revs", "--thin", "--missing=allow-promisor", "--stdout")
 	call.Stdin, call.Stdout = strings.NewReader(commit+"\n^"+base+"\n"), pack
 	if _, err := from.Run(ctx, call); err != nil {
 		return err
@@ -53,11 +53,11 @@ func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, 
 	if _, err := pack.Seek(0, 0); err != nil {
 		return err
 	}
-	call = trees.Writing("index-pack", "--stdin", "--fix-thin", "--fsck-objects")
+	call = gitcmd.Writing("index-pack", "--stdin", "--fix-thin", "--fsck-objects")
 	call.Stdin = pack
 	if _, err := p.Repo.Run(ctx, call); err != nil {
 		return err
 	}
-	_, err = p.Repo.Run(ctx, trees.Writing("update-ref", "--no-deref", "--", ref, commit))
+	_, err = p.Repo.Run(ctx, gitcmd.Writing("update-ref", "--no-deref", "--", ref, commit))
 	return err
 }

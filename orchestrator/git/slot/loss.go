@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -52,7 +53,7 @@ func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
 
 func (p *Pool) lossOf(ctx context.Context, path string) (string, error) {
 	repo := p.git(path)
-	if err := errors.Join(trees.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
 		return "", err
 	}
 	if why, err := trees.Unsaved(ctx, repo); err != nil || why != "" {

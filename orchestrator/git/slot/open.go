@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -36,7 +37,7 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 	if !sound(repo.GitDir()) {
 		return repo, true, a.rebuild(ctx)
 	}
-	if err := errors.Join(trees.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
 		return nil, false, err
 	}
 	return repo, false, a.mendHead(ctx, repo)
@@ -73,7 +74,7 @@ func (p *Pool) restore(ctx context.Context, dir string) error {
 	for _, name := range steering {
 		path, text := filepath.Join(dir, filepath.FromSlash(name)), files[name]
 		if text == "" {
-			err = errors.Join(err, trees.RemoveTree(path))
+			err = errors.Join(err, gitcmd.RemoveTree(path))
 		} else if fileText(path) != text {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
 		}
@@ -108,11 +109,11 @@ func (a *acquisition) mendHead(ctx context.Context, repo *reanchor.Git) error {
 			return err
 		}
 	}
-	if indexSound(filepath.Join(repo.GitDir(), "index"), trees.Wide(a.commit)) {
+	if indexSound(filepath.Join(repo.GitDir(), "index"), gitcmd.Wide(a.commit)) {
 		return nil
 	}
 	for _, name := range []string{"index", "index.lock"} {
-		if err := trees.RemoveTree(filepath.Join(repo.GitDir(), name)); err != nil {
+		if err := gitcmd.RemoveTree(filepath.Join(repo.GitDir(), name)); err != nil {
 			return err
 		}
 	}
@@ -128,9 +129,9 @@ func (a *acquisition) standOnBranch(ctx context.Context, repo *reanchor.Git) err
 	}
 	ref := "refs/heads/" + a.branch
 	at, err := repo.Ref(ctx, ref)
-	if err != nil || at == "" || !trees.Has(ctx, repo, at) {
+	if err != nil || at == "" || !gitcmd.Has(ctx, repo, at) {
 		path := filepath.Join(repo.GitDir(), filepath.FromSlash(ref))
-		if err := errors.Join(clearWay(repo.GitDir(), path), trees.RemoveTree(path+".lock")); err != nil {
+		if err := errors.Join(clearWay(repo.GitDir(), path), gitcmd.RemoveTree(path+".lock")); err != nil {
 			return err
 		}
 		if err := os.WriteFile(path, []byte(a.commit+"\n"), 0o644); err != nil {
@@ -142,7 +143,7 @@ func (a *acquisition) standOnBranch(ctx context.Context, repo *reanchor.Git) err
 
 // clearWay makes room for a file below a git folder, with the folders that it is in.
 func clearWay(top, path string) error {
-	if err := trees.ClearWay(top, path); err != nil {
+	if err := gitcmd.ClearPath(top, path); err != nil {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(path), 0o755)
@@ -155,7 +156,7 @@ func indexSound(path string, wide bool) bool {
 		return false
 	}
 	content, err := os.ReadFile(path)
-	h := trees.NewHash(wide)
+	h := gitcmd.NewHash(wide)
 	end := len(content) - h.Size()
 	if err != nil || end < 0 || !bytes.HasPrefix(content, []byte("DIRC")) {
 		return false
@@ -185,7 +186,7 @@ func spare(path string) error {
 
 // replace writes a file, in place of whatever an agent has put there.
 func replace(path, text string) error {
-	return errors.Join(trees.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
+	return errors.Join(gitcmd.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
 }
 
 // linkedAdmin is git's own folder of a worktree that an earlier version of relay has made at path, "" when there is none.
@@ -235,5 +236,5 @@ func (p *Pool) adopt(ctx context.Context, a *acquisition) error {
 			return err
 		}
 	}
-	return errors.Join(replace(filepath.Join(own, "HEAD"), head), trees.RemoveTree(admin))
+	return errors.Join(replace(filepath.Join(own, "HEAD"), head), gitcmd.RemoveTree(admin))
 }

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"syscall"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -107,7 +107,7 @@ func (p *Pool) clear(name, path string) error {
 		if err := os.Rename(path, gone); err != nil {
 			gone = path // a folder that cannot be moved
 		}
-		if err := trees.RemoveTree(gone); err != nil {
+		if err := gitcmd.RemoveTree(gone); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (p *Pool) clear(name, path string) error {
 	if admin == "" {
 		return nil
 	}
-	err := trees.RemoveTree(admin)
+	err := gitcmd.RemoveTree(admin)
 	_ = os.Remove(filepath.Dir(admin)) // as git does with the last one
 	return err
 }
@@ -126,7 +126,7 @@ func (p *Pool) Close() error {
 	if err != nil {
 		return err
 	}
-	return trees.RemoveTree(filepath.Join(dir, scratch))
+	return gitcmd.RemoveTree(filepath.Join(dir, scratch))
 }
 
 // scratch returns a path in the scratch folder at which there is nothing.
@@ -136,7 +136,7 @@ func (p *Pool) scratch(name string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, scratch, name)
-	return path, errors.Join(trees.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
+	return path, errors.Join(gitcmd.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
 }
 
 // Names lists what stands in Dir.
@@ -169,7 +169,7 @@ func (p *Pool) writing(args ...string) reanchor.Call {
 	if workers <= 0 {
 		workers = runtime.NumCPU()
 	}
-	return trees.Writing(append([]string{
+	return gitcmd.Writing(append([]string{
 		"-c", fmt.Sprintf("checkout.workers=%d", workers),
 		// So that the index knows of every change, and is all in one file.
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -18,7 +18,7 @@ func Pushed(repo *reanchor.Git) (branches []string) {
 		if err != nil || !e.Type().IsRegular() {
 			return nil
 		}
-		if bytes.Contains([]byte(trees.Plain(path, trees.MaxPrinted)), []byte("\tupdate by push")) {
+		if bytes.Contains([]byte(gitcmd.Plain(path, gitcmd.MaxPrinted)), []byte("\tupdate by push")) {
 			branch, _ := filepath.Rel(root, path)
 			branches = append(branches, filepath.ToSlash(branch))
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -66,17 +66,17 @@ func (p *Pool) initial(ctx context.Context) (string, error) {
 	if p.Repo.Wide() {
 		format = "--object-format=sha256"
 	}
-	call := trees.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main", "init", "--quiet", "--template=", format, "--", dir)
+	call := gitcmd.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main", "init", "--quiet", "--template=", format, "--", dir)
 	call.Dir, call.Env = filepath.Dir(dir), append(call.Env, "GIT_DEFAULT_REF_FORMAT=files")
 	if _, err := reanchor.Run(ctx, call); err != nil {
 		return "", err
 	}
 	text := fileText(filepath.Join(dir, ".git", "config"))
-	return text, trees.RemoveTree(dir)
+	return text, gitcmd.RemoveTree(dir)
 }
 
 // fileText reads a file; "" when it cannot.
-func fileText(path string) string { return trees.Plain(path, trees.SmallFile) }
+func fileText(path string) string { return gitcmd.Plain(path, gitcmd.SmallFile) }
 
 // alternates is the file that names the folder of objects a repository borrows from.
 func alternates(objects string) string {
@@ -123,19 +123,19 @@ func (p *Pool) cut(dir string) error {
 	to := filepath.Join(dir, "shallow")
 	text, err := os.ReadFile(filepath.Join(p.Repo.CommonDir(), "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return trees.RemoveTree(to)
+		return gitcmd.RemoveTree(to)
 	}
-	if err != nil || trees.SameAs(text, to) {
+	if err != nil || gitcmd.SameAs(text, to) {
 		return err
 	}
-	return errors.Join(trees.RemoveTree(to), os.WriteFile(to, text, 0o644))
+	return errors.Join(gitcmd.RemoveTree(to), os.WriteFile(to, text, 0o644))
 }
 
 // refs is the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
 // they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
 // not: nobody builds on what has not landed.
 func (p *Pool) refs(ctx context.Context) (string, error) {
-	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: trees.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
+	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func (p *Pool) refs(ctx context.Context) (string, error) {
 	found := make(map[string]string)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if len(fields) != 2 || strings.HasPrefix(fields[1], "refs/heads/"+trees.TaskBranches) { // one with three stands for another one
+		if len(fields) != 2 || strings.HasPrefix(fields[1], "refs/heads/"+gitcmd.TaskBranches) { // one with three stands for another one
 			continue
 		}
 		if branch, ok := strings.CutPrefix(fields[1], "refs/heads/"); ok {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
@@ -68,7 +68,7 @@ func (p *Pool) local(ctx context.Context) ([][2]string, error) {
 
 // localSettings lists a configuration file of the repository, without what it includes.
 func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]string, err error) {
-	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: trees.MaxPrinted, Args: []string{"config", which, "--no-includes", "-z", "--list"}})
+	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"config", which, "--no-includes", "-z", "--list"}})
 	var said *reanchor.GitError
 	if err != nil && (!errors.As(err, &said) || said.Code != 1) {
 		return nil, err

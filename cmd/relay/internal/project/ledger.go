@@ -9,7 +9,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
 	"relay/orchestrator"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/integration"
 )
 
 // View reads what the ledger knows. An epic that was written by hand and never run has none yet.
@@ -84,7 +84,7 @@ func (p *Project) forgetUndoneFinish(ctx context.Context, l *attempts.Ledger) er
 	if l.Integration.Finished == "" || l.Landed == "" {
 		return nil
 	}
-	there, err := landing.NewTrunk(p.Git, l.EpicID, landing.Merge).Contains(ctx, "refs/heads/"+l.Integration.Finished, l.Landed)
+	there, err := integration.NewBranch(p.Git, l.EpicID, integration.Merge).Contains(ctx, "refs/heads/"+l.Integration.Finished, l.Landed)
 	if err == nil && !there {
 		l.Integration.Finished = ""
 	}

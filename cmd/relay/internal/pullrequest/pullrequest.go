@@ -16,7 +16,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/text"
 )
 
@@ -62,7 +62,7 @@ var errToolLimit = errors.New("took too long")
 type Opener struct {
 	App     *cli.App
 	Project *project.Project
-	Step    *landing.Finish
+	Step    *finish.Step
 	DryRun  bool
 }
 
@@ -73,7 +73,7 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*Request, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{Remote: remote.Name, Base: remote.Branch, Head: o.Step.Branch, Title: text.Line(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body)}
+	r := &Request{Remote: remote.Name, Base: remote.Branch, Head: o.Step.Name, Title: text.Line(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body)}
 	tool := o.tool(ctx, remote)
 	byHand := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
 	if tool != nil {
@@ -155,7 +155,7 @@ func (t *hostTool) typed(r *Request) string {
 }
 
 // tool finds the program for the host of a remote: by the host's name, or by who knows the host.
-func (o *Opener) tool(ctx context.Context, remote landing.Remote) *hostTool {
+func (o *Opener) tool(ctx context.Context, remote finish.Remote) *hostTool {
 	for _, address := range remote.URLs {
 		host := hostOf(address)
 		switch {

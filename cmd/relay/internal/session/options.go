@@ -15,7 +15,7 @@ import (
 	"relay/configs"
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
-	"relay/orchestrator/landing"
+	"relay/orchestrator/git/integration"
 	"relay/review"
 )
 
@@ -41,7 +41,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 	return orchestrator.Options{
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Vault: p.BackupDir(),
 		Files:     configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
-		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: landing.Mode(c.Landing), Jobs: c.Jobs,
+		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
 		Limits: orchestrator.Limits{

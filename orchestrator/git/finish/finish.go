@@ -1,0 +1,240 @@
+// Package finish puts an epic's integration branch onto a branch of the user's: it plans the step, refuses what would
+// overwrite or land something unseen, takes the step, and pushes. How two histories are joined is in package integration.
+package finish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Options say what becomes of an epic's integration branch.
+type Options struct {
+	Git     *reanchor.Git // the user's checkout
+	Epic    *epic.Epic
+	Into    string // branch that shall have the work, without refs/heads/
+	Landing integration.Mode
+	Apart   bool // Into is not to be moved here: the work is proposed elsewhere
+	Ledger  integration.LedgerView
+}
+
+// Step is the step that puts an epic's integration branch onto a branch of the user's. It is made in the object
+// database and has not been taken.
+type Step struct {
+	Name    string // the integration branch, without refs/heads/
+	Tip     string // commit it ends in
+	Into    string
+	Old     string // commit that Into is at
+	New     string // commit it shall be at; Old when there is nothing to do
+	How     How
+	Commits int    // that Into gets
+	Here    bool   // Into is checked out in the user's checkout
+	Head    string // branch that is; "" : HEAD is detached
+
+	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
+	branch      *integration.Branch
+}
+
+// How says in which way a branch takes another in.
+type How string
+
+// Ways of a [Step].
+const (
+	NothingToLand How = "nothing"
+	Proposal      How = "proposal" // elsewhere, on a host
+	FastForward   How = "fast-forward"
+	MergeCommit   How = "merge"
+	Replay        How = "rebase"
+)
+
+// Plan makes the step, and looks for whatever would be in its way. What keeps it from being taken is a
+// [*text.RefusedError] that says what to type.
+func Plan(ctx context.Context, o Options) (*Step, error) {
+	f := &Step{Into: o.Into, branch: integration.NewBranch(o.Git, o.Epic.ID, o.Landing)}
+	f.Name = strings.TrimPrefix(f.branch.BranchRef(), "refs/heads/")
+	err := f.checkComplete(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.Tip, err = f.branch.Tip(ctx); err != nil {
+		return nil, err
+	}
+	if f.Tip == "" {
+		return nil, &text.RefusedError{Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
+			Hint: "relay work makes it; with isolation none what was made is on your own branch"}
+	}
+	if err = f.resolve(ctx); err != nil {
+		return nil, err
+	}
+	if f.Old, err = o.Git.Ref(ctx, "refs/heads/"+f.Into); err != nil {
+		return nil, err
+	}
+	if f.Old == "" {
+		hint := "relay finish --into BRANCH names another"
+		if f.nameable(ctx) {
+			hint += "; git branch " + text.ShellWord(f.Into) + " " + f.Name + " makes it"
+		}
+		return nil, &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
+	}
+	f.How, f.New = NothingToLand, f.Old
+	if there, err := f.alreadyLanded(ctx, o.Ledger); err != nil || there {
+		return f, err
+	}
+	if o.Apart {
+		f.How = Proposal
+		f.Commits, err = f.count(ctx, f.Tip)
+		return f, err
+	}
+	if err := f.checkTarget(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.build(ctx, o); err != nil {
+		return nil, err
+	}
+	if f.Commits, err = f.count(ctx, f.New); err != nil {
+		return nil, err
+	}
+	return f, f.checkOverwrites(ctx)
+}
+
+// resolve refuses a target that is none, and takes a name that stands for another branch for that branch: what moves is
+// that one, and somebody may have it checked out.
+func (f *Step) resolve(ctx context.Context) error {
+	if f.Into == "" {
+		return &text.RefusedError{Reason: "it is not known which branch " + f.Name + " belongs on: HEAD was detached when the epic began",
+			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Name + " keeps the work under another name"}
+	}
+	if _, err := f.branch.Git(ctx, nil, "check-ref-format", "refs/heads/"+f.Into); err != nil && ctx.Err() == nil {
+		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
+	}
+	if target, err := f.branch.Git(ctx, nil, "symbolic-ref", "--quiet", "refs/heads/"+f.Into); err == nil {
+		into, branch := strings.CutPrefix(target, "refs/heads/")
+		if !branch {
+			return &text.RefusedError{Reason: f.Into + " stands for " + target + ", which is no branch", Hint: "relay finish --into BRANCH names another"}
+		}
+		f.Into = into
+	}
+	if f.Into == f.Name {
+		return &text.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+	}
+	return ctx.Err()
+}
+
+// nameable reports whether git makes a branch of that name, and it would mean nothing else then.
+func (f *Step) nameable(ctx context.Context) bool {
+	if f.Into == "HEAD" || f.Into == "@" {
+		return false
+	}
+	remote, err := f.branch.Repo.Ref(ctx, "refs/remotes/"+f.Into)
+	if err == nil && remote == "" {
+		_, err = f.branch.Git(ctx, nil, "check-ref-format", "--branch", f.Into)
+	}
+	return err == nil && remote == ""
+}
+
+// checkTarget refuses a branch that somebody is at work on.
+func (f *Step) checkTarget(ctx context.Context) error {
+	facts, err := f.branch.Repo.Facts(ctx, 1)
+	if err != nil {
+		return err
+	}
+	f.Head = facts.Branch
+	f.Here = f.Head == f.Into
+	if facts.Unmerged {
+		return &text.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
+	}
+	if f.Here {
+		f.uncommitted = facts.Changes
+		return nil
+	}
+	where, gone, err := f.elsewhere(ctx)
+	switch {
+	case err != nil:
+		return err
+	case gone:
+		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
+	case where != "":
+		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+			Hint: "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx)}
+	case f.branch.InRebase("refs/heads/" + f.Into):
+		return &text.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
+	}
+	return nil
+}
+
+// elsewhere is the worktree that has Into checked out, "" when none has; gone when git would forget it.
+func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err error) {
+	out, err := f.branch.Repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
+	if err != nil {
+		return "", false, err
+	}
+	for block := range strings.SplitSeq(string(out), "\x00\x00") {
+		where, rest, _ := strings.Cut(block, "\x00")
+		if strings.Contains(rest+"\x00", "\x00branch refs/heads/"+f.Into+"\x00") {
+			return strings.TrimPrefix(where, "worktree "), strings.Contains(rest, "\x00prunable"), nil
+		}
+	}
+	return "", false, nil
+}
+
+// build makes the commit that Into shall be at.
+func (f *Step) build(ctx context.Context, o Options) (err error) {
+	f.How, f.New = FastForward, f.Tip
+	if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
+		return err
+	}
+	f.How = MergeCommit
+	if o.Landing == integration.Rebase {
+		done, err := f.replay(ctx)
+		if err != nil || done {
+			return f.conflictHint(ctx, err)
+		}
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
+	merging := integration.NewBranch(o.Git, o.Epic.ID, integration.Merge)
+	f.New, err = merging.Integrate(ctx, f.Old, f.Tip, integration.MergeInput{Message: message})
+	return f.conflictHint(ctx, err)
+}
+
+// conflictHint says what a person types who wants to put two changes together that do not go together by themselves.
+func (f *Step) conflictHint(ctx context.Context, err error) error {
+	var c *integration.ConflictError
+	if !errors.As(err, &c) {
+		return err
+	}
+	begin := "git merge " + f.tipName(ctx)
+	if !f.Here {
+		begin = "git switch " + text.ShellWord(f.Into) + " && " + begin
+	}
+	where := text.Listed(c.Files)
+	if where == "" {
+		return &text.RefusedError{Reason: f.Into + " and " + f.Name + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
+	}
+	return &text.RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Name, where),
+		Hint: begin + ", settle what git names there, git commit; nothing has been changed yet"}
+}
+
+// tipName is a name for the tip that a person can type: the branch, unless that is somewhere else.
+func (f *Step) tipName(ctx context.Context) string {
+	if at, err := f.branch.Repo.Ref(ctx, f.branch.BranchRef()); err == nil && at == f.Tip {
+		return f.Name
+	}
+	return f.Tip
+}
+
+// count returns how many commits to has that Into has not.
+func (f *Step) count(ctx context.Context, to string) (int, error) {
+	out, err := f.branch.Git(ctx, nil, "rev-list", "--count", f.Old+".."+to, "--")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(out)
+}

@@ -1,0 +1,168 @@
+package finish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Land takes the step. A branch that is checked out is moved together with its files, any other one by itself, and
+// only if it is where it was when the step was made. free is asked before the checkout's files are changed: its error
+// says who works there.
+func (f *Step) Land(ctx context.Context, free func() error) error {
+	if f.How == NothingToLand {
+		return nil
+	}
+	release, err := gitcmd.LockRepository(ctx, f.branch.Repo)
+	if err != nil {
+		return err
+	}
+	if f.Here {
+		err = free()
+	}
+	if err == nil {
+		err = f.land(ctx)
+	}
+	return errors.Join(err, release())
+}
+
+func (f *Step) land(ctx context.Context) error {
+	call := gitcmd.Writing("update-ref", "-m", f.reflog(), "refs/heads/"+f.Into, f.New, f.Old)
+	if f.Here {
+		call = gitcmd.Writing("merge", "--quiet", "--ff-only", "--no-squash", "--no-verify-signatures", "--no-autostash", "--no-stat", f.New)
+		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+f.reflog(),
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch."+f.Into+".mergeOptions", "GIT_CONFIG_VALUE_0=") // a user's are for merges of theirs
+	}
+	_, err := f.branch.Repo.Run(ctx, call)
+	if err == nil {
+		return f.verify(ctx)
+	}
+	if at, asking := f.branch.Repo.Ref(ctx, "refs/heads/"+f.Into); asking == nil && at != f.Old {
+		return &text.RefusedError{Reason: f.Into + " was moved by somebody else this moment", Hint: "type relay finish again"}
+	}
+	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
+}
+
+// verify fails unless Into is where it was put, or has gone on from there since.
+func (f *Step) verify(ctx context.Context) error {
+	at, err := f.branch.Repo.Ref(ctx, "refs/heads/"+f.Into)
+	if err != nil || at == f.New {
+		return err
+	}
+	if further, err := f.branch.Contains(ctx, at, f.New); err != nil || further {
+		return err
+	}
+	return fmt.Errorf("git says that it has put %s at %.12s, but it is at %.12s", f.Into, f.New, at)
+}
+
+func (f *Step) reflog() string { return "relay finish: " + string(f.How) + " of " + f.Name }
+
+// Undo is what to type to have Into where it was.
+func (f *Step) Undo() string {
+	if f.Here {
+		return "git reset --keep " + f.Old
+	}
+	return "git branch -f " + text.ShellWord(f.Into) + " " + f.Old
+}
+
+// Remote is where a branch is pushed to.
+type Remote struct {
+	Name   string
+	URLs   []string // as configured, and as git rewrites it
+	Branch string   // what Into is called there
+}
+
+// Remote finds where Into is pushed to: its own remote, the one for all, or the only one.
+func (f *Step) Remote(ctx context.Context) (Remote, error) {
+	r := Remote{Branch: f.Into}
+	var names []string
+	if out, err := f.branch.Git(ctx, nil, "remote"); err != nil {
+		return r, err
+	} else if out != "" {
+		names = strings.Split(out, "\n")
+	}
+	setting := func(key string) string {
+		value, _ := f.branch.Git(ctx, nil, "config", "--get", key) // what is not set is an error
+		return value
+	}
+	upstream := setting("branch." + f.Into + ".remote")
+	for _, name := range []string{setting("branch." + f.Into + ".pushRemote"), setting("remote.pushDefault"), upstream, "origin"} {
+		if slices.Contains(names, name) {
+			r.Name = name
+			break
+		}
+	}
+	if r.Name == "" && len(names) == 1 {
+		r.Name = names[0]
+	}
+	if r.Name == "" {
+		return r, &text.RefusedError{Reason: "there is no remote that " + f.Into + " belongs to", Hint: remoteHint(f.Into, names)}
+	}
+	if branch, ok := strings.CutPrefix(setting("branch."+f.Into+".merge"), "refs/heads/"); ok && upstream == r.Name {
+		r.Branch = branch
+	}
+	r.URLs = []string{setting("remote." + r.Name + ".url")}
+	if url, err := f.branch.Git(ctx, nil, "remote", "get-url", "--push", r.Name); err == nil && url != r.URLs[0] {
+		r.URLs = append(r.URLs, url)
+	}
+	return r, nil
+}
+
+// remoteHint is what to type when it is not known where a branch is pushed to.
+func remoteHint(into string, remotes []string) string {
+	if len(remotes) == 0 {
+		return "git remote add origin URL, then relay finish --pr"
+	}
+	return "git config branch." + text.ShellWord(into) + ".remote " + text.ShellWord(remotes[0]) + ", or another of " + text.Listed(remotes) + "; then relay finish --pr"
+}
+
+// Push puts the integration branch onto a remote, under its own name, and nothing else, whatever git is set to push
+// besides. The repository's hooks run: one of them uploads large files.
+func (f *Step) Push(ctx context.Context, remote string) error {
+	call := reanchor.Call{Hooks: true, Writes: true, Args: []string{
+		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags", "--recurse-submodules=no", "--end-of-options", remote, f.refspec(),
+	}}
+	_, err := f.branch.Repo.Run(ctx, call)
+	var said *reanchor.GitError
+	if !errors.As(err, &said) || ctx.Err() != nil {
+		return err
+	}
+	why := &text.RefusedError{Reason: "git push: " + refusal(said), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
+	if strings.Contains(said.Stderr, "(fetch first)") || strings.Contains(said.Stderr, "(non-fast-forward)") {
+		at := text.ShellWord(remote)
+		why.Reason = f.Name + " has other commits at " + remote + ": " + why.Reason
+		why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " takes them in, then relay finish --pr; git push --force " + at + " " + f.refspec() + " replaces them"
+	}
+	return why
+}
+
+// refusal is why a push was refused, in the words of hooks, of the host, and of git.
+func refusal(said *reanchor.GitError) string {
+	var why []string
+	for row := range strings.Lines(said.Stderr) {
+		row = text.Line(row, 200)
+		if row != "" && !strings.HasPrefix(row, "To ") && !strings.HasPrefix(row, "hint: ") && !strings.HasPrefix(row, "error: failed to push some refs to ") {
+			why = append(why, row)
+		}
+	}
+	if len(why) == 0 {
+		return said.Error()
+	}
+	return strings.Join(why[max(0, len(why)-mostSaid):], "; ")
+}
+
+// mostSaid is how many lines of a refusal are told.
+const mostSaid = 6
+
+func (f *Step) refspec() string { return f.Tip + ":refs/heads/" + f.Name }
+
+// PushCommand is what to type to do what Push does.
+func (f *Step) PushCommand(remote string) string {
+	return "git push " + text.ShellWord(remote) + " " + f.refspec()
+}

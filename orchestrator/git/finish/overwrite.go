@@ -1,0 +1,119 @@
+package finish
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// checkOverwrites refuses to overwrite what the user has not committed: changes of files that the step changes too, and files that
+// git does not know. git itself takes ignored ones for worthless.
+func (f *Step) checkOverwrites(ctx context.Context) error {
+	if !f.Here {
+		return nil
+	}
+	added, folders, tops, changed := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	err := f.branch.Repo.EachName(ctx, f.Old, f.New, func(c reanchor.Change) error {
+		changed[c.Path], changed[c.From] = true, true
+		if !slices.Contains([]string{"A", "R", "C"}, c.Code) {
+			return nil
+		}
+		added[c.Path] = true
+		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+		top, _, _ := strings.Cut(c.Path, "/")
+		tops[top] = true
+		return nil
+	})
+	if err == nil {
+		err = f.checkUncommitted(changed, added, folders)
+	}
+	if err == nil {
+		err = f.checkHidden(ctx, changed)
+	}
+	if err != nil || len(added) == 0 {
+		return err
+	}
+	args := []string{"ls-files", "--others", "-z", "--"}
+	if len(tops) <= maxTops {
+		for top := range tops {
+			args = append(args, top)
+		}
+	}
+	out, err := f.branch.Git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	var blocking []string
+	for other := range strings.SplitSeq(out, "\x00") {
+		if p := strings.TrimSuffix(other, "/"); p != "" && inTheWay(p, added, folders) {
+			blocking = append(blocking, p)
+		}
+	}
+	if len(blocking) == 0 {
+		return nil
+	}
+	return &text.RefusedError{Reason: "untracked files of yours would be overwritten: " + text.Listed(blocking), Hint: "move them away, then relay finish"}
+}
+
+// checkUncommitted refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.
+func (f *Step) checkUncommitted(changed, added, folders map[string]bool) error {
+	var blocking []string
+	for _, c := range f.uncommitted {
+		if c.Code == "??" {
+			continue
+		}
+		if changed[c.Path] || inTheWay(c.Path, added, folders) || c.From != "" && changed[c.From] {
+			blocking = append(blocking, c.Path)
+		}
+	}
+	if len(blocking) == 0 {
+		return nil
+	}
+	return &text.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking), Hint: "git commit or git stash them, then relay finish"}
+}
+
+// checkHidden refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.
+func (f *Step) checkHidden(ctx context.Context, changed map[string]bool) error {
+	hidden, err := trees.Hidden(ctx, f.branch.Repo)
+	if err != nil {
+		return err
+	}
+	var blocking []string
+	for _, p := range hidden {
+		if !changed[p] {
+			continue
+		}
+		now, _ := f.branch.Git(ctx, nil, "hash-object", "--", p)
+		if was, err := f.branch.Git(ctx, nil, "rev-parse", "--verify", "--end-of-options", f.Old+":"+p); err != nil || was != now {
+			blocking = append(blocking, p)
+		}
+	}
+	if len(blocking) == 0 {
+		return ctx.Err()
+	}
+	return &text.RefusedError{Reason: "git was told not to look at changes of yours that would be overwritten: " + text.Listed(blocking),
+		Hint: "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them; git commit or git stash them, then relay finish"}
+}
+
+// maxTops bounds the folders git is asked about by name.
+const maxTops = 500
+
+// inTheWay reports whether an untracked path is where one of the added files or their folders shall be.
+func inTheWay(p string, added, folders map[string]bool) bool {
+	if added[p] || folders[p] {
+		return true
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if added[dir] {
+			return true
+		}
+	}
+	return false
+}

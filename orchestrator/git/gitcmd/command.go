@@ -1,0 +1,36 @@
+// Package gitcmd is what every other package below orchestrator/git is built on: git commands that may write, the locks of
+// refs and of the repository, files that an agent can have written, objects that are there or damaged.
+// Who runs in a checkout, lands or keeps something is told in the packages above.
+package gitcmd
+
+import (
+	"time"
+
+	"relay/reanchor"
+)
+
+// Writing is a git command that may write. It runs without the repository's hooks and without asking for a signature:
+// an agent may have put hooks there, and nobody is awake to type.
+func Writing(args ...string) reanchor.Call {
+	return reanchor.Call{Writes: true, Limit: MaxPrinted, Env: []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}, Args: append([]string{
+		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false", "-c", "advice.detachedHead=false", "-c", "advice.addEmbeddedRepo=false",
+		"-c", refWait, "-c", packedWait, // somebody else's git is at work beside us
+	}, args...)}
+}
+
+// MaxPrinted bounds what is held of a list of paths.
+const MaxPrinted = 64 << 20
+
+// Nameless are the settings with which relay commits where nobody has told git a name.
+func Nameless() []string {
+	return []string{"-c", "user.name=relay", "-c", "user.email=relay@localhost"}
+}
+
+// How long git waits for the lock of a ref, and of all packed ones, in milliseconds; and how old one is that nobody
+// who lives can hold.
+const (
+	refWait    = "core.filesRefLockTimeout=3000"
+	packedWait = "core.packedRefsTimeout=10000"
+	deadRef    = 3 * time.Second
+	deadPacked = 20 * time.Second
+)

@@ -1,0 +1,76 @@
+package gitcmd
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"relay/reanchor"
+)
+
+// DiskFault reports whether an error is one of the disk: it concerns whoever writes next as well.
+func DiskFault(err error) bool {
+	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	var said *reanchor.GitError
+	return errors.As(err, &said) && diskWords.MatchString(said.Stderr)
+}
+
+var diskWords = regexp.MustCompile(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)
+
+// Whole reports whether git has all files of a commit.
+func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {
+	list, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Args: []string{"ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit}})
+	if err != nil {
+		return false
+	}
+	var hashes strings.Builder
+	for entry := range strings.SplitSeq(string(list), "\x00") { // MODE blob HASH<tab>PATH
+		if fields := strings.Fields(entry); len(fields) > 2 && fields[1] == "blob" {
+			hashes.WriteString(fields[2] + "\n")
+		}
+	}
+	out, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Stdin: strings.NewReader(hashes.String()), Args: []string{"cat-file", "--batch-check"}})
+	return err == nil && !strings.Contains(string(out), "missing\n")
+}
+
+// DropEmpty removes loose objects that have no content. git takes them for written, and would not write them again.
+func DropEmpty(repo *reanchor.Git) {
+	objects := filepath.Join(repo.CommonDir(), "objects")
+	folders, _ := os.ReadDir(objects) // what cannot be looked at stays
+	for _, folder := range folders {
+		if len(folder.Name()) != 2 || !folder.IsDir() {
+			continue
+		}
+		files, _ := os.ReadDir(filepath.Join(objects, folder.Name()))
+		for _, f := range files {
+			if info, err := f.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 && !strings.HasPrefix(f.Name(), "tmp_") {
+				if err := os.Remove(filepath.Join(objects, folder.Name(), f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Has reports whether a commit is in the repository, as far as git can be asked.
+func Has(ctx context.Context, repo *reanchor.Git, commit string) bool {
+	_, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "-e", commit + "^{commit}"}})
+	return err == nil || Unasked(err) != nil
+}
+
+// Unasked keeps only the error of a question that git could not be asked: it has no answer.
+func Unasked(err error) error {
+	if errors.Is(err, reanchor.ErrNoRoom) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+// Package integration is an epic's integration branch: where it is, how the work of attempts is put onto it (marked with
+// trailers, merged or replayed), what of it is whose, and how it is put back when it was moved. All of it happens in the
+// object database; no checkout is touched. What puts the branch onto one of the user's is package finish.
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// errMoved means that somebody else moved the integration branch: ask for the tip again.
+var errMoved = errors.New("the integration branch was moved")
+
+// Branch is an epic's integration branch: what has landed. More is added to it in the object database, so no checkout is
+// needed, and whatever is checked out anywhere stays as it is.
+//
+// Where it stands is kept in a ref of its own (refs/relay-tip/EPIC). The branch people look at (relay/EPIC) follows
+// whenever it is checked out nowhere.
+type Branch struct {
+	Repo *reanchor.Git // of the user's repository
+	epic string
+	mode Mode // "" : Merge
+
+	mu    sync.Mutex
+	asked bool
+	who   []string // settings that let relay commit where nobody has told git a name
+}
+
+// NewBranch returns the integration branch of an epic; mode says how work is put onto it.
+func NewBranch(repo *reanchor.Git, epicID string, mode Mode) *Branch {
+	return &Branch{Repo: repo, epic: epicID, mode: mode}
+}
+
+// Ref returns refs/relay-tip/EPIC, the authoritative tip; [Branch.BranchRef] is the copy that a user sees.
+func (t *Branch) Ref() string { return "refs/relay-tip/" + t.epic }
+
+// BranchRef returns refs/heads/relay/EPIC.
+func (t *Branch) BranchRef() string { return "refs/heads/relay/" + t.epic }
+
+// Git runs a command in the user's repository and returns what it prints, without the newline at its end.
+func (t *Branch) Git(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	call := gitcmd.Writing(args...)
+	call.Stdin = stdin
+	out, err := t.Repo.Run(ctx, call)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// create creates the integration branch at head when there is none, and returns its tip. It takes in what a user has
+// committed on the branch, lets the branch follow when it is behind, and makes it again when it is gone.
+func (t *Branch) create(ctx context.Context, head string) (tip string, err error) {
+	if tip, err = t.Tip(ctx); err != nil {
+		return "", err
+	}
+	if tip == "" {
+		tip = head
+	}
+	if err = t.update(ctx, tip); err == nil {
+		return tip, nil
+	}
+	if taken, refErr := t.Repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
+		return "", &text.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + t.epic, Hint: "git branch -m relay another-name, then relay work"}
+	}
+	below, listErr := t.Git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:short)", t.BranchRef()+"/")
+	if listErr == nil && below != "" {
+		return "", &text.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + t.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
+	}
+	return "", err
+}
+
+// Position returns where relay's own ref and the branch are; "" for one that is not there.
+func (t *Branch) Position(ctx context.Context) (tip, branch string, err error) {
+	if tip, err = t.Repo.Ref(ctx, t.Ref()); err == nil {
+		branch, err = t.Repo.Ref(ctx, t.BranchRef())
+	}
+	return tip, branch, err
+}
+
+// Tip returns the commit the branch ends in, "" when it has not begun: what a user has committed on the branch is part
+// of it, and a branch that is behind, or gone, is not. Nothing is written. A [*text.RefusedError] says that the two have
+// diverged.
+func (t *Branch) Tip(ctx context.Context) (string, error) {
+	tip, branch, err := t.Position(ctx)
+	switch {
+	case err != nil || branch == "" || tip == branch:
+		return tip, err
+	case tip == "":
+		return branch, nil
+	}
+	for _, ends := range [][2]string{{branch, tip}, {tip, branch}} {
+		if held, err := t.Contains(ctx, ends[0], ends[1]); err != nil || held {
+			return ends[0], err
+		}
+	}
+	return "", &text.RefusedError{
+		Reason: "the branch relay/" + t.epic + " has commits of its own and lacks some that landed",
+		Hint:   "git branch -m relay/" + t.epic + " mine-" + t.epic + ", then relay work: the branch is made again with all that landed",
+	}
+}
+
+// update brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
+func (t *Branch) update(ctx context.Context, tip string) error {
+	own, branch, err := t.Position(ctx)
+	var moves []move
+	if own != tip {
+		moves = append(moves, move{t.Ref(), own, tip})
+	}
+	if branch != tip && err == nil && !t.checkedOut(ctx) {
+		moves = append(moves, move{t.BranchRef(), branch, tip})
+	}
+	if err != nil || len(moves) == 0 {
+		return err
+	}
+	return t.move(ctx, moves...)
+}
+
+// advance moves the branch from one commit to another that has it in its history; from "" begins it. The error is
+// errMoved when it is not at from any more, or when the branch has a commit that to lacks.
+func (t *Branch) advance(ctx context.Context, from, to string) error {
+	_, branch, err := t.Position(ctx)
+	if err != nil {
+		return err
+	}
+	moves := []move{{t.Ref(), from, to}}
+	if branch != from && branch != "" {
+		held, err := t.Contains(ctx, to, branch)
+		if err != nil || !held {
+			return errors.Join(err, errMoved)
+		}
+	}
+	if branch != to && !t.checkedOut(ctx) {
+		moves = append(moves, move{t.BranchRef(), branch, to})
+	}
+	return t.move(ctx, moves...)
+}
+
+// move is a ref that goes from one commit ("" : it is not there) to another.
+type move struct{ ref, from, to string }
+
+// move moves refs, all or none; errMoved when one of them is not where it should be.
+func (t *Branch) move(ctx context.Context, moves ...move) error {
+	var script strings.Builder
+	for _, m := range moves {
+		from := m.from
+		if from == "" {
+			from = strings.Repeat("0", len(m.to))
+		}
+		fmt.Fprintf(&script, "update %s %s %s\n", m.ref, m.to, from)
+	}
+	var err error
+	for range 2 {
+		if _, err = t.Git(ctx, strings.NewReader(script.String()), "update-ref", "--no-deref", "-m", "relay: landed", "--stdin"); err == nil || ctx.Err() != nil {
+			return err
+		}
+		for _, m := range moves {
+			if now, refErr := t.Repo.Ref(ctx, m.ref); refErr == nil && now != m.from {
+				return errMoved
+			}
+		}
+		refs := make([]string, len(moves))
+		for i := range moves {
+			refs[i] = moves[i].ref
+		}
+		if unlocking := gitcmd.Unlatch(t.Repo, refs...); unlocking != nil {
+			return errors.Join(err, unlocking)
+		}
+	}
+	return err
+}
+
+// checkedOut reports whether a worktree, the user's checkout among them, has the branch checked out or will come back to it.
+// When git cannot say, because an agent has made a mess of its worktree, it counts as checked out: the branch can wait.
+func (t *Branch) checkedOut(ctx context.Context) bool {
+	call := gitcmd.Writing("worktree", "list", "--porcelain", "-z")
+	call.Wall = heldWall
+	list, err := t.Repo.Run(ctx, call)
+	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+t.BranchRef()+"\x00") || t.InRebase(t.BranchRef())
+}
+
+// heldWall is how long git may look for who has the branch: an agent can put a pipe where it reads.
+const heldWall = 20 * time.Second
+
+// InRebase reports whether a rebase or a bisection that has not come to its end began on a branch, given by its full name.
+func (t *Branch) InRebase(branch string) bool {
+	shared := t.Repo.CommonDir()
+	dirs := []string{shared}
+	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
+	for _, e := range entries {
+		dirs = append(dirs, filepath.Join(shared, "worktrees", e.Name()))
+	}
+	for _, dir := range dirs {
+		for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostRefName {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if began := strings.TrimSpace(string(text)); err == nil && (began == branch || "refs/heads/"+began == branch) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mostRefName is more than any ref name has.
+const mostRefName = 4 << 10
+
+// Pin keeps a commit that nothing leads to yet from the user's git gc, until another one is pinned or [Branch.Unpin] is called.
+func (t *Branch) Pin(ctx context.Context, commit string) error {
+	_, err := t.Git(ctx, nil, "update-ref", "--no-deref", "--", t.pin(), commit)
+	return err
+}
+
+// Unpin ends that.
+func (t *Branch) Unpin(ctx context.Context) error {
+	if at, err := t.Repo.Ref(ctx, t.pin()); err != nil || at == "" {
+		return err
+	}
+	_, err := t.Git(ctx, nil, "update-ref", "--no-deref", "-d", t.pin())
+	return err
+}
+
+func (t *Branch) pin() string { return "refs/relay-pin/" + t.epic }
+
+// Holds reports whether commit is in the tip's history.
+func (t *Branch) Holds(ctx context.Context, commit string) (bool, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip == "" {
+		return false, err
+	}
+	held, err := t.Contains(ctx, tip, commit)
+	if err == nil {
+		return held, nil
+	}
+	if _, missing := t.Git(ctx, nil, "cat-file", "-e", commit+"^{commit}"); missing != nil && ctx.Err() == nil {
+		return false, nil // it is not in the repository at all
+	}
+	return false, err
+}
+
+// HasBeyond reports whether something has landed that is not in the history of head. Nothing is written.
+func (t *Branch) HasBeyond(ctx context.Context, head string) (bool, error) {
+	tip, err := t.Tip(ctx)
+	if err != nil || tip == "" {
+		return false, err
+	}
+	held, err := t.Contains(ctx, head, tip)
+	return !held, err
+}
+
+// Contains reports whether commit is part of head's history.
+func (t *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
+	_, err := t.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
+	var said *reanchor.GitError
+	if errors.As(err, &said) && said.Code == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// identity are settings with which git can commit.
+func (t *Branch) identity(ctx context.Context) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.asked {
+		_, err := t.Git(ctx, nil, "var", "GIT_COMMITTER_IDENT")
+		if t.asked = ctx.Err() == nil; err != nil {
+			t.who = gitcmd.Nameless()
+		}
+	}
+	return t.who
+}

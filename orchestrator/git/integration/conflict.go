@@ -1,0 +1,142 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+)
+
+// ConflictError says that two changes do not go together.
+type ConflictError struct {
+	Files []string // as git names them, sorted
+	Text  string   // git's words and the hunks with their marks, clean, at most conflictText bytes
+}
+
+// Error names the files.
+func (e *ConflictError) Error() string {
+	if len(e.Files) == 0 {
+		return e.Text
+	}
+	return "merge conflict in " + text.Listed(e.Files)
+}
+
+const (
+	conflictText  = 32 << 10
+	conflictShown = 20      // files whose hunks are shown
+	conflictFile  = 8 << 20 // bytes of all of them that are looked at
+	hunkContext   = 3       // lines above and below a hunk
+)
+
+// conflict reads what git merge-tree -z --name-only says of a merge that failed.
+func (t *Branch) conflict(ctx context.Context, out, tip, head string) error {
+	tree, rest, _ := strings.Cut(out, "\x00")
+	e := &ConflictError{}
+	for {
+		var path string
+		if path, rest, _ = strings.Cut(rest, "\x00"); path == "" {
+			break
+		}
+		e.Files = append(e.Files, path)
+	}
+	var text strings.Builder
+	for _, message := range messages(rest) {
+		text.WriteString(message)
+	}
+	for _, path := range e.Files[:min(conflictShown, len(e.Files))] {
+		body := t.file(ctx, tree, path)
+		if found := hunks(body); found != "" {
+			fmt.Fprintf(&text, "\n%s:\n%s", path, found)
+		}
+		if text.Len() > 2*conflictText {
+			break
+		}
+	}
+	e.Text = cleaned(strings.NewReplacer(tip, "relay/"+t.epic, head, "this task").Replace(text.String()))
+	for i, path := range e.Files { // where a file cannot have its name, git adds which side it is of
+		path, _, _ = strings.Cut(path, "~"+tip)
+		e.Files[i], _, _ = strings.Cut(path, "~"+head)
+	}
+	slices.Sort(e.Files)
+	e.Files = slices.Compact(e.Files)
+	return e
+}
+
+// messages returns what git says of a merge, but not that all is well with a file. Each is a count, so many paths, a
+// kind, and words.
+func messages(rest string) (found []string) {
+	fields := strings.Split(rest, "\x00")
+	for len(fields) > 0 {
+		n, err := strconv.Atoi(strings.TrimSpace(fields[0]))
+		if err != nil || n < 0 || len(fields) < n+3 {
+			break
+		}
+		if kind := fields[n+1]; kind != "Auto-merging" {
+			found = append(found, fields[n+2])
+		}
+		fields = fields[n+3:]
+	}
+	return found
+}
+
+// file returns a file of a tree, "" when it cannot be had or is too large.
+func (t *Branch) file(ctx context.Context, tree, path string) string {
+	call := gitcmd.Writing("cat-file", "blob", tree+":"+path)
+	call.Limit = conflictFile
+	out, err := t.Repo.Run(ctx, call)
+	if err != nil || bytes.IndexByte(out, 0) >= 0 {
+		return ""
+	}
+	return string(out)
+}
+
+// hunks returns what stands between conflict marks, and some lines around it.
+func hunks(body string) string {
+	lines := strings.SplitAfter(body, "\n")
+	shown := make([]bool, len(lines))
+	open := false
+	for i, line := range lines {
+		begins, ends := marked(line, "<"), open && marked(line, ">")
+		open = open && !ends || begins
+		switch {
+		case begins:
+			show(shown, i-hunkContext, i)
+		case ends:
+			show(shown, i, i+hunkContext)
+		case open:
+			shown[i] = true
+		}
+	}
+	var text strings.Builder
+	for i := range lines {
+		if !shown[i] {
+			continue
+		}
+		if i == 0 || !shown[i-1] {
+			fmt.Fprintf(&text, "@ line %d\n", i+1)
+		}
+		text.WriteString(lines[i])
+	}
+	return text.String()
+}
+
+// marked reports whether a line is a conflict mark of a sign: seven of them, or as many as conflict-marker-size says.
+func marked(line, sign string) bool {
+	label := strings.TrimLeft(line, sign)
+	return len(line)-len(label) >= 7 && strings.HasPrefix(label, " ")
+}
+
+func cleaned(text string) string { return attempts.Clean(text, conflictText) }
+
+// show marks lines from first to last, as far as there are any.
+func show(shown []bool, first, last int) {
+	for i := max(first, 0); i <= min(last, len(shown)-1); i++ {
+		shown[i] = true
+	}
+}

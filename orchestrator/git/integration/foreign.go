@@ -1,0 +1,219 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+)
+
+// LedgerView is what a ledger knows of an epic's integration branch. The branch is named by the epic's id and outlives ledgers:
+// what is on it may be the work of another one, of another checkout or of one that was put away.
+type LedgerView struct {
+	Begun   bool                  // a run of the ledger has worked on it
+	Over    bool                  // it is where it belongs, so that it may have gone on anew
+	Landed  []string              // commits with which its tasks have landed
+	Landing []string              // those with which tasks were about to land when a run was killed, and may have
+	Ran     func(run string) bool // whether a run was one of the ledger's
+}
+
+// foreignWork is what others have put on the branch.
+type foreignWork struct {
+	commits int
+	tasks   []string // in the order of the log, each once
+	own     bool     // there is something of the ledger's own besides
+}
+
+// RefuseForeign refuses a branch with commits that neither head nor the ledger has: they would become what its tasks begin
+// from, and would land with them. Nothing is written.
+func (t *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) error {
+	_, branch, err := t.Position(ctx)
+	if err != nil || branch == "" {
+		return err // see RestoreRef
+	}
+	tip, err := t.Tip(ctx)
+	if errors.As(err, new(*text.RefusedError)) {
+		return nil // that is told by who begins
+	}
+	if err != nil {
+		return err
+	}
+	return t.refuseForeign(ctx, tip, head, c)
+}
+
+func (t *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerView) error {
+	found, err := t.foreignCommits(ctx, tip, head, c)
+	if err != nil || found.commits > 0 {
+		return errors.Join(err, t.foreignError(found))
+	}
+	if lost, err := t.missingLanded(ctx, tip, head, c); err != nil || lost == "" || found.own {
+		return err
+	}
+	name := "relay/" + t.epic
+	return &text.RefusedError{
+		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has begun it anew, or somebody has moved it",
+		Hint:   "git branch -m " + name + " " + name + "-other, then relay work: the branch is made again with all that landed",
+	}
+}
+
+// RenameAside renames the branch when it has commits that head has not and this ledger has made, and reports whether it did:
+// the ledger is put away, and another epic of that id shall not begin from its work.
+func (t *Branch) RenameAside(ctx context.Context, head string, c LedgerView, name string) (bool, error) {
+	for _, known := range []struct {
+		claim   LedgerView
+		refuses bool
+	}{{c, false}, {LedgerView{}, true}} {
+		err := t.RefuseForeign(ctx, head, known.claim)
+		refuses := errors.As(err, new(*text.RefusedError))
+		if err != nil && !refuses || refuses != known.refuses {
+			return false, exceptRefusal(refuses, err)
+		}
+	}
+	_, err := t.Git(ctx, nil, "branch", "-m", "relay/"+t.epic, name)
+	return err == nil, err
+}
+
+// exceptRefusal returns the error that is no refusal.
+func exceptRefusal(refuses bool, err error) error {
+	if refuses {
+		return nil
+	}
+	return err
+}
+
+// RefuseMixed refuses to land what another ledger has put on a branch that this one has worked on. Who lands one that it has
+// not worked on has named it.
+func (t *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView) error {
+	if !c.Begun {
+		return nil
+	}
+	found, err := t.foreignCommits(ctx, tip, into, c)
+	return errors.Join(err, t.foreignError(found))
+}
+
+// foreignError says what to do about what others have put on the branch, if they have.
+func (t *Branch) foreignError(found foreignWork) error {
+	if found.commits == 0 {
+		return nil
+	}
+	name, of := "relay/"+t.epic, ""
+	if len(found.tasks) > 0 {
+		of = " (" + text.Listed(found.tasks) + ")"
+	}
+	return &text.RefusedError{
+		Reason: fmt.Sprintf("the branch %s has commits that this epic's ledger here knows nothing of: %d%s; another checkout made them, or a ledger that is gone", name, found.commits, of),
+		Hint:   "relay finish where they were made, or git merge " + name + " here, takes them in; git branch -m " + name + " " + name + "-old leaves them aside; git branch -D " + name + " drops them; then relay work",
+	}
+}
+
+// RestoreRef puts relay's own ref to where this ledger has left it, or to head, when the branch is gone and what the ref leads to is
+// not this ledger's. That stays reachable under another name.
+func (t *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) error {
+	tip, branch, err := t.Position(ctx)
+	if err != nil || tip == "" || branch != "" {
+		return err
+	}
+	to := head
+	if c.Begun {
+		found, err := t.foreignCommits(ctx, tip, head, c)
+		if err != nil {
+			return err
+		}
+		lost, err := t.missingLanded(ctx, tip, head, c)
+		if err != nil || found.commits == 0 && (lost == "" || found.own) {
+			return err
+		}
+		if to, err = t.leftAt(ctx, head, c); err != nil {
+			return err
+		}
+	}
+	moves := []move{{t.Ref(), tip, to}}
+	aside := "refs/relay/" + t.epic + "-moved/" + tip
+	if there, err := t.Repo.Ref(ctx, aside); err == nil && there == "" {
+		moves = append(moves, move{aside, "", tip})
+	}
+	return t.move(ctx, moves...)
+}
+
+// foreignCommits looks for what is on tip and neither in head nor the ledger's. For a ledger that has worked on the branch that
+// is only what a run of another one has landed: a person may add to it.
+func (t *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerView) (f foreignWork, err error) {
+	var ask strings.Builder
+	ask.WriteString(tip + "\n^" + head + "\n")
+	for _, landed := range slices.Concat(c.Landed, c.Landing) {
+		ask.WriteString("^" + landed + "\n")
+	}
+	list, err := t.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
+		trailer("Relay-Epic")+"%x00"+trailer("Relay-Run")+"%x00"+trailer("Relay-Task"))
+	if err != nil || list == "" {
+		return f, err
+	}
+	theirs := !c.Begun
+	for line := range strings.SplitSeq(list, "\n") {
+		f.commits++
+		said := strings.SplitN(line, "\x00", 3)
+		if len(said) < 3 || !slices.Contains(strings.Fields(said[0]), t.epic) {
+			continue
+		}
+		for _, task := range strings.Fields(said[2]) {
+			f.own = true
+			if !slices.Contains(f.tasks, task) {
+				f.tasks = append(f.tasks, task)
+			}
+		}
+		for _, run := range strings.Fields(said[1]) {
+			theirs = theirs || !c.Ran(run)
+		}
+	}
+	if !theirs {
+		f.commits, f.tasks = 0, nil
+	}
+	return f, nil
+}
+
+// trailer is how git log is told to print the values of a trailer.
+func trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
+
+// missingLanded is the newest commit that has landed for this ledger, when neither tip nor head has any of those; else "".
+func (t *Branch) missingLanded(ctx context.Context, tip, head string, c LedgerView) (string, error) {
+	if !c.Begun || c.Over {
+		return "", nil
+	}
+	newest, err := t.newestLanded(ctx, c)
+	if err != nil || newest == "" {
+		return "", err
+	}
+	for _, landed := range append([]string{newest}, c.Landed...) {
+		for _, at := range []string{tip, head} {
+			held, err := t.Contains(ctx, at, landed)
+			if held || gitcmd.Unasked(err) != nil {
+				return "", err
+			}
+		}
+	}
+	return newest, nil
+}
+
+// leftAt is where this ledger has left the branch: at the newest commit that has landed for it, or at head, when that has it.
+func (t *Branch) leftAt(ctx context.Context, head string, c LedgerView) (string, error) {
+	newest, err := t.newestLanded(ctx, c)
+	if err != nil || newest == "" {
+		return head, err
+	}
+	if held, err := t.Contains(ctx, head, newest); err != nil || held {
+		return head, err
+	}
+	return newest, nil
+}
+
+// newestLanded is the newest commit that has landed for this ledger, "" when there is none any more.
+func (t *Branch) newestLanded(ctx context.Context, c LedgerView) (string, error) {
+	if len(c.Landed) == 0 {
+		return "", nil
+	}
+	return t.Git(ctx, strings.NewReader(strings.Join(c.Landed, "\n")+"\n"), "rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
+}

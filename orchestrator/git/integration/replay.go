@@ -1,0 +1,122 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+)
+
+// errMerges means that a history has merges in it, which a replay would take apart, or commits of others, which it would
+// land a second time under other names.
+var errMerges = errors.New("the work has merges in it")
+
+// replay returns head's commits on the tip, one by one; several are closed by a merge commit, so that the branch has
+// only trees that were proved. A commit that changes nothing any more is left out. The author stays, the committer is
+// whoever replays.
+func (t *Branch) replay(ctx context.Context, tip, head string, c MergeInput) (string, error) {
+	span := []string{head, "^" + tip}
+	if c.Base != "" {
+		span = append(span, "^"+c.Base)
+	}
+	commits, err := t.Commits(ctx, span)
+	var unfit *UnfitError
+	if errors.As(err, &unfit) { // it was fit to get trailers: the rest was taken in
+		return "", errMerges
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(commits) == 0 {
+		return tip, nil
+	}
+	for _, one := range commits {
+		if len(one.Parents()) != 1 || withTrailers(one.message, c.Trailers) != one.message {
+			return "", errMerges
+		}
+	}
+	if commits[0].Parents()[0] != tip {
+		if head, err = t.Rebase(ctx, tip, commits); err != nil || head == tip {
+			return head, err
+		}
+		commits, err = t.Commits(ctx, []string{head, "^" + tip})
+	}
+	if err != nil || len(commits) == 1 {
+		return head, err
+	}
+	return t.CloseBatch(ctx, tip, head, c.Message)
+}
+
+// Rebase makes the commits anew, on top of onto.
+func (t *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit) (string, error) {
+	committer, err := t.Git(ctx, nil, append(t.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
+	if err != nil {
+		return "", err
+	}
+	around, err := t.read(ctx, []string{onto, commits[0].Parents()[0]})
+	if err != nil {
+		return "", err
+	}
+	var found [2]string
+	for i := range around {
+		c, err := parseCommit(around[i])
+		if err != nil {
+			return "", err
+		}
+		found[i] = c.Tree()
+	}
+	made := objects{wide: gitcmd.Wide(onto)}
+	now, before := found[0], found[1] // where the replay stands, and where its original stood
+	for _, c := range commits {
+		tree, err := t.pick(ctx, pick{onto: onto, tree: now, before: before, commit: c})
+		if err != nil {
+			return "", err
+		}
+		empty := c.Tree() == before
+		before = c.Tree()
+		if tree == now && !empty {
+			continue
+		}
+		onto, now = made.add(c.on(tree, onto).by(committer)), tree
+	}
+	return onto, t.store(ctx, &made)
+}
+
+// pick is one commit to be replayed.
+type pick struct {
+	onto   string // the commit it comes to stand on; it need not be in the repository yet
+	tree   string // of onto
+	before string // the tree the commit was made on
+	commit NamedCommit
+}
+
+// pick returns the tree of onto with what a commit changed. Where both sides began from the same tree nothing is merged.
+func (t *Branch) pick(ctx context.Context, p pick) (string, error) {
+	switch {
+	case p.tree == p.before, p.tree == p.commit.Tree():
+		return p.commit.Tree(), nil
+	case p.commit.Tree() == p.before:
+		return p.tree, nil
+	}
+	// A stand-in for onto whose only parent is the commit's own: what the two have in common is then exactly that parent.
+	stand := objects{wide: gitcmd.Wide(p.onto)}
+	name := stand.add(commitObject{
+		header:  []string{"tree " + p.tree, "parent " + p.commit.Parents()[0], fixedIdentity("author"), fixedIdentity("committer")},
+		message: "stand-in\n",
+	})
+	if err := t.store(ctx, &stand); err != nil {
+		return "", err
+	}
+	tree, err := t.MergeTrees(ctx, name, p.commit.Name)
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		title, _, _ := strings.Cut(strings.TrimSpace(p.commit.message), "\n")
+		conflict.Text = cleaned(fmt.Sprintf("in commit %q:\n%s", title, conflict.Text))
+	}
+	return tree, err
+}
+
+// fixedIdentity is a field that is always the same, so that a replay tried again leaves nothing new behind.
+func fixedIdentity(field string) string { return field + " relay <relay@localhost> 0 +0000" }

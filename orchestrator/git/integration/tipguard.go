@@ -1,0 +1,175 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+	"sync"
+
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+)
+
+// TipGuard knows where the integration branch is during a run: where relay has put it. What a person adds to it meanwhile is
+// taken in; any other move is put back. Agents work in repositories of their own and do not reach it.
+type TipGuard struct {
+	Branch *Branch
+	// Describe says, in words to go on with, what is grave about commits that are taken in; nil: nothing.
+	Describe func(ctx context.Context, from, to string) string
+
+	mu     sync.Mutex
+	tip    string         // where relay has put it
+	untold trees.Meddling // what was found and put right while something landed: the next one to look is told
+}
+
+// Tip is the commit that attempts begin from now.
+func (g *TipGuard) Tip() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.tip
+}
+
+// Begin makes the branch at head when there is none.
+func (g *TipGuard) Begin(ctx context.Context, head string) (err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tip, err = g.Branch.create(ctx, head)
+	return err
+}
+
+// Step moves the branch on. It reports false when a person has added to it, and there is another tip to begin from.
+func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	err = g.Branch.advance(ctx, g.tip, to)
+	if errors.Is(err, errMoved) {
+		var strayed trees.Meddling
+		if strayed, err = g.restore(ctx); err != nil || strayed.Text == "" {
+			return false, err
+		}
+		g.untold = strayed
+		err = g.Branch.advance(ctx, g.tip, to)
+	}
+	if err == nil {
+		g.tip = to
+	}
+	return err == nil, err
+}
+
+// Mend is restore for whoever does not move the branch.
+func (g *TipGuard) Mend(ctx context.Context) (trees.Meddling, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	found, err := g.restore(ctx)
+	if found.Text == "" {
+		found = g.untold
+	}
+	if err == nil {
+		g.untold = trees.Meddling{}
+	}
+	return found, err
+}
+
+// restore puts the branch back where relay has put it, and says in words what was found; nothing when all is well, or
+// when a person has added to it: then that is the tip.
+func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error) {
+	tip, branch, err := g.Branch.Position(ctx)
+	if err != nil || tip == g.tip && branch == tip {
+		return found, err
+	}
+	if tip != g.tip {
+		if err := g.putBack(ctx, g.Branch.Ref(), tip); err != nil {
+			return found, err
+		}
+	}
+	if branch == g.tip {
+		return trees.Meddling{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Grave: true}, nil
+	}
+	if tip == g.tip && branch != "" { // nobody but relay moves its own ref
+		added, err := g.Branch.Contains(ctx, branch, g.tip)
+		if err != nil {
+			return found, err
+		}
+		if added {
+			return found, g.takeIn(ctx)
+		}
+	}
+	found.Text = "the branch relay/" + g.Branch.epic + " was moved; relay put it back"
+	if branch != "" {
+		kept, err := g.keepAside(ctx, branch)
+		if err != nil {
+			return found, err
+		}
+		found.Text += kept
+		found.Grave = tip != g.tip
+	}
+	return found, g.putBack(ctx, g.Branch.BranchRef(), branch)
+}
+
+// takeIn makes what a person has added part of what relay goes by. The next one to look is told.
+func (g *TipGuard) takeIn(ctx context.Context) error {
+	tip, err := g.Branch.Tip(ctx)
+	if err != nil || tip == g.tip {
+		return err
+	}
+	if err := g.Branch.move(ctx, move{g.Branch.Ref(), g.tip, tip}); err != nil {
+		return err
+	}
+	if text := g.describeTaken(ctx, g.tip, tip); text != "" {
+		g.untold = trees.Meddling{Text: text}
+	}
+	g.tip = tip
+	return nil
+}
+
+// putBack moves a ref from where it is to where relay had put it. Refs with which an agent has taken its place are kept
+// under another name.
+func (g *TipGuard) putBack(ctx context.Context, ref, from string) error {
+	moving := g.Branch.move(ctx, move{ref, from, g.tip})
+	if moving == nil || from != "" {
+		return moving
+	}
+	list, err := g.Branch.Git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", ref+"/", path.Dir(ref))
+	if err != nil {
+		return errors.Join(moving, err)
+	}
+	for line := range strings.Lines(list) {
+		commit, other, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if other != path.Dir(ref) && !strings.HasPrefix(other, ref+"/") {
+			continue
+		}
+		if _, err := g.keepAside(ctx, commit); err != nil {
+			return err
+		}
+		if _, err := g.Branch.Git(ctx, nil, "update-ref", "--no-deref", "-d", other, commit); err != nil {
+			return err
+		}
+	}
+	return g.Branch.move(ctx, move{ref, from, g.tip})
+}
+
+// keepAside gives a commit a ref when the branch does not have it, and says so in words.
+func (g *TipGuard) keepAside(ctx context.Context, commit string) (string, error) {
+	if held, err := g.Branch.Contains(ctx, g.tip, commit); err == nil && held {
+		return "", nil
+	}
+	ref := "refs/relay/" + g.Branch.epic + "-moved/" + commit
+	if err := g.Branch.move(ctx, move{ref, "", commit}); err != nil && !errors.Is(err, errMoved) {
+		return "", err
+	}
+	return ", and keeps what was there as " + ref, nil
+}
+
+// describeTaken says in words what of a person's has become part of what relay goes by.
+func (g *TipGuard) describeTaken(ctx context.Context, from, to string) string {
+	list, err := g.Branch.Git(ctx, nil, "rev-list", "--max-count=100", from+".."+to)
+	if err != nil {
+		return ""
+	}
+	text := text.Count(len(strings.Fields(list)), "commit") + " that relay did not make was taken in on relay/" + g.Branch.epic + " (git log " + from[:7] + ".." + to[:7] + ")"
+	if g.Describe != nil {
+		text += g.Describe(ctx, from, to)
+	}
+	return text
+}
