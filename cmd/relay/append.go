@@ -13,26 +13,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/text"
-	"relay/review"
 )
-
-// appendAnswer is what relay init --append --json prints.
-type appendAnswer struct {
-	Version  int             `json:"version"`
-	Round    int             `json:"round"`
-	Decision review.Decision `json:"decision"`
-	Head     string          `json:"head"` // commit that was judged
-	Tasks    []proposedTask  `json:"tasks"`
-	Added    bool            `json:"added"`
-}
-
-type proposedTask struct {
-	ID          string   `json:"id"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Priority    int      `json:"priority"`
-	Files       []string `json:"files,omitempty"`
-}
 
 // runAppend adds what the review of the whole epic found as tasks, when a person says so or has said so before.
 func runAppend(ctx context.Context, opts initOptions) (err error) {
@@ -91,11 +72,7 @@ func (o initOptions) tellAppended(p *project.Project, found proposal.Proposal, a
 	out := o.app.Out
 	switch {
 	case o.json:
-		answer := appendAnswer{Version: 1, Round: found.Round, Decision: found.Judged.Decision, Head: found.Judged.Head, Added: added, Tasks: []proposedTask{}}
-		for _, t := range found.Tasks {
-			answer.Tasks = append(answer.Tasks, proposedTask{t.ID, t.Title, t.Description, t.Priority, t.Files})
-		}
-		return o.app.PrintJSON(answer)
+		return o.app.PrintJSON(found.Answer(added))
 	case added:
 		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.Rel(p.File("epic.yml")))
 	case len(found.There) > 0:

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,17 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/demo"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/session"
-	"relay/cmd/relay/internal/status"
-	"relay/orchestrator/text"
-	"relay/reanchor"
 )
-
-//go:embed demo
-var demoFiles embed.FS
 
 type demoOptions struct {
 	app *cli.App
@@ -48,7 +40,11 @@ Exit code 0 when the night went as scripted, else 1.`,
 }
 
 func runDemo(ctx context.Context, opts demoOptions) error {
-	root, err := opts.scratch(ctx)
+	dir := opts.dir
+	if dir != "" {
+		dir = opts.app.Path(dir)
+	}
+	root, err := demo.Scratch(ctx, dir)
 	if errors.Is(err, fs.ErrExist) {
 		return &exit.Hinted{Err: fmt.Errorf("%s is there already", opts.app.Path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
 	}
@@ -78,7 +74,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err := runStatus(ctx, statusOptions{app: a, verbose: true}); err != nil {
 		return err
 	}
-	branch, err := asScripted(ctx, a, int(code))
+	branch, err := demo.Check(ctx, a, int(code))
 	if err != nil {
 		return err
 	}
@@ -104,55 +100,6 @@ Look around:   cd %s
 Your own first night: relay init --help
 `
 
-// scratch makes the repository the demo plays in.
-func (o demoOptions) scratch(ctx context.Context) (root string, err error) {
-	if o.dir == "" {
-		root, err = os.MkdirTemp("", "relay-demo-")
-	} else {
-		root, err = filepath.Abs(o.app.Path(o.dir))
-		if err == nil {
-			err = os.Mkdir(root, 0o755)
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return "", err
-	}
-	files := map[string]string{
-		"demo/plan.md": "docs/plan.md", "demo/script.yml": ".agents-os/demo-script.yml", "demo/agents.yml": ".agents.yml",
-	}
-	for from, to := range files {
-		text, err := demoFiles.ReadFile(from)
-		if err != nil {
-			return "", err
-		}
-		path := filepath.Join(root, filepath.FromSlash(to))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			return "", err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(root, "README.md"), []byte("# Greetings\n"), 0o644); err != nil {
-		return "", err
-	}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--initial-branch=main"},
-		{"config", "user.name", "relay demo"},
-		{"config", "user.email", "demo@relay.invalid"},
-		{"add", "--all"},
-		{"-c", "commit.gpgSign=false", "commit", "--quiet", "--message=Begin"},
-	} {
-		if _, err := reanchor.Run(ctx, reanchor.Call{Dir: root, Args: args, Writes: true}); err != nil {
-			return "", err
-		}
-	}
-	return root, nil
-}
-
 // inside is the app as if started in the scratch repository by somebody without any configuration of their own.
 func (o demoOptions) inside(root string) *cli.App {
 	a := *o.app
@@ -165,38 +112,4 @@ func (o demoOptions) inside(root string) *cli.App {
 	// stays in the scratch repository too.
 	a.Environ = append(a.Environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"), "XDG_STATE_HOME=none")
 	return &a
-}
-
-// asScripted compares the ledger with what the script must lead to, and returns the branch that has the work.
-func asScripted(ctx context.Context, a *cli.App, code int) (branch string, err error) {
-	p, err := a.Locate(ctx, nil)
-	if err != nil {
-		return "", err
-	}
-	s, err := status.Read(ctx, p, true)
-	if err != nil {
-		return "", err
-	}
-	want := []struct {
-		status   attempts.Status
-		attempts int
-		reason   attempts.Reason
-	}{
-		{status: attempts.Completed, attempts: 1},
-		{status: attempts.Completed, attempts: 2},
-		{status: attempts.Gated, attempts: 2, reason: attempts.RepeatedFailure},
-		{status: attempts.BlockedOn},
-		{status: attempts.Completed, attempts: 1},
-	}
-	if code != exit.Gated {
-		return "", fmt.Errorf("the night did not go as scripted: exit code %d, not %d; look into %s", code, exit.Gated, p.Root)
-	}
-	for i, w := range want {
-		t := s.Tasks[i]
-		if t.Status != w.status || len(t.Attempts) != w.attempts || t.Reason != w.reason {
-			return "", fmt.Errorf("the night did not go as scripted: %s is %s after %s; look into %s",
-				t.ID, t.Status, text.Count(len(t.Attempts), "attempt"), p.Root)
-		}
-	}
-	return s.Branch, nil
 }

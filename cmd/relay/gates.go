@@ -132,7 +132,7 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
 	}
 	said := t.ID + " is gated"
-	if n := waiting(p.Graph, l, t.ID); n > 0 {
+	if n := p.Waiting(l, t.ID); n > 0 {
 		said += fmt.Sprintf(", and with it %s that %s for it", text.Count(n, "task"), terminal.Verb(n, "waits", "wait"))
 	}
 	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
@@ -153,7 +153,7 @@ func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID}}
 	if o.cascade {
-		for _, id := range downstream(p.Graph, t.ID) {
+		for _, id := range p.Downstream(t.ID) {
 			if rec := l.Tasks[id]; rec != nil && (rec.Completed || rec.Gate != nil) {
 				events = append(events, attempts.Event{Type: attempts.TypeReset, Task: id})
 			}
@@ -168,41 +168,4 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 		said += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))
 	}
 	return events, said + ": relay work" + stays, nil
-}
-
-// downstream lists everything that depends on a task, directly or not, in file order.
-func downstream(g *epic.Graph, id string) []string {
-	start, ok := g.Index(id)
-	if !ok {
-		return nil
-	}
-	seen := make([]bool, g.Len())
-	for stack := []int{start}; len(stack) > 0; {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, d := range g.Dependants(i) {
-			if !seen[d] {
-				seen[d] = true
-				stack = append(stack, d)
-			}
-		}
-	}
-	var ids []string
-	for i, found := range seen {
-		if found {
-			ids = append(ids, g.ID(i))
-		}
-	}
-	return ids
-}
-
-// waiting counts what depends on a task and is not completed.
-func waiting(g *epic.Graph, l *attempts.Ledger, id string) int {
-	n := 0
-	for _, d := range downstream(g, id) {
-		if rec := l.Tasks[d]; rec == nil || !rec.Completed {
-			n++
-		}
-	}
-	return n
 }

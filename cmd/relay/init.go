@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/archive"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
@@ -108,7 +105,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, archive.Options{Blueprint: opts.blueprint, Force: opts.force}, a.Now()); err != nil {
 			return err
 		}
-		if err := createEpic(p, e, text, a); err != nil {
+		if err := p.CreateEpic(e, text); err != nil {
 			return err
 		}
 	}
@@ -117,7 +114,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return a.PrintJSON(answer)
 	case opts.dryRun:
 		_, err = a.Out.Write(text)
-		tellWarnings(a.Err, answer.Warnings)
+		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
 	return tellInit(a.Out, e, answer)
@@ -148,37 +145,6 @@ func readBlueprint(a *cli.App, p *project.Project, written string) (*epic.Epic, 
 	return e, nil
 }
 
-// createEpic writes the new epic. The ledger comes first: an epic.yml means that everything else is there.
-func createEpic(p *project.Project, e *epic.Epic, text []byte, a *cli.App) error {
-	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
-		return err
-	}
-	if err := project.ReplaceFile(p.File(".gitignore"), []byte("*\n")); err != nil {
-		return err
-	}
-	if err := attempts.Create(p.Dir, e, project.LedgerSettings(p.Config), a.Now()); err != nil {
-		return err
-	}
-	return project.ReplacePrivate(p.File("epic.yml"), text)
-}
-
-func tellWarnings(w io.Writer, warnings []project.TaskWarning) {
-	for i, warning := range warnings {
-		if i == project.MaxWarnings {
-			fmt.Fprintf(w, "relay: warning: and %s more\n", text.Count(len(warnings)-i, "task"))
-			break
-		}
-		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
-	}
-	unchecked := func(w project.TaskWarning) bool { return w.Message != project.NoCriteria }
-	switch {
-	case slices.ContainsFunc(warnings, unchecked):
-		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")
-	case len(warnings) > 0:
-		fmt.Fprintln(w, "relay: hint: say what must be true under the task's acceptance criteria in the epic or blueprint")
-	}
-}
-
 func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	g, err := epic.NewGraph(e)
 	if err != nil {
@@ -201,7 +167,7 @@ func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 		fmt.Fprintf(w, " > %s", g.ID(at))
 	}
 	fmt.Fprintf(w, "\nwritten: %s\n", answer.Path)
-	tellWarnings(w, answer.Warnings)
+	project.WriteWarnings(w, answer.Warnings)
 	fmt.Fprintf(w, "\nnext:  relay check    see what could fail\n       relay work     begin\n")
 	return nil
 }

@@ -34,25 +34,6 @@ const rootExits = `Exit codes:
   130 interrupted   143 terminated
 `
 
-// usageTemplate is cobra's, in fewer lines and never wider than 80 columns.
-const usageTemplate = `Usage: {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{$cmds := .Commands}}{{if and .HasAvailableSubCommands (eq (len .Groups) 0)}}
-
-Commands:{{range $cmds}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{range $group := .Groups}}
-
-{{.Title}}{{range $cmds}}{{if and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help"))}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
-
-Everywhere:
-{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
-`
-
 // newRootCommand puts the commands together.
 func newRootCommand(a *cli.App) *cobra.Command {
 	cobra.EnableCommandSorting = false // the order of the night, not of the alphabet
@@ -93,7 +74,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
-	root.SetUsageTemplate(usageTemplate)
+	root.SetUsageTemplate(cmdline.UsageTemplate)
 	root.SetFlagErrorFunc(cmdline.FlagMistake)
 	root.SuggestionsMinimumDistance = 2
 	cmdline.AddHelpers(root, groupSetup)

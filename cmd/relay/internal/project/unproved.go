@@ -1,6 +1,13 @@
 package project
 
-import "relay/epic"
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"relay/epic"
+	"relay/orchestrator/text"
+)
 
 // TaskWarning says what a task lacks.
 type TaskWarning struct {
@@ -34,3 +41,21 @@ const NoCriteria = "has no acceptance criteria"
 
 // MaxWarnings is the number of warnings of one kind that are listed.
 const MaxWarnings = 10
+
+// WriteWarnings prints the first warnings, and what to do about them.
+func WriteWarnings(w io.Writer, warnings []TaskWarning) {
+	for i, warning := range warnings {
+		if i == MaxWarnings {
+			fmt.Fprintf(w, "relay: warning: and %s more\n", text.Count(len(warnings)-i, "task"))
+			break
+		}
+		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
+	}
+	unchecked := func(w TaskWarning) bool { return w.Message != NoCriteria }
+	switch {
+	case slices.ContainsFunc(warnings, unchecked):
+		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")
+	case len(warnings) > 0:
+		fmt.Fprintln(w, "relay: hint: say what must be true under the task's acceptance criteria in the epic or blueprint")
+	}
+}

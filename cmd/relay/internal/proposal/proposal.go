@@ -139,3 +139,31 @@ func (p Proposal) Write(w io.Writer, l status.Printer) {
 		}
 	}
 }
+
+// Answer is what relay init --append --json prints.
+type Answer struct {
+	Version  int             `json:"version"`
+	Round    int             `json:"round"`
+	Decision review.Decision `json:"decision"`
+	Head     string          `json:"head"` // commit that was judged
+	Tasks    []Task          `json:"tasks"`
+	Added    bool            `json:"added"`
+}
+
+// Task is a task in an Answer.
+type Task struct {
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Priority    int      `json:"priority"`
+	Files       []string `json:"files,omitempty"`
+}
+
+// Answer returns the proposal for JSON; added reports whether its tasks are in the epic now.
+func (p Proposal) Answer(added bool) Answer {
+	answer := Answer{Version: 1, Round: p.Round, Decision: p.Judged.Decision, Head: p.Judged.Head, Added: added, Tasks: []Task{}}
+	for _, t := range p.Tasks {
+		answer.Tasks = append(answer.Tasks, Task{t.ID, t.Title, t.Description, t.Priority, t.Files})
+	}
+	return answer
+}
