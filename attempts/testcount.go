@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"relay/internal/plaintext"
 )
 
 // TestCount is how many tests a test command says it ran and how many of those failed. The zero value means that it does
@@ -81,7 +83,6 @@ var testSummaries = []testSummary{
 var hints = []string{"fail", "FAIL", "Fail", "pass", "PASS", "ok ", "ests", "ERROR", "error", "panic: "}
 
 var (
-	escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	// untold matches what keeps tests from being counted: a part of them was not built, or the program ended in the middle.
 	untold = regexp.MustCompile(`^FAIL\t\S+ \[(build|setup) failed\]|^panic: |^error: could not compile|Interrupted: \d+ errors? during collection|Test suite failed to run`)
 	todo   = regexp.MustCompile(`(?i)# (todo|skip)\b`)
@@ -93,8 +94,10 @@ var (
 func CountTests(output string) TestCount {
 	counts := make([]TestCount, len(testSummaries))
 	strong := false
-	for line := range strings.SplitSeq(escapes.ReplaceAllString(output, ""), "\n") {
-		line = strings.TrimSuffix(line, "\r")
+	for line := range strings.SplitSeq(output, "\n") {
+		if line = strings.TrimSuffix(line, "\r"); strings.Contains(line, "\x1b") {
+			line = plaintext.Clean(line)
+		}
 		if len(line) > 1000 || !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(line, hint) }) {
 			continue
 		}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/internal/plaintext"
 )
 
 // complaint says what is wrong with a written value. item is its index in a list or map, or -1 for the whole value; key
@@ -269,5 +271,5 @@ func shorten(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return plaintext.Head(s, most) + "…"
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/internal/plaintext"
 )
 
 // Sizes of a brief, in bytes.
@@ -84,7 +85,7 @@ func gitSection(s *sheet, in Input) {
 	}
 	var log, changed strings.Builder
 	for _, c := range f.Recent[:min(len(f.Recent), fewItems)] {
-		log.WriteString(clip(c.Hash, 12, false) + " " + c.When.UTC().Format(time.DateOnly) + " " + oneLine(c.Subject, titleBytes) + "\n")
+		log.WriteString(plaintext.Head(c.Hash, 12) + " " + c.When.UTC().Format(time.DateOnly) + " " + oneLine(c.Subject, titleBytes) + "\n")
 	}
 	s.quote(cutGit, "Last commits:", log.String(), reportBytes)
 	for _, c := range f.Changes[:min(len(f.Changes), manyItems)] {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/internal/plaintext"
 	"relay/review"
 )
 
@@ -21,7 +22,7 @@ func dependencySection(s *sheet, deps []Dependency) {
 	for _, d := range deps[:min(len(deps), fewItems)] {
 		head := "### " + oneLine(d.ID, 64) + ": " + oneLine(d.Title, titleBytes)
 		if d.Head != "" {
-			head += " (commit " + clip(oneLine(d.Head, 64), 12, false) + ")"
+			head += " (commit " + plaintext.Head(oneLine(d.Head, 64), 12) + ")"
 		}
 		var b strings.Builder
 		field(&b, "Summary", d.Receipt.Summary, 2<<10)
@@ -47,7 +48,7 @@ func field(b *strings.Builder, label, text string, max int) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	short := clip(text, max, false)
+	short := plaintext.Head(text, max)
 	b.WriteString(label + ": " + strings.TrimRight(short, "\n"))
 	if lost := len(text) - len(short); lost > 0 {
 		b.WriteString(" [relay cut " + strconv.Itoa(lost) + " bytes here]")

@@ -13,6 +13,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"relay/internal/plaintext"
 )
 
 // errSlow means that the question has to go to the git program. Every error of this file means that, so an answer is
@@ -145,8 +147,8 @@ func (f fast) log(hash string, n int) (found []Commit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Commit{Hash: c.Hash.String(), Subject: clip(subject(c.Message), fieldBytes, false),
-			Author: clip(c.Author.Name, fieldBytes, false), When: c.Committer.When.UTC()})
+		found = append(found, Commit{Hash: c.Hash.String(), Subject: plaintext.Head(subject(c.Message), fieldBytes),
+			Author: plaintext.Head(c.Author.Name, fieldBytes), When: c.Committer.When.UTC()})
 		if len(c.ParentHashes) == 0 {
 			break
 		}

@@ -1,10 +1,6 @@
 package review
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "relay/internal/plaintext"
 
 // Caps on what a reviewer said.
 const (
@@ -13,20 +9,9 @@ const (
 	maxFindings = 200
 )
 
-// line makes a reviewer's string one line of valid UTF-8 without control characters. Folding it also keeps a finding
-// from writing headings and fields of its own when it is shown as markdown.
-func line(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return cut(strings.Join(strings.Fields(s), " "), maxText)
-}
+// line makes a reviewer's string one line of text, see [plaintext.Line]. Folding it also keeps a finding from writing
+// headings and fields of its own when it is shown as markdown.
+func line(s string) string { return cut(plaintext.Line(s), maxText) }
 
 // cut shortens s to at most max bytes, with a mark, without splitting a character.
 func cut(s string, max int) string {
@@ -34,9 +19,5 @@ func cut(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
-	end := max - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
+	return plaintext.Head(s, max-len(mark)) + mark
 }

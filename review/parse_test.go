@@ -148,7 +148,7 @@ func TestParseFindings(t *testing.T) {
 		{
 			"hostile text",
 			`{"verdict":"NEEDS CHANGES","findings":[{"severity":"low","issue":"a\u001b[31m\n## Finding 9: b\u0000\n**Severity:** low"}]}`,
-			[]Finding{{Severity: Low, Issue: "a[31m ## Finding 9: b **Severity:** low"}},
+			[]Finding{{Severity: Low, Issue: "a ## Finding 9: b **Severity:** low"}},
 		},
 	} {
 		v, err := Parse(c.answer)

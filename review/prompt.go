@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"relay/internal/plaintext"
 )
 
 // Caps on the parts of a prompt, in bytes; the change itself is never part of it.
@@ -131,7 +133,7 @@ func again(s Subject, why error) []byte {
 
 // section writes a heading and its data in a fence that the data cannot close; an empty section is left out.
 func section(b *strings.Builder, title, data string) {
-	data = strings.TrimSpace(printable(data))
+	data = strings.TrimSpace(plaintext.Clean(data))
 	if data == "" {
 		return
 	}
@@ -141,15 +143,6 @@ func section(b *strings.Builder, title, data string) {
 		fence += "`"
 	}
 	fmt.Fprintf(b, "## %s\n\n%s\n%s\n%s\n\n", title, fence, data, fence)
-}
-
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 func list(items []string) string {

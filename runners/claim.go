@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"relay/runners/internal/cleantext"
 	"strings"
+
+	"relay/internal/plaintext"
 )
 
 // fenceName is the info string of the block an agent may end its final message with.
@@ -60,7 +61,7 @@ func leadingMarks(line string) string {
 }
 
 func firstWord(s string) string {
-	if words := strings.Fields(cleantext.Truncate(s, 200)); len(words) > 0 {
+	if words := strings.Fields(plaintext.Head(s, 200)); len(words) > 0 {
 		return words[0]
 	}
 	return ""

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"relay/runners/internal/cleantext"
 	"slices"
+
+	"relay/internal/plaintext"
+	"relay/runners/internal/cleantext"
 )
 
 const (
@@ -42,7 +44,7 @@ func cleanValue(v any, depth int) any {
 	case string:
 		return cleantext.Clean(v, cleantext.MaxString)
 	case json.Number:
-		return json.Number(cleantext.Truncate(v.String(), cleantext.MaxName))
+		return json.Number(plaintext.Head(v.String(), cleantext.MaxName))
 	case []any:
 		if depth == 0 {
 			return nil

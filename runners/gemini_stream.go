@@ -2,9 +2,11 @@ package runners
 
 import (
 	"encoding/json"
+	"time"
+
+	"relay/internal/plaintext"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/jsonscan"
-	"time"
 )
 
 // geminiStream folds the stream into what a report needs. It keeps no line.
@@ -85,7 +87,7 @@ func (s *geminiStream) event(ev *geminiEvent) {
 	case "error":
 		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
 		if ev.Severity == "error" {
-			s.fault = cleantext.Truncate(ev.Message, cleantext.MaxString)
+			s.fault = plaintext.Head(ev.Message, cleantext.MaxString)
 		}
 	case "result":
 		s.result, s.resumed = ev, false

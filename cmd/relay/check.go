@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
+	"relay/internal/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/text"
 	"relay/runners/process"
@@ -80,9 +81,9 @@ func tellPoints(w io.Writer, points []checkup.Point) {
 	}
 	for i, p := range points {
 		counts[p.State]++
-		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), text.Safe(p.Message))
+		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), plaintext.Escape(p.Message))
 		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), text.Safe(p.Fix))
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), plaintext.Escape(p.Fix))
 		}
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
+	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
 
@@ -132,7 +133,7 @@ func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer
 	for _, f := range faults {
 		fmt.Fprintln(opts.app.Out, exit.Message(f))
 		if f.Hint != "" && answer.Copy == "" {
-			fmt.Fprintf(opts.app.Out, "  %s\n", text.Safe(f.Hint))
+			fmt.Fprintf(opts.app.Out, "  %s\n", plaintext.Escape(f.Hint))
 		}
 	}
 	switch {

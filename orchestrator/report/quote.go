@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
 
@@ -32,7 +33,7 @@ func name(text string) string { return code(text, 80) }
 
 // block shows text of any origin as a block of code in markdown.
 func block(s string) string {
-	s = strings.Trim(text.Safe(text.Clip(s, maxBlock)), "\n")
+	s = strings.Trim(plaintext.Escape(text.Clip(s, maxBlock)), "\n")
 	if strings.TrimSpace(s) == "" {
 		return ""
 	}

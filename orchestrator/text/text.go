@@ -1,55 +1,20 @@
-// Package text writes for people: text of any origin made harmless, and numbers in words.
+// Package text writes for people: numbers, durations, lists and costs in words, and one line of text of any origin.
 package text
 
 import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
+	"relay/internal/plaintext"
 )
-
-// Safe replaces what could drive a terminal or turn text around by an escape a person can see. Line breaks and tabs
-// stay; bytes that are no UTF-8 become U+FFFD.
-func Safe(s string) string {
-	if strings.IndexFunc(s, unsafeRune) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
-		case r == utf8.RuneError:
-			b.WriteRune(r)
-		case unsafeRune(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func unsafeRune(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0, r == utf8.RuneError:
-		return true
-	case r == 0x061c, r >= 0x200e && r <= 0x200f: // direction marks
-		return true
-	case r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // separators, bidirectional embeddings and isolates
-		return true
-	}
-	return r == 0xfeff
-}
 
 // Line folds text into one line of at most width columns.
 func Line(s string, width int) string {
-	return displaywidth.TruncateString(Safe(strings.Join(strings.Fields(s), " ")), width, "…")
+	return displaywidth.TruncateString(plaintext.Escape(strings.Join(strings.Fields(s), " ")), width, "…")
 }
 
 // Count says how many there are of something, in words.
@@ -140,7 +105,7 @@ func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return plaintext.Head(text, most) + "…"
 }
 
 // After puts a colon before what explains something, if anything does.

@@ -8,25 +8,6 @@ import (
 	"relay/attempts"
 )
 
-func TestSafe(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"plain, with ünïcödé 日本\n\tand tabs": "plain, with ünïcödé 日本\n\tand tabs",
-		"\x1b[31mred":               `\u001b[31mred`,
-		"\x1b]0;title\a":            `\u001b]0;title\u0007`,
-		"over\rwritten":             `over\u000dwritten`,
-		"dos\r\nline":               "dos\nline",
-		"c1 \u009b31m":              `c1 \u009b31m`,
-		"turned \u202earound\u2069": `turned \u202earound\u2069`,
-		"not \xff utf-8":            "not \ufffd utf-8",
-		"nul \x00 del \x7f":         `nul \u0000 del \u007f`,
-	} {
-		if got := Safe(in); got != want {
-			t.Errorf("Safe(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{

@@ -3,9 +3,10 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
-	"relay/runners/internal/cleantext"
 	"strings"
 	"testing"
+
+	"relay/internal/plaintext"
 )
 
 // FuzzScan fails when something is taken for JSON that is none, or a string for another one.
@@ -42,8 +43,8 @@ func FuzzScan(f *testing.F) {
 			t.Errorf("%q: got %q, want %q", raw, q.String(), want)
 		}
 		for _, max := range []int{1, 5, 10, 64} {
-			if got := q.Head(max); got != cleantext.Truncate(want, max) {
-				t.Errorf("%q, %d bytes: got %q, want %q", raw, max, got, cleantext.Truncate(want, max))
+			if got := q.Head(max); got != plaintext.Head(want, max) {
+				t.Errorf("%q, %d bytes: got %q, want %q", raw, max, got, plaintext.Head(want, max))
 			}
 			if got := q.Tail(max).String(); !strings.HasSuffix(want, got) || len(got) < min(max, len(want)) {
 				t.Errorf("%q, last %d bytes: got %q of %q", raw, max, got, want)

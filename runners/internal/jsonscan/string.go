@@ -3,8 +3,9 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
-	"relay/runners/internal/cleantext"
 	"unicode/utf8"
+
+	"relay/internal/plaintext"
 )
 
 // String is a JSON string as it stands in a line, with its quotes: most of what an agent says is read by nobody. One that
@@ -51,13 +52,13 @@ func (q String) String() string { return string(q.Bytes()) }
 // Head returns the beginning of the text, at most max bytes of it and no half of a character.
 func (q String) Head(max int) string {
 	if len(q)-2 <= max {
-		return cleantext.Truncate(q.String(), max)
+		return plaintext.Head(q.String(), max)
 	}
 	text, ok := unquote(make([]byte, 0, max+utf8.UTFMax), q, max+utf8.UTFMax)
 	if !ok {
 		text = q.decoded()
 	}
-	return cleantext.Truncate(string(text), max)
+	return plaintext.Head(string(text), max)
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/configs"
 	"relay/epic"
+	"relay/internal/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -187,7 +188,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 
 // differences are the first lines of a diff.
 func differences(diff string) []string {
-	lines := strings.Split(strings.TrimSpace(text.Safe(diff)), "\n")
+	lines := strings.Split(strings.TrimSpace(plaintext.Escape(diff)), "\n")
 	if len(lines) > maxProblemsShown {
 		lines = append(lines[:maxProblemsShown], "…")
 	}
@@ -195,7 +196,7 @@ func differences(diff string) []string {
 }
 
 // Message returns the text of an error, harmless for a terminal.
-func Message(err error) string { return strings.TrimSpace(text.Safe(err.Error())) }
+func Message(err error) string { return strings.TrimSpace(plaintext.Escape(err.Error())) }
 
 // WouldRefuse wraps the error for which relay work would not begin, for commands that only look.
 type WouldRefuse struct{ Err error }

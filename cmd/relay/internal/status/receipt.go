@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
+	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
 
@@ -84,7 +85,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 	}
 	say("verdict: ", string(r.Verdict))
 	if r.Findings != "" {
-		for _, shown := range strings.Split(text.Safe(strings.TrimSpace(r.Findings)), "\n") {
+		for _, shown := range strings.Split(plaintext.Escape(strings.TrimSpace(r.Findings)), "\n") {
 			fmt.Fprintln(w, indent+"| "+text.Line(shown, max(l.Width-len(indent)-2, 20)))
 		}
 	}

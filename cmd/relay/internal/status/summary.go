@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/internal/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
 	"relay/orchestrator/text"
@@ -126,7 +127,7 @@ func WriteRegressions(w io.Writer, checks []string) {
 	}
 	fmt.Fprintln(w, "\nlook at what fails on all that has landed:")
 	for _, shown := range checks[:min(len(checks), maxRegressions)] {
-		fmt.Fprintf(w, "  %s\n", text.Safe(shown))
+		fmt.Fprintf(w, "  %s\n", plaintext.Escape(shown))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/internal/plaintext"
 	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 	"relay/review"
@@ -34,7 +35,7 @@ func (a *Attempt) review() error {
 	}
 	if at.Receipt.Findings != "" {
 		fmt.Fprintf(w, "\nwhat must change:\n")
-		for msg := range strings.SplitSeq(text.Safe(strings.TrimSpace(at.Receipt.Findings)), "\n") {
+		for msg := range strings.SplitSeq(plaintext.Escape(strings.TrimSpace(at.Receipt.Findings)), "\n") {
 			fmt.Fprintln(w, "  "+text.Line(msg, max(l.Width-2, 20)))
 		}
 	}

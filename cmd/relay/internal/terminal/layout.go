@@ -6,6 +6,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
 
@@ -22,7 +23,7 @@ func Wrap(s string, width int, indent string) string {
 	room := max(width-len(indent), 20)
 	var lines []string
 	row := ""
-	for _, word := range strings.Fields(text.Safe(s)) {
+	for _, word := range strings.Fields(plaintext.Escape(s)) {
 		if row != "" && displaywidth.String(row)+1+displaywidth.String(word) <= room {
 			row += " " + word
 			continue

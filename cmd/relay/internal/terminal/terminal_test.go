@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"relay/orchestrator/text"
+	"relay/internal/plaintext"
 )
 
 // What comes out drives no terminal, whatever goes in and wherever it is cut; JSON stays the JSON it was.
@@ -39,7 +39,7 @@ func FuzzScrubber(f *testing.F) {
 			t.Fatal(err)
 		}
 		var back, want string
-		if err := json.Unmarshal([]byte(text.Safe(string(encoded))), &back); err != nil {
+		if err := json.Unmarshal([]byte(plaintext.Escape(string(encoded))), &back); err != nil {
 			t.Fatalf("JSON of %q was spoilt: %v", data, err)
 		}
 		if err := json.Unmarshal(encoded, &want); err != nil || back != want {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"relay/orchestrator/text"
+	"relay/internal/plaintext"
 )
 
 // Writer writes text with every character that could drive a terminal turned into a visible escape. The escapes are
@@ -44,7 +44,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 	if s.Redact != nil {
 		out = s.Redact(out)
 	}
-	_, s.Err = io.WriteString(s.Dest, text.Safe(out))
+	_, s.Err = io.WriteString(s.Dest, plaintext.Escape(out))
 	return n, nil
 }
 

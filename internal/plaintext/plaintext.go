@@ -1,0 +1,141 @@
+// Package plaintext makes text of unknown origin safe to store and to show, and cuts it between two characters. It knows
+// nothing of relay, and every package may import it.
+package plaintext
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+const escapeByte = 0x1b
+
+// Clean removes terminal escape sequences and what invisible names, but for newline and tab. Every other line break
+// becomes a newline, and each byte that is not UTF-8 becomes U+FFFD.
+//
+// It is for text that is stored, given to an agent or matched; Escape is for text on its way to a terminal.
+func Clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	if strings.IndexByte(s, '\r') >= 0 {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	}
+	if strings.IndexByte(s, escapeByte) >= 0 {
+		s = stripSequences(s)
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028' || r == '\u2029':
+			return '\n'
+		case invisible(r) || unicode.Is(unicode.Noncharacter_Code_Point, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// stripSequences removes escape sequences line by line, so that one without an end takes its own line at most: for
+// [ansi.Strip] it goes on to the end of the text. That goes by bytes, too, and takes a lone byte between 0x80 and 0x9f for
+// the beginning of a sequence, and such a byte of a character in a title for its end.
+func stripSequences(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.IndexByte(line, escapeByte) >= 0 {
+			lines[i] = strings.ToValidUTF8(ansi.Strip(string([]rune(line))), "")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isPlain reports that Clean has nothing to do, by looking at ASCII only.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || c == 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// invisible reports a character that drives a terminal, breaks a line or turns text around, other than newline and tab.
+func invisible(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r == 0x061c, r >= 0x200e && r <= 0x200f: // direction marks
+		return true
+	case r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // separators, bidirectional embeddings and isolates
+		return true
+	}
+	return r == 0xfeff
+}
+
+// Line is Clean with all white space folded: one line, single spaces, none at its ends.
+func Line(s string) string {
+	if isLine(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(Clean(s)), " ")
+}
+
+// isLine reports that Line has nothing to do, which is the usual case for names.
+func isLine(s string) bool {
+	space := true
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return s == "" || !space
+}
+
+// Escape replaces what Clean removes by an escape that a person can see: a sequence shows what it would have done. The
+// escapes are those of JSON, so that a JSON document keeps its meaning. CRLF becomes a newline, and each byte that is not
+// UTF-8 becomes U+FFFD.
+func Escape(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return invisible(r) || r == utf8.RuneError }) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case invisible(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Head returns the beginning of s: at most as many bytes as asked for, and no part of a character.
+func Head(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	end := max(most, 0)
+	for n := 1; n < utf8.UTFMax && end > 0 && !utf8.RuneStart(s[end]); n++ {
+		end--
+	}
+	return s[:end]
+}
+
+// Tail returns the end of s: at most as many bytes as asked for, and no part of a character.
+func Tail(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	begin := len(s) - max(most, 0)
+	for n := 1; n < utf8.UTFMax && begin < len(s) && !utf8.RuneStart(s[begin]); n++ {
+		begin++
+	}
+	return s[begin:]
+}
