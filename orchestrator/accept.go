@@ -43,9 +43,9 @@ func (w *lane) baseline(ctx context.Context, f *Finding) error {
 func (g *ground) unsound(check numbered, s said, f *Finding) {
 	switch {
 	case s.timedOut:
-		f.fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, tooMuch(s.flooded, g.checkWall(check.Check))))
+		f.Fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, tooMuch(s.flooded, g.checkWall(check.Check))))
 	case s.passed():
-		f.fail(attempts.Environment, attempts.TestFailure, beforeWork(check.Name))
+		f.Fail(attempts.Environment, attempts.TestFailure, beforeWork(check.Name))
 		f.Gate = attempts.Infrastructure
 	}
 }
@@ -90,7 +90,7 @@ func (w *lane) proves(ctx context.Context, check numbered, base, after said, f *
 		f.ranFewer(w.a.Task, check, base, after)
 		return true
 	case check.ofEpic && base.red(): // this task has not broken it
-		f.note("broken_before", check.Name+" fails on the base of "+w.a.Task.ID+" too"+otherwise(base, after)+"; it is not held against the task")
+		f.Note("broken_before", check.Name+" fails on the base of "+w.a.Task.ID+" too"+otherwise(base, after)+"; it is not held against the task")
 		return true
 	}
 	w.failed(check, after, f)
@@ -120,10 +120,10 @@ func (w *lane) meddled(check numbered, base, after said, f *Finding) bool {
 	}
 	why := attempts.Clean(after.changed[at], 200) + ", which is protected, was changed while " + check.Name + " ran"
 	if w.busy.Load() <= 2 { // this attempt, and this checkout
-		f.fail(attempts.Tamper, attempts.Tampered, why)
+		f.Fail(attempts.Tamper, attempts.Tampered, why)
 		return true
 	}
-	f.fail(attempts.Environment, attempts.CLIError, why+"; it proves nothing")
+	f.Fail(attempts.Environment, attempts.CLIError, why+"; it proves nothing")
 	return true
 }
 
@@ -154,7 +154,7 @@ func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before
 		return true, nil
 	})
 	if err == nil && f.Outcome == attempts.Success && passed && !before.passed() {
-		f.fail(attempts.Environment, attempts.TestFailure, l.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too by now, where it has passed: nothing is known of the work")
+		f.Fail(attempts.Environment, attempts.TestFailure, l.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too by now, where it has passed: nothing is known of the work")
 	}
 	return before, err
 }
@@ -175,7 +175,7 @@ func otherwise(before, after said) string {
 
 // failed fails a finding with what a check said.
 func (g *ground) failed(check numbered, s said, f *Finding) {
-	f.fail(attempts.Check, attempts.TestFailure, g.why(check, s))
+	f.Fail(attempts.Check, attempts.TestFailure, g.why(check, s))
 }
 
 // why says how a check that does not pass ended.

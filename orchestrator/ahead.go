@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
 )
 
 // How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
@@ -37,7 +38,7 @@ func (n *night) choose(now clock.Instant) (i int, runner string) {
 // wanted are the reviewers without whom no agent begins new work: none as long as what waits for its review is little and
 // in nobody's way, if all of them can be asked in this run. The caller holds mu.
 func (n *night) wanted() []string {
-	if n.pool.PanelOut() || n.o.Isolation != IsolationWorktree || n.plan.CountUnreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
+	if n.pool.PanelOut() || n.o.Isolation != engine.IsolationWorktree || n.plan.CountUnreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
 		return n.pool.Panel
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 const sixWithoutOrder = `version: 2
@@ -29,14 +30,14 @@ func TestAgentsGoOnWhileAReviewerIsLimited(t *testing.T) {
 	limit := func() map[string][]step {
 		return map[string][]step{"A": {{takes: 30 * time.Second, outcome: attempts.Quota, why: "limit", resetIn: 3 * time.Hour, limited: "codex"}}}
 	}
-	panel := Review{Reviewers: []Reviewer{{Name: "codex"}}}
+	panel := engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}
 	for name, c := range map[string]struct {
 		o    Options
 		want string
 	}{
-		"one job": {Options{Jobs: 1, Isolation: IsolationWorktree},
+		"one job": {Options{Jobs: 1, Isolation: engine.IsolationWorktree},
 			"A claude 0s, B claude 30s, A review 3h0m30s, B review 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
-		"two jobs": {Options{Jobs: 2, Isolation: IsolationWorktree},
+		"two jobs": {Options{Jobs: 2, Isolation: engine.IsolationWorktree},
 			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h1m0s, D review 3h1m30s, E review 3h2m0s, F claude 3h2m30s"},
 		"where work that waits is in the way": {Options{Jobs: 1},
 			"A claude 0s, A review 3h0m30s, B claude 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
@@ -60,7 +61,7 @@ func TestNobodyGoesAheadOfAReviewerThatIsOut(t *testing.T) {
 	for _, id := range []string{"A", "B", "C", "D", "E", "F"} {
 		script[id] = always(step{takes: time.Minute, outcome: attempts.Auth, why: "not logged in", limited: "codex"})
 	}
-	o := Options{Jobs: 1, Isolation: IsolationWorktree, Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}
+	o := Options{Jobs: 1, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
 	simulate(t, sixWithoutOrder, o, script, func(s *simulated, _ *attempts.Store, err error) {
 		if !errors.As(err, new(*NoRunnerError)) || slices.ContainsFunc(s.log, func(line string) bool { return strings.HasPrefix(line, "D") }) || !strings.Contains(err.Error(), "codex: not logged in") {
 			t.Errorf("got %v after %v, want that no runner is left, and agents that are at most two tasks ahead", err, s.log)
@@ -73,7 +74,7 @@ func TestReviewersBackOff(t *testing.T) {
 	t.Parallel()
 	crash := step{takes: time.Minute, outcome: attempts.Environment, why: "exit status 1", limited: "codex"}
 	script := map[string][]step{"A": {crash, crash}, "B": {crash}}
-	simulate(t, sixWithoutOrder, Options{Jobs: 1, Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, sixWithoutOrder, Options{Jobs: 1, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		want := []string{"A claude 0s", "A review 1m30s", "B claude 3m0s", "C claude 5m0s", "A review 6m0s", "B review 7m0s"}
 		if err != nil || !slices.Equal(s.log[:min(len(s.log), len(want))], want) {
 			t.Errorf("got %v (%v), want first %v", s.log, err, want)

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/review"
 )
@@ -39,7 +40,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 	}
 	if n.train != nil && f.Outcome == attempts.Success {
 		n.locked(func() { n.pool.Answered(a.Runner, task.ID, n.moment()) })
-		n.board(car{Ready: Ready{a, f}, job: j, record: record, began: began})
+		n.board(car{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
 		return nil
 	}
 	return n.close(j, a, record, f, began)
@@ -47,19 +48,19 @@ func (n *night) attempt(ctx context.Context, j job) error {
 
 // begin makes the start of an attempt durable, and its brief if the engine can. turn says why another runner has it
 // than before, if one has.
-func (n *night) begin(ctx context.Context, a Assignment, turn string) error {
+func (n *night) begin(ctx context.Context, a engine.Attempt, turn string) error {
 	var brief func()
 	var failed error
-	if b, ok := n.engine.(briefer); ok {
-		brief = func() { failed = b.Brief(ctx, a) }
+	if n.engine.Briefer != nil {
+		brief = func() { failed = n.engine.Briefer.Brief(ctx, a) }
 	}
 	events := []attempts.Event{{
-		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Attempt,
+		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number,
 		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal(n.o.Epic, &a.Task)},
 	}}
 	if turn != "" {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + turn}
-		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: note}, events[0]}
+		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
 		n.locked(func() { n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
 	}
 	err := n.store.AppendWhile(brief, events...)
@@ -82,10 +83,10 @@ func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
 }
 
 // assign says what the engine must know to carry the next attempt of a task out.
-func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner string) Assignment {
+func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
 	model := firstOf(task.Model, n.o.Model)
-	wall := n.o.Limits.wall(task)
-	a := Assignment{Run: n.o.Run, Task: *task, Attempt: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
+	wall := wallFor(n.o.Limits, task)
+	a := engine.Attempt{Run: n.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
 	if last, ok := schedule.Previous(record); ok {
 		a.Unfinished = last
@@ -111,7 +112,7 @@ func earlierFindings(record attempts.TaskRecord) string {
 }
 
 // close records how an attempt ended and acts on it.
-func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Result, began time.Duration) error {
+func (n *night) close(j job, a engine.Attempt, record attempts.TaskRecord, f engine.Result, began time.Duration) error {
 	ended, told, err := n.record(a, record, f)
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ func (n *night) close(j job, a Assignment, record attempts.TaskRecord, f Result,
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
-func (n *night) record(a Assignment, record attempts.TaskRecord, f Result) (attempts.Ended, ruling, error) {
+func (n *night) record(a engine.Attempt, record attempts.TaskRecord, f engine.Result) (attempts.Ended, ruling, error) {
 	ended := n.ended(a, f)
 	ended.Charged = ended.Charged && !n.excused(a, ended)
 	told := n.answered(a, f, ended)
@@ -139,18 +140,18 @@ func (n *night) record(a Assignment, record attempts.TaskRecord, f Result) (atte
 	}
 	events := make([]attempts.Event, 0, 1+len(f.Notes))
 	for i := range f.Notes {
-		f.Notes[i].Text = n.redact.text(f.Notes[i].Text)
-		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Attempt, Note: &f.Notes[i]})
+		f.Notes[i].Text = n.redact.Block(f.Notes[i].Text)
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: &f.Notes[i]})
 	}
-	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Attempt, Ended: &ended})
+	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Number, Ended: &ended})
 	for _, cooling := range told.cooling {
-		events = append(events, attempts.Event{Type: attempts.TypeCooling, Task: a.Task.ID, Attempt: a.Attempt, Cooling: cooling})
+		events = append(events, attempts.Event{Type: attempts.TypeCooling, Task: a.Task.ID, Attempt: a.Number, Cooling: cooling})
 	}
 	return ended, told, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.
-func (n *night) report(a Assignment, f Result, ended attempts.Ended, took time.Duration) {
+func (n *night) report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
 	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took})
 	switch {
 	case ended.Result == attempts.ResultSuccess:
@@ -174,7 +175,7 @@ func (n *night) report(a Assignment, f Result, ended attempts.Ended, took time.D
 }
 
 // ended is the finding in the ledger's words.
-func (n *night) ended(a Assignment, f Result) attempts.Ended {
+func (n *night) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 	e := attempts.Ended{
 		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
 		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
@@ -189,18 +190,18 @@ func (n *night) ended(a Assignment, f Result) attempts.Ended {
 	case attempts.Stopped:
 		e.Result = attempts.ResultInterrupted
 	}
-	return n.redact.ended(e)
+	return n.redact.Ended(e)
 }
 
 // gate decides whether the task may be tried again.
-func (n *night) gate(a Assignment, record attempts.TaskRecord, f Result, e attempts.Ended) *attempts.Gate {
+func (n *night) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
 	if f.Gate != "" {
 		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
 	}
 	if f.Held {
 		return n.heldGate(a, e)
 	}
-	lim := attempts.Limits{MaxAttempts: n.o.Limits.attempts(&a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
+	lim := attempts.Limits{MaxAttempts: attemptsFor(n.o.Limits, &a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
 	if gate == nil && e.Result != attempts.ResultSuccess {
 		gate = n.taskBudgetGate(a, record, f)
@@ -212,7 +213,7 @@ func (n *night) gate(a Assignment, record attempts.TaskRecord, f Result, e attem
 }
 
 // consequences moves the task on. The caller holds mu.
-func (n *night) consequences(j job, a Assignment, f Result, e attempts.Ended) {
+func (n *night) consequences(j job, a engine.Attempt, f engine.Result, e attempts.Ended) {
 	switch {
 	case e.Result == attempts.ResultSuccess:
 		n.plan.Complete(j.index)
@@ -238,7 +239,7 @@ func (n *night) consequences(j job, a Assignment, f Result, e attempts.Ended) {
 
 // about fills in which attempt of which task an update is about.
 func (n *night) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
-	u.Task, u.Title, u.Max = t.ID, t.Title, n.o.Limits.attempts(t)
+	u.Task, u.Title, u.Max = t.ID, t.Title, attemptsFor(n.o.Limits, t)
 	u.Try = record.Charges()
 	if u.Kind == UpdateStarted {
 		u.Try++

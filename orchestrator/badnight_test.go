@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/runners"
 )
@@ -23,7 +24,7 @@ import (
 type badNight struct {
 	mu     sync.Mutex
 	start  time.Time
-	hear   func(Heard)
+	hear   func(engine.Event)
 	hazard map[string][]hazard      // by runner
 	poison map[string]poison        // by task
 	done   map[string]time.Duration // of a task's work
@@ -50,7 +51,7 @@ type tried struct {
 	from, to time.Time
 }
 
-func (b *badNight) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
+func (b *badNight) Prepare(context.Context, engine.Attempt) (string, error) { return "base", nil }
 
 // length is how long an agent works on a task.
 func length(task string) time.Duration {
@@ -59,24 +60,24 @@ func length(task string) time.Duration {
 	return 4*time.Minute + time.Duration(rand.New(rand.NewPCG(n, 1)).Int64N(int64(12*time.Minute)))
 }
 
-func (b *badNight) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (b *badNight) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	b.mu.Lock()
 	begin, at := time.Now(), time.Since(b.start)
 	takes, f := b.meets(a, at)
 	says := takes > 10*time.Second
 	if p := b.poison[a.Task.ID]; strings.Contains(p.runners, a.Runner) && f.Outcome == attempts.Success {
 		takes, says = p.takes, p.says
-		f = Result{Outcome: attempts.Provider, Receipt: attempts.Receipt{ErrorSummary: "no answer"}}
+		f = engine.Result{Outcome: attempts.Provider, Receipt: attempts.Receipt{ErrorSummary: "no answer"}}
 	}
 	b.mu.Unlock()
 	if says {
 		time.Sleep(10 * time.Second) //nolint:forbidigo // fake time
 		takes -= 10 * time.Second
-		b.hear(Heard{Task: a.Task.ID, Runner: a.Runner, Kind: UpdateActivity, Event: runners.Event{Kind: runners.EventTool}})
+		b.hear(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: runners.Event{Kind: runners.EventTool}})
 	}
 	select {
 	case <-ctx.Done():
-		f = Result{Outcome: attempts.Stopped}
+		f = engine.Result{Outcome: attempts.Stopped}
 	case <-time.After(takes):
 	}
 	b.mu.Lock()
@@ -89,13 +90,13 @@ func (b *badNight) Attempt(ctx context.Context, a Assignment) (Result, error) {
 }
 
 // meets is what an attempt that begins now comes to, and how long it takes.
-func (b *badNight) meets(a Assignment, at time.Duration) (time.Duration, Result) {
+func (b *badNight) meets(a engine.Attempt, at time.Duration) (time.Duration, engine.Result) {
 	left := length(a.Task.ID) - b.done[a.Task.ID]
 	for _, h := range b.hazard[a.Runner] {
 		if at >= h.to || at+left <= h.from {
 			continue
 		}
-		f := Result{Outcome: h.outcome, Receipt: attempts.Receipt{ErrorSummary: string(h.outcome)}}
+		f := engine.Result{Outcome: h.outcome, Receipt: attempts.Receipt{ErrorSummary: string(h.outcome)}}
 		if h.outcome == attempts.Quota {
 			f.ResetAt = b.start.Add(h.to)
 		}
@@ -105,7 +106,7 @@ func (b *badNight) meets(a Assignment, at time.Duration) (time.Duration, Result)
 		}
 		return works + 3*time.Second, f
 	}
-	return left, Result{Outcome: attempts.Success}
+	return left, engine.Result{Outcome: attempts.Success}
 }
 
 // scenery is a random night: its epic, who never answers which task, and when runners answer nobody.
@@ -123,7 +124,7 @@ func randomScenery(seed uint64, hazards bool) *scenery {
 	s := &scenery{deps: map[string][]string{}, poison: map[string]poison{}, hazard: map[string][]hazard{}}
 	s.o = Options{
 		Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(8), Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
-		Limits: Limits{MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
+		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
 			TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour},
 	}
 	for i := range 40 + r.IntN(40) {
@@ -200,8 +201,8 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 			t.Fatal(err)
 		}
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
-		n := newNight(&o, store, b)
-		b.hear = func(h Heard) { n.locked(func() { n.hears(h) }) }
+		n := newNight(&o, store, abilities(b))
+		b.hear = func(h engine.Event) { n.locked(func() { n.hears(h) }) }
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
 		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.halted.reason != "" {
 			t.Errorf("the night ended with %v, %+v", err, n.halted)

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // baseChecks is what checks have said before the work in the user's own checkout.
@@ -19,7 +20,7 @@ type baseChecks struct {
 // baseline asks the checks of a task what they say before its work, where they are run after it: in the user's own checkout.
 // A task is held back before its agent is paid when one of them cannot run at all. The checks of the epic are asked before
 // the first attempt of a run; after that what they said of the last success counts.
-func (c *checkout) baseline(ctx context.Context, a Assignment, p place, f *Finding) (baseline, error) {
+func (c *checkout) baseline(ctx context.Context, a engine.Attempt, p place, f *Finding) (baseline, error) {
 	before := make(baseline)
 	tree, checks := "", acceptance(a.Task.Checks, nil)
 	if c.tree != nil {
@@ -62,12 +63,12 @@ func (c *checkout) askBase(ctx context.Context, q question, tree string, f *Find
 			s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 			switch {
 			case ctx.Err() != nil:
-				f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
+				f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 				return list, false, nil
 			case err != nil:
 				return list, false, err
 			case s.unseen:
-				f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+				f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 				return list, false, nil
 			case c.holdBack(ctx, q.a, check, s, f):
 				return list, false, nil
@@ -78,7 +79,7 @@ func (c *checkout) askBase(ctx context.Context, q question, tree string, f *Find
 	}
 	list, _, err := c.base.of(ctx, q.key(c.ground, tree, ""), q.believed, run)
 	if err == nil && list == nil && f.Outcome == attempts.Success { // another task waited for it
-		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
+		f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 	}
 	return list, err
 }
@@ -99,7 +100,7 @@ func (c *checkout) restoreBase(ctx context.Context, base string, f *Finding) err
 
 // sober looks, before the work, at what the checks said that must fail then. One that passes proves nothing about this task;
 // but when all checks of the task pass, its agent may find that it is done already.
-func (g *ground) sober(a Assignment, before baseline, f *Finding) {
+func (g *ground) sober(a engine.Attempt, before baseline, f *Finding) {
 	list := acceptance(a.Task.Checks, nil)
 	must := slices.DeleteFunc(slices.Clone(list), func(n numbered) bool { return n.Expect != epic.ExpectRedThenGreen })
 	for _, check := range must {
@@ -123,7 +124,7 @@ func (b baseline) pass(list []numbered) bool {
 }
 
 // early names the checks that must fail before the work, when all checks of the task pass then.
-func (b baseline) early(a Assignment) (names []string) {
+func (b baseline) early(a engine.Attempt) (names []string) {
 	list := acceptance(a.Task.Checks, nil)
 	if len(b) == 0 || !b.pass(list) {
 		return nil

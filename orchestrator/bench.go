@@ -8,13 +8,14 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/trees"
 )
 
 // question is a list of checks to be run on one commit, for one attempt.
 type question struct {
-	a       Assignment
+	a       engine.Attempt
 	p       place
 	commit  string
 	checks  []numbered
@@ -95,7 +96,7 @@ func (l *lanes) askList(ctx context.Context, q question, tree string, f *Finding
 	case err != nil:
 		return false, err
 	case ctx.Err() != nil && f.Outcome == attempts.Success:
-		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+q.checks[0].Name+" ran")
+		f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+q.checks[0].Name+" ran")
 		return false, nil
 	case known:
 		return q.replay(list, hear)
@@ -135,12 +136,12 @@ func (b *bench) run(ctx context.Context, f *Finding, hear ear) (list []said, mor
 		s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 		switch {
 		case ctx.Err() != nil:
-			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
+			f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
 			return list, false, nil
 		case err != nil:
 			return list, false, err
 		case s.unseen:
-			f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+			f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 			return list, false, nil
 		}
 		if s.changed, err = b.putBack(ctx, f); err != nil || f.Outcome != attempts.Success {
@@ -178,11 +179,11 @@ func (b *bench) blame(ctx context.Context, f *Finding, failed []attempts.CheckRu
 	without := bench{l: b.l, q: b.q}
 	without.q.commit, without.q.from, without.q.p.checks = b.q.from, "", filepath.Join(b.q.p.checks, "without")
 	defer without.leave()
-	alone := Finding{Result: Result{Outcome: attempts.Success}}
+	alone := Finding{Result: engine.Result{Outcome: attempts.Success}}
 	if err := without.enter(ctx, &alone); err != nil || alone.Outcome != attempts.Success {
 		return err
 	}
-	f.fail(attempts.Check, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary+"; without this work it succeeds")
+	f.Fail(attempts.Check, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary+"; without this work it succeeds")
 	for i := range failed {
 		failed[i].Phase, failed[i].Attribution = phaseTask, attempts.BrokenByTask
 	}
@@ -201,7 +202,7 @@ func (b *bench) putBack(ctx context.Context, f *Finding) ([]string, error) {
 		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, path) })
 	})
 	if errors.Is(err, slot.ErrSpoiled) {
-		f.fail(attempts.Environment, attempts.CLIError, "what git knows of the checkout was changed while the checks ran; they prove nothing")
+		f.Fail(attempts.Environment, attempts.CLIError, "what git knows of the checkout was changed while the checks ran; they prove nothing")
 		return nil, nil
 	}
 	return changed, err

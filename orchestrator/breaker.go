@@ -4,6 +4,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/breaker"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
 )
 
 // tripped returns what to wait for while the breaker keeps a task from starting. A pause beyond the deadline ends the run.
@@ -26,7 +27,7 @@ func (n *night) tripped(now clock.Instant) (*waiting, error) {
 }
 
 // goOn tells the breaker that a task is completed. The caller holds mu.
-func (n *night) goOn(a Assignment) error {
+func (n *night) goOn(a engine.Attempt) error {
 	if !n.breaker.Complete() {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (n *night) goOn(a Assignment) error {
 }
 
 // judgeFailure tells the breaker how an attempt failed. The caller holds mu.
-func (n *night) judgeFailure(index int, a Assignment, e attempts.Ended) error {
+func (n *night) judgeFailure(index int, a engine.Attempt, e attempts.Ended) error {
 	b := &n.breaker
 	b.Fail(breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}, n.moment())
 	if !b.Exhausted() {
@@ -46,7 +47,7 @@ func (n *night) judgeFailure(index int, a Assignment, e attempts.Ended) error {
 }
 
 // excused reports whether an attempt failed only for what has opened the breaker.
-func (n *night) excused(a Assignment, e attempts.Ended) bool {
+func (n *night) excused(a engine.Attempt, e attempts.Ended) bool {
 	index, ok := n.o.Graph.Index(a.Task.ID)
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // A night goes on after failures that have nothing in common, and after a pause when what they had in common has passed.
@@ -56,7 +57,7 @@ func TestNightsWithFailures(t *testing.T) {
 		"everything, side by side":          {script: all(9, "no space left on device"), jobs: 6, tasks: 100, most: 18, want: "hardly theirs"},
 		"no hour left":                      {script: all(9, "no space left on device"), jobs: 1, tasks: 100, until: 10 * time.Minute, most: 6, want: "T1, T2, T3 failed with the same error, so it is hardly theirs: no space left on device"},
 	} {
-		o := Options{Jobs: c.jobs, Limits: Limits{FailedInARow: 5, SameError: 3}}
+		o := Options{Jobs: c.jobs, Limits: engine.Limits{FailedInARow: 5, SameError: 3}}
 		if c.until > 0 {
 			o.Until = midnight.Add(c.until)
 		}

@@ -6,13 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 )
 
 // Brief writes the brief, if nothing that an attempt begins with could change what it says.
-func (c *checkout) Brief(ctx context.Context, a Assignment) error {
+func (c *checkout) Brief(ctx context.Context, a engine.Attempt) error {
 	if c.tree != nil {
 		return nil
 	}
@@ -36,14 +37,14 @@ func (c *checkout) Brief(ctx context.Context, a Assignment) error {
 }
 
 // lateBrief writes the brief that Brief has left.
-func (c *checkout) lateBrief(ctx context.Context, a Assignment, p place) error {
+func (c *checkout) lateBrief(ctx context.Context, a engine.Attempt, p place) error {
 	if c.tree == nil {
 		return nil
 	}
 	return c.brief(ctx, a, p)
 }
 
-func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
+func (c *checkout) brief(ctx context.Context, a engine.Attempt, p place) error {
 	facts, err := c.state(ctx)
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (c *checkout) brief(ctx context.Context, a Assignment, p place) error {
 	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
 		return err
 	}
-	return os.WriteFile(p.brief, c.o.brief(in), 0o600)
+	return os.WriteFile(p.brief, promptOf(c.o, in), 0o600)
 }
 
 // makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.

@@ -7,12 +7,12 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
-	"relay/runners"
+	"relay/orchestrator/engine"
 )
 
 // recordUsage records what an agent or a reviewer has used so far, and stops an agent that exceeds a cap. A review of
 // delivered work counts but is not stopped: to throw verified work away would cost more. The caller holds mu.
-func (n *night) recordUsage(h Heard) {
+func (n *night) recordUsage(h engine.Event) {
 	over := n.budget.Record(h.Task, h.Usage)
 	if stop := n.stops[h.Task]; stop != nil && over != nil && !h.Delivered {
 		stop(over)
@@ -32,7 +32,7 @@ func (n *night) exhausted() bool {
 }
 
 // runAttempt runs the attempt and cancels it when a budget is exhausted.
-func (n *night) runAttempt(ctx context.Context, a Assignment, record attempts.TaskRecord) (Result, error) {
+func (n *night) runAttempt(ctx context.Context, a engine.Attempt, record attempts.TaskRecord) (engine.Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	id := a.Task.ID
@@ -40,22 +40,22 @@ func (n *night) runAttempt(ctx context.Context, a Assignment, record attempts.Ta
 		n.budget.Begin(&a.Task, record.UsedSince())
 		n.stops[id] = stop
 	})
-	f, err := n.engine.Attempt(ctx, a)
+	f, err := n.engine.Run(ctx, a)
 	n.locked(func() {
 		delete(n.stops, id)
 		_ = n.budget.Record(id, f.Usage) // it has ended, whatever that comes to
 	})
 	var over *budget.ExhaustedError
 	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
-		f.budgetExhausted(over)
+		budgetExhausted(&f, over)
 	}
 	return f, err
 }
 
-// overspent is the end of an attempt that was stopped for money. To use up what one attempt may cost is the agent's own
+// budgetExhausted is the end of an attempt that was stopped for money. To use up what one attempt may cost is the agent's own
 // failure, like to run out of time; the task's cap gates it; the run's and the epic's are nobody's fault.
-func (f *Result) budgetExhausted(over *budget.ExhaustedError) {
-	f.fail(attempts.Budget, attempts.BudgetSpent, over.Error())
+func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
+	f.Fail(attempts.Budget, attempts.BudgetSpent, over.Error())
 	f.Charged = over.Scope == budget.ScopeAttempt
 	if over.Scope == budget.ScopeTask {
 		f.Gate = attempts.BudgetExhausted
@@ -64,7 +64,7 @@ func (f *Result) budgetExhausted(over *budget.ExhaustedError) {
 
 // gateIfExhausted gates a task that has no budget or no attempts left before its next attempt begins.
 func (n *night) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
-	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: n.o.Limits.attempts(task)})
+	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: attemptsFor(n.o.Limits, task)})
 	if over := n.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
 		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
 	}
@@ -82,15 +82,11 @@ func (n *night) gateIfExhausted(j job, task *epic.Task, record attempts.TaskReco
 }
 
 // taskBudgetGate returns a gate if an attempt has exhausted the task's budget, else nil.
-func (n *night) taskBudgetGate(a Assignment, record attempts.TaskRecord, f Result) *attempts.Gate {
+func (n *night) taskBudgetGate(a engine.Attempt, record attempts.TaskRecord, f engine.Result) *attempts.Gate {
 	used := record.UsedSince()
 	used.Add(f.Usage)
 	if over := n.o.Budget.TaskExhausted(&a.Task, used); over != nil {
 		return &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
 	}
 	return nil
-}
-
-func usageOf(u runners.Usage) attempts.Usage {
-	return attempts.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced}
 }

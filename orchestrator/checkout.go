@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"slices"
 	"strings"
 	"sync"
@@ -13,20 +14,31 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
+// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
+type ledger interface {
+	Append(events ...attempts.Event) error
+	Restore() ([]string, error)
+}
+
+// lock is the run's hold on its epic and on the checkout. keep takes it anew when an agent has removed it.
+type lock interface {
+	keep(ctx context.Context) error
+}
+
 // ground is what all places share that the tasks of a run work in.
 type ground struct {
-	o     *Options
+	o     *engine.Options
 	home  *reanchor.Git // the user's own checkout
 	vault *trees.Vault
 	stash *stashGuard
 	watched
-	lock   *occupancy
+	lock   lock // nil: none
 	ledger ledger
 	ignore []byte // relay's own .gitignore
 
@@ -36,7 +48,7 @@ type ground struct {
 	planSeen atomic.Pointer[planState]
 	keptSeen atomic.Pointer[planState]
 	settings settingsFiles
-	heard    chan<- Heard
+	heard    chan<- engine.Event
 	now      func() time.Time
 	origin   attempts.Integration
 	trusted  string // what the user had checked out when the run began; "" with isolation shared
@@ -46,9 +58,7 @@ type ground struct {
 	unable sync.Map // checks of the epic that cannot run, and are told
 }
 
-func (g *ground) began() attempts.Integration { return g.origin }
-
-func (g *ground) remembers(l ledger, here *occupancy) { g.ledger, g.lock = l, here }
+func (g *ground) Origin() attempts.Integration { return g.origin }
 
 // checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
 // by itself.
@@ -76,7 +86,7 @@ type checkout struct {
 }
 
 // Prepare names the commit the attempt begins from.
-func (c *checkout) Prepare(ctx context.Context, _ Assignment) (string, error) {
+func (c *checkout) Prepare(ctx context.Context, _ engine.Attempt) (string, error) {
 	if c.tree == nil {
 		f, err := c.state(ctx)
 		return f.Head, err
@@ -130,20 +140,20 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 const mendings = 200
 
 // Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
-func (c *checkout) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (c *checkout) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	f, err := c.attempt(ctx, a)
 	return f.Result, err
 }
 
-func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (c *checkout) attempt(ctx context.Context, a engine.Attempt) (Finding, error) {
 	p := placeOf(c.o.Dir, a)
-	before := Finding{Result: Result{Outcome: attempts.Success}}
+	before := Finding{Result: engine.Result{Outcome: attempts.Success}}
 	if !a.Ended {
 		said, err := c.baseline(ctx, a, p, &before)
 		if err != nil || before.Outcome != attempts.Success {
 			return before, err
 		}
-		if a.before = said; c.tree != nil {
+		if before.onBase = said; c.tree != nil {
 			a.Known.Red, a.Known.Passing = said.red(c.o.Epic.Checks), said.early(a)
 		}
 	}
@@ -153,7 +163,7 @@ func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Receipt.Checks, f.Notes = before.Receipt.Checks, append(before.Notes, f.Notes...)
+	f.Receipt.Checks, f.Notes, f.onBase = before.Receipt.Checks, append(before.Notes, f.Notes...), before.onBase
 	if err := c.guard(ctx, &f); err != nil {
 		return f, err
 	}
@@ -179,7 +189,7 @@ func (c *checkout) attempt(ctx context.Context, a Assignment) (Finding, error) {
 }
 
 // proveShared holds a claimed success against the task's checks where changes belong to no task.
-func (c *checkout) proveShared(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) proveShared(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	if asked, err := c.askResult(ctx, a, p, f); err != nil {
 		return err
 	} else if asked {
@@ -197,7 +207,7 @@ func (c *checkout) proveShared(ctx context.Context, a Assignment, p place, f *Fi
 
 // examine collects what the agent made and holds a claimed success against the evidence. Whatever that came to, code an
 // agent had a hand in has run.
-func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error {
+func (c *checkout) examine(ctx context.Context, a engine.Attempt, f *Finding) error {
 	names, err := c.gather(ctx, a, f)
 	if err != nil {
 		return err
@@ -225,7 +235,7 @@ func (c *checkout) examine(ctx context.Context, a Assignment, f *Finding) error 
 }
 
 // settle leaves a success on the branch and sets anything else aside.
-func (c *checkout) settle(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) settle(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	var err error
@@ -249,7 +259,7 @@ func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // tell never waits: an activity nobody has time to hear is dropped.
-func (g *ground) tell(h Heard) {
+func (g *ground) tell(h engine.Event) {
 	select {
 	case g.heard <- h:
 	default:
@@ -261,8 +271,8 @@ type place struct {
 	folder, brief, result, transcript, stderr, end, patch, checks, review, traces string
 }
 
-func placeOf(dir string, a Assignment) place {
-	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Attempt))
+func placeOf(dir string, a engine.Attempt) place {
+	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number))
 	in := func(name string) string { return filepath.Join(folder, name) }
 	return place{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git")}
 }
@@ -285,5 +295,3 @@ func (p place) begun() time.Time {
 	}
 	return info.ModTime()
 }
-
-func mark(run, task string, attempt int) string { return fmt.Sprintf("%s/%s/%d", run, task, attempt) }

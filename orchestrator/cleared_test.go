@@ -6,25 +6,26 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // A git gc of the user's that spares nothing takes away nothing that relay is about to land.
 func TestCommitsThatTheUserClearsAway(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Base: y.l.tips.Tip()}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Base: y.l.tips.Tip()}
 	w, err := y.l.open(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	y.Sh("cd " + w.c.repo.Root() + "; echo 1 > one; git add one; git commit -qm one")
-	f := Finding{Result: Result{Outcome: attempts.Success, Head: y.Git("-C", w.c.repo.Root(), "rev-parse", "HEAD")}}
+	f := Finding{Result: engine.Result{Outcome: attempts.Success, Head: y.Git("-C", w.c.repo.Root(), "rev-parse", "HEAD")}}
 	if err := w.stamp(t.Context(), &f); err != nil {
 		t.Fatal(err)
 	}
 	y.Git("prune", "--expire=now")
-	one := Ready{a, f.Result}
-	j, err := y.l.Join(t.Context(), []Ready{one})
+	one := engine.Proved{Attempt: a, Result: f.Result}
+	j, err := y.l.Join(t.Context(), []engine.Proved{one})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestCommitsOfAgentsThatAreClearedAway(t *testing.T) {
 			if got := y.step(r); got != "T1 success" {
 				t.Error(got)
 			}
-			if got := r.Finding.texts(); got != c.noted {
+			if got := texts(r.Result.Notes); got != c.noted {
 				t.Errorf("noted %q", got)
 			}
 			if got := y.Git("rev-list", "--objects", "relay/20260101-lab"); !strings.Contains(got, " zero") || !strings.Contains(got, " one") {

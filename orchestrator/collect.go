@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
 // gather collects an attempt's work, if need be after .git was put back.
-func (c *checkout) gather(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
+func (c *checkout) gather(ctx context.Context, a engine.Attempt, f *Finding) ([]reanchor.Change, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	names, err := c.collect(ctx, a, f)
@@ -28,7 +29,7 @@ func (c *checkout) gather(ctx context.Context, a Assignment, f *Finding) ([]rean
 }
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
-func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]reanchor.Change, error) {
+func (c *checkout) collect(ctx context.Context, a engine.Attempt, f *Finding) ([]reanchor.Change, error) {
 	if err := c.tree.Unlock(ctx); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	}
 	f.Head = head
 	if untaken := c.tree.Untaken(); len(untaken) > 0 && f.Outcome == attempts.Success {
-		f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+text.Listed(untaken)+"; its other work is kept, but not landed")
+		f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+text.Listed(untaken)+"; its other work is kept, but not landed")
 	}
 	c.refuseRefused(f)
 	if head == a.Base {
@@ -58,7 +59,7 @@ func (c *checkout) collect(ctx context.Context, a Assignment, f *Finding) ([]rea
 	switch {
 	case errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch):
 		if f.Outcome == attempts.Success { // what cannot be listed cannot be held against the protected paths
-			f.fail(attempts.Agent, attempts.CodeError, "the change is too large to be looked at: "+err.Error())
+			f.Fail(attempts.Agent, attempts.CodeError, "the change is too large to be looked at: "+err.Error())
 		}
 	case err != nil:
 		return nil, err
@@ -82,7 +83,7 @@ func (c *checkout) refuseRefused(f *Finding) {
 		return
 	}
 	paths := slices.Sorted(maps.Keys(refused))
-	f.fail(attempts.Agent, attempts.CodeError, "git does not take "+text.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
+	f.Fail(attempts.Agent, attempts.CodeError, "git does not take "+text.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
 }
 
 // finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
@@ -91,18 +92,18 @@ func (c *checkout) finished(ctx context.Context, f *Finding) error {
 		return nil
 	}
 	if half := c.tree.Halfway(); half != "" {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
 		return nil
 	}
 	path, err := c.tree.Unmerged(ctx)
 	if path != "" {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
 	}
 	return err
 }
 
 // strayed fails an attempt that left the branch or rewrote what was there before it.
-func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) error {
+func (c *checkout) strayed(ctx context.Context, a engine.Attempt, f *Finding) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
@@ -115,15 +116,15 @@ func (c *checkout) strayed(ctx context.Context, a Assignment, f *Finding) error 
 	case err != nil:
 		return err
 	case !stayed:
-		f.fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.Branch, "refs/heads/")+"; its work is kept, but not landed")
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.Branch, "refs/heads/")+"; its work is kept, but not landed")
 	case !kept:
-		f.fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
 	}
 	return nil
 }
 
 // setAside keeps the work of an attempt that did not succeed, and puts the checkout back.
-func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) setAside(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	if err := c.keepWork(ctx, a, p, f); err != nil {
 		return err
 	}
@@ -135,17 +136,17 @@ func (c *checkout) setAside(ctx context.Context, a Assignment, p place, f *Findi
 }
 
 // keepWork keeps the work of an attempt that did not succeed as a ref and a patch.
-func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) keepWork(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	ref := salvageRef(c.o.Epic.ID, a)
 	if f.Head != "" && f.Head != a.Base {
 		c.noteKept(p, f.Head)
 		if err := c.salvage(ctx, ref, f.Head, f); err == nil {
 			f.Receipt.Salvage = ref
 		} else { // an agent can stand in the way of a name; the patch has the work too
-			f.note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
+			f.Note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
 		}
 		if err := c.writePatch(ctx, a.Base, f.Head, p.patch); err != nil {
-			f.note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
+			f.Note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
 			if f.Receipt.Salvage == "" {
 				return err
 			}
@@ -155,7 +156,7 @@ func (c *checkout) keepWork(ctx context.Context, a Assignment, p place, f *Findi
 }
 
 // keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.
-func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref string) error {
+func (c *checkout) keepBranch(ctx context.Context, a engine.Attempt, f *Finding, ref string) error {
 	tip, err := c.repo.Ref(ctx, c.tree.Branch)
 	if err != nil || tip == "" || tip == a.Base || tip == f.Head {
 		return err
@@ -167,7 +168,7 @@ func (c *checkout) keepBranch(ctx context.Context, a Assignment, f *Finding, ref
 		return err
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
-	f.note("salvage", "what the agent had committed on the branch before it left it is kept in "+ref)
+	f.Note("salvage", "what the agent had committed on the branch before it left it is kept in "+ref)
 	return nil
 }
 
@@ -200,6 +201,6 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // commitMessage says which attempt a commit made by relay belongs to.
-func commitMessage(epicID string, a Assignment) string {
-	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, trees.AttemptTrailer, a.Attempt)
+func commitMessage(epicID string, a engine.Attempt) string {
+	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, trees.AttemptTrailer, a.Number)
 }

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -85,7 +86,7 @@ func (c *command) goesBy(name string) bool {
 // checksKept tells of changed files that decide what the checks say, other than by being what they test: a script they run,
 // or one of those their programs go by. One that is new decides nothing that was there, unless it takes the place of
 // another; one that the task names is the task.
-func (c *checkout) checksKept(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+func (c *checkout) checksKept(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *Finding) error {
 	checks := slices.Concat(a.Task.Checks, c.o.Epic.Checks)
 	commands := make([]command, len(checks))
 	for i := range checks {
@@ -114,7 +115,7 @@ func (c *checkout) checksKept(ctx context.Context, a Assignment, names []reancho
 			continue
 		}
 		issue := fmt.Sprintf("decides what %s says, and was changed; the task does not name it under files", checks[at].Name)
-		f.note("checks", p+" "+issue)
+		f.Note("checks", p+" "+issue)
 		f.decisive = append(f.decisive, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})
 	}
 	return nil
@@ -176,7 +177,7 @@ func (c *checkout) noteLinks(names []reanchor.Change, f *Finding) {
 		}
 		to := filepath.ToSlash(target)
 		if filepath.IsAbs(target) || !filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(n.Path), to))) {
-			f.note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
+			f.Note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/review"
 )
 
@@ -67,6 +68,6 @@ func writeDeferred(text *bytes.Buffer, l *attempts.Ledger) {
 	}
 	for i := range l.EpicReviews {
 		r := &l.EpicReviews[i]
-		write(deferred{Task: wholeEpic, Attempt: i + 1, Run: r.Run, At: r.At, Head: r.Head, Landed: true}, &r.Reviewed)
+		write(deferred{Task: engine.WholeEpic, Attempt: i + 1, Run: r.Run, At: r.At, Head: r.Head, Landed: true}, &r.Reviewed)
 	}
 }

@@ -1,9 +1,12 @@
 package orchestrator
 
-import "relay/runners"
+import (
+	"relay/orchestrator/engine"
+	"relay/runners"
+)
 
 // env is the agents' environment plus relay's own variables.
-func (g *ground) env(a Assignment, result string) []string {
+func (g *ground) env(a engine.Attempt, result string) []string {
 	env := append(make([]string, 0, len(g.o.Env)+4), g.o.Env...)
 	env = append(env, "RELAY_EPIC="+g.o.Epic.ID, "RELAY_TASK="+a.Task.ID, "RELAY_DIR="+g.o.Dir)
 	if result != "" {
@@ -14,7 +17,7 @@ func (g *ground) env(a Assignment, result string) []string {
 
 // agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
 // relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
-func (c *checkout) agentEnv(a Assignment, result string) []string {
+func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
 	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)

@@ -2,30 +2,26 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
-	"relay/reanchor"
 	"relay/review"
 )
 
-// wholeEpic stands for all of the epic where else a task's id is: no task can be named so.
-const wholeEpic = "_epic"
-
 // appraise has the panel judge all that has landed, once every task is completed. The same work is not judged twice.
-func (n *night) appraise(ctx context.Context, c local) error {
-	if !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 || n.unfinished(ctx) {
+func (n *night) appraise(ctx context.Context) error {
+	if n.engine.Reviewer == nil || !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 || n.unfinished(ctx) {
 		return nil
 	}
 	ctx, over := n.untilDeadline(ctx)
 	defer over()
 	for tries := 0; ; tries++ {
-		r, f, err := n.judgeEpic(ctx, c)
+		r, f, err := n.judgeEpic(ctx)
 		if atDeadline(ctx, err) {
 			n.locked(func() { n.unjudged = n.halted.why })
 			return nil
@@ -65,9 +61,9 @@ func (n *night) mayAsk() bool {
 
 // judgeEpic asks the panel; the result is about its members. There is no review when the same work has been judged
 // before, or nothing has changed.
-func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview, of Result, err error) {
+func (n *night) judgeEpic(ctx context.Context) (r *attempts.EpicReview, of engine.Result, err error) {
 	a := n.wholeAssignment()
-	d, head, err := c.whole(ctx, a)
+	head, err := n.engine.Reviewer.Head(ctx)
 	if err != nil || a.Base == "" || head == a.Base {
 		return nil, of, err
 	}
@@ -84,34 +80,38 @@ func (n *night) judgeEpic(ctx context.Context, c local) (r *attempts.EpicReview,
 		n.budget.Begin(&a.Task, attempts.Usage{})
 		n.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
-	d.a = a
-	s, err := n.wholeSubject(ctx, d, head)
-	if err := errors.Join(err, c.beginJudging(a, head)); err != nil {
-		return nil, of, err
-	}
-	said, missing, asking := d.hearAll(ctx, s)
+	said, err := n.engine.Reviewer.ReviewEpic(ctx, a, head, n.deferredFindings())
 	n.locked(func() {
-		n.budget.End(wholeEpic, d.usage, true)
-		n.tally.Usage.Add(d.usage)
+		n.budget.End(engine.WholeEpic, said.Usage, true)
+		n.tally.Usage.Add(said.Usage)
 	})
-	f := Finding{Result: Result{Outcome: attempts.Success, Head: head, Notes: d.notes}}
-	if err := errors.Join(asking, c.cleanUp(ctx, &f)); err != nil {
+	if err != nil {
 		return nil, of, err
 	}
-	f.Outcome = attempts.Success // what the panel has done to relay's files was put right, and is told
-	r = n.opinion(s, &f, said, missing)
-	if d.unkept != (attempts.Usage{}) {
-		r.Usage = &d.unkept
+	return &said.Review, said.Result, n.noted(said.Result.Notes)
+}
+
+// deferredFindings are what reviewers have wanted of landed tasks, and left to be done later, in words.
+func (n *night) deferredFindings() (list []string) {
+	for i := range n.o.Epic.Tasks {
+		id := n.o.Epic.Tasks[i].ID
+		for _, a := range n.store.Task(id).Attempts {
+			if r := a.Receipt.Review; r != nil && a.Result == attempts.ResultSuccess {
+				for _, f := range slices.Concat(r.Deferred, r.Noted) {
+					list = append(list, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", id, f.Severity, f.File))+": "+f.Issue)
+				}
+			}
+		}
 	}
-	return r, f.Result, n.noted(f.Notes)
+	return list
 }
 
 // wholeAssignment is the epic as something to be judged: from the commit that the first attempt, or the integration
 // branch, began from.
-func (n *night) wholeAssignment() Assignment {
-	a := Assignment{Run: n.o.Run, Task: epic.Task{ID: wholeEpic, Title: n.o.Epic.Title}}
+func (n *night) wholeAssignment() engine.Attempt {
+	a := engine.Attempt{Run: n.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: n.o.Epic.Title}}
 	n.store.View(func(l *attempts.Ledger) {
-		a.Attempt = len(l.EpicReviews) + 1
+		a.Number = len(l.EpicReviews) + 1
 		a.Base = l.Integration.Base
 		var first attempts.Attempt
 		for _, rec := range l.Tasks {
@@ -133,56 +133,10 @@ func asked(l *attempts.Ledger) attempts.TaskRecord {
 	return rec
 }
 
-// wholeSubject is what the panel is asked about the epic.
-func (n *night) wholeSubject(ctx context.Context, d *desk, head string) (review.Subject, error) {
-	s := review.Subject{EpicTitle: n.o.Epic.Title, Description: n.o.Epic.Description, Base: d.a.Base, Head: head}
-	names, err := d.c.repo.Names(ctx, s.Base, head)
-	var many *reanchor.TooManyError
-	if err != nil && !errors.As(err, &many) {
-		return s, err
-	}
-	for i := range names {
-		s.Files = append(s.Files, names[i].Path)
-	}
-	stat, err := d.c.repo.Stat(ctx, s.Base, head)
-	s.DiffStat = redactor{n.o.Secrets}.stat(strings.TrimSpace(stat), s.Files)
-	for i := range n.o.Epic.Tasks {
-		t := &n.o.Epic.Tasks[i]
-		s.Tasks = append(s.Tasks, t.ID+": "+t.Title)
-		for _, criterion := range t.Criteria {
-			s.Criteria = append(s.Criteria, t.ID+": "+criterion.Text)
-		}
-		for _, a := range n.store.Task(t.ID).Attempts {
-			if r := a.Receipt.Review; r != nil && a.Result == attempts.ResultSuccess {
-				for _, f := range slices.Concat(r.Deferred, r.Noted) {
-					s.PutOff = append(s.PutOff, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", t.ID, f.Severity, f.File))+": "+f.Issue)
-				}
-			}
-		}
-	}
-	return s, err
-}
-
-// opinion is what the panel came to. A reviewer that could not be asked, or gave no verdict, never approves.
-func (n *night) opinion(s review.Subject, f *Finding, said []attempts.Said, missing []*reviewerError) *attempts.EpicReview {
-	j := review.Judge(opinionsOf(said), review.Scope{Files: s.Files, Criteria: s.Criteria, Whole: true}, n.o.Review.Strictness)
-	for i := range said {
-		said[i].Decision = j.Said[i].Decision
-	}
-	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
-	f.lack(said, missing)
-	r := &attempts.EpicReview{Base: s.Base, Head: s.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review}
-	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
-		f.unreviewed(missing, "")
-		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary
-	}
-	return n.redact.epicReview(r)
-}
-
 // judged records and tells what the panel came to.
-func (n *night) judged(r attempts.EpicReview, f Result) error {
+func (n *night) judged(r attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
-	told := n.answered(Assignment{Task: epic.Task{ID: wholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
+	told := n.answered(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
 	for _, cooling := range told.cooling {
 		events = append(events, attempts.Event{Type: attempts.TypeCooling, Cooling: cooling})
 	}
@@ -200,7 +154,7 @@ func (n *night) noted(notes []attempts.Note) error {
 	defer n.mu.Unlock()
 	var events []attempts.Event
 	for i := range notes {
-		notes[i].Text = n.redact.text(notes[i].Text)
+		notes[i].Text = n.redact.Block(notes[i].Text)
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
 		n.tell(Update{Kind: UpdateNote, Text: notes[i].Text})
 	}
@@ -212,7 +166,7 @@ func (n *night) awaitPanel(ctx context.Context) (open bool, err error) {
 	for {
 		n.mu.Lock()
 		now := n.moment()
-		name, at := n.pool.Latest(wholeEpic, n.pool.Panel, now)
+		name, at := n.pool.Latest(engine.WholeEpic, n.pool.Panel, now)
 		if name == "" || at.Rest(now) <= 0 || n.pointless(at, now) {
 			n.mu.Unlock()
 			return name != "" && at.Rest(now) <= 0, nil

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
 	"relay/review"
 )
@@ -38,8 +39,8 @@ func TestAwaitPanel(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				drain := make(chan struct{})
 				o := Options{
-					Epic: e, Graph: g, Dir: dir, Run: "20260101T220000Z-0000", Isolation: IsolationWorktree, Drain: drain,
-					Review: Review{Reviewers: []Reviewer{{Name: "ann"}, {Name: "bob"}}},
+					Epic: e, Graph: g, Dir: dir, Run: "20260101T220000Z-0000", Isolation: engine.IsolationWorktree, Drain: drain,
+					Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "ann"}, {Name: "bob"}}},
 				}
 				if test.until > 0 {
 					o.Until = time.Now().Add(test.until)
@@ -57,7 +58,7 @@ func TestAwaitPanel(t *testing.T) {
 						t.Errorf("told before it is recorded: %+v", u)
 					}
 				}
-				n := newNight(&o, store, &simulated{})
+				n := newNight(&o, store, abilities(&simulated{}))
 				for who, off := range test.cool {
 					n.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.moment())
 				}
@@ -101,19 +102,19 @@ func planned(t *testing.T) (*epic.Epic, *epic.Graph) {
 // Why a run is over whose every task is completed.
 func TestWholeReason(t *testing.T) {
 	t.Parallel()
-	panel := Review{Epic: true, Reviewers: []Reviewer{{Name: "ann"}}}
+	panel := engine.Review{Epic: true, Reviewers: []engine.Reviewer{{Name: "ann"}}}
 	said := func(d review.Decision, added ...string) *attempts.EpicReview {
 		return &attempts.EpicReview{Decision: d, Summary: "Well.", Why: "limit", Added: added}
 	}
 	for name, test := range map[string]struct {
-		review   Review
+		review   engine.Review
 		unjudged string
 		last     *attempts.EpicReview
 		want     Reason
 		why      string
 	}{
 		"nobody reviews":        {want: EpicComplete, last: said(review.Blocked)},
-		"the epic is not asked": {review: Review{Reviewers: panel.Reviewers}, want: EpicComplete, last: said(review.Blocked)},
+		"the epic is not asked": {review: engine.Review{Reviewers: panel.Reviewers}, want: EpicComplete, last: said(review.Blocked)},
 		"nothing has changed":   {review: panel, want: EpicComplete},
 		"approved":              {review: panel, last: said(review.Approved), want: EpicComplete},
 		"refused":               {review: panel, last: said(review.NeedsChanges), want: EpicRefused, why: "the whole epic: NEEDS CHANGES: Well."},
@@ -135,7 +136,7 @@ func TestWholeReason(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			n := newNight(&o, store, &simulated{})
+			n := newNight(&o, store, abilities(&simulated{}))
 			n.unjudged = test.unjudged
 			if got, why := n.whole(); got != test.want || why != test.why {
 				t.Errorf("got %s, %q, want %s, %q", got, why, test.want, test.why)

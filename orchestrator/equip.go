@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/runners"
 )
 
@@ -40,19 +41,19 @@ func (l *lanes) setUp(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 		if err := t.makeRoom(log); err != nil {
 			return err
 		}
-		l.tell(Heard{Task: t.a.Task.ID, Kind: UpdateSettingUp, Event: runners.Event{Text: command}})
+		l.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
 		report, err := runners.Shell(ctx, l.o.Supervisor, runners.ShellRequest{
 			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: l.commandEnv(t.a, ofEpic),
 			Wall: w.SetupWall, StopGrace: l.o.Limits.StopGrace, Cap: l.o.Limits.OutputCap,
 		})
 		switch {
 		case ctx.Err() != nil:
-			f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+command+" ran")
+			f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+command+" ran")
 			return nil
 		case err != nil:
 			return err
 		case unseen(report) || report.TimedOut || report.Exit.Code != 0:
-			f.fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
+			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
 			rel, _ := filepath.Rel(l.o.Dir, log)
 			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: phaseBaseline})
 			return nil
@@ -103,7 +104,7 @@ func (l *lanes) furnish(ctx context.Context, dir string, f *Finding) error {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			if err != nil {
-				f.fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("%s, which relay.worktree.%s names, cannot be put into the worktree: %v", attempts.Clean(name, 200), list.key, err))
+				f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("%s, which relay.worktree.%s names, cannot be put into the worktree: %v", attempts.Clean(name, 200), list.key, err))
 				return nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // Worktrees get what is configured, checks see it too, and none of it is committed.
@@ -27,7 +28,7 @@ func TestEquip(t *testing.T) {
 		t.Fatal(got)
 	}
 	y.holds("x")
-	if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("worktrees stay: %q, %v", stay, err)
 	}
 	y.Wants(map[string]string{"node/mod": "mod\n", "made.txt": "-", "seed.txt": "changed by the user\n"})
@@ -43,9 +44,9 @@ func TestEquipStaysInside(t *testing.T) {
 	}
 	y.Write("config/.env", "key\n")
 	y.l.o.Worktree.Copy = []string{"config/.env"}
-	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "T2"}, Attempt: 1, Runner: "true"}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "T2"}, Number: 1, Runner: "true"}
 	a.Base = y.l.tips.Tip()
-	f, err := y.l.Attempt(t.Context(), a)
+	f, err := y.l.Run(t.Context(), a)
 	if want := "config/.env, which relay.worktree.copy names, cannot be put into the worktree: mkdirat config: statat config: path escapes from parent"; err != nil || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %v, %s %q, want %q", err, f.Outcome, f.Receipt.ErrorSummary, want)
 	}
@@ -85,7 +86,7 @@ func TestAlteredSetUpIsKept(t *testing.T) {
 	o := l.yardOptions()
 	o.Worktree.Copy, o.Worktree.Setup, o.Worktree.SetupWall = []string{".env"}, []string{"echo 1 | tee made.lock same big; mkdir dist; echo x > dist/x; touch -d '1 minute ago' made.lock same big dist/x"}, time.Minute
 	y := l.inYard(o)
-	f := y.does("T1", "echo more >> made.lock; echo more >> .env; : > .gitignore; echo page > dist/page; echo own > own; truncate -s 9M big; exit 3").Finding
+	f := y.does("T1", "echo more >> made.lock; echo more >> .env; : > .gitignore; echo page > dist/page; echo own > own; truncate -s 9M big; exit 3").Result
 	kept := ".agents-os/relay/runs/" + y.l.o.Run + "/T1/1/altered"
 	want := ".env, big, dist/page and 1 more is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + kept + ", but not big, which is too large"
 	if len(f.Notes) != 1 || f.Notes[0].Text != want {
@@ -108,7 +109,7 @@ func TestSetUpFails(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{c.command}, c.wall
-			f := y.does("T1", "echo the agent ran > x").Finding
+			f := y.does("T1", "echo the agent ran > x").Result
 			if f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != c.want || f.Head != "" {
 				t.Errorf("got %s %q, head %q; want environment %q and no work", f.Outcome, f.Receipt.ErrorSummary, f.Head, c.want)
 			}
@@ -131,7 +132,7 @@ func TestWorkThatBreaksTheSetUp(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t, "true")
 			y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{c.setup}, time.Minute
-			f := y.does("T1", "echo x > broken; touch \"$RELAY_DIR/down\"", "true").Finding
+			f := y.does("T1", "echo x > broken; touch \"$RELAY_DIR/down\"", "true").Result
 			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why {
 				t.Errorf("got %s %q, want %s %q", f.Outcome, f.Receipt.ErrorSummary, c.outcome, c.why)
 			}
@@ -190,11 +191,11 @@ func TestUndeclaredOverlap(t *testing.T) {
 				y.l.slowAfter = -1
 			}
 			y.Sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-			if err := y.l.begin(t.Context()); err != nil {
+			if err := y.l.Begin(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			one, two := y.proved("T1", "sed -i s/^2$/two/ lines.txt"), y.proved("T2", "sed -i s/^29$/more/ lines.txt")
-			one.Assignment.Task.Files, two.Assignment.Task.Files = c.one, c.two
+			one.Attempt.Task.Files, two.Attempt.Task.Files = c.one, c.two
 			switch {
 			case c.together:
 				if got := y.step(one, two); got != "T1 success, T2 success" {
@@ -202,7 +203,7 @@ func TestUndeclaredOverlap(t *testing.T) {
 				}
 			case c.between != "":
 				y.Sh(c.between + "; git commit -qam mine; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-				if err := y.l.begin(t.Context()); err != nil {
+				if err := y.l.Begin(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			default:
@@ -229,25 +230,25 @@ func TestUndeclaredOverlap(t *testing.T) {
 func TestResealed(t *testing.T) {
 	t.Parallel()
 	e := &epic.Epic{Tasks: []epic.Task{{ID: "T1", Checks: checksOf([]string{"a"})}, {ID: "T2", Checks: checksOf([]string{"b"})}, {ID: "T3"}}}
-	o := &Options{Epic: e, Dir: t.TempDir()}
+	o := &engine.Options{Epic: e, Dir: t.TempDir()}
 	l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}
 	for i := range e.Tasks {
 		l.Tasks[e.Tasks[i].ID] = &attempts.TaskRecord{Attempts: []attempts.Attempt{{Sealed: seal(e, &e.Tasks[i])}}}
 	}
-	if got := resealed(o, l); len(got) > 0 {
+	if got := resealed(&Options{Epic: o.Epic, Dir: o.Dir}, l); len(got) > 0 {
 		t.Errorf("nothing was changed, and it says %q", got)
 	}
 	whole := sealAll(e)
 	e.Tasks[1].Checks[0].Run = "true"
 	e.Tasks[2].Protected = []string{"x"}
 	want := []string{"the checks or protected paths of T2, T3 are not what the last attempt was measured by; if that was not you, look at epic.yml"}
-	if got := resealed(o, l); !slices.Equal(got, want) || sealAll(e) == whole {
+	if got := resealed(&Options{Epic: o.Epic, Dir: o.Dir}, l); !slices.Equal(got, want) || sealAll(e) == whole {
 		t.Errorf("got %q", got)
 	}
 	l.Tasks["T2"].Completed = true
 	e.Checks = checksOf([]string{"c"})
 	want[0] = strings.Replace(want[0], "T2, T3", "T1, T3", 1)
-	if got := resealed(o, l); !slices.Equal(got, want) {
+	if got := resealed(&Options{Epic: o.Epic, Dir: o.Dir}, l); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -12,13 +12,14 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
 )
 
 // weigh looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
-func (c *checkout) weigh(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+func (c *checkout) weigh(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *Finding) error {
 	if f.Outcome != attempts.Success {
 		f.provedByNothing(a.Known.Passing)
 		return nil
@@ -62,16 +63,18 @@ func covers(glob, p string) bool { return epic.Covers(glob, p) }
 // trial runs acceptance commands for one attempt in one place.
 type trial struct {
 	*ground
-	a   Assignment
+	a   engine.Attempt
 	p   place
 	dir string
 }
 
-func (c *checkout) trial(a Assignment, p place) trial { return trial{c.ground, a, p, c.repo.Root()} }
+func (c *checkout) trial(a engine.Attempt, p place) trial {
+	return trial{c.ground, a, p, c.repo.Root()}
+}
 
 // commandEnv is what a command is told. One that is about the whole epic is not told for which task it is run: what it says
 // holds for others as well.
-func (g *ground) commandEnv(a Assignment, ofEpic bool) []string {
+func (g *ground) commandEnv(a engine.Attempt, ofEpic bool) []string {
 	env := append(g.env(a, ""), g.o.CommandEnv...)
 	if ofEpic {
 		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
@@ -81,7 +84,7 @@ func (g *ground) commandEnv(a Assignment, ofEpic bool) []string {
 
 // prove runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
 // does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
-func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) prove(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
@@ -98,7 +101,7 @@ func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding)
 		if err := c.putBackProtected(ctx, a, check, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
-		if base, known := a.before[check.key()]; known && s.passed() && c.tree != nil {
+		if base, known := f.onBase[check.key()]; known && s.passed() && c.tree != nil {
 			f.ranFewer(a.Task, check, base, s)
 		}
 		if check.ofEpic {
@@ -110,7 +113,7 @@ func (c *checkout) prove(ctx context.Context, a Assignment, p place, f *Finding)
 }
 
 // putBackProtected puts protected files back that were changed while a check ran: the next one would go by them.
-func (c *checkout) putBackProtected(ctx context.Context, a Assignment, check numbered, f *Finding) error {
+func (c *checkout) putBackProtected(ctx context.Context, a engine.Attempt, check numbered, f *Finding) error {
 	globs := slices.Concat(c.o.Epic.Protected, a.Task.Protected)
 	if c.tree == nil || len(globs) == 0 {
 		return nil
@@ -122,7 +125,7 @@ func (c *checkout) putBackProtected(ctx context.Context, a Assignment, check num
 	})
 	f.written = append(f.written, changed...)
 	if len(changed) > 0 {
-		f.note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
+		f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
 	if err == nil {
 		return nil
@@ -179,7 +182,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, er
 	run, ended, err := t.check(ctx, check)
 	s := said{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 	if ctx.Err() != nil {
-		f.fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
+		f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
 		return s, nil
 	}
 	if err != nil {
@@ -189,11 +192,11 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, er
 	switch {
 	case check.ofEpic && s.red() && t.redBefore(ctx, check, s, f):
 	case unseen(ended):
-		f.fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+		f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 	case ended.TimedOut:
-		f.fail(attempts.Check, attempts.TestFailure, check.Name+" "+tooMuch(ended.Flooded, t.checkWall(check.Check)))
+		f.Fail(attempts.Check, attempts.TestFailure, check.Name+" "+tooMuch(ended.Flooded, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
-		f.fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.HowEnded(ended.Exit))
+		f.Fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.HowEnded(ended.Exit))
 		if strings.Contains(check.Run, lacks(run).name) { // what only scripts call may be the agent's own
 			t.cannotRun(ctx, t.a, check, run, f)
 		}
@@ -204,7 +207,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, er
 // redBefore reports whether a check of the epic could not run at all before the work either, or failed in the same way: it is
 // held against no task.
 func (t trial) redBefore(ctx context.Context, check numbered, s said, f *Finding) bool {
-	base, known := t.a.before[check.key()]
+	base, known := f.onBase[check.key()]
 	switch {
 	case !known || !base.red():
 		return false
@@ -214,7 +217,7 @@ func (t trial) redBefore(ctx context.Context, check numbered, s said, f *Finding
 		return false
 	}
 	f.Receipt.Checks[len(f.Receipt.Checks)-1].Attribution = attempts.BrokenBefore
-	f.note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too; it is not held against the task")
+	f.Note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too; it is not held against the task")
 	return true
 }
 
@@ -225,9 +228,9 @@ func unseen(r runners.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped &
 func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, runners.ShellReport, error) {
 	switch check.occasion {
 	case "":
-		t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name}})
+		t.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name}})
 	case onMerged:
-		t.tell(Heard{Task: t.a.Task.ID, Kind: UpdateChecking, Event: runners.Event{Text: check.Name + " on the merged tree"}})
+		t.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name + " on the merged tree"}})
 	}
 	log := filepath.Join(t.p.checks, check.key()+check.occasion+".log")
 	if err := t.makeRoom(log); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -116,7 +117,7 @@ func TestPrepareRefusesAnotherBranch(t *testing.T) {
 	l := newLab(t, "").begin()
 	l.Git("switch", "-q", "-c", "other")
 	var refused *text.RefusedError
-	_, err := l.c.Prepare(t.Context(), Assignment{})
+	_, err := l.c.Prepare(t.Context(), engine.Attempt{})
 	if want := (text.RefusedError{Reason: "this checkout is not on branch main any more, where the run began", Hint: "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
 		t.Errorf("got %v, want %+v", err, want)
 	}

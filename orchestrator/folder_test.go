@@ -37,7 +37,7 @@ func TestNothingInTheFolderIsInTheWay(t *testing.T) {
 				{"checks/1-task.log", "", folder + in("checks/1-task.log", how)}, // the check itself, while it writes there
 			} {
 				a := y.does(fmt.Sprintf("T%d", i), folder+in(c.file, how)+"; "+c.exit, c.check)
-				f, want := a.Finding, attempts.Success
+				f, want := a.Result, attempts.Success
 				if c.exit != "" {
 					want = attempts.Agent
 				}

@@ -10,13 +10,14 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/review"
 	"relay/runners"
 )
 
 // followUp takes an attempt of a killed run beyond its agent's first turn, as far as it had come: what reviews and further
 // turns have used is counted, and a turn that was cut short ends the attempt, with its findings for the next one.
-func (c *checkout) followUp(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) followUp(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	reviews, err := c.answersLeft(ctx, a, p)
 	if err != nil {
 		return err
@@ -45,9 +46,9 @@ func (c *checkout) followUp(ctx context.Context, a Assignment, p place, f *Findi
 
 // stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
 // for the review as before.
-func (c *checkout) stillMissing(ctx context.Context, a Assignment, p place) (f Finding, err error) {
+func (c *checkout) stillMissing(ctx context.Context, a engine.Attempt, p place) (f Finding, err error) {
 	f = stands(a.Unfinished, nil)
-	f.fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
+	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
 	before := *a.Unfinished.Receipt.Review
 	if a.Heard != nil {
 		before.Said = slices.Concat(before.Said, a.Heard.Said)
@@ -69,12 +70,12 @@ func (f *Finding) recall(h *attempts.Heard, number int) bool {
 			}
 		}
 	}
-	f.fail(attempts.Stopped, attempts.Interrupted, "relay ended while the agent mended what reviewers had found")
+	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the agent mended what reviewers had found")
 	return false
 }
 
 // answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
-func (c *checkout) answersLeft(ctx context.Context, a Assignment, p place) (sum attempts.Usage, err error) {
+func (c *checkout) answersLeft(ctx context.Context, a engine.Attempt, p place) (sum attempts.Usage, err error) {
 	walked := filepath.WalkDir(p.review, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -90,7 +91,7 @@ func (c *checkout) answersLeft(ctx context.Context, a Assignment, p place) (sum 
 	return sum, walked
 }
 
-func (c *checkout) answerLeft(ctx context.Context, a Assignment, folder, reviewer string) (attempts.Usage, error) {
+func (c *checkout) answerLeft(ctx context.Context, a engine.Attempt, folder, reviewer string) (attempts.Usage, error) {
 	in := func(name string) string { return filepath.Join(folder, name) }
 	sup, _ := afterwards(place{end: in("end.json")})
 	runner, err := c.o.NewRunner(reviewer, sup)

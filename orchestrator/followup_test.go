@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/review"
 )
 
 // An agent may have been at work until its last turn ended: what it commits then is not somebody else's.
 func TestLastSeenKnowsAllTurns(t *testing.T) {
 	t.Parallel()
-	p := placeOf(t.TempDir(), Assignment{Run: "r", Attempt: 1})
+	p := placeOf(t.TempDir(), engine.Attempt{Run: "r", Number: 1})
 	day := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
 	for path, minutes := range map[string]int{p.brief: 0, p.end: 1, p.round(1).brief: 2, p.round(1).end: 3, p.round(2).brief: 4, p.round(2).transcript: 5} {
 		at := day.Add(time.Duration(minutes) * time.Minute)
@@ -44,13 +45,13 @@ func TestRoundsAreRecalled(t *testing.T) {
 		{Number: 2, Head: "two", Verdict: review.NeedsChanges, Wanted: found("second")},
 	}}
 	for number, want := range map[int]string{1: "first", 2: "second"} {
-		f := Finding{Result: Result{Outcome: attempts.Success}}
+		f := Finding{Result: engine.Result{Outcome: attempts.Success}}
 		if !f.recall(heard, number) || f.wanted[0].Issue != want || f.Receipt.Verdict != review.NeedsChanges || f.judged != heard.Rounds[number-1].Head {
 			t.Errorf("round %d: got %+v, want it to be about %s", number, f, want)
 		}
 	}
 	for name, h := range map[string]*attempts.Heard{"nothing": nil, "another round": heard} {
-		f := Finding{Result: Result{Outcome: attempts.Success}}
+		f := Finding{Result: engine.Result{Outcome: attempts.Success}}
 		const want = "relay ended while the agent mended what reviewers had found"
 		if f.recall(h, 3) || f.Outcome != attempts.Stopped || f.Receipt.ErrorSummary != want {
 			t.Errorf("%s is known of the round: got %+v, want it stopped", name, f)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -53,7 +54,7 @@ func (f *Finding) presume(by attempts.ResultSource) {
 
 // unproven takes back what was presumed: the attempt ended without a result.
 func (f *Finding) unproven() {
-	f.fail(f.unsaid.outcome, f.unsaid.category, f.unsaid.summary)
+	f.Fail(f.unsaid.outcome, f.unsaid.category, f.unsaid.summary)
 	f.Receipt.ResultFrom = ""
 }
 
@@ -75,7 +76,7 @@ const formWall = 5 * time.Minute
 
 // again has the agent work in its session once more, if there is a reason to: it is asked for a result that it did not
 // give, or given what reviewers have found. It reports whether there is something new to be looked at.
-func (c *checkout) again(ctx context.Context, a Assignment, p place, f *Finding) (more bool, err error) {
+func (c *checkout) again(ctx context.Context, a engine.Attempt, p place, f *Finding) (more bool, err error) {
 	f.excuse()
 	if more, err = c.askResult(ctx, a, p, f); more || err != nil {
 		return more, err
@@ -84,7 +85,7 @@ func (c *checkout) again(ctx context.Context, a Assignment, p place, f *Finding)
 }
 
 // askResult asks the session of an agent without a result for the result alone, once.
-func (c *checkout) askResult(ctx context.Context, a Assignment, p place, f *Finding) (answered bool, err error) {
+func (c *checkout) askResult(ctx context.Context, a engine.Attempt, p place, f *Finding) (answered bool, err error) {
 	if !f.open() || f.Session == "" || f.Gate != "" || ctx.Err() != nil {
 		return false, nil
 	}
@@ -95,7 +96,7 @@ func (c *checkout) askResult(ctx context.Context, a Assignment, p place, f *Find
 	known := a.Known
 	known.Base = a.Base
 	brief := reanchor.ResultQuestion{Why: f.unsaid.summary, Changed: f.Head != "" && f.Head != a.Base}.Brief(known)
-	if err := os.WriteFile(q.brief, c.o.told(brief), 0o600); err != nil {
+	if err := os.WriteFile(q.brief, withoutSecrets(c.o, brief), 0o600); err != nil {
 		return false, err
 	}
 	a.Wall = shorter(a.Wall, formWall)
@@ -115,7 +116,7 @@ func shorter(a, b time.Duration) time.Duration {
 }
 
 // resultLeft reads what an agent answered that was asked for its result by a relay that was killed.
-func (c *checkout) resultLeft(ctx context.Context, a Assignment, p place, f *Finding) error {
+func (c *checkout) resultLeft(ctx context.Context, a engine.Attempt, p place, f *Finding) error {
 	q := p.question()
 	if !q.used() {
 		return nil

@@ -53,7 +53,7 @@ func TestDeniedWithoutResult(t *testing.T) {
 	if f.Outcome != attempts.Success || f.Receipt.ResultFrom != attempts.ResultChecks {
 		t.Errorf("got %s, by %q", f.Outcome, f.Receipt.ResultFrom)
 	}
-	f.fail(attempts.Check, attempts.TestFailure, "test: exit status 1")
+	f.Fail(attempts.Check, attempts.TestFailure, "test: exit status 1")
 	f.excuse()
 	if f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != "not allowed to use Bash" || f.Receipt.ResultFrom != "" {
 		t.Errorf("got %s %q, by %q", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.ResultFrom)

@@ -61,6 +61,6 @@ func (w *lane) keepForsaken(ctx context.Context, f *Finding) error {
 	if len(tips) == 1 {
 		what = "a commit that the agent had made and left behind is kept"
 	}
-	f.note("salvage", what+" below "+folder)
+	f.Note("salvage", what+" below "+folder)
 	return nil
 }

@@ -127,7 +127,7 @@ func (w *lane) refuseFurnished(names []reanchor.Change, f *Finding) {
 		}
 	}
 	if len(taken) > 0 && f.Outcome == attempts.Success {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent committed "+text.Listed(taken)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent committed "+text.Listed(taken)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
 	}
 }
 

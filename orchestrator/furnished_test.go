@@ -35,7 +35,7 @@ func TestFurnishedFilesDoNotLand(t *testing.T) {
 			l.Sh("echo '*.users' > " + users + "; git config core.excludesFile " + users)
 			o := l.yardOptions()
 			o.Worktree.Copy, o.Worktree.Link = []string{".env", "conf", "a\\[1\\]", "seed.txt"}, []string{"node"}
-			f := l.inYard(o).does("T1", c.script).Finding
+			f := l.inYard(o).does("T1", c.script).Result
 			if got := f.Receipt.ErrorSummary; got != c.why || (f.Outcome == attempts.Success) != (c.why == "") {
 				t.Errorf("%s: %q, want %q", f.Outcome, got, c.why)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
 
@@ -41,7 +42,7 @@ const (
 
 // traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
 // one checkout it is not asked to: changes belong to no task there.
-func (c *checkout) traced(a Assignment, env []string) []string {
+func (c *checkout) traced(a engine.Attempt, env []string) []string {
 	if c.tree == nil {
 		return env
 	}

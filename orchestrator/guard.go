@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
@@ -37,7 +38,7 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	}
 	why := ""
 	for _, name := range touched {
-		f.note("tamper", name+" was changed during the attempt; relay put it back")
+		f.Note("tamper", name+" was changed during the attempt; relay put it back")
 		why = "relay's own files were changed during the attempt: " + touched[0]
 	}
 	repaired, err := c.mendGit(ctx, f)
@@ -52,23 +53,26 @@ func (c *checkout) guard(ctx context.Context, f *Finding) error {
 	if err := c.mendRules(ctx, f); err != nil {
 		return err
 	}
-	if c.o.Isolation == IsolationNone { // now that there is a repository again
+	if c.o.Isolation == engine.IsolationNone { // now that there is a repository again
 		if err := c.unstash(ctx, f); err != nil {
 			return err
 		}
 	}
 	c.tellPushes(did, f)
+	if c.lock == nil {
+		return nil
+	}
 	return c.lock.keep(ctx)
 }
 
 // mendGit puts .git back where agents work in the user's own checkout, and says in words what was wrong with it.
 func (c *checkout) mendGit(ctx context.Context, f *Finding) (string, error) {
-	if c.o.Isolation == IsolationWorktree || c.tree == nil && !c.vault.Gone() {
+	if c.o.Isolation == engine.IsolationWorktree || c.tree == nil && !c.vault.Gone() {
 		return "", nil
 	}
 	repaired, err := c.vault.Mend(context.WithoutCancel(ctx), c.home)
 	if err == nil && repaired != "" {
-		f.note("tamper", repaired)
+		f.Note("tamper", repaired)
 	}
 	return repaired, err
 }
@@ -76,7 +80,7 @@ func (c *checkout) mendGit(ctx context.Context, f *Finding) (string, error) {
 // mendRules puts back what was done to the configuration and the info files of the repository: what is collected and
 // checked next goes by them. With isolation shared tasks may do so.
 func (c *checkout) mendRules(ctx context.Context, f *Finding) error {
-	if c.o.Isolation == IsolationShared {
+	if c.o.Isolation == engine.IsolationShared {
 		return nil
 	}
 	found, err := c.rules.Mend(context.WithoutCancel(ctx))
@@ -88,7 +92,7 @@ func (c *checkout) mendRules(ctx context.Context, f *Finding) error {
 
 // told notes what was found, and blames the attempt when that is grave.
 func (c *checkout) told(f *Finding, m trees.Meddling) {
-	f.note("tamper", m.Text)
+	f.Note("tamper", m.Text)
 	if m.Grave {
 		c.blame(f, m.Text)
 	}
@@ -103,13 +107,13 @@ func (c *checkout) blame(f *Finding, why string) {
 	}
 	if alone && f.Outcome != attempts.Stopped {
 		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, why)
+		f.Fail(attempts.Tamper, attempts.Tampered, why)
 	}
 }
 
 // recollect puts .git back when git could not collect an attempt's work because of what the attempt has done to it,
 // and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
-func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, cause error) ([]reanchor.Change, error) {
+func (c *checkout) recollect(ctx context.Context, a engine.Attempt, f *Finding, cause error) ([]reanchor.Change, error) {
 	var said *reanchor.GitError
 	if !errors.As(cause, &said) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
@@ -118,7 +122,7 @@ func (c *checkout) recollect(ctx context.Context, a Assignment, f *Finding, caus
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	f.note("tamper", why)
+	f.Note("tamper", why)
 	c.blame(f, why)
 	return c.collect(ctx, a, f)
 }
@@ -215,7 +219,7 @@ func (g *ground) comparePlan(f *Finding) error {
 	}
 	g.planSeen.Store(&planState{info, now})
 	if !bytes.Equal(now, known) {
-		f.note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+g.o.Run+"/epic.yml, until relay reload")
+		f.Note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+g.o.Run+"/epic.yml, until relay reload")
 	}
 	return nil
 }

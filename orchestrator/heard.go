@@ -1,31 +1,34 @@
 package orchestrator
 
-import "relay/runners"
+import (
+	"relay/orchestrator/engine"
+	"relay/runners"
+)
 
 // listen passes on what is heard from attempts.
-func (n *night) listen(heard <-chan Heard) {
+func (n *night) listen(heard <-chan engine.Event) {
 	for h := range heard {
 		n.locked(func() {
 			switch h.Kind {
-			case UpdateUsage:
+			case engine.KindUsage:
 				n.recordUsage(h)
 				return
-			case UpdateFault:
+			case engine.KindFault:
 				n.pool.Suspect(h.Runner, h.Task, n.moment())
 				return
 			}
 			n.hears(h)
-			if h.Task == wholeEpic {
+			if h.Task == engine.WholeEpic {
 				h.Task = "the epic"
 			}
-			n.tell(Update{Kind: h.Kind, Task: h.Task, Text: h.Event.Text})
+			n.tell(Update{Kind: UpdateKind(h.Kind), Task: h.Task, Text: h.Detail.Text})
 		})
 	}
 }
 
 // hears takes a sign of life of an agent: its runner serves. The caller holds mu.
-func (n *night) hears(h Heard) {
-	said := h.Kind == UpdateActivity && (h.Event.Kind == runners.EventText || h.Event.Kind == runners.EventTool)
+func (n *night) hears(h engine.Event) {
+	said := h.Kind == engine.KindActivity && (h.Detail.Kind == runners.EventText || h.Detail.Kind == runners.EventTool)
 	if said && n.pool.Heard(h.Runner, h.Task, n.moment()) {
 		n.announce()
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // holdBack ends an attempt before its agent begins when a check of the task cannot run at all, whatever the agent does. The
 // task waits until nothing else is left to do: what lands meanwhile may bring what the check lacks. A check of the epic
 // that cannot run is told once; what is red before the work is held against no task.
-func (g *ground) holdBack(ctx context.Context, a Assignment, check numbered, s said, f *Finding) (held bool) {
+func (g *ground) holdBack(ctx context.Context, a engine.Attempt, check numbered, s said, f *Finding) (held bool) {
 	if !s.red() {
 		return false
 	}
@@ -20,27 +21,27 @@ func (g *ground) holdBack(ctx context.Context, a Assignment, check numbered, s s
 	if !check.ofEpic {
 		s.run.Phase = phaseBaseline
 		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
-		f.fail(attempts.Environment, attempts.MissingDependency, why)
+		f.Fail(attempts.Environment, attempts.MissingDependency, why)
 		f.Held = true
 		return true
 	}
 	if _, told := g.unable.LoadOrStore(check.Name, true); !told {
-		f.note("check", "a check of the epic, "+why+"; until then it proves nothing")
+		f.Note("check", "a check of the epic, "+why+"; until then it proves nothing")
 	}
 	return false
 }
 
 // cannotRun finds it no fault of the agent's that a check of the task failed on its work when it could not run there,
 // whatever the agent did. The next agent would be asked in vain as well.
-func (g *ground) cannotRun(ctx context.Context, a Assignment, check numbered, run attempts.CheckRun, f *Finding) {
+func (g *ground) cannotRun(ctx context.Context, a engine.Attempt, check numbered, run attempts.CheckRun, f *Finding) {
 	if why := g.remedy(ctx, check, run, a.Base); why != "" {
-		f.fail(attempts.Environment, attempts.MissingDependency, why)
+		f.Fail(attempts.Environment, attempts.MissingDependency, why)
 		f.Gate = attempts.Infrastructure
 	}
 }
 
 // heldGate gates a task that was held back and cannot be done either now that nothing else is left to do.
-func (n *night) heldGate(a Assignment, e attempts.Ended) *attempts.Gate {
+func (n *night) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.WasPostponed(i) {

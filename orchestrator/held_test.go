@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // A task whose check cannot run waits until nothing else is left to do, is asked once more, and only then gated; nobody is
@@ -23,7 +24,7 @@ func TestHeldTasksComeLast(t *testing.T) {
 		"mended by X":     {map[string][]step{"A": {held}}, "A claude 0s, X claude 0s, A claude 1m0s, B claude 2m0s, C claude 3m0s", 4},
 		"several of them": {map[string][]step{"A": {held, held}, "X": {held, held}}, "A claude 0s, A claude 0s, X claude 0s, X claude 0s", 0},
 	} {
-		simulate(t, threeInARow, Options{Limits: Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1}}, c.script, func(s *simulated, store *attempts.Store, err error) {
+		simulate(t, threeInARow, Options{Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1}}, c.script, func(s *simulated, store *attempts.Store, err error) {
 			if got := strings.Join(s.log, ", "); err != nil || got != c.want || s.halted != (halt{}) || store.Counts()[attempts.Completed] != c.completed {
 				t.Errorf("%s: got %s (%v), %+v, want %s", name, got, err, s.halted, c.want)
 			}
@@ -41,16 +42,16 @@ func TestChecksThatCannotRun(t *testing.T) {
 	y := newYardLab(t, "no-such-linter .")
 	y.Write("cache/bin/tool", "#!/bin/sh\n")
 	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.link: [cache]"
-	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Finding
+	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Result
 	if !f.Held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
 		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.Held, f.Receipt.ErrorSummary, exists(y.Path("paid")))
 	}
 	const told = "a check of the epic, no-such-linter . cannot run: the program no-such-linter is not on the PATH: install it, or add its folder to the PATH that relay is started with; until then it proves nothing"
-	two := y.does("T2", "echo 'echo hello' > verify.sh", "sh verify.sh").Finding // test-first: the task makes what its check runs
+	two := y.does("T2", "echo 'echo hello' > verify.sh", "sh verify.sh").Result // test-first: the task makes what its check runs
 	if two.Outcome != attempts.Success || len(two.Notes) == 0 || two.Notes[0].Text != told {
 		t.Errorf("got %s (%s), notes %+v", two.Outcome, two.Receipt.ErrorSummary, two.Notes)
 	}
-	three := y.does("T3", "true > x", "sh verify.sh").Finding
+	three := y.does("T3", "true > x", "sh verify.sh").Result
 	if three.Outcome != attempts.Check || len(three.Notes) > 0 {
 		t.Errorf("got %s (%s), notes %+v", three.Outcome, three.Receipt.ErrorSummary, three.Notes)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/runners"
 )
 
@@ -14,7 +15,7 @@ import (
 // claim; evidence decides it later.
 func judge(r runners.Report) Finding {
 	f := Finding{
-		Result: Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: usageOf(r.Usage)},
+		Result: engine.Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: usageOf(r.Usage)},
 		used:   r.Usage,
 	}
 	row := outcomeOf(r.Outcome)
@@ -30,7 +31,7 @@ func judge(r runners.Report) Finding {
 		f.withoutResult(r)
 	}
 	if r.Exit.Strays > 0 {
-		f.note("stray", "ended "+processes(r.Exit.Strays)+" the agent had left behind")
+		f.Note("stray", "ended "+processes(r.Exit.Strays)+" the agent had left behind")
 	}
 	return f
 }
@@ -92,7 +93,7 @@ func (f *Finding) claim(r *runners.Result) {
 	f.Receipt.PatternTags = r.PatternTags
 	f.claimedFiles = r.FilesChanged
 	for _, d := range r.Discovered[:min(len(r.Discovered), mostDiscovered)] {
-		f.note("discovered", "its agent found, and left: "+strings.TrimSuffix(d.Title+" ("+d.Why+")", " ()"))
+		f.Note("discovered", "its agent found, and left: "+strings.TrimSuffix(d.Title+" ("+d.Why+")", " ()"))
 	}
 	// An agent that failed though it claims success says nothing of its failure: how it ended does.
 	if f.Outcome != attempts.Agent || r.Status != runners.StatusFailure {
@@ -105,18 +106,6 @@ func (f *Finding) claim(r *runners.Result) {
 		f.Receipt.ErrorCategory = c
 	default: // free text is data: it says something to a person, and names no category
 		f.Receipt.ErrorSummary = r.ErrorCategory + ": " + f.Receipt.ErrorSummary
-	}
-}
-
-// fail turns a result into a failure that evidence, not the agent, decided.
-func (f *Result) fail(o attempts.Outcome, c attempts.Category, why string) {
-	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = o, c, why
-}
-
-func (f *Result) note(kind, text string) {
-	n := attempts.Note{Kind: kind, Text: text}
-	if !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
-		f.Notes = append(f.Notes, n)
 	}
 }
 
@@ -135,4 +124,9 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
+}
+
+// usageOf counts what a runner reports as the ledger does.
+func usageOf(u runners.Usage) attempts.Usage {
+	return attempts.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced}
 }

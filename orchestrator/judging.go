@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/runners"
 )
 
@@ -22,16 +23,10 @@ const judgingName = "judging"
 
 func (c *checkout) judgingFile() string { return filepath.Join(c.o.Dir, judgingName) }
 
-// whole is where a panel judges all that has been done: the checkout itself.
-func (c *checkout) whole(ctx context.Context, a Assignment) (*desk, string, error) {
-	head, err := c.repo.Head(ctx)
-	return &desk{c: c, folder: placeOf(c.o.Dir, a).review}, head, err
-}
-
-// span says where the run's branch began and is. There is nothing to run again where changes belong to no task, and none where
+// Span says where the run's branch began and is. There is nothing to run again where changes belong to no task, and none where
 // a person is at work by now, or git says nothing.
-func (c *checkout) span(ctx context.Context) (from, tip string) {
-	if c.tree == nil || c.settled(ctx) != nil {
+func (c *checkout) Span(ctx context.Context) (from, tip string) {
+	if c.tree == nil || c.Settle(ctx) != nil {
 		return "", ""
 	}
 	if on, err := c.tree.OnBranch(ctx); err != nil || !on {
@@ -51,8 +46,8 @@ func (c *checkout) noteHead(ctx context.Context) error {
 	return err
 }
 
-// commitOf leaves out what a run with another isolation has landed on a branch of its own.
-func (c *checkout) commitOf(a *attempts.Attempt) string {
+// Commit leaves out what a run with another isolation has landed on a branch of its own.
+func (c *checkout) Commit(a attempts.Attempt) string {
 	if a.Landed != "" || a.Result != attempts.ResultSuccess {
 		return ""
 	}
@@ -86,12 +81,12 @@ func (c *checkout) ask(ctx context.Context, q question, f *Finding, hear ear) (e
 }
 
 // beginJudging takes note of where a panel begins, for a run that finds what it left.
-func (c *checkout) beginJudging(a Assignment, head string) error {
+func (c *checkout) beginJudging(a engine.Attempt, head string) error {
 	c.watch()
 	if err := os.RemoveAll(c.judgingFile()); err != nil {
 		return err
 	}
-	return os.WriteFile(c.judgingFile(), []byte(strings.Join([]string{a.Run, strconv.Itoa(a.Attempt), head, c.tree.Branch, ""}, "\n")), 0o600)
+	return os.WriteFile(c.judgingFile(), []byte(strings.Join([]string{a.Run, strconv.Itoa(a.Number), head, c.tree.Branch, ""}, "\n")), 0o600)
 }
 
 // cleanUp puts the checkout back to where a panel found it.
@@ -110,12 +105,12 @@ func (c *checkout) cleanUp(ctx context.Context, f *Finding) error {
 
 const killedJudging = "relay was killed while reviewers read or checks ran in this checkout: "
 
-func (c *checkout) unclean() bool { return c.tree != nil && exists(c.judgingFile()) }
+func (c *checkout) Unclean() bool { return c.tree != nil && exists(c.judgingFile()) }
 
 // cleanAfter puts the checkout back to where the panel of a killed run found it. All that is there is kept under a ref:
 // a person can have worked here since. Their commits, and another branch, stay as they are.
-func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
-	if !c.unclean() {
+func (c *checkout) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
+	if !c.Unclean() {
 		return nil, nil
 	}
 	ctx, cancel := settling(ctx)
@@ -129,7 +124,7 @@ func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
 		return []attempts.Note{{Kind: "review", Text: killedJudging + "it is on another branch now, and stays as it is; git log shows whether they have committed"}}, os.Remove(c.judgingFile())
 	}
 	number, _ := strconv.Atoi(was[1])
-	a := Assignment{Run: was[0], Attempt: number, Base: was[2], Task: epic.Task{ID: wholeEpic, Title: "what reviewers left"}, Ended: true}
+	a := engine.Attempt{Run: was[0], Number: number, Base: was[2], Task: epic.Task{ID: engine.WholeEpic, Title: "what reviewers left"}, Ended: true}
 	if err := errors.Join(c.tree.Unlock(ctx), c.tree.ReadMine(ctx, c.untrackedFile(a.Run))); err != nil || c.tree.Halfway() != "" {
 		return nil, err
 	}
@@ -146,7 +141,7 @@ func (c *checkout) cleanAfter(ctx context.Context) ([]attempts.Note, error) {
 }
 
 // putAway keeps what a panel has changed under a ref, and puts the checkout back.
-func (c *checkout) putAway(ctx context.Context, a Assignment) (notes []attempts.Note, err error) {
+func (c *checkout) putAway(ctx context.Context, a engine.Attempt) (notes []attempts.Note, err error) {
 	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a), nil)
 	if err != nil {
 		return nil, err
@@ -165,7 +160,7 @@ func (c *checkout) putAway(ctx context.Context, a Assignment) (notes []attempts.
 }
 
 // committedSince reports whether somebody has committed after the last sign of a panel.
-func (c *checkout) committedSince(ctx context.Context, a Assignment, head string) (bool, error) {
+func (c *checkout) committedSince(ctx context.Context, a engine.Attempt, head string) (bool, error) {
 	if head == a.Base {
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/engine"
 	"strings"
 	"testing"
 )
@@ -39,8 +40,8 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 			l.Write("own.txt", "own")
 			l.begin()
 			head := l.Git("rev-parse", "HEAD")
-			a := Assignment{Run: l.c.o.Run, Attempt: 1, Base: head}
-			a.Task.ID = wholeEpic
+			a := engine.Attempt{Run: l.c.o.Run, Number: 1, Base: head}
+			a.Task.ID = engine.WholeEpic
 			end := ".agents-os/relay/runs/" + a.Run + "/_epic/1/review/ann/1/end.json"
 			l.Write(end, "{}")
 			if err := l.c.beginJudging(a, head); err != nil {
@@ -49,10 +50,10 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 			l.Sh(test.script)
 			l.Sh("touch -d '1 hour' " + end) // the reviewers did what they did before they ended
 			l.open("true")
-			if !l.c.unclean() {
+			if !l.c.Unclean() {
 				t.Error("nothing is known of the panel")
 			}
-			notes, err := l.c.cleanAfter(t.Context())
+			notes, err := l.c.CleanAfter(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +62,7 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 			for _, note := range notes {
 				said += strings.NewReplacer(head, "BASE", "refs/relay/20260101-lab/_epic/1-"+a.Run, "REF").Replace(note.Text)
 			}
-			if said != test.note || l.c.unclean() {
+			if said != test.note || l.c.Unclean() {
 				t.Errorf("said %q, want %q", said, test.note)
 			}
 			l.Wants(test.files)

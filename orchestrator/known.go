@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 )
 
@@ -23,13 +24,13 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 	if err != nil {
 		return nil, err
 	}
-	in := known(&o, still{view}, task, o.Limits.wall(task))
+	in := known(&o, still{view}, task, wallFor(o.Limits, task))
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, still{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
 		in.Agent = o.agent(firstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
-	return o.brief(in), nil
+	return promptOf(o.engine(), in), nil
 }
 
 // known gathers what a brief says besides the state of the checkout.
@@ -39,10 +40,10 @@ func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.I
 		Progress: progress(countsOf(m)),
 		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
 		Record:      m.Task(task.ID),
-		MaxAttempts: o.Limits.attempts(task), Wall: wall,
-		Silence: o.Limits.Silence, NoCommits: o.Isolation == IsolationShared, Worktree: o.Isolation == IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
+		MaxAttempts: attemptsFor(o.Limits, task), Wall: wall,
+		Silence: o.Limits.Silence, NoCommits: o.Isolation == engine.IsolationShared, Worktree: o.Isolation == engine.IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
 	}
-	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == IsolationWorktree {
+	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == engine.IsolationWorktree {
 		in.Dir = o.Dir
 	} else if err == nil {
 		in.Dir = filepath.ToSlash(rel)
@@ -111,16 +112,16 @@ func countsOf(m memory) Counts {
 	return c
 }
 
-// attempts is how many charged attempts a task has.
-func (l Limits) attempts(t *epic.Task) int {
+// attemptsFor is how many charged attempts a task has.
+func attemptsFor(l engine.Limits, t *epic.Task) int {
 	if t.MaxAttempts > 0 {
 		return t.MaxAttempts
 	}
 	return l.MaxAttempts
 }
 
-// wall is how long one attempt at a task may take.
-func (l Limits) wall(t *epic.Task) time.Duration {
+// wallFor is how long one attempt at a task may take.
+func wallFor(l engine.Limits, t *epic.Task) time.Duration {
 	if t.Timeout > 0 {
 		return t.Timeout
 	}

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
 	"relay/runners"
@@ -59,23 +60,20 @@ func (l *lab) open(agent string) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	o := &Options{
+	o := &engine.Options{
 		Epic: plan, Graph: graph, Root: l.Root, Repo: repo, Dir: filepath.Join(l.Root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
-		Run: "20260101T220000Z-0000", Isolation: IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
-		Limits: Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
+		Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
+		Limits: engine.Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {
 			return runners.NewCommand(sup, runners.CommandOptions{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
 		},
 	}
-	engine, err := openCheckout(l.Context(), o, make(chan Heard, 100))
+	engine, err := openEngine(l.Context(), o, make(chan engine.Event, 100))
 	if err != nil {
 		l.Fatal(err)
 	}
-	c, ok := engine.(*checkout)
-	if !ok {
-		l.Fatalf("the engine is a %T", engine)
-	}
-	c.remembers(noLedger{}, nil)
+	engine.Remember(noLedger{}, nil)
+	c := engine.checkout
 	l.c = c
 	l.Write(".agents-os/relay/epic.yml", "plan")
 	l.Write(".agents-os/relay/runs/"+o.Run+"/epic.yml", "plan")
@@ -87,19 +85,19 @@ func (l *lab) open(agent string) {
 // begin is what a run does before its first attempt.
 func (l *lab) begin() *lab {
 	l.Helper()
-	if err := l.c.begin(l.Context()); err != nil {
+	if err := l.c.Begin(l.Context()); err != nil {
 		l.Fatal(err)
 	}
 	return l
 }
 
 // try carries out an attempt at a task.
-func (l *lab) try(task epic.Task, change func(*Assignment)) Finding {
+func (l *lab) try(task epic.Task, change func(*engine.Attempt)) Finding {
 	l.Helper()
 	if task.ID == "" {
 		task.ID, task.Title = "T1", "One"
 	}
-	a := Assignment{Run: l.c.o.Run, Task: task, Attempt: 1, Runner: "sh"}
+	a := engine.Attempt{Run: l.c.o.Run, Task: task, Number: 1, Runner: "sh"}
 	if change != nil {
 		change(&a)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
@@ -17,13 +18,13 @@ import (
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
 // tried.
-func (l *lanes) Join(ctx context.Context, waiting []Ready) (Joint, error) {
+func (l *lanes) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
 	step, err := l.joinAgain(ctx, waiting)
 	if err != nil {
-		return Joint{}, err
+		return engine.Step{}, err
 	}
 	l.step = step
-	made := Joint{From: step.from, To: step.to}
+	made := engine.Step{From: step.from, To: step.to}
 	for _, f := range step.findings {
 		made.Results = append(made.Results, f.Result)
 	}
@@ -39,7 +40,7 @@ type joint struct {
 	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
 }
 
-func (l *lanes) joinAgain(ctx context.Context, waiting []Ready) (step joint, err error) {
+func (l *lanes) joinAgain(ctx context.Context, waiting []engine.Proved) (step joint, err error) {
 	for range lostTries { // nothing leads to it yet: a git gc --prune=now can take it away
 		if step, err = l.join(ctx, waiting); !refused(ctx, err) {
 			break
@@ -51,7 +52,7 @@ func (l *lanes) joinAgain(ctx context.Context, waiting []Ready) (step joint, err
 	return step, err
 }
 
-func (l *lanes) join(ctx context.Context, waiting []Ready) (joint, error) {
+func (l *lanes) join(ctx context.Context, waiting []engine.Proved) (joint, error) {
 	if err := l.rules.Settle(ctx); err != nil { // they say how a merge comes out
 		return joint{}, err
 	}
@@ -78,10 +79,10 @@ func (l *lanes) join(ctx context.Context, waiting []Ready) (joint, error) {
 }
 
 // slow reports whether the checks these tasks need took long when they ran last.
-func (l *lanes) slow(waiting []Ready) bool {
+func (l *lanes) slow(waiting []engine.Proved) bool {
 	sum := 0.0
 	for _, r := range waiting {
-		for _, run := range r.Finding.Receipt.Checks {
+		for _, run := range r.Result.Receipt.Checks {
 			sum += run.Seconds
 		}
 	}
@@ -90,23 +91,23 @@ func (l *lanes) slow(waiting []Ready) bool {
 
 // couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
 // says so and goes nowhere.
-func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step joint, coupled int, err error) {
+func (l *lanes) couple(ctx context.Context, tip string, batch []engine.Proved) (step joint, coupled int, err error) {
 	step = joint{from: tip, to: tip, replayed: make(map[string]string), branches: make(map[string]string)}
 	for i, r := range batch {
-		if r.Finding.Head == r.Assignment.Base { // nothing has changed, and nothing had to
+		if r.Result.Head == r.Attempt.Base { // nothing has changed, and nothing had to
 			coupled++
 			continue
 		}
-		to, err := l.trunk.Integrate(ctx, step.to, r.Finding.Head, integration.MergeInput{
-			Base: r.Assignment.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Assignment),
+		to, err := l.trunk.Integrate(ctx, step.to, r.Result.Head, integration.MergeInput{
+			Base: r.Attempt.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Attempt),
 		})
 		var conflict *integration.ConflictError
 		if errors.As(err, &conflict) {
 			if i == 0 {
-				f := Finding{Result: r.Finding}
-				l.collided(ctx, r.Assignment, tip, conflict, &f)
+				f := Finding{Result: r.Result}
+				l.collided(ctx, r.Attempt, tip, conflict, &f)
 				step.findings = []Finding{f}
-				return step, 0, l.keepBack(ctx, r.Assignment, &step.findings[0])
+				return step, 0, l.keepBack(ctx, r.Attempt, &step.findings[0])
 			}
 			break // with one of this batch: that may not land itself
 		}
@@ -124,10 +125,10 @@ func (l *lanes) couple(ctx context.Context, tip string, batch []Ready) (step joi
 
 // proveStep has the checks pass on the step's tree and fills in the findings of a batch. A red step of one goes
 // nowhere; a red step of several is reported and nothing else.
-func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *joint) (green bool, err error) {
+func (l *lanes) proveStep(ctx context.Context, batch []engine.Proved, step *joint) (green bool, err error) {
 	findings := make([]Finding, len(batch))
 	for i := range batch {
-		findings[i].Result = batch[i].Finding
+		findings[i].Result = batch[i].Result
 	}
 	known, err := l.known(ctx, batch, step)
 	if err != nil {
@@ -145,17 +146,17 @@ func (l *lanes) proveStep(ctx context.Context, batch []Ready, step *joint) (gree
 				return false, nil
 			}
 			step.to, step.findings = step.from, findings
-			return false, l.keepBack(ctx, batch[i].Assignment, &findings[i])
+			return false, l.keepBack(ctx, batch[i].Attempt, &findings[i])
 		}
 	}
 	for i := range findings {
 		findings[i].Landed = step.to
-		step.branches[l.branch(batch[i].Assignment)] = findings[i].Head
-		if l.o.Landing == integration.Rebase && findings[i].Head != batch[i].Assignment.Base { // what the ledger calls the head stays reachable
-			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Assignment)] = findings[i].Head
+		step.branches[l.branch(batch[i].Attempt)] = findings[i].Head
+		if l.o.Landing == integration.Rebase && findings[i].Head != batch[i].Attempt.Base { // what the ledger calls the head stays reachable
+			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Attempt)] = findings[i].Head
 		}
 		l.noteBoth(ctx, batch[i], step, &findings[i])
-		l.noteScope(&batch[i].Assignment.Task, &findings[i])
+		l.noteScope(&batch[i].Attempt.Task, &findings[i])
 	}
 	step.findings = findings
 	return true, nil
@@ -169,16 +170,16 @@ func (l *lanes) watched(ctx context.Context, check func() error) error {
 }
 
 // merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.
-func (l *lanes) merged(r Ready, first bool) question {
+func (l *lanes) merged(r engine.Proved, first bool) question {
 	var ofEpic = l.o.Epic.Checks
 	if !first {
 		ofEpic = nil
 	}
-	checks := acceptance(r.Assignment.Task.Checks, ofEpic)
+	checks := acceptance(r.Attempt.Task.Checks, ofEpic)
 	for i := range checks {
 		checks[i].occasion = onMerged
 	}
-	return question{a: r.Assignment, p: placeOf(l.o.Dir, r.Assignment), checks: checks}
+	return question{a: r.Attempt, p: placeOf(l.o.Dir, r.Attempt), checks: checks}
 }
 
 // proveMerged runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails
@@ -201,7 +202,7 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *joint, f *Fin
 				after.run.Attribution = attempts.BrokenBefore
 				f.Receipt.Checks = append(f.Receipt.Checks, after.run)
 				if worse := otherwise(before, after); worse != "" {
-					f.note("broken_before", check.Name+" fails on what "+q.a.Task.ID+" lands on too"+worse+"; it is not held against the task")
+					f.Note("broken_before", check.Name+" fails on what "+q.a.Task.ID+" lands on too"+worse+"; it is not held against the task")
 				}
 				return true, nil
 			}
@@ -220,7 +221,7 @@ func (l *lanes) proveMerged(ctx context.Context, q question, step *joint, f *Fin
 
 // clashed fails a work that fits what has landed since as far as git can tell, and no further.
 func (l *lanes) clashed(ctx context.Context, q question, step *joint, f *Finding) {
-	f.fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.from)+")")
+	f.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.from)+")")
 	f.Receipt.Contested = f.Receipt.FilesChanged
 }
 
@@ -244,9 +245,9 @@ func (l *lanes) tipSays(ctx context.Context, q question, check numbered, f *Find
 }
 
 // collided turns a merge conflict into what the next attempt is told.
-func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *integration.ConflictError, f *Finding) {
+func (l *lanes) collided(ctx context.Context, a engine.Attempt, tip string, c *integration.ConflictError, f *Finding) {
 	log := filepath.Join(placeOf(l.o.Dir, a).checks, "merge-landing.log")
-	f.fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
+	f.Fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
 	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
 	if err := errors.Join(l.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
@@ -257,7 +258,7 @@ func (l *lanes) collided(ctx context.Context, a Assignment, tip string, c *integ
 }
 
 // keepBack keeps the work of an attempt that was proved and cannot land.
-func (l *lanes) keepBack(ctx context.Context, a Assignment, f *Finding) error {
+func (l *lanes) keepBack(ctx context.Context, a engine.Attempt, f *Finding) error {
 	if f.Outcome == attempts.Stopped || f.Outcome == attempts.Success {
 		return nil
 	}
@@ -269,12 +270,12 @@ func (l *lanes) keepBack(ctx context.Context, a Assignment, f *Finding) error {
 }
 
 // Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed.
-func (l *lanes) Advance(ctx context.Context, _ Joint) (bool, error) {
+func (l *lanes) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	j := l.step
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
-		if _, err := l.lane("", l.home, Assignment{}).c.tree.Salvage(settled, ref, commit); err != nil {
+		if _, err := l.lane("", l.home, engine.Attempt{}).c.tree.Salvage(settled, ref, commit); err != nil {
 			return false, err
 		}
 	}

@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
 // message is that of the commit that lands a batch.
-func (l *lanes) message(batch []Ready) string {
+func (l *lanes) message(batch []engine.Proved) string {
 	var subjects, ids, trailers []string
 	for _, r := range batch {
-		ids = append(ids, r.Assignment.Task.ID)
-		subjects = append(subjects, r.Assignment.Task.ID+": "+attempts.Clean(r.Assignment.Task.Title, 200))
-		trailers = append(trailers, l.about(r.Assignment)...)
+		ids = append(ids, r.Attempt.Task.ID)
+		subjects = append(subjects, r.Attempt.Task.ID+": "+attempts.Clean(r.Attempt.Task.Title, 200))
+		trailers = append(trailers, l.about(r.Attempt)...)
 	}
 	text := subjects[0]
 	if len(batch) > 1 {

@@ -10,12 +10,13 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
 
 // landedTask is a completed task with the commit that has its work. Work in the same commit landed together.
 type landedTask struct {
-	a       Assignment
+	a       engine.Attempt
 	at      int // in the plan
 	landed  string
 	when    time.Time
@@ -26,7 +27,7 @@ type landedTask struct {
 // landedBefore lists the completed tasks that landed before tip, and of those with the same checks the first; those first
 // whose files were touched since. What has just been asked on tip is left out: the epic's checks, and those of what has
 // landed last.
-func (n *night) landedBefore(e rechecker, tip string) (list []landedTask) {
+func (n *night) landedBefore(tip string) (list []landedTask) {
 	asked, ofEpic := make(map[string]bool), commands(n.o.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	var late []landedTask // in this run
@@ -37,8 +38,8 @@ func (n *night) landedBefore(e rechecker, tip string) (list []landedTask) {
 				continue
 			}
 			last := &rec.Attempts[len(rec.Attempts)-1]
-			a := Assignment{Run: last.Run, Task: t, Attempt: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: e.commitOf(last), when: last.EndedAt, files: last.Receipt.FilesChanged}
+			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
+			one := landedTask{a: a, at: i, landed: n.engine.Rechecker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
 			if one.landed != "" && last.Run == n.o.Run {
 				late = append(late, one)
 			}
@@ -99,13 +100,13 @@ func (r landedTask) fails(why string, since []string) string {
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.
-func (n *night) landedSince(e rechecker, r landedTask) (ids []string) {
+func (n *night) landedSince(r landedTask) (ids []string) {
 	ended := make(map[string]time.Time)
 	n.store.View(func(l *attempts.Ledger) {
 		for id, rec := range l.Tasks {
 			for i := range rec.Attempts {
 				a := &rec.Attempts[i]
-				if commit := e.commitOf(a); a.Result == attempts.ResultSuccess && commit != "" && commit != r.landed && a.EndedAt.After(r.when) {
+				if commit := n.engine.Rechecker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != r.landed && a.EndedAt.After(r.when) {
 					ended[id] = a.EndedAt
 				}
 			}

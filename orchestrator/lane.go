@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
@@ -18,7 +19,7 @@ import (
 // lane is one attempt in its worktree.
 type lane struct {
 	*lanes
-	a      Assignment
+	a      engine.Attempt
 	p      place
 	name   string // of the worktree
 	c      *checkout
@@ -30,7 +31,7 @@ type lane struct {
 }
 
 // lane makes a worktree a place to work in.
-func (l *lanes) lane(name string, repo *reanchor.Git, a Assignment) *lane {
+func (l *lanes) lane(name string, repo *reanchor.Git, a engine.Attempt) *lane {
 	c := &checkout{ground: l.ground, repo: repo, tree: &trees.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
 	if name != "" {
 		c.tree.Home = l.home
@@ -61,7 +62,7 @@ func (w *lane) carry(ctx context.Context) (Finding, error) {
 		}
 		if w.mayAsk != nil && !a.Unfinished.AwaitsReview() {
 			if why := w.mayAsk(ctx, a); why != "" {
-				f.fail(attempts.Stopped, attempts.Interrupted, why)
+				f.Fail(attempts.Stopped, attempts.Interrupted, why)
 				return f, nil
 			}
 		}
@@ -122,7 +123,7 @@ func (w *lane) guardTip(ctx context.Context, f *Finding) error {
 
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *lane) ready(ctx context.Context) (Finding, error) {
-	f := Finding{Result: Result{Outcome: attempts.Success}}
+	f := Finding{Result: engine.Result{Outcome: attempts.Success}}
 	if err := w.equip(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
@@ -165,7 +166,7 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 	if err == nil {
 		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
 		if lost {
-			f.note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: what stood in its files is committed anew")
+			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: what stood in its files is committed anew")
 		}
 		return w.guardTip(ctx, f)
 	}
@@ -173,9 +174,9 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 		return err
 	}
 	if f.Outcome == attempts.Success {
-		f.fail(attempts.Agent, attempts.CodeError, "the agent destroyed its worktree")
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent destroyed its worktree")
 	}
-	f.note("worktree", "the worktree of "+w.a.Task.ID+" was gone after the attempt; what had been committed is kept")
+	f.Note("worktree", "the worktree of "+w.a.Task.ID+" was gone after the attempt; what had been committed is kept")
 	w.c, w.gone = w.lane(w.name, w.home, w.a).c, true
 	return nil
 }
@@ -202,7 +203,7 @@ func (w *lane) vacate(ctx context.Context, f *Finding) error {
 		}
 	}
 	if kept := w.c.tree.Outside(); len(kept) > 0 && !w.gone {
-		f.note("left", text.Listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
+		f.Note("left", text.Listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
 		return nil
 	}
 	if !w.gone {
@@ -237,11 +238,11 @@ func (w *lane) examine(ctx context.Context, f *Finding) error {
 		err := w.stamp(ctx, f)
 		var unfit *integration.UnfitError
 		if errors.As(err, &unfit) {
-			f.fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
+			f.Fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
 			return nil
 		}
 		if refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, a.Base) {
-			f.fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
+			f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
 			return nil
 		}
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
@@ -32,7 +33,7 @@ type lanes struct {
 
 	userTree *userCheckout // nil: nobody watches it
 
-	mayAsk func(ctx context.Context, a Assignment) (why string) // see [asker]; nil: always
+	mayAsk func(ctx context.Context, a engine.Attempt) (why string) // nil: always
 
 	busy atomic.Int32 // attempts, and checkouts in which checks run
 	lost atomic.Int32 // steps in a row that were gone before the branch was there
@@ -62,8 +63,6 @@ func newLanes(g *ground) *lanes {
 		said: &verdicts{known: make(map[verdictKey]*verdict)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, slowChecks),
 	}
 }
-
-func (l *lanes) asksFirst(may func(ctx context.Context, a Assignment) (why string)) { l.mayAsk = may }
 
 // slowChecks is from when on several landings share one run of the checks.
 const slowChecks = 5 * time.Second
@@ -115,7 +114,7 @@ func (l *lanes) alone() bool { return l.busy.Load() <= 1 }
 
 // Prepare names the tip of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
-func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
+func (l *lanes) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
 	tip := l.tips.Tip()
 	if before := a.Unfinished.Base; before != "" && a.Unfinished.AwaitsReview() {
 		held, err := l.trunk.Contains(ctx, tip, before)
@@ -128,7 +127,7 @@ func (l *lanes) Prepare(ctx context.Context, a Assignment) (string, error) {
 }
 
 // Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
-func (l *lanes) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (l *lanes) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	l.busy.Add(1)
 	defer l.busy.Add(-1)
 	f, err := l.attempt(ctx, a)
@@ -138,7 +137,7 @@ func (l *lanes) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	return f.Result, err
 }
 
-func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
+func (l *lanes) attempt(ctx context.Context, a engine.Attempt) (Finding, error) {
 	before, err := l.freeBranch(ctx, a)
 	if err != nil || before.Outcome != attempts.Success {
 		return before, err
@@ -168,7 +167,7 @@ func (l *lanes) attempt(ctx context.Context, a Assignment) (Finding, error) {
 
 // open gives the attempt its worktree, at its base and on its branch. An attempt of a killed run gets its own again,
 // as it was left.
-func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
+func (l *lanes) open(ctx context.Context, a engine.Attempt) (*lane, error) {
 	if a.Ended {
 		return l.reopen(ctx, a)
 	}
@@ -186,12 +185,12 @@ func (l *lanes) open(ctx context.Context, a Assignment) (*lane, error) {
 	return l.lane(name, repo, a), nil
 }
 
-func (l *lanes) about(a Assignment) []string {
-	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", trees.AttemptTrailer, a.Attempt)}
+func (l *lanes) about(a engine.Attempt) []string {
+	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", trees.AttemptTrailer, a.Number)}
 }
 
 // trailers are those of a task's own commits. One that is replayed lands as it is, and says of which run it is.
-func (l *lanes) trailers(a Assignment) []string {
+func (l *lanes) trailers(a engine.Attempt) []string {
 	if l.o.Landing == integration.Rebase {
 		return append(l.about(a), runTrailer+a.Run)
 	}
@@ -199,7 +198,7 @@ func (l *lanes) trailers(a Assignment) []string {
 }
 
 // noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.
-func (l *lanes) noteLane(a Assignment, in, name string) error {
+func (l *lanes) noteLane(a engine.Attempt, in, name string) error {
 	file := filepath.Join(placeOf(l.o.Dir, a).folder, in)
 	if err := l.makeRoom(file); err != nil {
 		return err
@@ -215,7 +214,7 @@ const (
 
 // reopen gives an attempt of a killed run its worktree back, if it had not left it to others; else another one at the head
 // of its branch.
-func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
+func (l *lanes) reopen(ctx context.Context, a engine.Attempt) (*lane, error) {
 	p := placeOf(l.o.Dir, a)
 	name, known := l.noted(a)
 	switch {
@@ -244,7 +243,7 @@ func (l *lanes) reopen(ctx context.Context, a Assignment) (*lane, error) {
 
 // recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there
 // is nothing in it but a part of the commit.
-func (l *lanes) recover(ctx context.Context, a Assignment, head string) (*lane, error) {
+func (l *lanes) recover(ctx context.Context, a engine.Attempt, head string) (*lane, error) {
 	making := filepath.Join(placeOf(l.o.Dir, a).folder, makingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
 		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoveryName) {

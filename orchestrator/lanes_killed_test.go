@@ -9,11 +9,12 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // killed carries an attempt to where its agent, a script, was at work when relay was killed, and says how it is adopted.
 // rounds are the fix rounds it was given; the first turn is an agent's unless its work only waited for a review.
-func (y *yardLab) killed(a Assignment, script string, rounds int) Assignment {
+func (y *yardLab) killed(a engine.Attempt, script string, rounds int) engine.Attempt {
 	y.Helper()
 	base, err := y.l.Prepare(y.Context(), a)
 	if err != nil {
@@ -47,10 +48,10 @@ func (y *yardLab) killed(a Assignment, script string, rounds int) Assignment {
 }
 
 // adopted is what the next run makes of an attempt that was cut short, and that run.
-func (y *yardLab) adopted(a Assignment) (*yardLab, Result) {
+func (y *yardLab) adopted(a engine.Attempt) (*yardLab, engine.Result) {
 	y.Helper()
 	next := y.again()
-	f, err := next.l.Attempt(y.Context(), a)
+	f, err := next.l.Run(y.Context(), a)
 	if err != nil {
 		y.Fatal(err)
 	}
@@ -74,12 +75,12 @@ func TestLanesKeepWorkWhenKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true"}, script, 0)
+			a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, script, 0)
 			next, f := y.adopted(a)
 			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:work"); got != "precious" || f.Receipt.Salvage == "" {
 				t.Errorf("kept is %q, %+v", got, f.Notes)
 			}
-			if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+			if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 		})
@@ -92,10 +93,10 @@ func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	before := y.does("T1", "echo 1 > work; exit 3")
-	waits := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: before.Assignment.Base, Head: before.Finding.Head, Receipt: before.Finding.Receipt}
+	waits := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: before.Attempt.Base, Head: before.Result.Head, Receipt: before.Result.Receipt}
 	waits.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "bob", Why: "no verdict"}}}
-	a := before.Assignment
-	a.Attempt, a.Unfinished = 2, waits
+	a := before.Attempt
+	a.Number, a.Unfinished = 2, waits
 	if !waits.AwaitsReview() {
 		t.Fatal("it waits for nothing")
 	}
@@ -108,7 +109,7 @@ func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
 	if f.Receipt.Verdict != "NEEDS CHANGES" || f.Receipt.ErrorSummary != "relay ended while the agent worked" {
 		t.Errorf("it is told as %q, with the verdict %q", f.Receipt.ErrorSummary, f.Receipt.Verdict)
 	}
-	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 	if _, err := os.Lstat(filepath.Join(next.l.o.Worktree.Dir, "1")); err == nil {
@@ -121,12 +122,12 @@ func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	waits := y.proved("T1", "echo 1 > one")
-	a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "Two"}, Attempt: 1, Runner: "true"}, "git switch -q --detach; echo 2 > two", 0)
+	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "Two"}, Number: 1, Runner: "true"}, "git switch -q --detach; echo 2 > two", 0)
 	if _, err := os.Lstat(filepath.Join(y.l.o.Worktree.Dir, "2")); err == nil {
 		t.Fatal("they had a worktree each")
 	}
-	waits.Assignment.Ended = true
-	f, err := y.again().l.Attempt(t.Context(), waits.Assignment)
+	waits.Attempt.Ended = true
+	f, err := y.again().l.Run(t.Context(), waits.Attempt)
 	if err != nil || f.Outcome != attempts.Success || y.Git("diff", "--name-only", "main", f.Head) != "one" {
 		t.Errorf("T1: %s (%s), %v", f.Outcome, f.Receipt.ErrorSummary, err)
 	}
@@ -140,7 +141,7 @@ func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
 func TestLanesAbandonWhatStaysReadable(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)
+	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)
 	next := y.again()
 	var f Finding
 	if err := next.l.abandon(t.Context(), a, &f); err != nil || f.Receipt.Salvage == "" {
@@ -161,7 +162,7 @@ func TestLanesAbandonWhatStaysReadable(t *testing.T) {
 func TestLanesEndedBeforeTheAgent(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true", Base: y.Git("rev-parse", "HEAD")}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true", Base: y.Git("rev-parse", "HEAD")}
 	if _, err := y.l.open(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestLanesEndedBeforeTheAgent(t *testing.T) {
 	if f.Receipt.ErrorSummary != "relay ended before the agent began" || f.Receipt.Salvage != "" {
 		t.Errorf("got %q, kept in %q", f.Receipt.ErrorSummary, f.Receipt.Salvage)
 	}
-	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 }
@@ -180,7 +181,7 @@ func TestLanesEndedBeforeTheAgent(t *testing.T) {
 func TestLanesRemoveHalfRecovery(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := y.killed(Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true"}, `echo 1 > one; git add one; git commit -qm one; rm -rf "$PWD"`, 0)
+	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, `echo 1 > one; git add one; git commit -qm one; rm -rf "$PWD"`, 0)
 	if _, err := y.l.recover(t.Context(), a, a.Base); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestLanesRemoveHalfRecovery(t *testing.T) {
 	if f.Receipt.Salvage != "" {
 		t.Errorf("half a checkout is kept as work: %s", f.Receipt.DiffStat)
 	}
-	if stay, err := next.l.close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 }

@@ -5,17 +5,18 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/trees"
 	"relay/runners"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
 // part of the night, and stays as it is.
-func (l *lanes) settled(ctx context.Context) error {
+func (l *lanes) Settle(ctx context.Context) error {
 	if err := trees.Unsuited(ctx, l.home); err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func (l *lanes) settled(ctx context.Context) error {
 }
 
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
-func (l *lanes) awake(ctx context.Context) error {
+func (l *lanes) Awake(ctx context.Context) error {
 	if l.claim != nil {
 		if err := l.trunk.RestoreRef(ctx, l.origin.Base, *l.claim); err != nil {
 			return err
@@ -38,8 +39,8 @@ func (l *lanes) awake(ctx context.Context) error {
 	return err
 }
 
-func (l *lanes) begin(ctx context.Context) error {
-	if err := l.awake(ctx); err != nil { // nothing is begun that the next run would have to look at
+func (l *lanes) Begin(ctx context.Context) error {
+	if err := l.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
 	if err := l.ignoreFurnished(ctx); err != nil {
@@ -52,7 +53,7 @@ func (l *lanes) begin(ctx context.Context) error {
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
 // it is over.
-func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt) (*attempts.Ended, error) {
+func (l *lanes) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
 	if open.Landing == nil {
 		return nil, nil
 	}
@@ -63,12 +64,12 @@ func (l *lanes) revive(ctx context.Context, a Assignment, open attempts.Attempt)
 }
 
 // unclean reports nothing: a run that was killed has changed nothing of the user's.
-func (l *lanes) unclean() bool { return false }
+func (l *lanes) Unclean() bool { return false }
 
-func (l *lanes) cleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
+func (l *lanes) CleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
 
 // reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
-func (l *lanes) reserve(a Assignment) {
+func (l *lanes) Reserve(a engine.Attempt) {
 	name, known := l.noted(a)
 	if !known {
 		return
@@ -79,27 +80,27 @@ func (l *lanes) reserve(a Assignment) {
 }
 
 // noted is the worktree that an attempt of a killed run had.
-func (l *lanes) noted(a Assignment) (name string, known bool) {
+func (l *lanes) noted(a engine.Attempt) (name string, known bool) {
 	text, err := runners.ReadResultFile(filepath.Join(placeOf(l.o.Dir, a).folder, laneFile))
 	name = strings.TrimSpace(string(text))
 	return name, err == nil && filepath.Base(name) == name
 }
 
 // Abandon ends an attempt that a killed run left open and that git cannot bring to its end.
-func (l *lanes) Abandon(ctx context.Context, a Assignment, r Result) (Result, error) {
+func (l *lanes) Abandon(ctx context.Context, a engine.Attempt, r engine.Result) (engine.Result, error) {
 	f := Finding{Result: r}
 	err := l.abandon(ctx, a, &f)
 	return f.Result, err
 }
 
 // abandon keeps what an attempt of a killed run has committed; its slot stays as it is, for a person.
-func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
+func (l *lanes) abandon(ctx context.Context, a engine.Attempt, f *Finding) error {
 	w, err := l.kept(ctx, a, f)
 	if err != nil {
 		return err
 	}
 	if err := w.c.keepWork(ctx, a, w.p, f); refused(ctx, err) {
-		f.note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
+		f.Note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
 		return nil
 	} else if err != nil {
 		return err
@@ -108,9 +109,9 @@ func (l *lanes) abandon(ctx context.Context, a Assignment, f *Finding) error {
 }
 
 // kept finds what is committed of an attempt: in its slot, if git can read that, else on its branch.
-func (l *lanes) kept(ctx context.Context, a Assignment, f *Finding) (*lane, error) {
+func (l *lanes) kept(ctx context.Context, a engine.Attempt, f *Finding) (*lane, error) {
 	if name, known := l.noted(a); known {
-		f.note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
+		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
 			w := l.lane(name, repo, a)
 			if head, err := w.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
@@ -126,15 +127,11 @@ func (l *lanes) kept(ctx context.Context, a Assignment, f *Finding) (*lane, erro
 	return l.lane("", l.home, a), err
 }
 
-// whole is where a panel judges all that has landed: each reviewer in a clean checkout of the tip.
-func (l *lanes) whole(_ context.Context, a Assignment) (*desk, string, error) {
-	head := l.tips.Tip()
-	return &desk{c: l.lane("", l.home, a).c, folder: placeOf(l.o.Dir, a).review, room: l.reviewRoom(head)}, head, nil
-}
+// Span returns where the integration branch ended when the run began, and its tip.
+func (l *lanes) Span(context.Context) (from, tip string) { return l.from, l.tips.Tip() }
 
-func (l *lanes) span(context.Context) (from, tip string) { return l.from, l.tips.Tip() }
-
-func (l *lanes) commitOf(a *attempts.Attempt) string { return a.Landed }
+// Commit returns what has landed of an attempt.
+func (l *lanes) Commit(a attempts.Attempt) string { return a.Landed }
 
 // cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
 func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
@@ -145,14 +142,8 @@ func (l *lanes) cleanUp(ctx context.Context, f *Finding) error {
 	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
 }
 
-// beginJudging notes nothing on disk: each reviewer has a worktree of its own.
-func (l *lanes) beginJudging(Assignment, string) error {
-	l.agentsEnter()
-	return nil
-}
-
-// close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
-func (l *lanes) close(ctx context.Context) ([]string, error) {
+// Close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
+func (l *lanes) Close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	watching := l.closeCheckout(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/runners"
 	"relay/runners/process"
@@ -17,7 +18,7 @@ import (
 type yardLab struct {
 	*lab
 	l    *lanes
-	last Result // of the last step
+	last engine.Result // of the last step
 }
 
 // newYardLab makes one whose epic has these checks.
@@ -30,9 +31,9 @@ func newYardLab(t *testing.T, checks ...string) *yardLab {
 }
 
 // yardOptions are those of the lab with tasks in worktrees, whose runners' names are scripts.
-func (l *lab) yardOptions() *Options {
+func (l *lab) yardOptions() *engine.Options {
 	o := *l.c.o
-	o.Isolation, o.Jobs, o.Worktree.Dir = IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
+	o.Isolation, o.Jobs, o.Worktree.Dir = engine.IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
 	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
 		return runners.NewCommand(sup, runners.CommandOptions{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
 	}
@@ -40,28 +41,24 @@ func (l *lab) yardOptions() *Options {
 }
 
 // inYard opens the engine of tasks in worktrees.
-func (l *lab) inYard(o *Options) *yardLab {
+func (l *lab) inYard(o *engine.Options) *yardLab {
 	l.Helper()
 	y := l.yard(o)
-	if err := y.l.begin(l.Context()); err != nil {
+	if err := y.l.Begin(l.Context()); err != nil {
 		l.Fatal(err)
 	}
 	return y
 }
 
 // yard is inYard before anything has begun.
-func (l *lab) yard(o *Options) *yardLab {
+func (l *lab) yard(o *engine.Options) *yardLab {
 	l.Helper()
-	engine, err := openCheckout(l.Context(), o, make(chan Heard, 100))
+	engine, err := openEngine(l.Context(), o, make(chan engine.Event, 100))
 	if err != nil {
 		l.Fatal(err)
 	}
-	made, ok := engine.(*lanes)
-	if !ok {
-		l.Fatalf("the engine is a %T", engine)
-	}
-	made.remembers(noLedger{}, nil)
-	return &yardLab{lab: l, l: made}
+	engine.Remember(noLedger{}, nil)
+	return &yardLab{lab: l, l: engine.lanes}
 }
 
 // again opens the engine anew, as another run does.
@@ -79,33 +76,33 @@ func checksOf(commands []string) []epic.Check {
 }
 
 // does carries out an attempt whose agent is a script, from where the branch is now.
-func (y *yardLab) does(id, script string, checks ...string) Ready {
+func (y *yardLab) does(id, script string, checks ...string) engine.Proved {
 	y.Helper()
-	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id, Checks: checksOf(checks)}, Attempt: 1, Runner: script}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id, Checks: checksOf(checks)}, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
 	if err != nil {
 		y.Fatal(err)
 	}
 	a.Base = base
-	f, err := y.l.Attempt(y.Context(), a)
+	f, err := y.l.Run(y.Context(), a)
 	if err != nil {
 		y.Fatal(err)
 	}
-	return Ready{a, f}
+	return engine.Proved{Attempt: a, Result: f}
 }
 
 // proved is does for an attempt that must succeed.
-func (y *yardLab) proved(id, script string, checks ...string) Ready {
+func (y *yardLab) proved(id, script string, checks ...string) engine.Proved {
 	y.Helper()
 	r := y.does(id, script, checks...)
-	if r.Finding.Outcome != attempts.Success {
-		y.Fatalf("%s: %s (%s)", id, r.Finding.Outcome, r.Finding.Receipt.ErrorSummary)
+	if r.Result.Outcome != attempts.Success {
+		y.Fatalf("%s: %s (%s)", id, r.Result.Outcome, r.Result.Receipt.ErrorSummary)
 	}
 	return r
 }
 
 // step lands the first of what waits and says in words what came of each: "T1 success, T2 conflict".
-func (y *yardLab) step(waiting ...Ready) string {
+func (y *yardLab) step(waiting ...engine.Proved) string {
 	y.Helper()
 	j, err := y.l.Join(y.Context(), waiting)
 	if err != nil {
@@ -116,7 +113,7 @@ func (y *yardLab) step(waiting ...Ready) string {
 	}
 	var said []string
 	for i, f := range j.Results {
-		said = append(said, waiting[i].Assignment.Task.ID+" "+string(f.Outcome))
+		said = append(said, waiting[i].Attempt.Task.ID+" "+string(f.Outcome))
 		y.last = f
 	}
 	return strings.Join(said, ", ")
@@ -158,12 +155,12 @@ func TestLandingOneByOne(t *testing.T) {
 	y := newYardLab(t)
 	one, two, clash := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two; git add two; git commit -qm two"), y.proved("T3", "echo 3 > one")
 	for _, c := range []struct {
-		waiting []Ready
+		waiting []engine.Proved
 		want    string
 	}{
-		{[]Ready{one, two, clash}, "T1 success"},
-		{[]Ready{two, clash}, "T2 success"},
-		{[]Ready{clash}, "T3 conflict"},
+		{[]engine.Proved{one, two, clash}, "T1 success"},
+		{[]engine.Proved{two, clash}, "T2 success"},
+		{[]engine.Proved{clash}, "T3 conflict"},
 	} {
 		if got := y.step(c.waiting...); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -188,14 +185,14 @@ func TestLandingOfNothing(t *testing.T) {
 		y := newYardLab(t)
 		y.l.o.Landing, y.l.trunk = mode, integration.NewBranch(y.l.home, y.l.o.Epic.ID, mode)
 		y.l.tips.Branch = y.l.trunk
-		idle := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Attempt: 1, Runner: "true", Base: y.l.tips.Tip()}
-		f, err := y.l.Attempt(t.Context(), idle)
+		idle := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Number: 1, Runner: "true", Base: y.l.tips.Tip()}
+		f, err := y.l.Run(t.Context(), idle)
 		if err != nil || f.Outcome != attempts.Success {
 			t.Fatalf("%s: %s, %v", mode, f.Outcome, err)
 		}
 		one, same := y.proved("T2", "echo 1 > one"), y.proved("T3", "echo 1 > one")
-		for _, r := range []Ready{{idle, f}, one, same} {
-			if got, want := y.step(r), r.Assignment.Task.ID+" success"; got != want {
+		for _, r := range []engine.Proved{{Attempt: idle, Result: f}, one, same} {
+			if got, want := y.step(r), r.Attempt.Task.ID+" success"; got != want {
 				t.Errorf("%s: got %q, want %q", mode, got, want)
 			}
 		}
@@ -203,7 +200,7 @@ func TestLandingOfNothing(t *testing.T) {
 		if got := y.Git("for-each-ref", "--format=%(refname)", "refs/heads/relay-tasks"); got != "" {
 			t.Errorf("%s: branches are left: %s", mode, got)
 		}
-		if got := y.Git("for-each-ref", "--contains", same.Finding.Head, "--format=%(refname)"); got == "" {
+		if got := y.Git("for-each-ref", "--contains", same.Result.Head, "--format=%(refname)"); got == "" {
 			t.Errorf("%s: no ref leads to what T3 did", mode)
 		}
 		if got := y.Git("for-each-ref", "--format=%(refname)", "refs/relay"); strings.Contains(got, "T1") {
@@ -246,7 +243,7 @@ func TestLandingInBatches(t *testing.T) {
 	const check = `echo ran >> "$RELAY_DIR/../../epic"; test ! -e bad`
 	y := newYardLab(t, check)
 	y.l.slowAfter = 1 // a nanosecond
-	var cars []Ready
+	var cars []engine.Proved
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
 		cars = append(cars, y.proved(id, "echo x > "+id))
 	}
@@ -280,7 +277,7 @@ func TestLandingInBatchesWithAClash(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, "test -e seed.txt; sleep 0.001")
 	y.l.slowAfter = 1 // a nanosecond
-	cars := []Ready{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
+	cars := []engine.Proved{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
 	for _, want := range []string{"T1 success", "T2 conflict", "T3 success"} {
 		if got := y.step(cars...); got != want {
 			t.Fatalf("got %q, want %q", got, want)
@@ -314,7 +311,7 @@ func TestAttribution(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t, list(c.epic)...)
-			f := y.does("T1", c.script, list(c.task)...).Finding
+			f := y.does("T1", c.script, list(c.task)...).Result
 			if f.Outcome != c.outcome {
 				t.Errorf("got %s (%s), want %s", f.Outcome, f.Receipt.ErrorSummary, c.outcome)
 			}
@@ -347,9 +344,9 @@ func TestRedThenGreenInLanes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			a := Assignment{Run: y.l.o.Run, Attempt: 1, Runner: "echo x > x", Base: y.l.tips.Tip()}
+			a := engine.Attempt{Run: y.l.o.Run, Number: 1, Runner: "echo x > x", Base: y.l.tips.Tip()}
 			a.Task = epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: c.check, Expect: epic.ExpectRedThenGreen}}}
-			f, err := y.l.Attempt(t.Context(), a)
+			f, err := y.l.Run(t.Context(), a)
 			if err != nil || f.Outcome != c.outcome || f.Gate != c.gate {
 				t.Fatalf("got %s, gate %q (%s), %v", f.Outcome, f.Gate, f.Receipt.ErrorSummary, err)
 			}
@@ -359,7 +356,7 @@ func TestRedThenGreenInLanes(t *testing.T) {
 			if c.gate != "" && f.Landed != "" {
 				t.Error("it landed")
 			}
-			if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 		})
@@ -373,7 +370,7 @@ func TestLanesSetAsideWhatCannotBeMarked(t *testing.T) {
 		{ i=0; while [ $i -le 2000 ]; do printf 'commit %s\ncommitter A <a@b> %d +0000\ndata 2\nx\n' $b $i; [ $i -gt 0 ] || echo "from $h"; [ $i -gt 0 ] || printf 'M 100644 inline c\ndata 2\nc\n'; i=$((i+1)); done; } | git fast-import --quiet --force
 		git reset -q --hard`
 	y := newYardLab(t)
-	f := y.does("T1", many).Finding
+	f := y.does("T1", many).Result
 	if f.Outcome != attempts.Agent || f.Receipt.ErrorSummary != "the work has more than 2000 commits; it is kept, but not landed" || f.Receipt.Salvage == "" {
 		t.Errorf("got %s: %s, kept in %q", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.Salvage)
 	}
@@ -388,7 +385,7 @@ func TestLanesMarkWhatWasPushed(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	r := y.proved("T1", "echo 1 > one; git add one; git commit -qm one; git update-ref refs/remotes/x/y HEAD")
-	if got := y.Git("log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", r.Finding.Head); got != "T1" {
+	if got := y.Git("log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", r.Result.Head); got != "T1" {
 		t.Errorf("it is marked as that of %q", got)
 	}
 }

@@ -36,7 +36,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			f := y.does("T1", script).Finding
+			f := y.does("T1", script).Result
 			if f.Outcome == attempts.Success {
 				t.Errorf("it succeeded")
 			}
@@ -59,7 +59,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 func TestLanesKeepNestedRepositories(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	f := y.does("T1", "git init -q inner; cd inner; echo deep > deep; git add deep; git -c user.name=a -c user.email=a@b commit -qm deep; exit 3").Finding
+	f := y.does("T1", "git init -q inner; cd inner; echo deep > deep; git add deep; git -c user.name=a -c user.email=a@b commit -qm deep; exit 3").Result
 	if n := len(f.Notes); n == 0 || !strings.Contains(f.Notes[n-1].Text, "inner/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets") {
 		t.Errorf("notes: %+v", f.Notes)
 	}
@@ -67,7 +67,7 @@ func TestLanesKeepNestedRepositories(t *testing.T) {
 		t.Error(got)
 	}
 	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "2\n"})
-	stay, err := y.l.close(t.Context())
+	stay, err := y.l.Close(t.Context())
 	if err != nil || len(stay) != 1 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
@@ -93,14 +93,14 @@ func TestLanesKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			f := y.does("T1", c.script).Finding
+			f := y.does("T1", c.script).Result
 			if n := len(f.Notes); n == 0 || f.Notes[n-1].Text != c.at+"/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets" {
 				t.Errorf("notes: %+v", f.Notes)
 			}
 			if got := y.step(y.proved("T2", "echo 2 > two; test ! -e agents-git")); got != "T2 success" {
 				t.Error(got)
 			}
-			if stay, err := y.l.close(t.Context()); err != nil || len(stay) != 1 {
+			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) != 1 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 			if got := y.Git("-C", ".agents-os/relay/worktrees/1/"+c.at, "show", "HEAD^:deep"); got != "deep" {
@@ -125,16 +125,16 @@ func TestLanesLeaveBranchOfPerson(t *testing.T) {
 	if got := y.Git("rev-parse", "HEAD", name); got != fix+"\n"+fix {
 		t.Errorf("HEAD and the branch are at %q, want %s", got, fix)
 	}
-	f := y.does("T1", "echo 2 > two; exit 3").Finding
+	f := y.does("T1", "echo 2 > two; exit 3").Result
 	if want := "the branch " + name + " is checked out in " + y.Root + "; git switch to another one there"; f.Receipt.ErrorSummary != want || f.Gate != attempts.Infrastructure {
 		t.Errorf("got gate %q, %q", f.Gate, f.Receipt.ErrorSummary)
 	}
-	stay, err := y.l.close(t.Context())
+	stay, err := y.l.Close(t.Context())
 	if want := "the branch " + name + " was not removed: commits that have neither landed nor been kept elsewhere: 1"; err != nil || len(stay) != 1 || stay[0] != want {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 	y.Git("switch", "-q", "main")
-	f = y.does("T1", "echo 2 > two; exit 3").Finding
+	f = y.does("T1", "echo 2 > two; exit 3").Result
 	kept := "refs/relay/20260101-lab-moved/" + fix
 	if want := "what was on the branch " + name + " and in no other is kept as " + kept; len(f.Notes) == 0 || f.Notes[0].Text != want || y.Git("rev-parse", kept) != fix {
 		t.Errorf("notes: %+v", f.Notes)
@@ -145,7 +145,7 @@ func TestLanesLeaveBranchOfPerson(t *testing.T) {
 
 	r = y.proved("T3", "echo 3 > three")
 	y.Git("switch", "-q", "relay-tasks/20260101-lab/T3")
-	if got := y.step(r); got != "T3 success" || y.Git("rev-parse", "HEAD") != r.Finding.Head {
+	if got := y.step(r); got != "T3 success" || y.Git("rev-parse", "HEAD") != r.Result.Head {
 		t.Errorf("%s, and who looks at it is at %s", got, y.Git("status", "--branch", "--short"))
 	}
 }
@@ -154,15 +154,15 @@ func TestLanesLeaveBranchOfPerson(t *testing.T) {
 func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	f := y.does("T1", "git init -q a; git init -q b; exit 3").Finding
+	f := y.does("T1", "git init -q a; git init -q b; exit 3").Result
 	if f.Outcome != attempts.Agent || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0].Text, "a/, b/ is in no commit of this repository") {
 		t.Errorf("%s, %+v", f.Outcome, f.Notes)
 	}
-	f = y.does("T3", "git init -q a; git -C a -c user.name=a -c user.email=a commit -q --allow-empty -m a").Finding
+	f = y.does("T3", "git init -q a; git -C a -c user.name=a -c user.email=a commit -q --allow-empty -m a").Result
 	if want := "the agent claims success, but nothing has changed but a/, which git does not take into a commit"; f.Receipt.ErrorSummary != want {
 		t.Errorf("got %q, want %q", f.Receipt.ErrorSummary, want)
 	}
-	f = y.does("T2", "rm seed.txt; mkfifo seed.txt; echo 2 > two").Finding
+	f = y.does("T2", "rm seed.txt; mkfifo seed.txt; echo 2 > two").Result
 	if want := "git does not take what the agent left in place of seed.txt; its other work is kept, but not landed"; f.Receipt.ErrorSummary != want {
 		t.Errorf("got %q, want %q", f.Receipt.ErrorSummary, want)
 	}
@@ -187,7 +187,7 @@ func TestWhatAFilterRefusesIsKept(t *testing.T) {
 	l := newLab(t, "true")
 	l.Sh("git config filter.nb.clean 'grep ^good'; git config filter.nb.smudge cat; git config filter.nb.required true; echo '*.nb filter=nb' > .gitattributes; git add -A; git commit -qm nb")
 	y := l.inYard(l.yardOptions())
-	f := y.does("T1", "echo bad > b.nb; echo 2 > two").Finding
+	f := y.does("T1", "echo bad > b.nb; echo 2 > two").Result
 	if want := "git does not take b.nb: git add: fatal: b.nb: clean filter 'nb' failed; the work is kept as it is, but not landed"; f.Outcome != attempts.Agent || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %s %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
 	}
@@ -213,8 +213,8 @@ func TestLanesMakeWayForTheirRefs(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			r := y.does("T1", "echo x > x; git add x; git commit -qm x; cd "+y.Root+"; unset GIT_CEILING_DIRECTORIES; "+taken+"; exit 3")
-			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Finding.Receipt.Salvage == "" {
-				t.Errorf("what is kept has %q; %+v", got, r.Finding.Notes)
+			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Result.Receipt.Salvage == "" {
+				t.Errorf("what is kept has %q; %+v", got, r.Result.Notes)
 			}
 			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
 				t.Error(got)
@@ -235,7 +235,7 @@ func TestDamagedCommitsStayOutside(t *testing.T) {
 	y := newYardLab(t)
 	f := y.does("T1", `echo 1 > one; git add one
 		c=$(printf 'tree %s\nparent %s\nauthor A <a@b nonsense\ncommitter A <a@b> 1 +0000\n\nm\n' $(git write-tree) $(git rev-parse HEAD) | git hash-object -t commit -w --stdin --literally)
-		git update-ref HEAD $c`).Finding
+		git update-ref HEAD $c`).Result
 	if want := "git does not take what the agent has committed: git fetch: fatal: "; f.Outcome != attempts.Agent || !strings.HasPrefix(f.Receipt.ErrorSummary, want) {
 		t.Errorf("%s: %s, want %s", f.Outcome, f.Receipt.ErrorSummary, want)
 	}
@@ -263,19 +263,19 @@ func TestCheckoutsThatAreNeverClean(t *testing.T) {
 			y := l.inYard(l.yardOptions())
 			y.l.o.Epic.Protected = []string{"odd"}
 			const touch = "touch -d yesterday odd; "
-			if f := y.does("T1", touch+"git status >/dev/null").Finding; f.Outcome == attempts.Success || len(f.Receipt.FilesChanged) > 0 {
-				t.Errorf("did nothing: %s, %q changed, %s", f.Outcome, f.Receipt.FilesChanged, f.texts())
+			if f := y.does("T1", touch+"git status >/dev/null").Result; f.Outcome == attempts.Success || len(f.Receipt.FilesChanged) > 0 {
+				t.Errorf("did nothing: %s, %q changed, %s", f.Outcome, f.Receipt.FilesChanged, texts(f.Notes))
 			}
 			for id, script := range map[string]string{"T2": "echo 1 > one", "T3": "echo 2 > two; git add -A; git commit -qm two"} {
-				f := y.does(id, touch+script).Finding
-				if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(f.texts(), "protected") {
-					t.Errorf("%s: %s, gate %q: %s, %q", id, f.Outcome, f.Gate, f.Receipt.ErrorSummary, f.texts())
+				f := y.does(id, touch+script).Result
+				if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(texts(f.Notes), "protected") {
+					t.Errorf("%s: %s, gate %q: %s, %q", id, f.Outcome, f.Gate, f.Receipt.ErrorSummary, texts(f.Notes))
 				}
 			}
-			if f := y.does("T4", "echo mine > odd").Finding; f.Outcome != attempts.Tamper {
+			if f := y.does("T4", "echo mine > odd").Result; f.Outcome != attempts.Tamper {
 				t.Errorf("a change of it: %s", f.Outcome)
 			}
-			if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
 
@@ -33,13 +34,13 @@ type day struct {
 	samples []sample
 }
 
-func (d *day) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
+func (d *day) Prepare(context.Context, engine.Attempt) (string, error) { return "base", nil }
 
-func (d *day) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (d *day) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	f, takes := d.next(a)
 	select {
 	case <-ctx.Done():
-		return Result{Outcome: attempts.Stopped}, nil
+		return engine.Result{Outcome: attempts.Stopped}, nil
 	case <-time.After(takes):
 	}
 	if f.Outcome == attempts.Quota {
@@ -48,7 +49,7 @@ func (d *day) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	return f, nil
 }
 
-func (d *day) next(a Assignment) (Result, time.Duration) {
+func (d *day) next(a engine.Attempt) (engine.Result, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.begun++; d.begun%d.every == 0 {
@@ -57,7 +58,7 @@ func (d *day) next(a Assignment) (Result, time.Duration) {
 		runtime.ReadMemStats(&mem)
 		d.samples = append(d.samples, sample{d.begun, runtime.NumGoroutine(), mem.HeapAlloc})
 	}
-	f := Result{Head: "head", Receipt: attempts.Receipt{Summary: "did " + a.Task.ID, ErrorSummary: fmt.Sprintf("error %c of %s", 'a'+rune(d.rand.IntN(26)), a.Mark())}}
+	f := engine.Result{Head: "head", Receipt: attempts.Receipt{Summary: "did " + a.Task.ID, ErrorSummary: fmt.Sprintf("error %c of %s", 'a'+rune(d.rand.IntN(26)), a.Mark())}}
 	switch n := d.rand.IntN(100); {
 	case n < 30:
 		f.Outcome = attempts.Success
@@ -95,7 +96,7 @@ func TestADayAndANightLeakNothing(t *testing.T) {
 	}
 	o := Options{
 		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Runners: []string{"claude", "codex"},
-		Limits: Limits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+		Limits: engine.Limits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 		Notify: func(Update) {},
 	}
 	d := &day{rand: rand.New(rand.NewPCG(1, 2)), every: 100}
@@ -104,7 +105,7 @@ func TestADayAndANightLeakNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := newNight(&o, store, d)
+		n := newNight(&o, store, abilities(d))
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, ErrInterrupted)
 		defer cancel()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -21,7 +22,7 @@ type leftovers struct {
 // commitWork commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of
 // tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
 // anything, else those that its result or the task's files name. An attempt that has not succeeded keeps everything.
-func (c *checkout) commitWork(ctx context.Context, a Assignment, f *Finding) (head string, err error) {
+func (c *checkout) commitWork(ctx context.Context, a engine.Attempt, f *Finding) (head string, err error) {
 	message := commitMessage(c.o.Epic.ID, a)
 	f.left = leftovers{}
 	if f.Outcome != attempts.Success {
@@ -56,7 +57,7 @@ func (c *checkout) commitWork(ctx context.Context, a Assignment, f *Finding) (he
 }
 
 // committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
-func (c *checkout) committed(ctx context.Context, a Assignment, f *Finding) (bool, error) {
+func (c *checkout) committed(ctx context.Context, a engine.Attempt, f *Finding) (bool, error) {
 	if f.agentHead == a.Base || f.theirs {
 		return false, nil
 	}
@@ -69,7 +70,7 @@ func (c *checkout) committed(ctx context.Context, a Assignment, f *Finding) (boo
 }
 
 // keepLeftovers keeps what is no part of the work under a ref of its own.
-func (c *checkout) keepLeftovers(ctx context.Context, a Assignment, f *Finding) error {
+func (c *checkout) keepLeftovers(ctx context.Context, a engine.Attempt, f *Finding) error {
 	all := slices.Concat(f.left.untracked, f.left.protected)
 	if len(all) == 0 {
 		return nil
@@ -87,7 +88,7 @@ func (c *checkout) keepLeftovers(ctx context.Context, a Assignment, f *Finding) 
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
 	if len(f.left.untracked) > 0 {
-		f.note("left", text.Listed(f.left.untracked)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+		f.Note("left", text.Listed(f.left.untracked)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
 	}
 	if c.ceiling != "" { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil
@@ -96,20 +97,20 @@ func (c *checkout) keepLeftovers(ctx context.Context, a Assignment, f *Finding) 
 }
 
 // protects tells which paths an attempt must not change.
-func (c *checkout) protects(a Assignment) func(path string) bool {
+func (c *checkout) protects(a engine.Attempt) func(path string) bool {
 	globs := slices.Concat(c.o.Epic.Protected, a.Task.Protected)
 	return func(p string) bool {
 		return slices.ContainsFunc(globs, func(glob string) bool { return covers(glob, p) })
 	}
 }
 
-func (c *checkout) hasProtected(a Assignment) bool {
+func (c *checkout) hasProtected(a engine.Attempt) bool {
 	return len(c.o.Epic.Protected)+len(a.Task.Protected) > 0
 }
 
 // withdraw fails a claimed success whose commits change protected files, and takes these changes back: the next attempt
 // can go on from the rest.
-func (c *checkout) withdraw(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+func (c *checkout) withdraw(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *Finding) error {
 	hits := protectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
 	hits = slices.DeleteFunc(hits, func(p string) bool { return c.tree.Converted(ctx, a.Base, f.Head, p) })
 	if len(hits) == 0 {
@@ -132,7 +133,7 @@ func (f *Finding) tampered(paths []string) {
 		why += ", and then " + f.Receipt.ErrorSummary
 	}
 	f.Receipt.AlreadyDone = false
-	f.fail(attempts.Tamper, attempts.Tampered, why)
+	f.Fail(attempts.Tamper, attempts.Tampered, why)
 }
 
 // judgeLeftovers decides, after the checks, on uncommitted changes of protected files. Those that a check makes as well
@@ -146,7 +147,7 @@ func (f *Finding) judgeLeftovers() {
 	case len(own) > 0:
 		f.tampered(own)
 	case len(f.left.protected) > 0:
-		f.note("tamper", text.Listed(f.left.protected)+", which is protected, was left changed, as by the checks; relay put it back")
+		f.Note("tamper", text.Listed(f.left.protected)+", which is protected, was left changed, as by the checks; relay put it back")
 	}
 	if f.Outcome == attempts.Check && len(f.left.untracked) > 0 {
 		f.Receipt.ErrorSummary += "; " + text.Listed(f.left.untracked) + " was left uncommitted, and is no part of what was checked"

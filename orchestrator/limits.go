@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
 )
 
 // halt is why a run starts nothing more although there is more to do. What runs comes to its end, but at the deadline.
@@ -74,7 +75,7 @@ func (n *night) pointless(at clock.Deadline, now clock.Instant) bool {
 }
 
 // weigh holds how an attempt ended against the limits of the whole run. The caller holds mu.
-func (n *night) weigh(index int, a Assignment, f Result, e attempts.Ended) error {
+func (n *night) weigh(index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
 	if e.Result == attempts.ResultSuccess {
 		return n.goOn(a)
 	}
@@ -88,7 +89,7 @@ func (n *night) weigh(index int, a Assignment, f Result, e attempts.Ended) error
 }
 
 // countUncharged ends the run that has had too many attempts which ended through no fault of an agent. The caller holds mu.
-func (n *night) countUncharged(f Result, e attempts.Ended, told ruling) error {
+func (n *night) countUncharged(f engine.Result, e attempts.Ended, told ruling) error {
 	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
 	if uncounted || f.Held || told.repeat {
 		return nil
@@ -101,7 +102,7 @@ func (n *night) countUncharged(f Result, e attempts.Ended, told ruling) error {
 }
 
 // failsTask reports whether the task has failed: not its runner, its reviewers, or its landing among others.
-func failsTask(f Result, e attempts.Ended) bool {
+func failsTask(f engine.Result, e attempts.Ended) bool {
 	if e.Outcome == attempts.Conflict || runnerFaults[f.Outcome] || e.Receipt.AwaitsReview() {
 		return false
 	}

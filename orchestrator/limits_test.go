@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // Which test fails when a limit is taken out:
@@ -107,7 +108,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		lost := step{outcome: attempts.Environment, why: "the process that watched the agent died"}
 		script[fmt.Sprintf("T%d", i+1)] = []step{lost, lost}
 	}
-	simulate(t, sideBySide(60), Options{Jobs: 4, Limits: Limits{MaxUnchargedRun: 100}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, sideBySide(60), Options{Jobs: 4, Limits: engine.Limits{MaxUnchargedRun: 100}}, script, func(s *simulated, store *attempts.Store, err error) {
 		uncharged := 0
 		for id := range script {
 			uncharged += store.Task(id).Uncharged()
@@ -123,12 +124,12 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 func TestFloors(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
-	lim := Limits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute}
+	lim := engine.Limits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute}
 	plenty := Free{Disk: 9000 * mib, Memory: 4000 * mib}
 	for name, c := range map[string]struct {
 		short Free
 		until time.Duration // from 90 s on
-		lim   Limits
+		lim   engine.Limits
 		took  time.Duration
 		want  halt
 	}{

@@ -34,7 +34,7 @@ func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *Findi
 			c.tree.Leave(n.Path + "/")
 		}
 		if why != "" && f.Outcome == attempts.Success {
-			f.fail(attempts.Agent, attempts.CodeError, why)
+			f.Fail(attempts.Agent, attempts.CodeError, why)
 		}
 	}
 	return nil

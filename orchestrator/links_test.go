@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // A repository that an agent commits would land as a name without content: its attempt fails, and what is in it stays.
@@ -23,12 +24,12 @@ func TestRepositoriesInCommits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			f := y.does("T1", c.script).Finding
+			f := y.does("T1", c.script).Result
 			if (f.Outcome == attempts.Success) != (c.why == "") || !strings.Contains(f.Receipt.ErrorSummary, c.why) {
 				t.Errorf("%s: %s", f.Outcome, f.Receipt.ErrorSummary)
 			}
 			y.proved("T2", "echo 2 > two; test ! -e vendor/dep/code.c")
-			if _, err := y.l.close(t.Context()); err != nil {
+			if _, err := y.l.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
 			y.Wants(map[string]string{".agents-os/relay/worktrees/1/vendor/dep/code.c": "hours\n", ".agents-os/relay/worktrees/2": "-"})
@@ -61,11 +62,11 @@ func TestSubmodulesInWorktrees(t *testing.T) {
 			l.Sh("git init -q -b main '" + up + "'; cd '" + up + "'; echo v1 > v; git add .; git commit -qm v1; git switch -qc next; git commit -qm v2 --allow-empty; git switch -q main")
 			l.Sh("git -c protocol.file.allow=always submodule --quiet add '" + up + "' lib; git commit -qm lib; git submodule --quiet deinit -f --all")
 			y := l.inYard(l.yardOptions())
-			f := y.does("T1", c.script).Finding
+			f := y.does("T1", c.script).Result
 			if (f.Outcome == attempts.Success) != (c.why == "") || !strings.Contains(f.Receipt.ErrorSummary, c.why) {
 				t.Errorf("%s: %s", f.Outcome, f.Receipt.ErrorSummary)
 			}
-			stay, err := y.l.close(t.Context())
+			stay, err := y.l.Close(t.Context())
 			if err != nil || (len(stay) > 0) != c.stays {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
@@ -97,7 +98,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			y.proved("T0", two+"git reset -q --hard HEAD~1; echo 0 > zero") // its log is not the next one's
-			f := y.does("T1", c.script, "test ! -e verdict").Finding
+			f := y.does("T1", c.script, "test ! -e verdict").Result
 			var left []string
 			for _, ref := range f.Receipt.Kept {
 				words := strings.Fields(y.Git("log", "-1", "--format=%s", ref))
@@ -109,7 +110,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 			if n := len(f.Notes); c.note != "" && (n == 0 || f.Notes[n-1].Text != c.note) {
 				t.Errorf("notes: %+v", f.Notes)
 			}
-			stay, err := y.l.close(t.Context())
+			stay, err := y.l.Close(t.Context())
 			if err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
@@ -121,7 +122,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 func TestHiddenWorkOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Attempt: 1, Runner: "true", Base: y.l.tips.Tip()}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true", Base: y.l.tips.Tip()}
 	w, err := y.l.open(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestHiddenWorkOfAKilledRun(t *testing.T) {
 	y.Write(strings.TrimPrefix(w.p.end, y.Root+"/"), `{"code":3}`)
 	y.Sh("cd .agents-os/relay/worktrees/1; git update-index --assume-unchanged seed.txt; git update-index --skip-worktree tests/a.txt; echo hours > seed.txt; echo days > tests/a.txt")
 	a.Ended = true
-	f, err := y.again().l.Attempt(t.Context(), a)
+	f, err := y.again().l.Run(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}

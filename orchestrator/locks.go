@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/runners/process"
 )
@@ -56,12 +57,12 @@ type occupancy struct {
 
 // occupy takes the checkout and the epic for this run, or returns an *InUseError. The checkout comes first: there nobody
 // meets a lock whose holder is still writing down who it is.
-func occupy(ctx context.Context, o *Options) (*occupancy, error) {
+func occupy(ctx context.Context, o *engine.Options) (*occupancy, error) {
 	c := &occupancy{dir: o.Repo.GitDir(), who: attempts.Self(o.Epic.ID, time.Now())}
 	c.epic = epicHold{repo: o.Repo, who: c.who}
 	c.epic.who.Dir = o.Dir
 	var err error
-	if o.Isolation == IsolationNone || o.Isolation == IsolationShared {
+	if o.Isolation == engine.IsolationNone || o.Isolation == engine.IsolationShared {
 		err = c.occupyCheckout(ctx, o)
 	}
 	if err == nil {
@@ -74,7 +75,7 @@ func occupy(ctx context.Context, o *Options) (*occupancy, error) {
 }
 
 // occupyCheckout takes the checkout, and ends what killed runs of other ledgers have left in it.
-func (c *occupancy) occupyCheckout(ctx context.Context, o *Options) error {
+func (c *occupancy) occupyCheckout(ctx context.Context, o *engine.Options) error {
 	c.name = runLock + o.Run + "." + string(o.Isolation) + lockSuffix
 	if rel, err := filepath.Rel(o.Root, o.Dir); err == nil {
 		c.who.Dir = filepath.ToSlash(rel)
@@ -86,7 +87,7 @@ func (c *occupancy) occupyCheckout(ctx context.Context, o *Options) error {
 		}
 	}
 	if err == nil && len(dead) > 0 { // nobody else would end what a killed run of another ledger has left here
-		_, err = process.Sweep(ctx, func(mark string) bool { run, _, _ := cutMark(mark); return dead[run] }, o.Limits.StopGrace)
+		_, err = process.Sweep(ctx, func(mark string) bool { run, _, _ := engine.CutMark(mark); return dead[run] }, o.Limits.StopGrace)
 	}
 	return err
 }
@@ -121,7 +122,7 @@ func (c *occupancy) enter(ctx context.Context) (dead map[string]bool, err error)
 }
 
 // meet looks at the lock of another run: one that is in the way is an error, one that was killed is gone.
-func (c *occupancy) meet(path string, theirs Isolation) (gone bool, err error) {
+func (c *occupancy) meet(path string, theirs engine.Isolation) (gone bool, err error) {
 	who, err := attempts.HeldBy(path)
 	if err != nil {
 		return false, err
@@ -140,7 +141,7 @@ func (c *occupancy) meet(path string, theirs Isolation) (gone bool, err error) {
 	if who.Dir == c.who.Dir {
 		return false, &attempts.HeldError{Holder: *who} // two runs on one epic
 	}
-	if _, ours, _ := runOfLock(c.name); ours == IsolationShared && theirs == IsolationShared {
+	if _, ours, _ := runOfLock(c.name); ours == engine.IsolationShared && theirs == engine.IsolationShared {
 		return false, nil
 	}
 	return false, &InUseError{Held: &attempts.HeldError{Holder: *who, Path: path}}
@@ -183,11 +184,11 @@ func (c *occupancy) vacate() error {
 }
 
 // runOfLock takes the name of a run's lock file apart.
-func runOfLock(name string) (run string, i Isolation, ok bool) {
+func runOfLock(name string) (run string, i engine.Isolation, ok bool) {
 	rest, ours := strings.CutPrefix(name, runLock)
 	rest, lock := strings.CutSuffix(rest, lockSuffix)
 	run, isolation, parts := strings.Cut(rest, ".")
-	return run, Isolation(isolation), ours && lock && parts
+	return run, engine.Isolation(isolation), ours && lock && parts
 }
 
 // inUse marks who is in a run's way.
@@ -201,11 +202,11 @@ func inUse(err error) error {
 
 // Unoccupied refuses a checkout in which a run of another epic works.
 func Unoccupied(repo *reanchor.Git) error {
-	return unoccupied(repo, func(Isolation) bool { return false })
+	return unoccupied(repo, func(engine.Isolation) bool { return false })
 }
 
 // unoccupied lets runs be that go together with one's own.
-func unoccupied(repo *reanchor.Git, together func(theirs Isolation) bool) error {
+func unoccupied(repo *reanchor.Git, together func(theirs engine.Isolation) bool) error {
 	entries, err := os.ReadDir(repo.GitDir())
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 )
 
@@ -71,17 +72,17 @@ func TestUnoccupied(t *testing.T) {
 	}
 	o, ledger := *l.c.o, &attempts.Ledger{}
 	_, o.Graph = oneTask(t)
-	o.Isolation = IsolationShared
-	if err := Refuses(t.Context(), o, ledger); !errors.As(err, &inUse) {
+	o.Isolation = engine.IsolationShared
+	if err := Refuses(t.Context(), runOptions(o), ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
 	}
-	if err := errors.Join(run.leave(), Unoccupied(l.Open()), Refuses(t.Context(), o, ledger)); err != nil {
+	if err := errors.Join(run.leave(), Unoccupied(l.Open()), Refuses(t.Context(), runOptions(o), ledger)); err != nil {
 		t.Errorf("when the run is over: %v", err)
 	}
 	if run, err = occupy(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(Refuses(t.Context(), o, ledger), run.leave()); err != nil {
+	if err := errors.Join(Refuses(t.Context(), runOptions(o), ledger), run.leave()); err != nil {
 		t.Errorf("both shared: %v", err)
 	}
 }
@@ -93,7 +94,7 @@ func TestEpicIsHeld(t *testing.T) {
 	l := newLab(t, "")
 	l.Sh("git worktree add -q ../beside")
 	o := *l.c.o
-	o.Isolation = IsolationWorktree
+	o.Isolation = engine.IsolationWorktree
 	mine, err := occupy(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func TestEpicIsHeld(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err := occupy(t.Context(), &other)
-		for _, err := range []error{err, Refuses(t.Context(), other, &attempts.Ledger{})} {
+		for _, err := range []error{err, Refuses(t.Context(), runOptions(other), &attempts.Ledger{})} {
 			var inUse *InUseError
 			if !errors.As(err, &inUse) || !inUse.Epic || inUse.Held.Holder.Dir != o.Dir {
 				t.Errorf("%s: got %v", name, err)
@@ -153,4 +154,9 @@ func TestEpicIsHeld(t *testing.T) {
 	if locks, _ := filepath.Glob(filepath.Join(l.Root, ".git", "relay-*")); len(locks) > 0 {
 		t.Errorf("locks stay: %v", locks)
 	}
+}
+
+// runOptions are those of a run with such an engine.
+func runOptions(o engine.Options) Options {
+	return Options{Epic: o.Epic, Graph: o.Graph, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Run: o.Run, Isolation: o.Isolation, Env: o.Env, Supervisor: o.Supervisor}
 }

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
 
@@ -40,13 +41,13 @@ const (
 	hanging     = "T7"
 )
 
-func (p *providers) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
+func (p *providers) Prepare(context.Context, engine.Attempt) (string, error) { return "base", nil }
 
-func (p *providers) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (p *providers) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	f, takes := p.asked(a)
 	select {
 	case <-ctx.Done():
-		return Result{Outcome: attempts.Stopped}, nil
+		return engine.Result{Outcome: attempts.Stopped}, nil
 	case <-time.After(takes):
 	}
 	p.mu.Lock()
@@ -61,15 +62,15 @@ func (p *providers) Attempt(ctx context.Context, a Assignment) (Result, error) {
 }
 
 // asked is what a provider answers now, and how long that takes.
-func (p *providers) asked(a Assignment) (Result, time.Duration) {
+func (p *providers) asked(a engine.Attempt) (engine.Result, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if c := p.told[a.Runner]; c.said.Before(now) && now.Before(c.until) {
 		p.broken = append(p.broken, fmt.Sprintf("%s was asked for %s at %s, and is closed until %s", a.Runner, a.Task.ID, now.Sub(p.start), c.until.Sub(p.start)))
 	}
-	failed := func(o attempts.Outcome, why string) Result {
-		return Result{Outcome: o, Receipt: attempts.Receipt{ErrorSummary: why}}
+	failed := func(o attempts.Outcome, why string) engine.Result {
+		return engine.Result{Outcome: o, Receipt: attempts.Receipt{ErrorSummary: why}}
 	}
 	at := now.Sub(p.start)
 	switch {
@@ -91,7 +92,7 @@ func (p *providers) asked(a Assignment) (Result, time.Duration) {
 	}
 	var n uint64
 	_, _ = fmt.Sscanf(a.Task.ID, "T%d", &n)
-	return Result{Outcome: attempts.Success}, 7*time.Minute + time.Duration(rand.New(rand.NewPCG(n, 1)).Int64N(int64(13*time.Minute)))
+	return engine.Result{Outcome: attempts.Success}, 7*time.Minute + time.Duration(rand.New(rand.NewPCG(n, 1)).Int64N(int64(13*time.Minute)))
 }
 
 // A night of forty tasks, with all that providers do in one and with a relay reload in the middle of it: everything gets
@@ -113,7 +114,7 @@ func TestLongNight(t *testing.T) {
 			dice := rand.New(rand.NewPCG(1, 2))
 			o := Options{
 				Epic: e, Graph: g, Dir: dir, Jobs: jobs, Runners: []string{"claude", "codex"}, Jitter: func(n time.Duration) time.Duration { return time.Duration(dice.Int64N(int64(n))) },
-				Limits: Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3},
+				Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3},
 			}
 			drain := make(chan struct{})
 			time.AfterFunc(4*time.Hour, func() { close(drain) })
@@ -137,7 +138,7 @@ func part(t *testing.T, o Options, p *providers, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNight(&o, store, p)
+	n := newNight(&o, store, abilities(p))
 	store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, o.Graph, l, nil) })
 	if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
 		t.Errorf("run %s: %v, %+v", run, err, n.halted)

@@ -39,7 +39,7 @@ func TestTheUsersBranchWithoutACommit(t *testing.T) {
 		t.Error(got)
 	}
 	two := y.proved("T2", "echo 2 > two")
-	if notes := append(one.Finding.Notes, two.Finding.Notes...); len(notes) != 1 || notes[0].Text != "your checkout is on pages and no longer on main; if that was not you, there: git switch main" {
+	if notes := append(one.Result.Notes, two.Result.Notes...); len(notes) != 1 || notes[0].Text != "your checkout is on pages and no longer on main; if that was not you, there: git switch main" {
 		t.Errorf("%+v", notes)
 	}
 	if got := y.Git("symbolic-ref", "HEAD") + " " + y.Git("ls-files") + " " + y.Git("log", "-1", "--format=%s", "main"); got != "refs/heads/pages index.html mine" {
@@ -62,14 +62,14 @@ func TestTheUsersBranchIsDeleted(t *testing.T) {
 			ready := y.proved("T1", "echo 1 > one")
 			y.Sh(c.before + `; git branch -f side; echo staged > staged.txt; git add staged.txt`)
 			was := y.Git("rev-parse", "main")
-			f := y.does("T2", "echo 2 > two; unset GIT_TRACE2_EVENT; cd "+y.Root+"; git update-ref -d refs/heads/main").Finding
-			if got := f.texts(); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) {
+			f := y.does("T2", "echo 2 > two; unset GIT_TRACE2_EVENT; cd "+y.Root+"; git update-ref -d refs/heads/main").Result
+			if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) {
 				t.Fatalf("%s: %s, %q", f.Outcome, f.Receipt.ErrorSummary, got)
 			}
 			if got := y.step(ready); got != "T1 success" {
 				t.Error(got)
 			}
-			y.Sh(f.texts()[strings.LastIndex(f.texts(), "git update-ref"):])
+			y.Sh(texts(f.Notes)[strings.LastIndex(texts(f.Notes), "git update-ref"):])
 			y.holds("one")
 			if got := y.Git("rev-parse", "HEAD", "main", "side"); got != was+"\n"+was+"\n"+was {
 				t.Errorf("got %s, want %s", got, was)

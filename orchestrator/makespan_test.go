@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/schedule/scheduletest"
 )
@@ -94,16 +95,16 @@ type trailing struct {
 	takes time.Duration
 }
 
-func (l trailing) Join(ctx context.Context, waiting []Ready) (Joint, error) {
+func (l trailing) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
 	select {
 	case <-ctx.Done():
-		return Joint{}, nil
+		return engine.Step{}, nil
 	case <-time.After(l.takes):
 	}
-	return Joint{From: "a", To: "b", Results: []Result{waiting[0].Finding}}, nil
+	return engine.Step{From: "a", To: "b", Results: []engine.Result{waiting[0].Result}}, nil
 }
 
-func (l trailing) Advance(context.Context, Joint) (bool, error) { return true, nil }
+func (l trailing) Advance(context.Context, engine.Step) (bool, error) { return true, nil }
 
 // apart watches that no two tasks run at once that declare a file in common.
 type apart struct {
@@ -141,8 +142,8 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: l.e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: jobs, Isolation: IsolationWorktree, Runners: []string{"claude"},
-		Limits: Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+		Epic: l.e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: jobs, Isolation: engine.IsolationWorktree, Runners: []string{"claude"},
+		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
 	watch = &apart{e: l.e, running: map[string]bool{}}
 	o.Notify = watch.update
@@ -155,11 +156,11 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 		for id, takes := range l.takes {
 			s.script[id] = append(script[id], step{takes: takes, outcome: attempts.Success})
 		}
-		var engine Engine = s
+		var engine engine.Engine = s
 		if landing >= 0 {
 			engine = trailing{s, landing}
 		}
-		n := newNight(&o, store, engine)
+		n := newNight(&o, store, abilities(engine))
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
 		if err := n.work(t.Context()); err != nil {
 			t.Error(err)

@@ -5,25 +5,26 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // late carries out an attempt that began before something else landed.
-func (y *yardLab) late(id, script string, landing Ready) Ready {
+func (y *yardLab) late(id, script string, landing engine.Proved) engine.Proved {
 	y.Helper()
-	a := Assignment{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id}, Attempt: 1, Runner: script}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id}, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
 	if err != nil {
 		y.Fatal(err)
 	}
 	a.Base = base
-	if got, want := y.step(landing), landing.Assignment.Task.ID+" success"; got != want {
+	if got, want := y.step(landing), landing.Attempt.Task.ID+" success"; got != want {
 		y.Fatal(got)
 	}
-	f, err := y.l.Attempt(y.Context(), a)
+	f, err := y.l.Run(y.Context(), a)
 	if err != nil || f.Outcome != attempts.Success {
 		y.Fatalf("%s: %s (%s), %v", id, f.Outcome, f.Receipt.ErrorSummary, err)
 	}
-	return Ready{a, f}
+	return engine.Proved{Attempt: a, Result: f}
 }
 
 // What fails on the base of a task is not held against it where the base is the tip, and nowhere else: a task can have
@@ -50,7 +51,7 @@ func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, "test -e fixed && test ! -e bad")
 	y.l.slowAfter = -1
-	waiting := []Ready{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
+	waiting := []engine.Proved{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
 	if got := y.step(waiting...); got != "T1 success" {
 		t.Fatalf("first %q, want T1 by itself", got)
 	}
@@ -76,8 +77,8 @@ func TestFlakeOnTheMergedTree(t *testing.T) {
 		t.Fatalf("got %q (%s)", got, y.last.Receipt.ErrorSummary)
 	}
 	const want = "suite failed once on what T2 makes with all that has landed, and passed when it was asked once more"
-	if y.last.texts() != want {
-		t.Errorf("notes: %q, want %q", y.last.texts(), want)
+	if texts(y.last.Notes) != want {
+		t.Errorf("notes: %q, want %q", texts(y.last.Notes), want)
 	}
 	if runs := y.last.Receipt.Checks; len(runs) != 2 || excused(runs) || runs[1].ExitCode != 0 {
 		t.Errorf("checks: %+v", runs)

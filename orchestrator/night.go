@@ -13,6 +13,8 @@ import (
 	"relay/orchestrator/breaker"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
 	"relay/orchestrator/schedule"
 )
@@ -21,12 +23,12 @@ import (
 // below mu is decided under that one lock; a worker that has nothing to do holds no slot and waits for changed.
 type night struct {
 	o      *Options
-	engine Engine
+	engine engine.Abilities
 	store  *attempts.Store
 	now    func() time.Time     // the day's clock
 	ran    func() time.Duration // the run's clock
 	up     func() time.Duration // a clock that goes on while the machine sleeps
-	redact redactor
+	redact redact.Redactor
 	begun  bool // run_started is in the log
 
 	mu          sync.Mutex
@@ -53,9 +55,9 @@ type night struct {
 	left    []job // attempts of a killed run that no worker has taken yet
 }
 
-func newNight(o *Options, store *attempts.Store, engine Engine) *night {
+func newNight(o *Options, store *attempts.Store, engine engine.Abilities) *night {
 	n := &night{
-		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redactor{o.Secrets},
+		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redact.Redactor{Redactor: o.Secrets},
 		changed: make(chan struct{}),
 		stops:   make(map[string]context.CancelCauseFunc),
 		breaker: breaker.New(breaker.Limits{SameError: o.Limits.SameError, InARow: o.Limits.FailedInARow, Pause: o.Limits.BackoffMax}),
@@ -66,11 +68,11 @@ func newNight(o *Options, store *attempts.Store, engine Engine) *night {
 		n.deadline = &clock.Deadline{Day: o.Until, Run: now.Run + o.Until.Sub(now.Day), Named: true}
 	}
 	n.pool = n.newPool()
-	if e, ok := engine.(asker); ok {
-		e.asksFirst(n.awaitsRunner)
+	if engine.AskFirst != nil {
+		engine.AskFirst(n.awaitsRunner)
 	}
-	if l, ok := engine.(lander); ok {
-		n.train = &train{lander: l}
+	if engine.Merger != nil {
+		n.train = &train{merger: engine.Merger}
 	}
 	return n
 }
@@ -292,8 +294,3 @@ func (n *night) tell(u Update) {
 
 // moment is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
 func (n *night) moment() clock.Instant { return clock.Instant{Day: n.now().Round(0), Run: n.ran()} }
-
-// since is how long ago an earlier run says something was; its clock may have been wrong.
-func (n *night) since(day time.Time) time.Duration { return max(0, n.now().Sub(day)) }
-
-func (n *night) counts() Counts { return countsOf(n.store) }

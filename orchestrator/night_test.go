@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
 
@@ -41,8 +42,8 @@ type simulated struct {
 	dir    string
 	halted halt
 	naps   []Nap
-	hear   func(Heard)
-	panel  []Reviewer
+	hear   func(engine.Event)
+	panel  []engine.Reviewer
 	over   func() string // the cap that ended the night, or ""
 }
 
@@ -60,9 +61,9 @@ func (s *simulated) sorted() {
 	}
 }
 
-func (s *simulated) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
+func (s *simulated) Prepare(context.Context, engine.Attempt) (string, error) { return "base", nil }
 
-func (s *simulated) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	s.mu.Lock()
 	st := step{takes: time.Minute, outcome: attempts.Success}
 	at := time.Since(s.start)
@@ -82,23 +83,23 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	for _, usd := range st.usd {
 		select {
 		case <-ctx.Done():
-			return Result{Outcome: attempts.Stopped, Usage: usage}, nil
+			return engine.Result{Outcome: attempts.Stopped, Usage: usage}, nil
 		case <-time.After(time.Minute):
 		}
 		usage.CostUSD = usd
-		s.hear(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: usage})
+		s.hear(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: usage})
 	}
 	select {
 	case <-ctx.Done():
-		return Result{Outcome: attempts.Stopped, Usage: usage}, nil
+		return engine.Result{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := Result{Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := engine.Result{Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
 	}
 	for _, r := range a.Closed {
-		if unable := a.closed(r.Runner, s.now()); unable != nil && st.outcome == attempts.Success {
+		if unable := closed(a, r.Runner, s.now()); unable != nil && st.outcome == attempts.Success {
 			f.Outcome, st.limited, st.why = unable.outcome, r.Runner, unable.detail
 		}
 	}
@@ -109,7 +110,7 @@ func (s *simulated) Attempt(ctx context.Context, a Assignment) (Result, error) {
 		}
 	}
 	if st.limited != "" { // nothing but this reviewer's opinion is missing
-		f.Unable = []Unable{{Name: st.limited, Why: st.why, ResetAt: f.ResetAt, Outcome: st.outcome}}
+		f.Unable = []engine.Unable{{Name: st.limited, Why: st.why, ResetAt: f.ResetAt, Outcome: st.outcome}}
 		f.ResetAt, f.Head, f.Receipt.Salvage = time.Time{}, "c0ffee", "refs/relay/kept"
 		f.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: st.limited, Why: st.why}}}
 	}
@@ -158,14 +159,14 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		o.Limits.MaxAttempts, o.Limits.MaxUncharged, o.Limits.Backoff, o.Limits.BackoffMax = 3, 20, 30*time.Second, 15*time.Minute
 		o.Limits.TaskFaults, o.Limits.OutAfter, o.Limits.OutPeriod, o.Limits.Patience = 3, 5, 10*time.Minute, 8*time.Hour
 		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
-		n := newNight(&o, store, s)
+		n := newNight(&o, store, abilities(s))
 		s.over = func() string {
 			if over := n.budget.Exhausted(); over != nil && n.exhaustedBy != nil {
 				return over.Error()
 			}
 			return ""
 		}
-		s.hear = func(h Heard) { n.locked(func() { n.recordUsage(h) }) }
+		s.hear = func(h engine.Event) { n.locked(func() { n.recordUsage(h) }) }
 		if of.clock != nil {
 			s.now, n.now = of.clock.now, of.clock.now
 			of.clock.begin()
@@ -326,4 +327,10 @@ func TestFaultsThatWaitingDoesNotMendEndSoon(t *testing.T) {
 			t.Errorf("got gate %+v after %d attempts (%v), want %s after 3", task.Gate, len(task.Attempts), err, attempts.Infrastructure)
 		}
 	})
+}
+
+// abilities are those of an engine for tests.
+func abilities(e engine.Engine) engine.Abilities {
+	merger, _ := e.(engine.Merger)
+	return engine.Abilities{Engine: e, Merger: merger}
 }

@@ -3,12 +3,13 @@ package orchestrator
 import (
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
 
 // nothing looks at a success that has changed nothing. That is what the task allows, or the task was done already: then its
 // checks have to say so too.
-func (c *checkout) nothing(a Assignment, f *Finding) (goesOn bool) {
+func (c *checkout) nothing(a engine.Attempt, f *Finding) (goesOn bool) {
 	switch {
 	case a.Task.AllowNoChange, a.Task.Kind == epic.KindReview:
 		return true
@@ -32,7 +33,7 @@ func (c *checkout) idle(f *Finding, more string) {
 		why += " but " + text.Listed(outside) + ", which git does not take into a commit"
 	}
 	f.Receipt.AlreadyDone = false
-	f.fail(attempts.Agent, attempts.NoChange, why+more)
+	f.Fail(attempts.Agent, attempts.NoChange, why+more)
 }
 
 // refute fails an attempt that says its task was done already when a check says that it was not.
@@ -53,7 +54,7 @@ func (f *Finding) provedByNothing(named []string) {
 	if f.Outcome == attempts.Agent {
 		why += "; its agent: " + f.Receipt.ErrorSummary
 	}
-	f.fail(attempts.Environment, attempts.TestFailure, why)
+	f.Fail(attempts.Environment, attempts.TestFailure, why)
 	f.Gate = attempts.Infrastructure
 }
 

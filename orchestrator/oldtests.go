@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
@@ -36,7 +37,7 @@ type oldTests struct {
 
 // findOldTests lists the tests, check scripts and their helpers that the agent has changed and that the task neither
 // declares nor asks to have changed. Tests that were only added to say no less than before.
-func (c *checkout) findOldTests(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+func (c *checkout) findOldTests(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *Finding) error {
 	f.old = oldTests{}
 	if changesIt.MatchString(a.Task.Title) || wantsTest.MatchString(a.Task.Title+"\n"+a.Task.Description) {
 		return nil
@@ -70,7 +71,7 @@ func (c *checkout) findOldTests(ctx context.Context, a Assignment, names []reanc
 }
 
 // onlyMore reports whether a test has only got more lines, none of which ends or skips anything.
-func (c *checkout) onlyMore(ctx context.Context, a Assignment, n reanchor.Change, f *Finding) (bool, error) {
+func (c *checkout) onlyMore(ctx context.Context, a engine.Attempt, n reanchor.Change, f *Finding) (bool, error) {
 	if n.Code != "M" || !isTest(n.Path) {
 		return false, nil
 	}
@@ -84,7 +85,7 @@ func (c *checkout) onlyMore(ctx context.Context, a Assignment, n reanchor.Change
 }
 
 // checkScripts lists the scripts that the checks run, by names of such, and what these read in, as the base has them.
-func (c *checkout) checkScripts(ctx context.Context, a Assignment) []string {
+func (c *checkout) checkScripts(ctx context.Context, a engine.Attempt) []string {
 	var found []string
 	add := func(p string) {
 		if p = epic.CleanPath(p); p != "" && !slices.Contains(found, p) && len(found) < maxScripts {
@@ -142,7 +143,7 @@ func (f *Finding) ranFewer(task epic.Task, check numbered, base, after said) {
 		return
 	}
 	issue := fmt.Sprintf("ran %d tests, and %d before the work", now, before)
-	f.note("tests", check.Name+" "+issue)
+	f.Note("tests", check.Name+" "+issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, check.Name+" "+issue)
 	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, Issue: check.Name + " " + issue})
 	f.Doubtful = f.Doubtful || !wantsTest.MatchString(task.Title+"\n"+task.Description)
@@ -185,7 +186,7 @@ func (w *lane) provesWithOld(ctx context.Context, f *Finding) error {
 }
 
 // provesWithOld is the same in the user's own checkout.
-func (c *checkout) provesWithOld(ctx context.Context, a Assignment, p place, f *Finding) (err error) {
+func (c *checkout) provesWithOld(ctx context.Context, a engine.Attempt, p place, f *Finding) (err error) {
 	if f.Outcome != attempts.Success || len(f.old.changed) == 0 || c.tree == nil {
 		return nil
 	}
@@ -222,6 +223,6 @@ func (c *checkout) provesWithOld(ctx context.Context, a Assignment, p place, f *
 func (f *Finding) failWithOld(check numbered, run attempts.CheckRun) {
 	run.Name = check.Name + ", with the tests as they were"
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
-	f.fail(attempts.Check, attempts.TestFailure, check.Name+" passes only with what the agent changed of "+text.Listed(f.old.changed)+
+	f.Fail(attempts.Check, attempts.TestFailure, check.Name+" passes only with what the agent changed of "+text.Listed(f.old.changed)+
 		", which the task does not name under files; with that as it was: "+runners.HowEnded(process.Exit{Code: run.ExitCode}))
 }

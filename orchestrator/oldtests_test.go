@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // What a check script reads in belongs to the check only where tests are; else it may be what is checked.
@@ -42,9 +43,9 @@ func TestFewerTestsRan(t *testing.T) {
 			l.Write("count.txt", "9 passed in 0.10s\n")
 			l.Git("add", "-A")
 			l.Git("commit", "-qm", "Tests")
-			var f Result
+			var f engine.Result
 			if apart {
-				f = l.inYard(l.yardOptions()).does("T1", c.agent, "cat count.txt").Finding
+				f = l.inYard(l.yardOptions()).does("T1", c.agent, "cat count.txt").Result
 			} else {
 				f = l.begin().try(epic.Task{ID: "T1", Checks: checksOf([]string{"cat count.txt"})}, nil).Result
 			}

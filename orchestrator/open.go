@@ -6,13 +6,36 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
-// openCheckout looks at the repository and refuses what no attempt could work in.
-func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, error) {
+// Local is the engine of this machine.
+type Local struct {
+	engine.Abilities
+	*ground
+	checkout *checkout // nil with IsolationWorktree
+	lanes    *lanes    // nil without
+}
+
+// Remember says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
+func (l *Local) Remember(ledger ledger, lock lock) { l.ground.ledger, l.ground.lock = ledger, lock }
+
+func localCheckout(c *checkout) *Local {
+	return &Local{ground: c.ground, checkout: c, Abilities: engine.Abilities{Engine: c, Briefer: c, Lifecycle: c, Rechecker: c, Reviewer: c}}
+}
+
+func localLanes(l *lanes) *Local {
+	return &Local{ground: l.ground, lanes: l, Abilities: engine.Abilities{
+		Engine: l, Merger: l, Abandoner: l, Lifecycle: l, Rechecker: l, Reviewer: l,
+		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { l.mayAsk = may },
+	}}
+}
+
+// openEngine looks at the repository and refuses what no attempt could work in.
+func openEngine(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
 	g := &ground{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, watched: watched{rules: &trees.Rules{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
 	g.settings.begin(o.Files)
@@ -26,11 +49,11 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 	c := &checkout{ground: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{verdicts: verdicts{known: make(map[verdictKey]*verdict)}}}
 	c.facts = reanchor.NewCached(repo, recentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: firstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
-	if o.Isolation == IsolationShared {
+	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
 			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
 		}
-		return c, nil
+		return localCheckout(c), nil
 	}
 	branch, err := repo.Branch(ctx)
 	if err != nil {
@@ -44,20 +67,20 @@ func openCheckout(ctx context.Context, o *Options, heard chan<- Heard) (local, e
 		return nil, &text.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
 	}
 	g.trusted = head
-	if o.Isolation == IsolationWorktree {
+	if o.Isolation == engine.IsolationWorktree {
 		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: head}
-		return newLanes(g), nil
+		return localLanes(newLanes(g)), nil
 	}
 	if branch == "" {
 		return nil, &text.RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
 	}
 	c.tree = &trees.Tree{Repo: repo, Branch: "refs/heads/" + branch}
-	return c, nil
+	return localCheckout(c), nil
 }
 
 // factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
-func factsAge(i Isolation) time.Duration {
-	if i == IsolationShared {
+func factsAge(i engine.Isolation) time.Duration {
+	if i == engine.IsolationShared {
 		return time.Second
 	}
 	return 0
@@ -65,3 +88,6 @@ func factsAge(i Isolation) time.Duration {
 
 // recentCommits is how many commits a brief shows.
 const recentCommits = 5
+
+// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
+func (g *ground) Asked(a engine.Attempt) bool { return placeOf(g.o.Dir, a).used() }

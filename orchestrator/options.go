@@ -11,35 +11,13 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/secrets"
 	"relay/reanchor"
-	"relay/review"
 	"relay/runners"
 	"relay/runners/process"
 )
-
-// Isolation says where tasks work.
-type Isolation string
-
-// IsolationNone runs tasks one at a time in the user's checkout; what an attempt changed is committed or set aside
-// before the next begins. IsolationShared runs them side by side in that checkout, for epics of commands: changes
-// are not attributed to tasks, and proof is by checks only. IsolationWorktree gives each task a worktree of its own and
-// lands what passes on the epic's integration branch; the user's checkout is not touched.
-const (
-	IsolationNone     Isolation = "none"
-	IsolationShared   Isolation = "shared"
-	IsolationWorktree Isolation = "worktree"
-)
-
-// Worktree says how the worktrees of IsolationWorktree are made ready.
-type Worktree struct {
-	Setup     []string      // shell commands, run in each fresh worktree before agent and checks
-	Copy      []string      // untracked files of the checkout, as paths or globs with slashes
-	Link      []string      // the same, linked
-	Dir       string        // where worktrees are, absolute
-	SetupWall time.Duration // for one setup command
-}
 
 // Options are everything a run needs to know. Zero limits mean none, except where said.
 type Options struct {
@@ -54,8 +32,8 @@ type Options struct {
 	Vault string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id; "" : a new one
-	Isolation Isolation
-	Worktree  Worktree         // of IsolationWorktree
+	Isolation engine.Isolation
+	Worktree  engine.Worktree  // of IsolationWorktree
 	Landing   integration.Mode // of IsolationWorktree
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
@@ -72,12 +50,12 @@ type Options struct {
 
 	Secrets *secrets.Redactor // of what is recorded and told; nil: one for Env
 
-	Limits   Limits
+	Limits   engine.Limits
 	Until    time.Time   // the run's deadline: agents are stopped then, and nothing is started after; zero: none
 	Free     func() Free // what the machine has left; nil: nobody asks
 	Budget   budget.Caps
 	Spent    attempts.Usage // by earlier runs, as far as it counts against this run's cap
-	Review   Review
+	Review   engine.Review
 	Settings attempts.Settings // as recorded in the ledger
 
 	// AskNow forgets what earlier runs were told of usage limits: every runner may be asked at once.
@@ -93,45 +71,6 @@ type Options struct {
 	ExitCode func(Summary, error) int // what the process will exit with, for the record
 	Fault    func(point string) error // fault points for tests; nil in use
 	Notify   func(Update)             // called from one goroutine at a time; nil: nobody listens
-}
-
-// Limits bound attempts and the run.
-type Limits struct {
-	MaxAttempts  int
-	MaxUncharged int // uncharged retries of one task before it is gated as infrastructure
-	Wall         time.Duration
-	Silence      time.Duration
-	FirstAnswer  time.Duration
-	Linger       time.Duration
-	StopGrace    time.Duration
-	Check        time.Duration // one acceptance command
-	Backoff      time.Duration // first wait after a provider's fault; doubles up to BackoffMax
-	BackoffMax   time.Duration
-	TaskFaults   int           // faults of a runner on one task while it serves others, before that task is gated
-	OutAfter     int           // failures in a row to start or to log in after which a runner is out …
-	OutPeriod    time.Duration // … when they have lasted so long
-	Patience     time.Duration // of a run without a deadline, for runners that answer nobody
-	BriefBytes   int
-	OutputCap    int64   // bytes kept of each output file
-	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
-	RecheckShare float64 // of the run's time so far: how long checks of completed tasks are run once more at the end
-
-	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
-	MaxUnchargedRun int           // attempts that ended uncharged; the faults of a runner between two answers count once
-	FailedInARow    int           // tasks that failed twice, or were gated, while none was completed
-	SameError       int           // the same with one error
-	DiskFloor       int64         // free bytes below which no attempt is started
-	MemoryFloor     int64         // the same
-	FloorWait       time.Duration // how long a run waits below a floor before it ends
-}
-
-// Review says who judges a change, and how strictly. Without reviewers nobody does.
-type Review struct {
-	Reviewers  []Reviewer // all are asked about every change
-	Rounds     int        // in which the agent of an attempt may mend what they find
-	Strictness review.Strictness
-	Wall       time.Duration
-	Epic       bool // they also judge all that has landed, once every task is completed
 }
 
 // Update tells a watcher one change of state, or a line of an agent's doing.
@@ -160,8 +99,6 @@ const (
 	UpdateRun       UpdateKind = "run"        // the run began; Text is the run id
 	UpdateStarted   UpdateKind = "started"    // an attempt began
 	UpdateActivity  UpdateKind = "activity"   // the agent did something; not a change of state
-	UpdateUsage     UpdateKind = "usage"      // it has used something; not told
-	UpdateFault     UpdateKind = "fault"      // its runner or the provider of that has failed it; not told
 	UpdateSettingUp UpdateKind = "setting_up" // set-up commands run; Text is the command
 	UpdateChecking  UpdateKind = "checking"   // acceptance commands run; Text is the command's name
 	UpdateReviewing UpdateKind = "reviewing"  // the reviewer was asked

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
 
@@ -30,10 +31,10 @@ func (s *shared) add(file, task string) {
 
 // noteBoth tells of files that this task and those landed since it began, or with it, have both changed, and which one of
 // them does not declare: that is why they were not kept apart.
-func (l *lanes) noteBoth(ctx context.Context, r Ready, step *joint, f *Finding) {
+func (l *lanes) noteBoth(ctx context.Context, r engine.Proved, step *joint, f *Finding) {
 	l.noteSteering(f.Receipt.FilesChanged)
-	mine := arrival{step.from, &r.Assignment.Task, f.Receipt.FilesChanged}
-	since := append(l.arrivedSince(r.Assignment.Base, step.from), step.arrivals...)
+	mine := arrival{step.from, &r.Attempt.Task, f.Receipt.FilesChanged}
+	since := append(l.arrivedSince(r.Attempt.Base, step.from), step.arrivals...)
 	step.arrivals = append(step.arrivals, mine)
 	var byMe, byThem, byNone shared
 	for _, other := range since {
@@ -51,7 +52,7 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, step *joint, f *Finding) 
 			}
 		}
 	}
-	for _, p := range l.changedSince(ctx, r.Assignment.Base, step.from) { // by an earlier run too, or by a person
+	for _, p := range l.changedSince(ctx, r.Attempt.Base, step.from) { // by an earlier run too, or by a person
 		if slices.Contains(mine.files, p) && !declared(mine.task, p) && !slices.Contains(byNone.files, p) {
 			byMe.add(p, "")
 		}
@@ -65,14 +66,14 @@ func (l *lanes) noteBoth(ctx context.Context, r Ready, step *joint, f *Finding) 
 		{byNone, "changed %s, as %s did, and neither declares it: add it to the files of both"},
 	} {
 		if len(b.files) > 0 {
-			f.note("overlap", fmt.Sprintf(b.text, text.Listed(b.files), firstOf(text.Listed(b.tasks), "others")))
+			f.Note("overlap", fmt.Sprintf(b.text, text.Listed(b.files), firstOf(text.Listed(b.tasks), "others")))
 		}
 	}
 }
 
 // outOfScope returns the changed files that another task of the epic declares and this one does not, and those tasks. A task
 // that declares no files, and those that build on each other directly, may change anything of each other's.
-func outOfScope(o *Options, task *epic.Task, files []string) (found shared) {
+func outOfScope(o *engine.Options, task *epic.Task, files []string) (found shared) {
 	if len(task.Files) == 0 {
 		return found
 	}
@@ -95,7 +96,7 @@ func outOfScope(o *Options, task *epic.Task, files []string) (found shared) {
 // noteScope tells of changed files that belong to other tasks.
 func (g *ground) noteScope(task *epic.Task, f *Finding) {
 	if found := outOfScope(g.o, task, f.Receipt.FilesChanged); len(found.files) > 0 {
-		f.note("scope", task.ID+found.foreign())
+		f.Note("scope", task.ID+found.foreign())
 	}
 }
 

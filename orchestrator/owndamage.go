@@ -2,15 +2,16 @@ package orchestrator
 
 import (
 	"context"
+	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 )
 
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
 // tried again in another checkout, a few times (attempts.GateAfter), and no other task is held up. What is wrong with the
 // user's repository, the disk or the ledger stays an error, which ends the run.
-func (l *lanes) contain(ctx context.Context, a Assignment, f Finding, cause error) (Finding, error) {
+func (l *lanes) contain(ctx context.Context, a engine.Attempt, f Finding, cause error) (Finding, error) {
 	if a.Ended || !l.ofAttempt(ctx, cause) { // an attempt of a killed run: see giveUp
 		return f, cause
 	}
@@ -20,8 +21,8 @@ func (l *lanes) contain(ctx context.Context, a Assignment, f Finding, cause erro
 }
 
 // spoiled sets an attempt aside whose checkout or commits git cannot read. What is left of them stays.
-func (l *lanes) spoiled(ctx context.Context, a Assignment, f Finding, cause error) (Finding, error) {
-	f.fail(attempts.Environment, attempts.CLIError, "the checkout or the commits of this attempt were damaged: "+cause.Error())
+func (l *lanes) spoiled(ctx context.Context, a engine.Attempt, f Finding, cause error) (Finding, error) {
+	f.Fail(attempts.Environment, attempts.CLIError, "the checkout or the commits of this attempt were damaged: "+cause.Error())
 	f.Head, f.Landed = "", ""
 	gitcmd.DropEmpty(l.home) // else the next attempt could not commit the same
 	return f, l.abandon(ctx, a, &f)
@@ -39,14 +40,14 @@ func (l *lanes) ofAttempt(ctx context.Context, err error) bool {
 }
 
 // joinFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.
-func (l *lanes) joinFirst(ctx context.Context, first Ready) (joint, error) {
-	step, err := l.join(ctx, []Ready{first})
+func (l *lanes) joinFirst(ctx context.Context, first engine.Proved) (joint, error) {
+	step, err := l.join(ctx, []engine.Proved{first})
 	if err == nil || !l.ofAttempt(ctx, err) {
 		return step, err
 	}
 	settled, cancel := settling(ctx)
 	defer cancel()
-	f, err := l.spoiled(settled, first.Assignment, Finding{Result: first.Finding}, err)
+	f, err := l.spoiled(settled, first.Attempt, Finding{Result: first.Result}, err)
 	tip := l.tips.Tip()
 	return joint{from: tip, to: tip, findings: []Finding{f}}, err
 }

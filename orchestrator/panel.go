@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
 	"relay/review"
 )
 
@@ -73,7 +75,7 @@ func (d *desk) hearAll(ctx context.Context, s review.Subject) (said []attempts.S
 }
 
 // scope is what findings about an attempt may point at.
-func scope(a Assignment, f *Finding) review.Scope {
+func scope(a engine.Attempt, f *Finding) review.Scope {
 	s := review.Scope{Files: f.Receipt.FilesChanged, Found: slices.Concat(f.weakened, f.decisive)}
 	for _, criterion := range a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
@@ -98,16 +100,16 @@ func (c *checkout) verdict(j review.Judgement, f *Finding) {
 	} else if j.Summary != "" {
 		why += ": " + j.Summary
 	}
-	f.fail(attempts.Review, attempts.QualityGate, why)
+	f.Fail(attempts.Review, attempts.QualityGate, why)
 }
 
-func (c *checkout) subject(a Assignment, f *Finding) review.Subject {
+func (c *checkout) subject(a engine.Attempt, f *Finding) review.Subject {
 	s := review.Subject{
 		EpicTitle: c.o.Epic.Title, TaskID: a.Task.ID, TaskTitle: a.Task.Title, Description: a.Task.Description,
 		Criteria: scope(a, f).Criteria, Base: a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
 		EarlierFindings: firstOf(f.earlier, a.EarlierFindings), Answer: f.answered,
 	}
-	s.DiffStat = redactor{c.o.Secrets}.stat(s.DiffStat, s.Files)
+	s.DiffStat = redact.Redactor{Redactor: c.o.Secrets}.Stat(s.DiffStat, s.Files)
 	for _, w := range f.weakened {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // always is a step for as many attempts as a night may have.
@@ -84,14 +85,14 @@ func TestWaitIsToldOnce(t *testing.T) {
 func TestReviewersLimitIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "reviewer codex: limit", resetIn: 3 * time.Hour, limited: "codex"}}}
-	simulate(t, threeInARow, Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, store *attempts.Store, err error) {
 		got, want := strings.Join(s.log, ", "), "A claude 0s, A review 3h1m0s, B claude 3h2m0s, C claude 3h3m0s, X claude 3h4m0s"
 		if err != nil || got != want || store.Task("A").Charges() != 0 {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}
 	})
 	script = map[string][]step{"A": always(step{outcome: attempts.Auth, why: "reviewer codex: not logged in", limited: "codex"})}
-	simulate(t, threeInARow, Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		if !errors.As(err, new(*NoRunnerError)) || len(s.log) != 8 || time.Since(s.start) != 10*time.Minute+15*time.Second {
 			t.Errorf("got %v after %v, want that no runner is left after ten minutes", err, s.log)
 		}
@@ -112,7 +113,7 @@ func TestStoppedWhileWaiting(t *testing.T) {
 // A task that fails alone is gated after three faults, whoever fails it: its runner or a reviewer of its work.
 func TestPoisonIsGated(t *testing.T) {
 	t.Parallel()
-	panel := Options{Review: Review{Reviewers: []Reviewer{{Name: "codex"}}}}
+	panel := Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
 	for name, c := range map[string]struct {
 		o    Options
 		bad  step
@@ -142,7 +143,7 @@ func TestWallIsProbedByOneJob(t *testing.T) {
 		id := fmt.Sprintf("T%d", i+1)
 		script[id] = []step{{wall: 90 * time.Minute, outcome: attempts.Provider, why: "529"}}
 	}
-	o := Options{Jobs: jobs, Limits: Limits{MaxUnchargedRun: 2}}
+	o := Options{Jobs: jobs, Limits: engine.Limits{MaxUnchargedRun: 2}}
 	simulate(t, sideBySide(tasks), o, script, func(s *simulated, store *attempts.Store, err error) {
 		refused := 0
 		for id := range script {

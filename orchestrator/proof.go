@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -27,7 +28,7 @@ func (c *checkout) question(ctx context.Context, s review.Subject) (string, erro
 
 // answered finds what a reviewer said when it was asked the same, in an earlier attempt at the task or in this one before
 // its run was killed. Only the ledger counts: an agent can write files.
-func (a Assignment) answered(r Reviewer, question string) (attempts.Said, bool) {
+func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Said, bool) {
 	var said []attempts.Said
 	for _, past := range a.Known.Record.Attempts {
 		if past.Receipt.Review != nil {
@@ -47,7 +48,7 @@ func (a Assignment) answered(r Reviewer, question string) (attempts.Said, bool) 
 }
 
 // prove says of each acceptance criterion how it was proved.
-func (f *Finding) prove(a Assignment, said []attempts.Said) {
+func (f *Finding) prove(a engine.Attempt, said []attempts.Said) {
 	if len(a.Task.Criteria) == 0 {
 		return
 	}

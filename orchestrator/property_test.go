@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/schedule/scheduletest"
 )
@@ -37,7 +38,7 @@ type chance struct {
 	broken  []string
 }
 
-func (c *chance) Prepare(context.Context, Assignment) (string, error) { return "base", nil }
+func (c *chance) Prepare(context.Context, engine.Attempt) (string, error) { return "base", nil }
 
 // roll is a source that depends on the attempt alone.
 func (c *chance) roll(task string, attempt int) *rand.Rand {
@@ -48,15 +49,15 @@ func (c *chance) roll(task string, attempt int) *rand.Rand {
 	return rand.New(rand.NewPCG(c.seed, h))
 }
 
-func (c *chance) Attempt(ctx context.Context, a Assignment) (Result, error) {
+func (c *chance) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	c.begin(a)
-	r := c.roll(a.Task.ID, a.Attempt)
+	r := c.roll(a.Task.ID, a.Number)
 	select {
 	case <-ctx.Done():
-		return c.end(a, Result{Outcome: attempts.Stopped}), nil
+		return c.end(a, engine.Result{Outcome: attempts.Stopped}), nil
 	case <-time.After(time.Duration(1 + r.Int64N(int64(time.Hour)))):
 	}
-	f := Result{Receipt: attempts.Receipt{ErrorSummary: fmt.Sprintf("error %c", 'a'+rune(r.IntN(5)))}}
+	f := engine.Result{Receipt: attempts.Receipt{ErrorSummary: fmt.Sprintf("error %c", 'a'+rune(r.IntN(5)))}}
 	switch n := r.IntN(100); {
 	case n < 55:
 		f.Outcome = attempts.Success
@@ -76,11 +77,11 @@ func (c *chance) Attempt(ctx context.Context, a Assignment) (Result, error) {
 	return c.end(a, f), nil
 }
 
-func (c *chance) begin(a Assignment) {
+func (c *chance) begin(a engine.Attempt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	c.log = append(c.log, fmt.Sprintf("%20d %s/%d %s", now.Sub(c.start), a.Task.ID, a.Attempt, a.Runner))
+	c.log = append(c.log, fmt.Sprintf("%20d %s/%d %s", now.Sub(c.start), a.Task.ID, a.Number, a.Runner))
 	for _, d := range a.Task.DependsOn {
 		if !c.done[d] {
 			c.breaks("%s began before %s was completed", a.Task.ID, d)
@@ -106,7 +107,7 @@ func (c *chance) begin(a Assignment) {
 	}
 }
 
-func (c *chance) end(a Assignment, f Result) Result {
+func (c *chance) end(a engine.Attempt, f engine.Result) engine.Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.running, a.Task.ID)
@@ -186,7 +187,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 	}
 	o := Options{
 		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(4), Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
-		Limits: Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		store, err := openedLedger(t, &o)
@@ -200,7 +201,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 		if r.IntN(4) == 0 {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
-		n := newNight(&o, store, c)
+		n := newNight(&o, store, abilities(c))
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil).WithFileClaims(true) })
 		err = n.work(ctx)
 		c.judge(t, n, ctx.Err() != nil, err)
@@ -228,7 +229,7 @@ func (c *chance) judge(t *testing.T, n *night, stopped bool, err error) {
 	for i := range c.e.Tasks {
 		task := &c.e.Tasks[i]
 		rec := n.store.Task(task.ID)
-		if most := n.o.Limits.attempts(task); rec.Charges() > most || c.tries[task.ID] > most {
+		if most := attemptsFor(n.o.Limits, task); rec.Charges() > most || c.tries[task.ID] > most {
 			t.Errorf("seed %d: %s was charged %d times of %d", c.seed, task.ID, rec.Charges(), most)
 		}
 		if stopped || rec.Completed || rec.Gate != nil || c.explained(n, task) {

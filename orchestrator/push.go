@@ -110,9 +110,9 @@ func (c *checkout) within(worktree string) bool {
 
 // convict fails and gates an attempt for what its own agent is known to have done.
 func (c *checkout) convict(f *Finding, why string) {
-	f.note("tamper", why)
+	f.Note("tamper", why)
 	if f.Outcome != attempts.Stopped && f.Gate != attempts.TamperedWith {
 		f.Gate = attempts.TamperedWith
-		f.fail(attempts.Tamper, attempts.Tampered, why)
+		f.Fail(attempts.Tamper, attempts.Tampered, why)
 	}
 }

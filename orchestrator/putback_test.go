@@ -19,8 +19,8 @@ func TestProtectedFilesBetweenChecks(t *testing.T) {
 	l.c.o.Epic.Protected = []string{"tests/**"}
 	l.c.o.Epic.Checks = []epic.Check{{Name: "accept", Run: "sh tests/a.txt"}}
 	f := l.begin().try(epic.Task{Checks: []epic.Check{{Name: "build", Run: "sh build.sh"}}}, nil)
-	if f.Outcome != attempts.Check || f.Receipt.ErrorSummary != "accept: exit status 1" || f.texts() != "tests/a.txt, which is protected, was changed while build ran; relay put it back" {
-		t.Errorf("%s (%s): %q", f.Outcome, f.Receipt.ErrorSummary, f.texts())
+	if f.Outcome != attempts.Check || f.Receipt.ErrorSummary != "accept: exit status 1" || texts(f.Notes) != "tests/a.txt, which is protected, was changed while build ran; relay put it back" {
+		t.Errorf("%s (%s): %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes))
 	}
 }
 
@@ -29,7 +29,7 @@ func TestFloodIsNoTimeLimit(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.l.o.Limits.OutputCap = 1 << 10
-	f := y.does("T1", "echo x > x", "test ! -e x || yes").Finding
+	f := y.does("T1", "echo x > x", "test ! -e x || yes").Result
 	if want := "test ! -e x || yes printed far more than is kept of its output, and was stopped"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
 		t.Errorf("%s: %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
 	}
@@ -48,8 +48,8 @@ func TestSettingsAreTold(t *testing.T) {
 		{"true", ""},
 		{"rm " + local + "; echo 'relay: {}' > .agents.yml", "the agent changed .agents.yml, by which relay goes wherever that lands"},
 	} {
-		if f := y.does(fmt.Sprintf("T%d", i), "echo x > x; "+c.script).Finding; f.Outcome != attempts.Success || f.texts() != c.want {
-			t.Errorf("%s: %s: %q", c.script, f.Outcome, f.texts())
+		if f := y.does(fmt.Sprintf("T%d", i), "echo x > x; "+c.script).Result; f.Outcome != attempts.Success || texts(f.Notes) != c.want {
+			t.Errorf("%s: %s: %q", c.script, f.Outcome, texts(f.Notes))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // A run is killed at any moment of an attempt's end; the next one finds what is there and comes to the same end.
@@ -17,13 +18,13 @@ func TestRecovery(t *testing.T) {
 	failing := epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: "exit 1"}}}
 	plain := epic.Task{ID: "T1", Title: "One"}
 	commit := func(l *lab) { // relay's own commit of what the agent left
-		if _, err := l.c.tree.CommitLeftovers(l.Context(), commitMessage("20260101-lab", Assignment{Task: plain, Attempt: 1}), nil); err != nil {
+		if _, err := l.c.tree.CommitLeftovers(l.Context(), commitMessage("20260101-lab", engine.Attempt{Task: plain, Number: 1}), nil); err != nil {
 			l.Fatal(err)
 		}
 	}
 	keep := func(l *lab) {
-		a := Assignment{Run: l.c.o.Run, Task: plain, Attempt: 1, Base: l.Git("rev-parse", "HEAD~1")}
-		if err := l.c.keepWork(l.Context(), a, placeOf(l.c.o.Dir, a), &Finding{Result: Result{Head: l.Git("rev-parse", "HEAD")}}); err != nil {
+		a := engine.Attempt{Run: l.c.o.Run, Task: plain, Number: 1, Base: l.Git("rev-parse", "HEAD~1")}
+		if err := l.c.keepWork(l.Context(), a, placeOf(l.c.o.Dir, a), &Finding{Result: engine.Result{Head: l.Git("rev-parse", "HEAD")}}); err != nil {
 			l.Fatal(err)
 		}
 	}
@@ -66,7 +67,7 @@ func TestRecovery(t *testing.T) {
 			l.Write("mine.txt", "mine\n")
 			l.begin()
 			base := l.Git("rev-parse", "HEAD")
-			a := Assignment{Run: l.c.o.Run, Task: c.task, Attempt: 1, Runner: "sh", Base: base, Ended: true}
+			a := engine.Attempt{Run: l.c.o.Run, Task: c.task, Number: 1, Runner: "sh", Base: base, Ended: true}
 			p := placeOf(l.c.o.Dir, a)
 			l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
 			l.Write(strings.TrimPrefix(p.transcript, l.Root+"/"), "")
@@ -88,7 +89,7 @@ func TestRecovery(t *testing.T) {
 			if err := l.c.tree.ReadMine(t.Context(), l.c.untrackedFile(a.Run)); err != nil {
 				t.Fatal(err)
 			}
-			f := l.try(c.task, func(to *Assignment) { *to = a })
+			f := l.try(c.task, func(to *engine.Attempt) { *to = a })
 			if f.Outcome != c.outcome {
 				t.Errorf("got %s (%s), want %s", f.Outcome, f.Receipt.ErrorSummary, c.outcome)
 			}
@@ -113,13 +114,13 @@ func TestRecovery(t *testing.T) {
 func TestAnotherLife(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "echo mine > work.txt; exit 1").begin()
-	ref := salvageRef("20260101-lab", Assignment{Task: epic.Task{ID: "T1"}, Attempt: 1})
+	ref := salvageRef("20260101-lab", engine.Attempt{Task: epic.Task{ID: "T1"}, Number: 1})
 	theirs := l.Sh("git commit-tree -p HEAD -m Theirs 'HEAD^{tree}'")
 	l.Git("update-ref", ref, theirs)
-	p := placeOf(l.c.o.Dir, Assignment{Run: l.c.o.Run, Task: epic.Task{ID: "T1"}, Attempt: 1})
+	p := placeOf(l.c.o.Dir, engine.Attempt{Run: l.c.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})
 	l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
 	base := l.Git("rev-parse", "HEAD")
-	killed := l.try(epic.Task{}, func(a *Assignment) { a.Base, a.Ended = base, true })
+	killed := l.try(epic.Task{}, func(a *engine.Attempt) { a.Base, a.Ended = base, true })
 	if killed.Head != base || killed.Receipt.Salvage != "" || killed.Outcome != attempts.Stopped {
 		t.Errorf("killed before it had done anything: got %+v", killed)
 	}
@@ -149,11 +150,11 @@ func TestSettled(t *testing.T) {
 	} {
 		l := newLab(t, "")
 		l.Sh(c.agent)
-		if err := l.c.settled(t.Context()); (err == nil) != c.fine {
+		if err := l.c.Settle(t.Context()); (err == nil) != c.fine {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if run, task, attempt := cutMark("r/T1/2"); run != "r" || task != "T1" || attempt != "2" {
+	if run, task, attempt := engine.CutMark("r/T1/2"); run != "r" || task != "T1" || attempt != "2" {
 		t.Errorf("the mark has %s, %s, %s", run, task, attempt)
 	}
 }

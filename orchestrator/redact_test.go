@@ -10,13 +10,15 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
 	"relay/orchestrator/secrets"
 	"relay/runners"
 )
 
 func TestRedactor(t *testing.T) {
 	t.Parallel()
-	r := redactor{secrets.New([]string{
+	r := redact.Redactor{Redactor: secrets.New([]string{
 		"PATH=/usr/bin:/bin", "A_KEY=abcdefghijklmnop", "A_VERY_LONG_NAME_OF_A_TOKEN=abcdefgh", "SHORT_TOKEN=1234567", "EMPTY_SECRET=",
 		"PEM_KEY=-----BEGIN-----\nMIIEvQIBADANBgkq\n-----END-----", "TokenLower=hunter2hunter2", "NOVALUE_KEY",
 	})}
@@ -27,7 +29,7 @@ func TestRedactor(t *testing.T) {
 		"key: MIIEvQIBADANBgkq":         "key: [redacted PEM_KEY]",
 		"hunter2hunter2hunter2hunter2!": "[redacted TokenLower][redacted TokenLower]!",
 	} {
-		if got := r.text(in); got != want {
+		if got := r.Block(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -36,7 +38,7 @@ func TestRedactor(t *testing.T) {
 		Summary: secret, ErrorSummary: secret, Findings: secret, Suggestion: secret, Learning: secret, Claimed: secret, DiffStat: secret,
 		FilesChanged: []string{secret}, PatternTags: []string{secret}, Checks: []attempts.CheckRun{{Name: secret, Tail: secret}},
 	}
-	out := r.receipt(in)
+	out := r.Receipt(in)
 	told := strings.Join(append(append(out.FilesChanged, out.PatternTags...), out.Summary, out.ErrorSummary, out.Findings, out.Suggestion,
 		out.Learning, out.Claimed, out.DiffStat, out.Checks[0].Name, out.Checks[0].Tail), " ")
 	if strings.Contains(told, "abc") || strings.Count(told, "redacted") != 11 {
@@ -56,7 +58,7 @@ func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
 	}
 	var in attempts.Receipt
 	fill(reflect.ValueOf(&in).Elem(), secret)
-	out := redactor{secrets.New([]string{"A_KEY=" + secret})}.receipt(in)
+	out := redact.Redactor{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Receipt(in)
 	proof := &out.Review.Proofs[0]
 	proof.Criterion, proof.Check, proof.Commit, proof.Reviewers = "", "", "", nil // the plan's, git's
 	data, err := json.Marshal(out)
@@ -111,10 +113,10 @@ func TestActivityIsRedacted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := make(chan Heard, 1)
-	heard <- Heard{Task: "A", Kind: UpdateActivity, Event: runners.Event{Text: "Bash curl -H abcdefghijklmnop"}}
+	heard := make(chan engine.Event, 1)
+	heard <- engine.Event{Task: "A", Kind: engine.KindActivity, Detail: runners.Event{Text: "Bash curl -H abcdefghijklmnop"}}
 	close(heard)
-	newNight(&o, store, &simulated{}).listen(heard)
+	newNight(&o, store, abilities(&simulated{})).listen(heard)
 	if want := []string{"Bash curl -H [redacted A_KEY]"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}

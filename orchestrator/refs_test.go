@@ -30,9 +30,9 @@ func TestBranchesAreTheUsers(t *testing.T) {
 			y := newYardLab(t)
 			y.Sh("git switch -q -c feature; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
 			before := y.Git("for-each-ref", "refs/heads/main", "refs/heads/feature", "refs/tags", "refs/remotes")
-			f := y.does("T1", commits+script).Finding
-			if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(f.texts(), "put it back") {
-				t.Errorf("%s, gate %q: %s, %q", f.Outcome, f.Gate, f.Receipt.ErrorSummary, f.texts())
+			f := y.does("T1", commits+script).Result
+			if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(texts(f.Notes), "put it back") {
+				t.Errorf("%s, gate %q: %s, %q", f.Outcome, f.Gate, f.Receipt.ErrorSummary, texts(f.Notes))
 			}
 			if after := y.Git("for-each-ref", "refs/heads/main", "refs/heads/feature", "refs/tags", "refs/remotes"); after != before {
 				t.Errorf("got\n%s\nwant\n%s", after, before)
@@ -40,8 +40,8 @@ func TestBranchesAreTheUsers(t *testing.T) {
 			if got := y.Git("status", "--porcelain"); got != "" {
 				t.Errorf("the user's checkout has %s", got)
 			}
-			if f := y.does("T2", "echo 2 > two").Finding; f.Outcome != attempts.Success || f.texts() != "" {
-				t.Errorf("the next one: %s, %q", f.Outcome, f.texts())
+			if f := y.does("T2", "echo 2 > two").Result; f.Outcome != attempts.Success || texts(f.Notes) != "" {
+				t.Errorf("the next one: %s, %q", f.Outcome, texts(f.Notes))
 			}
 		})
 	}
@@ -63,12 +63,12 @@ func TestBranchesByPath(t *testing.T) {
 			y.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
 			before := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1")
 			c.noted = strings.NewReplacer("FEATURE", abbreviated(y.Git("rev-parse", "feature")), "MAIN", abbreviated(y.Git("rev-parse", "main"))).Replace(c.noted)
-			f := y.does("T1", "echo x > x; cd "+y.Root+"; env -u GIT_CEILING_DIRECTORIES sh -c '"+c.script+"'").Finding
-			if got := f.texts(); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) || c.noted == "" && got != "" {
+			f := y.does("T1", "echo x > x; cd "+y.Root+"; env -u GIT_CEILING_DIRECTORIES sh -c '"+c.script+"'").Result
+			if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) || c.noted == "" && got != "" {
 				t.Errorf("%s: noted %q, want %q", f.Outcome, got, c.noted)
 			}
 			if c.noted != "" {
-				y.Sh(f.texts()[strings.LastIndex(f.texts(), "git update-ref"):])
+				y.Sh(texts(f.Notes)[strings.LastIndex(texts(f.Notes), "git update-ref"):])
 			}
 			if after := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1"); after != before {
 				t.Errorf("what is told brings back\n%s", after)
@@ -112,9 +112,9 @@ func TestUserGoesOnWorking(t *testing.T) {
 			if err := os.WriteFile(user, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f := y.does("T2", "echo 2 > two; git add two; git commit -qm two; env -u GIT_CEILING_DIRECTORIES -u GIT_TRACE2_EVENT sh "+user).Finding
-			if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(f.texts(), "put it back") || strings.Contains(f.texts(), "an agent") {
-				t.Errorf("%s: %s; %q", f.Outcome, f.Receipt.ErrorSummary, f.texts())
+			f := y.does("T2", "echo 2 > two; git add two; git commit -qm two; env -u GIT_CEILING_DIRECTORIES -u GIT_TRACE2_EVENT sh "+user).Result
+			if f.Outcome != attempts.Success || f.Gate != "" || strings.Contains(texts(f.Notes), "put it back") || strings.Contains(texts(f.Notes), "an agent") {
+				t.Errorf("%s: %s; %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes))
 			}
 			if want, err := os.ReadFile(refs); err != nil || strings.TrimSpace(string(want)) != y.Sh(look) {
 				t.Errorf("got\n%s\nwant\n%s, %v", y.Sh(look), want, err)

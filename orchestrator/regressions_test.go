@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 const manyLanded = `version: 2
@@ -53,21 +54,22 @@ func landedNight(t *testing.T, o Options) *night {
 			t.Fatal(err)
 		}
 	}
-	return newNight(&o, store, &simulated{})
+	return newNight(&o, store, engine.Abilities{Engine: &simulated{}, Rechecker: ledgerOnly{}})
 }
 
-// ledgerOnly is an engine of which nothing is wanted but what the ledger says.
-type ledgerOnly struct{ lanes }
+// ledgerOnly is a rechecker of which nothing is wanted but what the ledger says.
+type ledgerOnly struct{ engine.Rechecker }
 
-func (*ledgerOnly) beginJudging(Assignment, string) error   { return nil }
-func (*ledgerOnly) cleanUp(context.Context, *Finding) error { return nil }
+func (ledgerOnly) Commit(a attempts.Attempt) string                            { return a.Landed }
+func (ledgerOnly) BeginRecheck(context.Context, engine.Attempt, string) error  { return nil }
+func (ledgerOnly) EndRecheck(context.Context, string) ([]attempts.Note, error) { return nil, nil }
 
 // Checks of tasks whose files were touched since they landed are run again first, each list once.
 func TestTouchedTasksAreCheckedAgainFirst(t *testing.T) {
 	t.Parallel()
 	n := landedNight(t, Options{})
 	var got []string
-	for _, task := range n.landedBefore(&ledgerOnly{}, "cT6") {
+	for _, task := range n.landedBefore("cT6") {
 		name := task.a.Task.ID
 		if task.touched {
 			name += " touched"
@@ -94,7 +96,7 @@ func TestRecheckIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := landedNight(t, Options{Limits: Limits{RecheckShare: c.share}})
+			n := landedNight(t, Options{Limits: engine.Limits{RecheckShare: c.share}})
 			asked := 0
 			n.ran = func() time.Duration {
 				if asked++; asked == 1 {
@@ -102,7 +104,7 @@ func TestRecheckIsBounded(t *testing.T) {
 				}
 				return c.began + c.passes
 			}
-			r, err := n.regressions(t.Context(), &ledgerOnly{}, "nowhere")
+			r, err := n.regressions(t.Context(), "nowhere")
 			if want := []string{"T1", "T2", "T3", "T4", "T6"}; err != nil || !slices.Equal(r.skipped, want) {
 				t.Errorf("got %q, %v; want %q", r.skipped, err, want)
 			}
@@ -139,7 +141,7 @@ tasks:
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Options{Epic: e, Graph: g}
+	o := &engine.Options{Epic: e, Graph: g}
 	for _, c := range []struct {
 		task        string
 		files       []string
@@ -165,7 +167,7 @@ tasks:
 // What fails is told with what has landed since.
 func TestRegressionText(t *testing.T) {
 	t.Parallel()
-	task := landedTask{a: Assignment{Task: epic.Task{ID: "T1"}}}
+	task := landedTask{a: engine.Attempt{Task: epic.Task{ID: "T1"}}}
 	for want, since := range map[string][]string{
 		"a check of T1 fails by now: make: exit status 1 (landed since: T3, T2)":             {"T3", "T2"},
 		"a check of T1 fails by now: make: exit status 1 (landed since: a person's commits)": nil,

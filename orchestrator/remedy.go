@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 )
 
@@ -19,7 +20,7 @@ import (
 // can bring what it lacks: a program that is not installed, files that git ignores, modules of a manifest. It is "" when the
 // check ran, or when the task, or another one, may be there to make what is missing: then the failure is ordinary.
 func (g *ground) remedy(ctx context.Context, check numbered, run attempts.CheckRun, base string) string {
-	s := search{g: g, ctx: ctx, base: base, dirs: []string{"."}, apart: g.o.Isolation == IsolationWorktree}
+	s := search{g: g, ctx: ctx, base: base, dirs: []string{"."}, apart: g.o.Isolation == engine.IsolationWorktree}
 	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
 		s.dirs = append(s.dirs, path.Clean(m[1]))
 	}

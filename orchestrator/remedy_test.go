@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // What no commit can bring is the environment's, and told with what to do; what a task may be there to make is not.
@@ -69,7 +70,7 @@ func TestRemedy(t *testing.T) {
 func TestRemedyInTheCheckout(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	y.l.o.Isolation = IsolationNone
+	y.l.o.Isolation = engine.IsolationNone
 	y.Write(".gitignore", "node_modules/\n.venv\n")
 	y.Write("package.json", `{"devDependencies": {"vitest": "4"}}`)
 	y.Write("requirements.txt", "requests==2.0\n")

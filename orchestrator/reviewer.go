@@ -6,27 +6,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
 	"sync"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
 )
 
-// Reviewer is one member of a panel. Runner "" means that Name is the runner's name.
-type Reviewer struct {
-	Name         string
-	Model        string
-	Focus        string // what it looks at most; "": everything
-	Instructions string // the user's own words to it
-}
-
 // desk is where a panel works: what it is asked about, and a checkout of the head for each reviewer.
 type desk struct {
 	c      *checkout
-	a      Assignment
+	a      engine.Attempt
 	folder string // of the answers of this round
 	// room gives a reviewer a checkout of its own; nil: all read in the attempt's, one after another.
 	room func(ctx context.Context) (repo *reanchor.Git, leave func(), err error)
@@ -41,21 +35,21 @@ type desk struct {
 
 // hear asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
 // ends there, and is told.
-func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts.Said, error) {
+func (d *desk) hear(ctx context.Context, r engine.Reviewer, s review.Subject) (attempts.Said, error) {
 	s.Focus, s.Instructions = r.Focus, r.Instructions
 	question, err := d.c.question(ctx, s)
 	if err != nil {
 		return attempts.Said{}, err
 	}
-	if before, known := d.a.answered(r, question); known {
+	if before, known := answered(d.a, r, question); known {
 		before.Head = s.Head
 		d.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
 		return before, nil
 	}
-	if unable := d.a.closed(r.Name, d.c.now()); unable != nil {
+	if unable := closed(d.a, r.Name, d.c.now()); unable != nil {
 		return attempts.Said{}, unable
 	}
-	d.c.tell(Heard{Task: d.a.Task.ID, Kind: UpdateReviewing, Event: runners.Event{Text: r.Name}})
+	d.c.tell(engine.Event{Task: d.a.Task.ID, Kind: engine.KindReviewing, Detail: runners.Event{Text: r.Name}})
 	repo := d.c.repo
 	if d.room != nil {
 		own, leave, err := d.room(ctx)
@@ -81,7 +75,7 @@ func (d *desk) hear(ctx context.Context, r Reviewer, s review.Subject) (attempts
 }
 
 // ask has a reviewer read a checkout and say what it thinks of it.
-func (d *desk) ask(ctx context.Context, r Reviewer, repo *reanchor.Git, s review.Subject) (attempts.Said, error) {
+func (d *desk) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, s review.Subject) (attempts.Said, error) {
 	before, err := edits(ctx, repo)
 	if err != nil {
 		return attempts.Said{}, err
@@ -104,7 +98,7 @@ func (d *desk) ask(ctx context.Context, r Reviewer, repo *reanchor.Git, s review
 // keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what is said of it stands in a
 // review that is not over.
 func (d *desk) keep(said attempts.Said) error {
-	if d.a.Task.ID != wholeEpic {
+	if d.a.Task.ID != engine.WholeEpic {
 		return d.c.keepHeard(d.a, attempts.Heard{Said: []attempts.Said{said}})
 	}
 	said.Decision = said.Verdict.Decision
@@ -116,7 +110,7 @@ func (d *desk) keep(said attempts.Said) error {
 	if used != (attempts.Usage{}) {
 		r.Usage = &used
 	}
-	return d.c.ledger.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redactor{d.c.o.Secrets}.epicReview(r)})
+	return d.c.ledger.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Redactor{Redactor: d.c.o.Secrets}.EpicReview(r)})
 }
 
 // edits is what stands in a checkout beside its commit, to be compared.
@@ -154,7 +148,7 @@ func (d *desk) spend(name string, u runners.Usage, over bool) {
 // chair asks one reviewer's CLI. Each question is a fresh process with its own folder.
 type chair struct {
 	*desk
-	who   Reviewer
+	who   engine.Reviewer
 	root  string
 	asked int
 }
@@ -168,7 +162,7 @@ func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 		there = exists(folder)
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
-	if err := errors.Join(r.c.makeRoom(in("prompt.md")), os.WriteFile(in("prompt.md"), r.c.o.told(prompt), 0o600)); err != nil {
+	if err := errors.Join(r.c.makeRoom(in("prompt.md")), os.WriteFile(in("prompt.md"), withoutSecrets(r.c.o, prompt), 0o600)); err != nil {
 		return "", err
 	}
 	o := r.c.o
@@ -186,7 +180,7 @@ func (r *chair) Ask(ctx context.Context, prompt []byte) (string, error) {
 			}
 		},
 	})
-	if err = errors.Join(err, o.private(in("result.json"))); err != nil {
+	if err = errors.Join(err, makePrivate(o, in("result.json"))); err != nil {
 		return "", err
 	}
 	r.spend(r.who.Name, report.Usage, true)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -17,12 +19,12 @@ import (
 
 // rework gives the findings of a review back to the agent, at most Review.Rounds times in one attempt. It reports
 // whether there is new work to be looked at; then f is that of the agent's next turn, and else as it was.
-func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding) (more bool, err error) {
+func (c *checkout) rework(ctx context.Context, a engine.Attempt, p place, f *Finding) (more bool, err error) {
 	if f.Outcome != attempts.Review || f.Gate != "" || f.rounds >= c.o.Review.Rounds || ctx.Err() != nil {
 		return false, nil
 	}
 	if again := repeated(f.before, f.wanted); again != "" {
-		f.note("review", "the same finding twice, so no further round: "+again)
+		f.Note("review", "the same finding twice, so no further round: "+again)
 		return false, nil
 	}
 	if c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
@@ -43,8 +45,8 @@ func (c *checkout) rework(ctx context.Context, a Assignment, p place, f *Finding
 }
 
 // keepHeard makes durable what reviewers have said of an attempt under way.
-func (g *ground) keepHeard(a Assignment, h attempts.Heard) error {
-	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Attempt, Reviewed: redactor{g.o.Secrets}.heard(h)})
+func (g *ground) keepHeard(a engine.Attempt, h attempts.Heard) error {
+	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: g.o.Secrets}.Heard(h)})
 }
 
 // follow makes f what it is after the agent's next turn, of so many.
@@ -65,7 +67,7 @@ func (f *Finding) follow(next Finding, most int) {
 	case next.Outcome == attempts.Success:
 	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
-		next.fail(attempts.Review, attempts.QualityGate, "the agent did not mend what the reviewers found: "+next.Receipt.ErrorSummary)
+		next.Fail(attempts.Review, attempts.QualityGate, "the agent did not mend what the reviewers found: "+next.Receipt.ErrorSummary)
 		next.rounds = most // there is no further one
 	default: // nobody's fault: the next attempt is told of the findings
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
@@ -84,7 +86,7 @@ func repeated(before, now []review.Raised) string {
 }
 
 // goOn runs the agent once more: in its session when there is one that can go on, else a fresh one with the brief.
-func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) (Finding, error) {
+func (c *checkout) goOn(ctx context.Context, a engine.Attempt, p place, f *Finding) (Finding, error) {
 	report, err := c.mend(ctx, a, p, f)
 	if err != nil {
 		return Finding{}, err
@@ -102,7 +104,7 @@ func (c *checkout) goOn(ctx context.Context, a Assignment, p place, f *Finding) 
 }
 
 // mend gives the agent the findings of the last review.
-func (c *checkout) mend(ctx context.Context, a Assignment, p place, f *Finding) (runners.Report, error) {
+func (c *checkout) mend(ctx context.Context, a engine.Attempt, p place, f *Finding) (runners.Report, error) {
 	again := p.round(f.rounds + 1)
 	facts, err := c.state(ctx)
 	if err != nil {
@@ -110,14 +112,14 @@ func (c *checkout) mend(ctx context.Context, a Assignment, p place, f *Finding) 
 	}
 	known := a.Known
 	known.Facts, known.Base = facts, a.Base
-	told := c.o.told(reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
+	told := withoutSecrets(c.o, reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
 	if err := c.makeRoom(again.brief, again.result, again.transcript, again.stderr, again.end); err != nil {
 		return runners.Report{}, err
 	}
-	if err := os.WriteFile(again.brief, c.o.told(told), 0o600); err != nil {
+	if err := os.WriteFile(again.brief, withoutSecrets(c.o, told), 0o600); err != nil {
 		return runners.Report{}, err
 	}
-	c.tell(Heard{Task: a.Task.ID, Kind: UpdateMending, Event: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
+	c.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
 	return c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
 }
 
@@ -148,7 +150,7 @@ func (c *checkout) mended(ctx context.Context, f *Finding) error {
 		return err
 	}
 	f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.earlier
-	f.fail(attempts.Review, attempts.QualityGate, "the reviewers want changes, and the agent made none: "+f.before[0].Issue)
+	f.Fail(attempts.Review, attempts.QualityGate, "the reviewers want changes, and the agent made none: "+f.before[0].Issue)
 	f.rounds = c.o.Review.Rounds // there is no further one
 	return nil
 }

@@ -35,9 +35,9 @@ func TestGlobalRulesAreTheUsers(t *testing.T) {
 			home := l.Path("home")
 			o.Env = append(o.Env, "HOME="+home)
 			y := l.inYard(o)
-			f := y.does("T1", c.script+"; echo 1 > one", `test "$(cat app.sh)" = "exit 1"`).Finding
-			if want := strings.ReplaceAll(c.noted, "HOME", home); f.texts() != want || f.Outcome != attempts.Success {
-				t.Errorf("%s (%s): noted %q, want %q", f.Outcome, f.Receipt.ErrorSummary, f.texts(), want)
+			f := y.does("T1", c.script+"; echo 1 > one", `test "$(cat app.sh)" = "exit 1"`).Result
+			if want := strings.ReplaceAll(c.noted, "HOME", home); texts(f.Notes) != want || f.Outcome != attempts.Success {
+				t.Errorf("%s (%s): noted %q, want %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes), want)
 			}
 			if name != "for people" {
 				y.Wants(map[string]string{"home/.gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.com\n", "home/.config/git/attributes": "-"})
@@ -69,9 +69,9 @@ func TestHistoryIsTheUsers(t *testing.T) {
 			y := l.inYard(l.yardOptions())
 			tests := y.Git("rev-parse", "HEAD:tests/a.txt")
 			y.Git("replace", tests, y.Git("rev-parse", "HEAD:seed.txt"))
-			f := y.does("T1", "echo 1 > one; cd "+y.Root+"; "+c.script, "git show HEAD:seed.txt | grep -x seed && test $(git rev-list --count HEAD) = 3").Finding
-			if f.texts() != c.noted || f.Outcome != c.outcome {
-				t.Errorf("%s (%s): noted %q", f.Outcome, f.Receipt.ErrorSummary, f.texts())
+			f := y.does("T1", "echo 1 > one; cd "+y.Root+"; "+c.script, "git show HEAD:seed.txt | grep -x seed && test $(git rev-list --count HEAD) = 3").Result
+			if texts(f.Notes) != c.noted || f.Outcome != c.outcome {
+				t.Errorf("%s (%s): noted %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes))
 			}
 			if got := y.Git("replace", "-l"); got != tests {
 				t.Errorf("replaced: %q", got)

@@ -9,9 +9,9 @@ import (
 )
 
 // texts are the notes of an attempt.
-func (f *Result) texts() string {
+func texts(notes []attempts.Note) string {
 	var all []string
-	for _, n := range f.Notes {
+	for _, n := range notes {
 		all = append(all, n.Text)
 	}
 	return strings.Join(all, "\n")
@@ -49,11 +49,11 @@ func TestRulesAreTheUsers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := y.does("T1", "echo real > real; cd "+y.Root+"; "+c.script, `test "$(cat real)" = real`).Finding
+			f := y.does("T1", "echo real > real; cd "+y.Root+"; "+c.script, `test "$(cat real)" = real`).Result
 			if f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
 				t.Errorf("%s, gate %q", f.Outcome, f.Gate)
 			}
-			if got := f.texts(); !strings.Contains(got, c.noted) {
+			if got := texts(f.Notes); !strings.Contains(got, c.noted) {
 				t.Errorf("noted %q, want %q", got, c.noted)
 			}
 			y.Wants(map[string]string{".git/config": string(before), ".git/config.worktree": "[core]\n", ".git/info/attributes": "-", ".git/info/sparse-checkout": "-"})
@@ -68,8 +68,8 @@ func TestRulesAreTheUsers(t *testing.T) {
 func TestExcludedWorkIsSeen(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	f := y.does("T1", `echo 1 > one; i=`+y.Root+`/.git/info; mkdir -p "$i"; echo '*' >> "$i/exclude"`, "test -e one").Finding
-	if got := f.texts(); f.Outcome != attempts.Success || got != ".git/info/exclude was changed during the attempt; relay put it back" {
+	f := y.does("T1", `echo 1 > one; i=`+y.Root+`/.git/info; mkdir -p "$i"; echo '*' >> "$i/exclude"`, "test -e one").Result
+	if got := texts(f.Notes); f.Outcome != attempts.Success || got != ".git/info/exclude was changed during the attempt; relay put it back" {
 		t.Errorf("%s: %q", f.Outcome, got)
 	}
 	y.Wants(map[string]string{".git/info/exclude": "-"})
@@ -83,17 +83,17 @@ func TestOtherSettingsStay(t *testing.T) {
 	y.Git("config", "remote.origin.url", "/nowhere")
 	script := "echo 1 > one; cd " + y.Root + `; git config user.email agent@example.com; git config alias.x y; git remote add upstream /there; git config core.hooksPath .husky/_; git config remote.origin.gh-resolved base
 		git config branch.main.remote upstream; git config filter.mine.clean true`
-	f := y.does("T1", script).Finding
+	f := y.does("T1", script).Result
 	const stay = "the settings alias.x, core.hookspath, remote.origin.gh-resolved and 3 more in .git/config were changed during the attempt, and stay so: look at them with git config --local --list"
-	if got := f.texts(); !strings.Contains(got, stay) || !strings.Contains(got, "the settings filter.mine.clean in") {
+	if got := texts(f.Notes); !strings.Contains(got, stay) || !strings.Contains(got, "the settings filter.mine.clean in") {
 		t.Errorf("noted %q", got)
 	}
 	want := "cat agent@example.com /there .husky/_ upstream"
 	if got := y.Sh("echo $(git config filter.mine.clean; git config user.email; git config remote.upstream.url; git config core.hooksPath; git config branch.main.remote)"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if f := y.does("T2", "echo 2 > two").Finding; f.Outcome != attempts.Success || f.texts() != "" {
-		t.Errorf("%s: %q", f.Outcome, f.texts())
+	if f := y.does("T2", "echo 2 > two").Result; f.Outcome != attempts.Success || texts(f.Notes) != "" {
+		t.Errorf("%s: %q", f.Outcome, texts(f.Notes))
 	}
 }
 
@@ -104,8 +104,8 @@ func TestUsersRulesStay(t *testing.T) {
 	y.does("T1", "echo 1 > one")
 	y.Git("config", "filter.late.clean", "cat")
 	y.Write(".git/info/attributes", "*.bin -text\n")
-	if f := y.does("T2", "echo 2 > two").Finding; f.Outcome != attempts.Success || f.texts() != "" {
-		t.Errorf("%s: %q", f.Outcome, f.texts())
+	if f := y.does("T2", "echo 2 > two").Result; f.Outcome != attempts.Success || texts(f.Notes) != "" {
+		t.Errorf("%s: %q", f.Outcome, texts(f.Notes))
 	}
 	y.Wants(map[string]string{".git/info/attributes": "*.bin -text\n"})
 	if got := y.Git("config", "filter.late.clean"); got != "cat" {
@@ -130,7 +130,7 @@ func TestRulesOfALanding(t *testing.T) {
 	}
 	y.l.rules.Leave()
 	three := y.proved("T3", "echo 3 > three")
-	if got := three.Finding.texts(); !strings.Contains(got, "the settings merge.ours.driver in") {
+	if got := texts(three.Result.Notes); !strings.Contains(got, "the settings merge.ours.driver in") {
 		t.Errorf("noted %q", got)
 	}
 }
@@ -139,7 +139,7 @@ func TestRulesOfALanding(t *testing.T) {
 func TestRulesOfOneWorktree(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	f := y.does("T1", "git config filter.x.clean true; git config core.excludesFile /dev/stdin; echo '* filter=x' > .gitattributes; echo real > real").Finding
+	f := y.does("T1", "git config filter.x.clean true; git config core.excludesFile /dev/stdin; echo '* filter=x' > .gitattributes; echo real > real").Result
 	if f.Outcome != attempts.Success || y.Git("show", f.Head+":real") != "real" {
 		t.Errorf("%s: %s, %q", f.Outcome, f.Receipt.ErrorSummary, y.Git("show", f.Head+":real"))
 	}

@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
 )
 
@@ -49,15 +50,9 @@ func (n *night) asks(i int, runner string, now clock.Instant) {
 	}
 }
 
-// asker is an engine that asks whether an attempt's runner may still be asked when all is ready for its agent: to make that
-// ready takes a time. It is given why not; "" : it may.
-type asker interface {
-	asksFirst(func(ctx context.Context, a Assignment) (why string))
-}
-
 // awaitsRunner waits for the runner of an attempt that is ready for its agent, when that runner has failed others meanwhile. It
 // says why that would take longer than a back-off; "" : the agent may begin.
-func (n *night) awaitsRunner(ctx context.Context, a Assignment) (why string) {
+func (n *night) awaitsRunner(ctx context.Context, a engine.Attempt) (why string) {
 	for ctx.Err() == nil && !n.drained() {
 		n.mu.Lock()
 		wait := waiting{changed: n.changed, rest: n.pool.Begin(a.Runner, a.Task.ID, n.moment())}
@@ -99,13 +94,13 @@ func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
 }
 
 // answered takes note of what an attempt's end says of its runner and its reviewers.
-func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling) {
+func (n *night) answered(a engine.Attempt, f engine.Result, e attempts.Ended) (told ruling) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now, task := n.moment(), a.Task.ID
 	alone, last := n.alone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
-		r := n.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: n.redact.text(why), ResetAt: resetAt, Alone: alone, Last: last}, now)
+		r := n.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: n.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}, now)
 		if r.Cooling != nil {
 			told.cooling = append(told.cooling, r.Cooling)
 		}
@@ -140,7 +135,7 @@ func (n *night) answered(a Assignment, f Result, e attempts.Ended) (told ruling)
 
 // served reports whether an attempt that no fault has ended says that its runner answers now. An agent that ended under a run
 // which was killed says nothing of that.
-func served(a Assignment, f Result) bool {
+func served(a engine.Attempt, f engine.Result) bool {
 	return a.Runner != "" && !a.Ended && f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment
 }
 

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/engine"
 	"strings"
 )
 
 // salvageRef is where the work of an attempt is kept that did not succeed.
-func salvageRef(epicID string, a Assignment) string {
-	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Attempt)
+func salvageRef(epicID string, a engine.Attempt) string {
+	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Number)
 }
 
 // salvage points a ref at what is kept of an attempt. Another ledger of the epic may have used its name: one that was
@@ -18,7 +19,7 @@ func salvageRef(epicID string, a Assignment) string {
 func (c *checkout) salvage(ctx context.Context, ref, commit string, f *Finding) error {
 	aside, err := c.tree.Salvage(ctx, ref, commit)
 	if aside != "" {
-		f.note("salvage", ref+" was there from elsewhere: what it led to is kept as "+aside)
+		f.Note("salvage", ref+" was there from elsewhere: what it led to is kept as "+aside)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
 
@@ -64,7 +65,7 @@ func resealed(o *Options, l *attempts.Ledger) []string {
 	for i := range o.Epic.Tasks {
 		t := &o.Epic.Tasks[i]
 		rec := l.Tasks[t.ID]
-		if rec == nil || rec.Completed || len(rec.Attempts) == 0 || named[t.ID] || named[wholeEpic] {
+		if rec == nil || rec.Completed || len(rec.Attempts) == 0 || named[t.ID] || named[engine.WholeEpic] {
 			continue
 		}
 		if last := rec.Attempts[len(rec.Attempts)-1].Sealed; last != "" && last != seal(o.Epic, t) {
@@ -114,7 +115,7 @@ func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]b
 			said = append(said, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), lookAtPlan))
 		}
 	}
-	tell(wholeEpic, "the epic", acceptanceTerms{Checks: before.Checks, Protected: before.Protected}, acceptanceTerms{Checks: now.Checks, Protected: now.Protected})
+	tell(engine.WholeEpic, "the epic", acceptanceTerms{Checks: before.Checks, Protected: before.Protected}, acceptanceTerms{Checks: now.Checks, Protected: now.Protected})
 	for i := range now.Tasks {
 		t := &now.Tasks[i]
 		was, known := before.Task(t.ID)

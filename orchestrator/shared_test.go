@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/trees"
 )
 
@@ -18,16 +19,16 @@ import (
 func TestSharedGuard(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, `rm -rf .git; echo x > "$RELAY_TASK"`)
-	l.c.o.Isolation, l.c.o.Jobs, l.c.tree = IsolationShared, 4, nil
+	l.c.o.Isolation, l.c.o.Jobs, l.c.tree = engine.IsolationShared, 4, nil
 	l.begin()
 	var all sync.WaitGroup
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
 		all.Go(func() {
-			a := Assignment{Run: l.c.o.Run, Task: epic.Task{ID: id, Title: id}, Attempt: 1, Runner: "sh"}
+			a := engine.Attempt{Run: l.c.o.Run, Task: epic.Task{ID: id, Title: id}, Number: 1, Runner: "sh"}
 			if err := l.c.Brief(t.Context(), a); err != nil {
 				t.Error(err)
 			}
-			f, err := l.c.Attempt(t.Context(), a)
+			f, err := l.c.Run(t.Context(), a)
 			if err != nil || f.Gate != "" {
 				t.Errorf("%s: %s %q, gate %q (%v)", id, f.Outcome, f.Receipt.ErrorSummary, f.Gate, err)
 			}
@@ -47,7 +48,7 @@ func TestStoppedBeforeTheAgent(t *testing.T) {
 		l := newLab(t, "echo x > work.txt").begin()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(ErrInterrupted)
-		f, err := l.c.Attempt(ctx, Assignment{Run: l.c.o.Run, Task: epic.Task{ID: "T1", Checks: checks}, Attempt: 1, Runner: "sh", Base: l.Git("rev-parse", "HEAD")})
+		f, err := l.c.Run(ctx, engine.Attempt{Run: l.c.o.Run, Task: epic.Task{ID: "T1", Checks: checks}, Number: 1, Runner: "sh", Base: l.Git("rev-parse", "HEAD")})
 		if err != nil || f.Outcome != attempts.Stopped {
 			t.Errorf("%s: got %s (%v), want stopped", name, f.Outcome, err)
 		}

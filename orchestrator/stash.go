@@ -113,7 +113,7 @@ func (c *checkout) unstash(ctx context.Context, f *Finding) error {
 	defer cancel()
 	notes, err := c.stash.settle(ctx, slices.ContainsFunc(c.did, gitCommand.takesStash))
 	for _, text := range notes {
-		f.note("stash", text)
+		f.Note("stash", text)
 	}
 	return err
 }

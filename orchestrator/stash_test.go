@@ -31,8 +31,8 @@ func TestStashIsTheUsers(t *testing.T) {
 			y.Sh("echo 1 > seed.txt; git stash push -q -m first; echo 2 > seed.txt; git stash push -q -m second")
 			before := y.Git("stash", "list", "--format=%H %gs")
 			r := y.does("T1", c.script+"; echo x > x")
-			if r.Finding.Outcome != attempts.Success || r.Finding.texts() != c.noted && !strings.HasPrefix(r.Finding.texts(), c.noted+"/") {
-				t.Fatalf("%s: %s, %q", r.Finding.Outcome, r.Finding.Receipt.ErrorSummary, r.Finding.texts())
+			if r.Result.Outcome != attempts.Success || texts(r.Result.Notes) != c.noted && !strings.HasPrefix(texts(r.Result.Notes), c.noted+"/") {
+				t.Fatalf("%s: %s, %q", r.Result.Outcome, r.Result.Receipt.ErrorSummary, texts(r.Result.Notes))
 			}
 			if got := y.Git("stash", "list", "--format=%H %gs"); got != before {
 				t.Errorf("the stash holds %q, want %q", got, before)
@@ -61,8 +61,8 @@ func TestStashOfTheCheckout(t *testing.T) {
 	} {
 		l.Write("../does", c.does+"\n")
 		f := l.try(epic.Task{ID: fmt.Sprintf("T%d", i+1), Title: "One"}, nil)
-		if list := l.Git("stash", "list", "--format=%gs"); f.texts() != c.note || list != c.list {
-			t.Errorf("%d: %q, the stash holds %q, want %q, %q", i, f.texts(), list, c.note, c.list)
+		if list := l.Git("stash", "list", "--format=%gs"); texts(f.Notes) != c.note || list != c.list {
+			t.Errorf("%d: %q, the stash holds %q, want %q, %q", i, texts(f.Notes), list, c.note, c.list)
 		}
 	}
 }

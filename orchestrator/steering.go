@@ -114,7 +114,7 @@ func (f *Finding) steers(n reanchor.Change) bool {
 		return false
 	}
 	issue := "steers the agents and reviewers that work here, and was changed; reviewers have it as it was"
-	f.note("checks", p+" "+issue)
+	f.Note("checks", p+" "+issue)
 	f.decisive = append(f.decisive, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})
 	return true
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
-func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Finding, error) {
+func (c *checkout) firstTurn(ctx context.Context, a *engine.Attempt, p place) (Finding, error) {
 	if a.Ended && a.Unfinished.AwaitsReview() {
 		if p.round(1).used() { // an agent was given what the reviewers have found
 			f := stands(a.Unfinished, nil)
@@ -31,7 +32,7 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 	}
 	f := judge(report)
 	if runnerFaults[f.Outcome] {
-		c.tell(Heard{Task: a.Task.ID, Runner: a.Runner, Kind: UpdateFault})
+		c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindFault})
 	}
 	f.Notes = append(notes, f.Notes...)
 	if len(a.Task.Checks) > 0 {
@@ -49,7 +50,7 @@ func (c *checkout) firstTurn(ctx context.Context, a *Assignment, p place) (Findi
 // stands is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
 func stands(of attempts.Attempt, notes []attempts.Note) Finding {
 	in := of.Receipt
-	f := Finding{Result: Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer}
+	f := Finding{Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer}
 	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
 	f.Receipt.Learning, f.Receipt.PatternTags = in.Learning, in.PatternTags
 	return f
@@ -57,7 +58,7 @@ func stands(of attempts.Attempt, notes []attempts.Note) Finding {
 
 // takeUp puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
-func (c *checkout) takeUp(ctx context.Context, a *Assignment) (notes []attempts.Note, err error) {
+func (c *checkout) takeUp(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
 	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
 		return nil, nil
 	}

@@ -2,17 +2,18 @@ package orchestrator
 
 import (
 	"context"
+	"relay/orchestrator/git/gitcmd"
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/trees"
 )
 
 // branch is where a task's commits are until they land.
-func (l *lanes) branch(a Assignment) string { return taskBranch(l.o.Epic.ID, a) }
+func (l *lanes) branch(a engine.Attempt) string { return taskBranch(l.o.Epic.ID, a) }
 
-func taskBranch(epicID string, a Assignment) string {
+func taskBranch(epicID string, a engine.Attempt) string {
 	return gitcmd.TaskBranches + epicID + "/" + a.Task.ID
 }
 
@@ -40,7 +41,7 @@ func (l *lanes) dropBranch(ctx context.Context, name, kept string) error {
 
 // freeBranch sees that a new attempt may have its task's branch. What a person has committed there is kept; what they have
 // checked out is not moved under them.
-func (l *lanes) freeBranch(ctx context.Context, a Assignment) (f Finding, err error) {
+func (l *lanes) freeBranch(ctx context.Context, a engine.Attempt) (f Finding, err error) {
 	f.Outcome = attempts.Success
 	name := l.branch(a)
 	head, err := l.home.Ref(ctx, "refs/heads/"+name)
@@ -53,12 +54,12 @@ func (l *lanes) freeBranch(ctx context.Context, a Assignment) (f Finding, err er
 	}
 	if at != "" {
 		f.Gate = attempts.Infrastructure
-		f.fail(attempts.Environment, attempts.CLIError, "the branch "+name+" is checked out in "+at+"; git switch to another one there")
+		f.Fail(attempts.Environment, attempts.CLIError, "the branch "+name+" is checked out in "+at+"; git switch to another one there")
 		return f, nil
 	}
 	if own != "" {
 		ref := "refs/relay/" + l.o.Epic.ID + "-moved/" + head
-		f.note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
+		f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
 		err = l.lane("", l.home, a).c.tree.Keep(ctx, ref, head)
 	}
 	return f, err

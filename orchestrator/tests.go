@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
@@ -43,7 +44,7 @@ func outOfSight(from, to string) bool {
 
 // testsKept fails a claimed success that deleted tests its task does not name, and tells of tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
-func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor.Change, f *Finding) error {
+func (c *checkout) testsKept(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *Finding) error {
 	f.weakened, f.Doubtful, f.Receipt.WeakerTests = nil, false, nil
 	var deleted []string
 	var changed, sources, added []reanchor.Change
@@ -68,7 +69,7 @@ func (c *checkout) testsKept(ctx context.Context, a Assignment, names []reanchor
 		}
 	}
 	if len(deleted) > 0 {
-		f.fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+text.Listed(deleted))
+		f.Fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+text.Listed(deleted))
 		return nil
 	}
 	inside, err := c.holding(ctx, a.Base, sources, "-F", "-e", "#[test]", "-e", "::test]")
@@ -99,7 +100,7 @@ func (c *checkout) lost(n reanchor.Change) bool {
 
 // weak tells of a test that proves less, and makes it a finding of its own for the reviewers.
 func (f *Finding) weak(p, was, issue string) {
-	f.note("tests", was+" "+issue)
+	f.Note("tests", was+" "+issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, was+" "+issue)
 	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
 	f.Doubtful = f.Doubtful || !strings.HasPrefix(issue, otherThan)
@@ -156,18 +157,18 @@ func (c *checkout) holding(ctx context.Context, commit string, changes []reancho
 }
 
 // testsWeakened notes test files of which assertions were taken away, or that are skipped now.
-func (c *checkout) testsWeakened(ctx context.Context, a Assignment, changed []reanchor.Change, f *Finding) error {
+func (c *checkout) testsWeakened(ctx context.Context, a engine.Attempt, changed []reanchor.Change, f *Finding) error {
 	for _, n := range changed[:min(len(changed), maxTestsRead)] {
 		var count tally
 		was := firstOf(n.From, n.Path)
 		if err := c.changedLines(ctx, a.Base, f.Head, []string{was, n.Path}, count.line); err != nil {
-			f.note("tests", was+" was changed too much to be compared: "+err.Error())
+			f.Note("tests", was+" was changed too much to be compared: "+err.Error())
 		} else if issue := count.issue(); issue != "" && (!strings.HasPrefix(issue, otherThan) || !namesTestOf(&a.Task, n)) {
 			f.weak(n.Path, was, issue)
 		}
 	}
 	if rest := len(changed) - maxTestsRead; rest > 0 {
-		f.note("tests", fmt.Sprintf("%d more changed tests were not compared", rest))
+		f.Note("tests", fmt.Sprintf("%d more changed tests were not compared", rest))
 	}
 	return ctx.Err()
 }

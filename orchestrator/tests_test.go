@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 )
 
@@ -138,8 +139,8 @@ func TestDeletedTests(t *testing.T) {
 func TestTooManyTests(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "true").begin()
-	f := Finding{Result: Result{Head: "HEAD"}}
-	if err := l.c.testsWeakened(t.Context(), Assignment{Base: "HEAD"}, make([]reanchor.Change, maxTestsRead+7), &f); err != nil {
+	f := Finding{Result: engine.Result{Head: "HEAD"}}
+	if err := l.c.testsWeakened(t.Context(), engine.Attempt{Base: "HEAD"}, make([]reanchor.Change, maxTestsRead+7), &f); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Notes) != 1 || f.Notes[0].Text != "7 more changed tests were not compared" {

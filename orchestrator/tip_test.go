@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // An agent that moves the branch itself has landed nothing.
@@ -46,7 +47,7 @@ func TestPersonOnTheBranch(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "mine")
 	y.Git("worktree", "add", "-q", mine, "relay/20260101-lab")
 	y.Sh("cd " + mine + " && echo m > mine && git add mine && git commit -qm mine")
-	j, err := y.l.Join(t.Context(), []Ready{three})
+	j, err := y.l.Join(t.Context(), []engine.Proved{three})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +73,11 @@ func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	moves := "cd " + y.Root + "; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})"
-	if f := y.does("T1", "echo x > x; "+moves).Finding; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
+	if f := y.does("T1", "echo x > x; "+moves).Result; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
 		t.Errorf("alone: %s, gate %q", f.Outcome, f.Gate)
 	}
 	y.l.busy.Add(1) // a neighbour
-	f := y.does("T2", "echo x > x; "+moves).Finding
+	f := y.does("T2", "echo x > x; "+moves).Result
 	if f.Outcome != attempts.Success || len(f.Notes) != 1 || f.Notes[0].Text != "relay's own ref refs/relay-tip/20260101-lab was moved; relay put it back" {
 		t.Errorf("with a neighbour: %s, %+v", f.Outcome, f.Notes)
 	}
@@ -118,9 +119,9 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 			y := newYardLab(t)
 			y.Sh(c.script)
 			for _, id := range []string{"T1", "T2"} {
-				f := y.proved(id, "echo x > "+id).Finding
-				if want := c.noted; f.Gate != "" || !strings.HasPrefix(f.texts(), want) || want == "" && f.texts() != "" {
-					t.Errorf("%s: gate %q, %q", id, f.Gate, f.texts())
+				f := y.proved(id, "echo x > "+id).Result
+				if want := c.noted; f.Gate != "" || !strings.HasPrefix(texts(f.Notes), want) || want == "" && texts(f.Notes) != "" {
+					t.Errorf("%s: gate %q, %q", id, f.Gate, texts(f.Notes))
 				}
 				c.noted = ""
 			}
@@ -144,17 +145,17 @@ func TestAgentsWorktreeIsNoPersons(t *testing.T) {
 		"echo 2 > two; git worktree add -q " + mine + "2 relay/20260101-lab; cd " + mine + "2" + change,
 	} {
 		id := "T" + strconv.Itoa(len(script))
-		if f := y.does(id, script).Finding; f.Gate != "" {
-			t.Errorf("%s: %s: %q", id, f.Outcome, f.texts())
+		if f := y.does(id, script).Result; f.Gate != "" {
+			t.Errorf("%s: %s: %q", id, f.Outcome, texts(f.Notes))
 		}
 		y.holds("")
 	}
 	y.Sh("git worktree add -q ../person relay/20260101-lab; cd ../person" + change)
 	was, is := y.Git("rev-parse", "--short=7", "relay/20260101-lab^"), y.Git("rev-parse", "--short=7", "relay/20260101-lab")
-	f := y.proved("T3", "echo 3 > three").Finding
+	f := y.proved("T3", "echo 3 > three").Result
 	want := "1 commit that relay did not make was taken in on relay/20260101-lab (git log " + was + ".." + is + ")" +
 		"; that changes seed.txt, which is protected; that changes the tests in tests/a.txt"
-	if got := f.texts(); got != want {
+	if got := texts(f.Notes); got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
 	if got, want := y.l.graveIn(t.Context(), "no", "where"), "; what they change git does not say"; got != want {

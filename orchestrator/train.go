@@ -6,41 +6,18 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 )
-
-// lander is an engine whose attempts end proved but not landed: their work is put onto the integration branch
-// afterwards, one step at a time.
-type lander interface {
-	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
-	Join(ctx context.Context, waiting []Ready) (Joint, error)
-	// Advance takes the step that Join made last, which may lead nowhere: what lands with it has nothing to add. It reports false when the
-	// branch is not where it was any more.
-	Advance(ctx context.Context, j Joint) (moved bool, err error)
-}
-
-// Ready is an attempt whose work is proved and waits to be landed.
-type Ready struct {
-	Assignment Assignment
-	Finding    Result
-}
-
-// Joint is a step of the integration branch.
-type Joint struct {
-	From, To string // commits; the same when nothing of it lands
-	// Results are those of the first of the waiting, one each: a success lands with this step. The others wait for the
-	// next one.
-	Results []Result
-}
 
 // train is what waits to be landed, in the order it became ready.
 type train struct {
-	lander  lander
+	merger  engine.Merger
 	waiting []car
 }
 
 // car is one attempt that waits, with what closing it needs.
 type car struct {
-	Ready
+	engine.Proved
 	job    job
 	record attempts.TaskRecord
 	began  time.Duration // on the run's clock, as
@@ -53,9 +30,9 @@ func (n *night) board(c car) {
 	defer n.mu.Unlock()
 	c.ready = n.ran()
 	n.train.waiting = append(n.train.waiting, c)
-	n.tell(Update{Kind: UpdateProved, Task: c.Assignment.Task.ID})
+	n.tell(Update{Kind: UpdateProved, Task: c.Attempt.Task.ID})
 	if n.plan != nil {
-		n.plan.AwaitLanding(c.job.index, c.Finding.Receipt.FilesChanged)
+		n.plan.AwaitLanding(c.job.index, c.Result.Receipt.FilesChanged)
 	}
 	n.announce()
 }
@@ -133,22 +110,22 @@ func (n *night) due() []car {
 
 // land takes one step of the branch. What waits when the run is stopped stays open: the next run lands it.
 func (n *night) land(ctx context.Context, cars []car) error {
-	waiting := make([]Ready, len(cars))
+	waiting := make([]engine.Proved, len(cars))
 	for i := range cars {
-		waiting[i] = cars[i].Ready
+		waiting[i] = cars[i].Proved
 	}
-	step, err := n.train.lander.Join(ctx, waiting)
+	step, err := n.train.merger.Join(ctx, waiting)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	if err := n.intend(cars, step); err != nil {
 		return err
 	}
-	if moved, err := n.train.lander.Advance(ctx, step); err != nil || !moved {
+	if moved, err := n.train.merger.Advance(ctx, step); err != nil || !moved {
 		return err
 	}
 	for i, f := range step.Results {
-		if err := n.close(cars[i].job, cars[i].Assignment, cars[i].record, f, cars[i].began); err != nil {
+		if err := n.close(cars[i].job, cars[i].Attempt, cars[i].record, f, cars[i].began); err != nil {
 			return err
 		}
 	}
@@ -162,14 +139,14 @@ func (n *night) land(ctx context.Context, cars []car) error {
 
 // intend records what is about to land, so that a run that finds the branch moved knows all about it. Who has changed
 // nothing needs no such record.
-func (n *night) intend(cars []car, step Joint) error {
+func (n *night) intend(cars []car, step engine.Step) error {
 	var events []attempts.Event
 	for i, f := range step.Results {
-		if f.Outcome != attempts.Success || step.To == step.From && f.Head == cars[i].Assignment.Base {
+		if f.Outcome != attempts.Success || step.To == step.From && f.Head == cars[i].Attempt.Base {
 			continue
 		}
-		ended := n.ended(cars[i].Assignment, f)
-		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: cars[i].Assignment.Task.ID, Attempt: cars[i].Assignment.Attempt, Landing: &ended})
+		ended := n.ended(cars[i].Attempt, f)
+		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: cars[i].Attempt.Task.ID, Attempt: cars[i].Attempt.Number, Landing: &ended})
 	}
 	if len(events) == 0 {
 		return nil

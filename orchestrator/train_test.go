@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
 
@@ -27,35 +28,35 @@ type contending struct {
 
 func (c *contending) tip() string { return fmt.Sprint(c.landed) }
 
-func (c *contending) Prepare(context.Context, Assignment) (string, error) {
+func (c *contending) Prepare(context.Context, engine.Attempt) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tip(), nil
 }
 
-func (c *contending) Attempt(ctx context.Context, a Assignment) (Result, error) {
-	f, err := c.simulated.Attempt(ctx, a)
-	if a.Attempt > 1 {
+func (c *contending) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+	f, err := c.simulated.Run(ctx, a)
+	if a.Number > 1 {
 		<-time.After(c.slower)
 	}
 	f.Receipt.FilesChanged = []string{"CHANGELOG", "own/" + a.Task.ID}
 	return f, err
 }
 
-func (c *contending) Join(_ context.Context, waiting []Ready) (Joint, error) {
+func (c *contending) Join(_ context.Context, waiting []engine.Proved) (engine.Step, error) {
 	<-time.After(time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f, from := waiting[0].Finding, c.tip()
-	if waiting[0].Assignment.Base == from {
-		return Joint{From: from, To: from + "+", Results: []Result{f}}, nil
+	f, from := waiting[0].Result, c.tip()
+	if waiting[0].Attempt.Base == from {
+		return engine.Step{From: from, To: from + "+", Results: []engine.Result{f}}, nil
 	}
-	f.fail(attempts.Conflict, attempts.Conflicted, "conflict in CHANGELOG")
+	f.Fail(attempts.Conflict, attempts.Conflicted, "conflict in CHANGELOG")
 	f.Receipt.Contested = []string{"CHANGELOG"}
-	return Joint{From: from, To: from, Results: []Result{f}}, nil
+	return engine.Step{From: from, To: from, Results: []engine.Result{f}}, nil
 }
 
-func (c *contending) Advance(_ context.Context, j Joint) (bool, error) {
+func (c *contending) Advance(_ context.Context, j engine.Step) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if j.To != j.From {
@@ -65,10 +66,10 @@ func (c *contending) Advance(_ context.Context, j Joint) (bool, error) {
 }
 
 // trained has a night of eight jobs, with a train and leases, in fake time.
-func trained(t *testing.T, text string, night func(t *testing.T, run func(Engine) *attempts.Store)) {
+func trained(t *testing.T, text string, night func(t *testing.T, run func(engine.Engine) *attempts.Store)) {
 	t.Helper()
-	o := Options{Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Isolation: IsolationWorktree, Runners: []string{"claude"}}
-	o.Limits = Limits{MaxAttempts: 3, MaxUncharged: 6, FailedInARow: 5, SameError: 3}
+	o := Options{Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Isolation: engine.IsolationWorktree, Runners: []string{"claude"}}
+	o.Limits = engine.Limits{MaxAttempts: 3, MaxUncharged: 6, FailedInARow: 5, SameError: 3}
 	e, err := epic.Read("epic.yml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +84,8 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(Engine
 		if err != nil {
 			t.Fatal(err)
 		}
-		night(t, func(engine Engine) *attempts.Store {
-			n := newNight(&o, store, engine)
+		night(t, func(engine engine.Engine) *attempts.Store {
+			n := newNight(&o, store, abilities(engine))
 			store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
 			if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
 				t.Errorf("the night ended: %v, %+v", err, n.halted)
@@ -102,7 +103,7 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(Engine
 func TestTrainIsFair(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{4, 20, 60} {
-		trained(t, sideBySide(n), func(t *testing.T, run func(Engine) *attempts.Store) {
+		trained(t, sideBySide(n), func(t *testing.T, run func(engine.Engine) *attempts.Store) {
 			store := run(&contending{simulated: &simulated{script: map[string][]step{}, start: time.Now()}, slower: 3 * time.Minute})
 			for i := range n {
 				id := fmt.Sprintf("T%d", i+1)
@@ -120,23 +121,23 @@ type queueing struct {
 	landed []string // of each step
 }
 
-func (q *queueing) Join(_ context.Context, waiting []Ready) (Joint, error) {
+func (q *queueing) Join(_ context.Context, waiting []engine.Proved) (engine.Step, error) {
 	<-time.After(10 * time.Minute)
-	j := Joint{From: "a", To: "b"}
+	j := engine.Step{From: "a", To: "b"}
 	var ids []string
 	for _, r := range waiting {
-		j.Results, ids = append(j.Results, r.Finding), append(ids, r.Assignment.Task.ID)
+		j.Results, ids = append(j.Results, r.Result), append(ids, r.Attempt.Task.ID)
 	}
 	q.landed = append(q.landed, strings.Join(ids, " "))
 	return j, nil
 }
 
-func (q *queueing) Advance(context.Context, Joint) (bool, error) { return true, nil }
+func (q *queueing) Advance(context.Context, engine.Step) (bool, error) { return true, nil }
 
 // What waits lands in the order it became ready, and nothing of it twice.
 func TestTrainOrder(t *testing.T) {
 	t.Parallel()
-	trained(t, sideBySide(6), func(t *testing.T, run func(Engine) *attempts.Store) {
+	trained(t, sideBySide(6), func(t *testing.T, run func(engine.Engine) *attempts.Store) {
 		q := &queueing{simulated: &simulated{script: map[string][]step{}, start: time.Now()}}
 		for i, minutes := range []time.Duration{4, 6, 1, 5, 3, 2} {
 			q.script[fmt.Sprintf("T%d", i+1)] = []step{{takes: minutes * time.Minute, outcome: attempts.Success}}

@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // TriedCheck is what an acceptance command came to on the commit that a run would begin from.
@@ -41,20 +42,20 @@ func TryChecks(ctx context.Context, o Options, l *attempts.Ledger) (tried Tried,
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	o.Dir, o.Run = dir, "check"
-	here, err := occupy(ctx, &o)
+	here, err := occupy(ctx, o.engine())
 	if err != nil {
 		return tried, err
 	}
 	defer func() { err = errors.Join(err, here.leave()) }()
-	engine, err := openCheckout(ctx, &o, make(chan Heard))
+	engine, err := openEngine(ctx, o.engine(), make(chan engine.Event))
 	if err != nil {
 		return tried, err
 	}
-	lists := triedLists(&o, l)
-	if c, own := engine.(*checkout); own {
-		return c.try(ctx, lists)
+	lists := triedLists(o.engine(), l)
+	if engine.checkout != nil {
+		return engine.checkout.try(ctx, lists)
 	}
-	lanes, _ := engine.(*lanes)
+	lanes := engine.lanes
 	defer func() { err = errors.Join(err, lanes.leaveBenches(context.WithoutCancel(ctx))) }()
 	base, err := lanes.home.Ref(ctx, lanes.trunk.Ref())
 	if err != nil {
@@ -65,17 +66,17 @@ func TryChecks(ctx context.Context, o Options, l *attempts.Ledger) (tried Tried,
 
 // triedList is a list of checks that some tasks have.
 type triedList struct {
-	a      Assignment // of the first of them
+	a      engine.Attempt // of the first of them
 	checks []numbered
 	tasks  []string
 	later  bool
 }
 
 // triedLists are the lists of the epic and of its tasks that are not completed, each once.
-func triedLists(o *Options, l *attempts.Ledger) []triedList {
+func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
 	var lists []triedList
 	if len(o.Epic.Checks) > 0 {
-		lists = append(lists, triedList{a: Assignment{Run: o.Run}, checks: acceptance(nil, o.Epic.Checks)})
+		lists = append(lists, triedList{a: engine.Attempt{Run: o.Run}, checks: acceptance(nil, o.Epic.Checks)})
 	}
 	done := func(i int) bool { rec := l.Tasks[o.Graph.ID(i)]; return rec != nil && rec.Completed }
 	for i := range o.Epic.Tasks {
@@ -89,7 +90,7 @@ func triedLists(o *Options, l *attempts.Ledger) []triedList {
 			return len(known.tasks) > 0 && slices.EqualFunc(known.checks, t.Checks, func(n numbered, c epic.Check) bool { return n.Check == c })
 		})
 		if k < 0 {
-			lists = append(lists, triedList{a: Assignment{Run: o.Run, Task: *t, Attempt: 1}, checks: acceptance(t.Checks, nil), later: true})
+			lists = append(lists, triedList{a: engine.Attempt{Run: o.Run, Task: *t, Number: 1}, checks: acceptance(t.Checks, nil), later: true})
 			k = len(lists) - 1
 		}
 		lists[k].tasks, lists[k].later = append(lists[k].tasks, t.ID), lists[k].later && later
@@ -105,7 +106,7 @@ func (l *lanes) try(ctx context.Context, base string, lists []triedList) (tried 
 	group.SetLimit(max(1, l.o.Jobs))
 	for i, list := range lists {
 		group.Go(func() error {
-			f := Finding{Result: Result{Outcome: attempts.Success}}
+			f := Finding{Result: engine.Result{Outcome: attempts.Success}}
 			list.a.Base = base
 			b := bench{l: l, q: question{a: list.a, p: placeOf(l.o.Dir, list.a), commit: base, checks: list.checks}}
 			defer b.leave()

@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/runners"
 	"relay/runners/process"
 )
 
 // agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
-func (c *checkout) agent(ctx context.Context, a Assignment, p place) (runners.Report, error) {
+func (c *checkout) agent(ctx context.Context, a engine.Attempt, p place) (runners.Report, error) {
 	sup, cut := c.o.Supervisor, false
 	if a.Ended {
 		sup, cut = afterwards(p)
@@ -39,7 +40,7 @@ func (t turn) sum(u runners.Usage) attempts.Usage {
 	return all
 }
 
-func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runners.Report, error) {
+func (c *checkout) run(ctx context.Context, a engine.Attempt, p place, t turn) (runners.Report, error) {
 	cut := ""
 	switch {
 	case t.cut && p.used():
@@ -59,13 +60,13 @@ func (c *checkout) run(ctx context.Context, a Assignment, p place, t turn) (runn
 		},
 		Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {
-				c.tell(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: t.sum(e.Usage)})
+				c.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: t.sum(e.Usage)})
 				return
 			}
-			c.tell(Heard{Task: a.Task.ID, Runner: a.Runner, Kind: UpdateActivity, Event: e})
+			c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
-	err = errors.Join(err, c.o.private(p.result))
+	err = errors.Join(err, makePrivate(c.o, p.result))
 	c.used(a, t.sum(report.Usage))
 	return cutShort(cut, report, err)
 }
@@ -89,6 +90,6 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 }
 
 // used tells what an attempt has used whose agent has come to its end.
-func (g *ground) used(a Assignment, u attempts.Usage) {
-	g.tell(Heard{Task: a.Task.ID, Kind: UpdateUsage, Usage: u, Delivered: true})
+func (g *ground) used(a engine.Attempt, u attempts.Usage) {
+	g.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
 }

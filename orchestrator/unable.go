@@ -7,16 +7,9 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/runners"
 )
-
-// Unable is a reviewer that could not be asked, or came to no answer: what that says of its runner.
-type Unable struct {
-	Name    string
-	Why     string
-	ResetAt time.Time // when to ask again, if its provider said so
-	Outcome attempts.Outcome
-}
 
 // reviewerError means that a reviewer has given no opinion. None of it is the agent's fault.
 type reviewerError struct {
@@ -42,7 +35,7 @@ func unableTo(name string, r runners.Report) *reviewerError {
 }
 
 // closed says why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may be.
-func (a Assignment) closed(name string, now time.Time) *reviewerError {
+func closed(a engine.Attempt, name string, now time.Time) *reviewerError {
 	for _, c := range a.Closed {
 		if c.Runner != name || !now.Before(c.Until) {
 			continue
@@ -59,14 +52,14 @@ func (a Assignment) closed(name string, now time.Time) *reviewerError {
 
 // lack writes down who of a panel has given no opinion, and what that says of them.
 func (f *Finding) lack(said []attempts.Said, missing []*reviewerError) {
-	f.Unable = slices.DeleteFunc(f.Unable, func(u Unable) bool { // in an earlier round
+	f.Unable = slices.DeleteFunc(f.Unable, func(u engine.Unable) bool { // in an earlier round
 		return slices.ContainsFunc(said, func(s attempts.Said) bool { return s.Reviewer == u.Name })
 	})
 	r := f.Receipt.Review
 	for _, e := range missing {
 		r.Missing = append(r.Missing, attempts.Missing{Reviewer: e.name, Why: e.detail})
 		if !e.told && e.outcome != attempts.Stopped {
-			f.Unable = append(f.Unable, Unable{e.name, e.detail, e.resetAt, e.outcome})
+			f.Unable = append(f.Unable, engine.Unable{Name: e.name, Why: e.detail, ResetAt: e.resetAt, Outcome: e.outcome})
 		}
 	}
 }
@@ -89,7 +82,7 @@ func (f *Finding) unreviewed(missing []*reviewerError, told string) {
 			worst = e
 		}
 	}
-	f.fail(worst.outcome, worst.category, strings.Join(why, "; "))
+	f.Fail(worst.outcome, worst.category, strings.Join(why, "; "))
 	f.Receipt.Review.Earlier, f.Receipt.Review.Answer = told, f.answered
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 )
@@ -23,7 +24,7 @@ func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
 		if running == nil {
 			continue
 		}
-		a := Assignment{Run: running.Run, Task: epic.Task{ID: id}, Attempt: running.ID}
+		a := engine.Attempt{Run: running.Run, Task: epic.Task{ID: id}, Number: running.ID}
 		open[taskBranch(epicID, a)] = true
 		if noted, err := os.ReadFile(filepath.Join(placeOf(dir, a).folder, laneFile)); err == nil {
 			open[strings.TrimSpace(string(noted))] = true

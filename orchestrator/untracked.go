@@ -19,14 +19,14 @@ func (c *checkout) noteMine(names []reanchor.Change, f *Finding) {
 		}
 	}
 	if len(paths) > 0 {
-		f.note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
+		f.Note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
 	}
 }
 
 // noteLeft tells of files of an attempt that are in no commit and were not removed either.
 func (c *checkout) noteLeft(f *Finding) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
-		f.note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
+		f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 	}
 }
 
@@ -63,7 +63,7 @@ func (w *lane) keepAltered(ctx context.Context, f *Finding) error {
 	if len(lost) > 0 {
 		message += ", but not " + text.Listed(lost) + ", which is too large"
 	}
-	f.note("left", message)
+	f.Note("left", message)
 	return nil
 }
 

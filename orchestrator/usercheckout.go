@@ -216,16 +216,16 @@ func (w *lane) tellCheckout(ctx context.Context, did []gitCommand, f *Finding) e
 		w.c.convict(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
 		u.told = true
 		for _, change := range since {
-			f.note("checkout", change.text+"; to bring it back, there: "+change.undo)
+			f.Note("checkout", change.text+"; to bring it back, there: "+change.undo)
 		}
 	case cleaned != "":
 		w.c.convict(f, "the agent worked in your own checkout: "+cleaned)
-		f.note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
+		f.Note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
 	default:
 		for _, change := range u.changes[before:] {
 			if !change.quiet {
 				u.told = true
-				f.note("checkout", change.text+"; if that was not you, there: "+change.undo)
+				f.Note("checkout", change.text+"; if that was not you, there: "+change.undo)
 			}
 		}
 	}

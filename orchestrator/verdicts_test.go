@@ -9,24 +9,25 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 	"relay/runners/runnertest"
 )
 
 // try carries out an attempt at a task from where the branch is now.
-func (y *yardLab) try(task epic.Task, script string) Ready {
+func (y *yardLab) try(task epic.Task, script string) engine.Proved {
 	y.Helper()
 	task.Title = "Task " + task.ID
-	a := Assignment{Run: y.l.o.Run, Task: task, Attempt: 1, Runner: script}
+	a := engine.Attempt{Run: y.l.o.Run, Task: task, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
 	if err != nil {
 		y.Fatal(err)
 	}
 	a.Base = base
-	f, err := y.l.Attempt(y.Context(), a)
+	f, err := y.l.Run(y.Context(), a)
 	if err != nil {
 		y.Fatal(err)
 	}
-	return Ready{a, f}
+	return engine.Proved{Attempt: a, Result: f}
 }
 
 // ran is how often a check has written a line into a file of the lab, and forgets it.
@@ -57,16 +58,16 @@ func TestVerdictsAreOfOneTask(t *testing.T) {
 	y := newYardLab(t)
 	const check = `test -e "own-$RELAY_TASK"`
 	one, two := y.proved("T1", "echo x > own-T1", check), y.does("T2", "echo x > own-T1", check)
-	if f := two.Finding; f.Outcome != attempts.Check {
+	if f := two.Result; f.Outcome != attempts.Check {
 		t.Errorf("the same files: T2 is %s, want its own check to have failed", f.Outcome)
 	}
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	if f := y.try(epic.Task{ID: "T3", AllowNoChange: true, Checks: checksOf([]string{check})}, "true").Finding; f.Outcome != attempts.Check {
+	if f := y.try(epic.Task{ID: "T3", AllowNoChange: true, Checks: checksOf([]string{check})}, "true").Result; f.Outcome != attempts.Check {
 		t.Errorf("no change: T3 is %s, want its own check to have failed", f.Outcome)
 	}
-	if f := y.try(epic.Task{ID: "T4", Checks: redThenGreen(check)}, "echo x > own-T4").Finding; f.Outcome != attempts.Success {
+	if f := y.try(epic.Task{ID: "T4", Checks: redThenGreen(check)}, "echo x > own-T4").Result; f.Outcome != attempts.Success {
 		t.Errorf("red before: T4 is %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
 	}
 }
@@ -76,7 +77,7 @@ func TestChecksOfTheEpicNameNoTask(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, `test -z "$RELAY_TASK" && test "$(cat who.log)" = for-`)
 	y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{`echo "for-$RELAY_TASK" > who.log`}, time.Minute
-	f := y.proved("T1", `echo x > x; test "$(cat who.log)" = for-T1`, `test "$RELAY_TASK$(cat who.log)" = T1for-T1`).Finding
+	f := y.proved("T1", `echo x > x; test "$(cat who.log)" = for-T1`, `test "$RELAY_TASK$(cat who.log)" = T1for-T1`).Result
 	for _, run := range f.Receipt.Checks {
 		if run.ExitCode != 0 || run.Attribution != attempts.StayedClean {
 			t.Errorf("%s: exit code %d, %s", run.Name, run.ExitCode, run.Attribution)
@@ -89,7 +90,7 @@ func TestVerdictsAreRemembered(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, `echo ran >> "$RELAY_DIR/../../epic"`)
 	const check = `echo ran >> "$RELAY_DIR/../../own"; test -e "$RELAY_DIR/../../up" || { echo server is away; exit 1; }`
-	if f := y.does("T1", "echo x > x", check).Finding; f.Outcome != attempts.Check {
+	if f := y.does("T1", "echo x > x", check).Result; f.Outcome != attempts.Check {
 		t.Fatalf("got %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
 	}
 	if own, all := y.ran("own"), y.ran("epic"); own != 2 || all != 1 {
@@ -121,13 +122,13 @@ func TestVerdictsKnowTheLimit(t *testing.T) {
 		return epic.Task{ID: "T1", AllowNoChange: true, Checks: []epic.Check{{Name: "ends", Run: `test -e "$RELAY_DIR/../../quick" || sleep 60`, Timeout: wall}}}
 	}
 	y.Write("quick", "")
-	if f := y.try(limited(time.Minute), "true").Finding; f.Outcome != attempts.Success {
+	if f := y.try(limited(time.Minute), "true").Result; f.Outcome != attempts.Success {
 		t.Fatalf("got %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
 	}
 	if err := os.Remove(y.Path("quick")); err != nil {
 		t.Fatal(err)
 	}
-	if f := y.try(limited(50*time.Millisecond), "true").Finding; f.Receipt.ErrorSummary != "ends took longer than 50ms" {
+	if f := y.try(limited(50*time.Millisecond), "true").Result; f.Receipt.ErrorSummary != "ends took longer than 50ms" {
 		t.Errorf("got %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
 	}
 }
@@ -137,11 +138,11 @@ func TestChecksOfAListBuildOnEachOther(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.proved("T1", "echo 1 > one", "echo ok > built", "cat built && test -e seed.txt")
-	two := y.does("T2", "echo 2 > two", "echo ok > built", "cat built && test ! -e two").Finding
+	two := y.does("T2", "echo 2 > two", "echo ok > built", "cat built && test ! -e two").Result
 	if two.Outcome != attempts.Check || two.Receipt.Checks[1].Attribution != attempts.BrokenByTask {
 		t.Errorf("T2 is %s: %+v", two.Outcome, two.Receipt.Checks)
 	}
-	three := y.try(epic.Task{ID: "T3", Checks: append(checksOf([]string{"echo ok > built"}), redThenGreen("cat built && test -e seed.txt && true")...)}, "echo 3 > three").Finding
+	three := y.try(epic.Task{ID: "T3", Checks: append(checksOf([]string{"echo ok > built"}), redThenGreen("cat built && test -e seed.txt && true")...)}, "echo 3 > three").Result
 	if three.Gate != attempts.Infrastructure {
 		t.Errorf("T3 is %s, gate %q: its check passes before the work", three.Outcome, three.Gate)
 	}
@@ -152,7 +153,7 @@ func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
 	t.Parallel()
 	const flaky = `echo ran >> "$RELAY_DIR/../../epic"; test "$(wc -l < "$RELAY_DIR/../../epic")" != 1 || { echo port in use; exit 1; }; test -e seed.txt || { echo no seed; exit 1; }`
 	y := newYardLab(t, flaky)
-	f := y.does("T1", "rm seed.txt").Finding
+	f := y.does("T1", "rm seed.txt").Result
 	if f.Outcome != attempts.Check || f.Receipt.Checks[0].Attribution != attempts.BrokenByTask {
 		t.Errorf("got %s (%s): %+v", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.Checks)
 	}
@@ -215,7 +216,7 @@ func TestBrokenBefore(t *testing.T) {
 			y := newYardLab(t)
 			y.l.o.Supervisor = runnertest.WhenReady{Supervisor: y.l.o.Supervisor}
 			y.l.o.Epic.Checks = []epic.Check{{Name: "check", Run: `echo ran >> "$RELAY_DIR/../../epic"; ` + c.check, Timeout: c.wall}}
-			f := y.does("T1", c.script).Finding
+			f := y.does("T1", c.script).Result
 			note := ""
 			if len(f.Notes) > 0 {
 				note = f.Notes[0].Text
@@ -243,10 +244,10 @@ func TestRedByTimeProvesNothing(t *testing.T) {
 	checks := redThenGreen("test -e x || sleep 60")
 	checks[0].Timeout = 50 * time.Millisecond
 	const want = "test -e x || sleep 60 took longer than 50ms before the work, so it cannot prove it (expect: red_then_green)"
-	if f := y.try(epic.Task{ID: "T1", Checks: checks}, "echo x > x").Finding; f.Outcome != attempts.Environment || f.Gate != "" || f.Receipt.ErrorSummary != want {
+	if f := y.try(epic.Task{ID: "T1", Checks: checks}, "echo x > x").Result; f.Outcome != attempts.Environment || f.Gate != "" || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 	}
-	if stay, err := y.l.close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("no agent has been there, and worktrees stay: %q, %v", stay, err)
 	}
 	l := newLab(t, "echo x > x").begin()
@@ -261,10 +262,10 @@ func TestEndedAttemptKnowsItsBase(t *testing.T) {
 	y := newYardLab(t, "echo red since last week; false")
 	task := epic.Task{ID: "T1", Checks: redThenGreen("test -e x")}
 	r := y.try(task, "echo x > x")
-	a := r.Assignment
+	a := r.Attempt
 	a.Ended = true
 	clear(y.l.said.known) // as in another run
-	f, err := y.l.Attempt(t.Context(), a)
+	f, err := y.l.Run(t.Context(), a)
 	if err != nil || f.Outcome != attempts.Success {
 		t.Fatalf("got %s (%s), %v", f.Outcome, f.Receipt.ErrorSummary, err)
 	}
@@ -300,20 +301,20 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			y.Sh("echo good > verify.sh; echo true > unit.sh; git add -A; git commit -qm verify; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-			if err := y.l.begin(t.Context()); err != nil {
+			if err := y.l.Begin(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			y.l.o.Epic.Protected = []string{"verify.sh"}
-			f := y.does("T1", "echo 'echo bad > verify.sh' > unit.sh; echo x > x", c.checks...).Finding
+			f := y.does("T1", "echo 'echo bad > verify.sh' > unit.sh; echo x > x", c.checks...).Result
 			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why || f.Gate != "" {
 				t.Errorf("got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 			}
 		})
 	}
 	y := newYardLab(t)
-	w := y.l.lane("", y.l.home, Assignment{})
+	w := y.l.lane("", y.l.home, engine.Attempt{})
 	y.l.busy.Add(3)
-	f := Finding{Result: Result{Outcome: attempts.Success}}
+	f := Finding{Result: engine.Result{Outcome: attempts.Success}}
 	if !w.meddled(numbered{Check: epic.Check{Name: "unit"}}, said{}, said{changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
 		f.Receipt.ErrorSummary != "tests/verify.sh, which is protected, was changed while unit ran; it proves nothing" {
 		t.Errorf("beside others: got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)

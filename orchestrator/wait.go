@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
 )
 
 // idle is what a worker does when tasks are ready and no runner may be asked for any of them.
@@ -140,7 +141,7 @@ func (n *night) recalled() (events []attempts.Event, notes []string) {
 
 // judges are the reviewers that every agent's work needs: none is asked where changes belong to no task.
 func (o *Options) judges() []string {
-	if o.Isolation == IsolationShared {
+	if o.Isolation == engine.IsolationShared {
 		return nil
 	}
 	var names []string
@@ -149,3 +150,8 @@ func (o *Options) judges() []string {
 	}
 	return names
 }
+
+// since is how long ago an earlier run says something was; its clock may have been wrong.
+func (n *night) since(day time.Time) time.Duration { return max(0, n.now().Sub(day)) }
+
+func (n *night) counts() Counts { return countsOf(n.store) }

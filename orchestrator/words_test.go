@@ -9,20 +9,21 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // What nobody is to blame for is said to be nobody's doing.
 func TestWordsForFindings(t *testing.T) {
 	t.Parallel()
 	f := Finding{theirs: true}
-	f.fail(attempts.Agent, attempts.CodeError, "exit status 1")
+	f.Fail(attempts.Agent, attempts.CodeError, "exit status 1")
 	f.pardon()
 	if want := "somebody committed after the run was killed, and now: exit status 1"; f.Receipt.ErrorSummary != want || f.Outcome.Charged() {
 		t.Errorf("got %q (%s), want %q", f.Receipt.ErrorSummary, f.Outcome, want)
 	}
 	n := &night{o: &Options{}, now: time.Now}
-	a := Assignment{Task: epic.Task{ID: "T1", BudgetUSD: 0.5, MaxAttempts: 9}}
-	gate := n.gate(a, attempts.TaskRecord{}, Result{Usage: attempts.Usage{CostUSD: 0.75}}, attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true})
+	a := engine.Attempt{Task: epic.Task{ID: "T1", BudgetUSD: 0.5, MaxAttempts: 9}}
+	gate := n.gate(a, attempts.TaskRecord{}, engine.Result{Usage: attempts.Usage{CostUSD: 0.75}}, attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true})
 	if gate == nil || gate.Reason != attempts.BudgetExhausted || gate.Detail != "the task's budget is spent: 0.75 of 0.50 USD" {
 		t.Errorf("got %+v", gate)
 	}
@@ -38,7 +39,7 @@ func TestWordsForPlaces(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	stay, err := y.l.close(t.Context())
+	stay, err := y.l.Close(t.Context())
 	if want := "the worktree .agents-os/relay/worktrees/mine was not removed: it is a file"; err != nil || len(stay) != 1 || stay[0] != want {
 		t.Errorf("got %q, %v, want %s", stay, err, want)
 	}

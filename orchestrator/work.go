@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/text"
@@ -29,7 +30,7 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if o.Run == "" {
 		o.Run = attempts.NewRunID(start.UTC(), rand.Reader)
 	}
-	if o.Isolation == IsolationNone || o.Jobs < 1 {
+	if o.Isolation == engine.IsolationNone || o.Jobs < 1 {
 		o.Jobs = 1
 	}
 	wanted, err := schedule.Select(o.Graph, o.Tasks)
@@ -39,12 +40,12 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
 	}
-	heard := make(chan Heard, 256)
-	c, err := openCheckout(ctx, &o, heard)
+	heard := make(chan engine.Event, 256)
+	c, err := openEngine(ctx, o.engine(), heard)
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
-	here, err := occupy(ctx, &o)
+	here, err := occupy(ctx, o.engine())
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
@@ -54,17 +55,17 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
-	c.remembers(store, here)
-	n := newNight(&o, store, c)
+	c.Remember(store, here)
+	n := newNight(&o, store, c.Abilities)
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)
 		n.listen(heard)
 	}()
-	err = n.run(ctx, c, wanted, warnings)
+	err = n.run(ctx, wanted, warnings)
 	close(heard)
 	<-listener
-	return n.finish(ctx, c, wanted, start, err)
+	return n.finish(ctx, wanted, start, err)
 }
 
 // openLedger opens the epic's memory, and begins one for a plan that somebody wrote by hand.
@@ -75,54 +76,54 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 }
 
 // run is the night between opening and closing the ledger.
-func (n *night) run(ctx context.Context, c local, wanted []bool, warnings []string) error {
-	orphans := n.orphans()
+func (n *night) run(ctx context.Context, wanted []bool, warnings []string) error {
+	orphans, c := n.orphans(), n.engine.Lifecycle
 	var refused error
 	n.store.View(func(l *attempts.Ledger) {
 		warnings = append(warnings, resealed(n.o, l)...)
-		refused = mayBegin(ctx, n.o, l, c)
+		refused = c.Admit(ctx, l, openAttempts(orphans))
 	})
 	if refused != nil {
 		return refused
 	}
-	left := len(orphans) > 0 || c.unclean()
-	if err := n.open(ctx, c.began(), warnings); err != nil {
+	left := len(orphans) > 0 || c.Unclean()
+	if err := n.open(ctx, c.Origin(), warnings); err != nil {
 		return err
 	}
 	if left {
-		notes, err := c.cleanAfter(ctx)
+		notes, err := c.CleanAfter(ctx)
 		if err := errors.Join(err, n.noted(notes)); err != nil {
 			return err
 		}
-		if err := c.awake(ctx); err != nil {
+		if err := c.Awake(ctx); err != nil {
 			return err
 		}
 		if n.train == nil { // there is one place to work in: nothing can begin in it before
-			if err := n.adopt(ctx, c, orphans); err != nil {
+			if err := n.adopt(ctx, orphans); err != nil {
 				return err
 			}
 		}
-		if err := c.settled(ctx); err != nil {
+		if err := c.Settle(ctx); err != nil {
 			return err
 		}
 	}
-	if err := c.begin(ctx); err != nil {
+	if err := c.Begin(ctx); err != nil {
 		return err
 	}
 	n.schedule(wanted)
 	if n.train != nil {
-		n.resume(c, orphans)
+		n.resume(orphans)
 	}
 	for again := true; again; {
 		if err := n.work(ctx); err != nil {
 			return err
 		}
 		var err error
-		if again, err = n.recheck(ctx, c, wanted); err != nil {
+		if again, err = n.recheck(ctx, wanted); err != nil {
 			return err
 		}
 	}
-	return n.appraise(ctx, c)
+	return n.appraise(ctx)
 }
 
 // schedule plans the tasks that are to be done, by what the ledger says of them now.
@@ -130,7 +131,7 @@ func (n *night) schedule(wanted []bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.store.View(func(l *attempts.Ledger) {
-		n.plan = schedule.New(n.o.Epic, n.o.Graph, l, wanted).WithFileClaims(n.o.Isolation == IsolationWorktree)
+		n.plan = schedule.New(n.o.Epic, n.o.Graph, l, wanted).WithFileClaims(n.o.Isolation == engine.IsolationWorktree)
 	})
 }
 
@@ -183,7 +184,7 @@ func (n *night) sweep(ctx context.Context) (int, error) {
 		return 0, nil // it is this one: there was none before
 	}
 	return process.Sweep(ctx, func(mark string) bool {
-		run, _, _ := cutMark(mark)
+		run, _, _ := engine.CutMark(mark)
 		if run == "" || run == n.o.Run {
 			return false
 		}
@@ -193,7 +194,7 @@ func (n *night) sweep(ctx context.Context) (int, error) {
 }
 
 // finish writes the last event, closes the ledger and sums up.
-func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.Time, err error) (Summary, error) {
+func (n *night) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
 	s := n.tally
 	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
 	n.store.View(func(l *attempts.Ledger) { s.Left, s.Doubtful = left(n.o, l, wanted), doubtful(n.o, l, wanted) })
@@ -204,7 +205,7 @@ func (n *night) finish(ctx context.Context, c local, wanted []bool, start time.T
 	}
 	var clearing errgroup.Group
 	if err == nil { // else the next run may need the copy of .git
-		clearing.Go(func() error { return n.cleared(ctx, c) })
+		clearing.Go(func() error { return n.cleared(ctx) })
 	}
 	if n.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
@@ -261,8 +262,8 @@ func failure(err error) Reason {
 }
 
 // cleared removes what the run needed for itself, and tells of what it could not.
-func (n *night) cleared(ctx context.Context, c local) error {
-	stay, err := c.close(ctx)
+func (n *night) cleared(ctx context.Context) error {
+	stay, err := n.engine.Lifecycle.Close(ctx)
 	n.locked(func() {
 		for _, text := range stay {
 			n.tell(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})

@@ -9,6 +9,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
 
@@ -19,11 +20,11 @@ func (c *checkup) repository(ctx context.Context) {
 		return
 	}
 	known := c.project.Config != nil
-	isolation := string(orchestrator.IsolationWorktree) // the default, as long as nobody can read what is set
+	isolation := string(engine.IsolationWorktree) // the default, as long as nobody can read what is set
 	if known {
 		isolation = c.project.Config.Relay.Isolation
 	}
-	apart := isolation == string(orchestrator.IsolationWorktree) // then the run begins from HEAD's commit, whatever is under way here
+	apart := isolation == string(engine.IsolationWorktree) // then the run begins from HEAD's commit, whatever is under way here
 	switch {
 	case facts.Head == "":
 		c.add(Fail, "repository", "there is no commit yet, so nothing to go back to", "git add -A && git commit --allow-empty -m Begin")
@@ -95,7 +96,7 @@ func (c *checkup) ledger(ctx context.Context) {
 // otherCheckouts looks for a run of this epic in another checkout of the repository, and for what one has made.
 func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
 	err := orchestrator.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
-	if err == nil && c.project.Config.Relay.Isolation == string(orchestrator.IsolationWorktree) {
+	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
 		err = orchestrator.Disputed(ctx, c.project.Git, c.plan.Epic.ID, orchestrator.ClaimOf(l, c.project.Dir))
 	}
 	if err != nil {

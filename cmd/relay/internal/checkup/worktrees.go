@@ -14,7 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
 	"relay/reanchor"
@@ -52,7 +52,7 @@ func (c *checkup) worktrees(ctx context.Context) {
 
 // usesWorktrees reports whether tasks get worktrees.
 func (c *checkup) usesWorktrees() bool {
-	return c.project.Config.Relay.Isolation == string(orchestrator.IsolationWorktree)
+	return c.project.Config.Relay.Isolation == string(engine.IsolationWorktree)
 }
 
 // integrationBranch tells a user who has the integration branch checked out what that means.

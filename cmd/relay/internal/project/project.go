@@ -15,7 +15,7 @@ import (
 
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
-	"relay/orchestrator"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -152,13 +152,13 @@ func (p *Project) File(name ...string) string {
 
 // Worktrees are the settings of isolation worktree. A folder that a person names may have worktrees of their own in it,
 // or those of another relay: this one keeps to a folder of its own below it, and everything in that one is relay's.
-func (p *Project) Worktrees() orchestrator.Worktree {
+func (p *Project) Worktrees() engine.Worktree {
 	c := &p.Config.Relay
 	dir := p.File("worktrees")
 	if named := p.WorktreeDir(); named != "" {
 		dir = filepath.Join(named, filepath.Base(p.Root)+"-"+pathHash(p.Dir))
 	}
-	return orchestrator.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
+	return engine.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
 }
 
 // WorktreeDir is the folder that relay.worktree.dir names, absolute, or "".

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"relay/cmd/relay/internal/exit"
-	"relay/orchestrator"
+	"relay/orchestrator/engine"
 )
 
 // AutoReviewer is the provider that stands for a reviewer of another vendor than the worker's.
@@ -52,8 +52,8 @@ func (p *Project) otherVendor() []string {
 const maxInstructions = 1 << 20
 
 // Reviewer is a reviewer with what the configuration says of it.
-func (p *Project) Reviewer(name string) (orchestrator.Reviewer, error) {
-	r := orchestrator.Reviewer{Name: name}
+func (p *Project) Reviewer(name string) (engine.Reviewer, error) {
+	r := engine.Reviewer{Name: name}
 	agent, err := p.Agent(name)
 	if err != nil {
 		return r, err

@@ -15,6 +15,7 @@ import (
 	"relay/configs"
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/review"
 )
@@ -27,7 +28,7 @@ type Options struct {
 	Auto   bool     // tasks that the review of the whole epic wants are added and done
 	JSON   bool     // the summary is printed as JSON
 
-	panel []orchestrator.Reviewer // found by CheckAgents
+	panel []engine.Reviewer // found by CheckAgents
 }
 
 // RunOptions returns what the orchestrator needs to know, of the configuration and the user's wishes.
@@ -41,10 +42,10 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 	return orchestrator.Options{
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Vault: p.BackupDir(),
 		Files:     configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
-		Isolation: orchestrator.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Jobs: c.Jobs,
+		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
-		Limits: orchestrator.Limits{
+		Limits: engine.Limits{
 			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
 			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
 			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
@@ -55,7 +56,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		},
 		Free:     p.FreeGauge(p.BackupDir(), time.Now),
 		Budget:   p.Budget(),
-		Review:   orchestrator.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
+		Review:   engine.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
 		Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 	}

@@ -20,6 +20,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/runners/process"
 )
@@ -264,7 +265,7 @@ func (s *session) finish(sum orchestrator.Summary, err error, code int) error {
 		_ = s.o.App.PrintJSON(answer)
 	} else if reading == nil && !(sum.Ended == 0 && errors.As(err, new(*text.RefusedError))) { // else the error says what to do first
 		l := status.Printer{Now: s.o.App.Now(), Width: terminal.Columns(out.Dest), Branch: now.Branch, From: now.From}
-		l.Shared = s.project.Config.Relay.Isolation == string(orchestrator.IsolationShared)
+		l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
 		l.RunSummary(out, sum, now)
 	}
 	var none *orchestrator.NoRunnerError

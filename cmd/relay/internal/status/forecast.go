@@ -10,7 +10,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
 )
@@ -45,10 +45,10 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 
 // outlook adds what the configuration says of a run, and since when which agents may be asked.
 func outlook(p *project.Project, o schedule.Estimator, now time.Time) schedule.Estimator {
-	isolation := orchestrator.Isolation(p.Config.Relay.Isolation)
-	o.FileClaims = isolation == orchestrator.IsolationWorktree
+	isolation := engine.Isolation(p.Config.Relay.Isolation)
+	o.FileClaims = isolation == engine.IsolationWorktree
 	switch {
-	case isolation == orchestrator.IsolationNone && o.Now.IsZero():
+	case isolation == engine.IsolationNone && o.Now.IsZero():
 		o.Jobs = 1
 	case o.Jobs == 0:
 		o.Jobs = max(p.Config.Relay.Jobs, 1)

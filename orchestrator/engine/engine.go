@@ -1,0 +1,241 @@
+// Package engine is the border between the run loop and whoever carries attempts out: what an engine is asked, and what it answers.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/reanchor"
+	"relay/runners"
+)
+
+// Engine carries out attempts. What crosses this border is plain data, so that an engine may sit on other machines: no process,
+// no open file, no function. What an agent does meanwhile is sent as [Event] on a channel given to the engine when it is made.
+type Engine interface {
+	// Prepare readies the place the attempt works in and names the commit it begins from ("" where there is none).
+	Prepare(ctx context.Context, a Attempt) (base string, err error)
+	// Run carries the attempt out and says what came of it. Cancelling ctx stops it; it still returns a Result.
+	// An error means that the engine's own machine failed, and that no further attempt should be given to it.
+	Run(ctx context.Context, a Attempt) (Result, error)
+}
+
+// Abilities are what else an engine can do for a run. A field is nil when it lacks that.
+type Abilities struct {
+	Engine
+	Briefer   Briefer
+	Merger    Merger // nil: attempts end landed
+	Abandoner Abandoner
+	Lifecycle Lifecycle    // nil: nothing is to be done before the first attempt and after the last
+	Rechecker Rechecker    // nil: checks of completed tasks are not run again
+	Reviewer  EpicReviewer // nil: the whole epic is not reviewed
+	// AskFirst has the engine ask, when all is ready for an attempt's agent, whether that may begin: to make it ready takes a time.
+	// May returns why not; "": it may.
+	AskFirst func(may func(ctx context.Context, a Attempt) (why string))
+}
+
+// Briefer writes the brief of an attempt before the attempt has begun: its start is made durable meanwhile. Run then finds
+// it there.
+type Briefer interface {
+	Brief(ctx context.Context, a Attempt) error
+}
+
+// Merger puts the work of proved attempts onto the integration branch, one step at a time.
+type Merger interface {
+	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
+	Join(ctx context.Context, waiting []Proved) (Step, error)
+	// Advance takes the step that Join made last, which may lead nowhere: what lands with it has nothing to add. It reports
+	// false when the branch is not where it was any more.
+	Advance(ctx context.Context, j Step) (moved bool, err error)
+}
+
+// Proved is an attempt whose work is proved and waits to be landed.
+type Proved struct {
+	Attempt Attempt
+	Result  Result
+}
+
+// Step is a step of the integration branch.
+type Step struct {
+	From, To string // commits; the same when nothing of it lands
+	// Results are those of the first of the waiting, one each: a success lands with this step. The others wait for the
+	// next one.
+	Results []Result
+}
+
+// Lifecycle is what an engine does before the first attempt of a run and after the last.
+type Lifecycle interface {
+	// Origin is what attempts land on; empty when nothing is landed.
+	Origin() attempts.Integration
+	// Admit refuses with a *text.RefusedError what this run cannot begin with: open are the attempts that a killed run left.
+	Admit(ctx context.Context, l *attempts.Ledger, open []Attempt) error
+	// Settle refuses with a *text.RefusedError a place in which nothing can work.
+	Settle(ctx context.Context) error
+	// Awake readies what must be there before anything an earlier run left is looked at.
+	Awake(ctx context.Context) error
+	// Begin comes before the first attempt.
+	Begin(ctx context.Context) error
+	// Reserve keeps the place of an attempt that a killed run left for that attempt.
+	Reserve(a Attempt)
+	// Asked reports whether an agent or a reviewer was asked in an attempt that a killed run left.
+	Asked(a Attempt) bool
+	// Revive readies such an attempt to be judged, and returns its end when it is over.
+	Revive(ctx context.Context, a Attempt, open attempts.Attempt) (*attempts.Ended, error)
+	// Unclean reports whether a run was killed while reviewers read or checks ran outside attempts, and CleanAfter removes what
+	// that left.
+	Unclean() bool
+	CleanAfter(ctx context.Context) ([]attempts.Note, error)
+	// Close comes after the last attempt. It returns what could not be removed, in words.
+	Close(ctx context.Context) (stay []string, err error)
+}
+
+// Abandoner ends an attempt of a killed run that git cannot bring to its end, so that it is in no other task's way.
+type Abandoner interface {
+	// Abandon keeps what is committed of the attempt, and says so in its result; the rest stays where it is.
+	Abandon(ctx context.Context, a Attempt, r Result) (Result, error)
+}
+
+// Rechecker runs checks of completed tasks again on all that has landed.
+type Rechecker interface {
+	// Span returns where the branch was when the run began, and its tip: the same when there is nothing to run again.
+	Span(ctx context.Context) (from, tip string)
+	// Commit returns the commit of the branch that has an attempt's work; "": none.
+	Commit(a attempts.Attempt) string
+	// BeginRecheck and EndRecheck come before and after the checks are run; the notes are what had to be put right.
+	BeginRecheck(ctx context.Context, a Attempt, tip string) error
+	EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error)
+	// Recheck runs the checks of a task on tip and returns the first that fails, and fails again when it is run once more; nil: none.
+	Recheck(ctx context.Context, a Attempt, tip string) (*FailedCheck, error)
+	// RecheckEpic runs the checks of the epic on tip, which a has landed, and returns all that fail.
+	RecheckEpic(ctx context.Context, a Attempt, tip string) ([]FailedCheck, error)
+}
+
+// FailedCheck is a check that does not pass.
+type FailedCheck struct {
+	Run attempts.CheckRun
+	Why string // in words
+}
+
+// EpicReviewer has the panel judge all that has landed.
+type EpicReviewer interface {
+	// Head returns the commit that has all of it.
+	Head(ctx context.Context) (string, error)
+	// ReviewEpic asks the panel about what is between the base of a and head.
+	ReviewEpic(ctx context.Context, a Attempt, head string, putOff []string) (ReviewedEpic, error)
+}
+
+// ReviewedEpic is what the panel came to.
+type ReviewedEpic struct {
+	Review attempts.EpicReview
+	Result Result         // about the members of the panel
+	Usage  attempts.Usage // also with an error
+}
+
+// WholeEpic stands for all of the epic where else a task's id is: no task can be named so.
+const WholeEpic = "_epic"
+
+// Attempt is one attempt to carry out.
+type Attempt struct {
+	Run    string
+	Task   epic.Task
+	Number int    // ordinal in the ledger, from 1
+	Base   string // what Prepare said
+	Runner string
+	Model  string
+	Known  reanchor.Input // everything the brief needs but the state of the checkout
+	Wall   time.Duration
+	// EarlierFindings is what a reviewer wanted at the last attempt, as markdown.
+	EarlierFindings string
+	// Unfinished is the earlier attempt that this one goes on from, if that can be done; its zero value is none.
+	Unfinished attempts.Attempt
+	// Closed are the reviewers that are not to be asked yet.
+	Closed []attempts.Cooling
+	// Heard is what reviewers had said of this attempt when its run was killed; nil: nothing.
+	Heard *attempts.Heard
+	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
+	Ended bool
+}
+
+// Mark is the attempt's name, carried by every process it starts.
+func (a Attempt) Mark() string { return MarkOf(a.Run, a.Task.ID, a.Number) }
+
+// Result is what an attempt came to, as the engine returns it.
+type Result struct {
+	Outcome attempts.Outcome
+	Receipt attempts.Receipt
+	Head    string
+	Landed  string // commit of the integration branch that has the work
+	Model   string
+	Session string
+	Usage   attempts.Usage
+	ResetAt time.Time       // Quota, Provider: when to ask the runner again, if the provider said so
+	Unable  []Unable        // reviewers; the outcome is theirs where nothing but their opinion is missing
+	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
+	Notes   []attempts.Note
+	// Charged means that the task is charged though the outcome alone does not say so.
+	Charged bool
+	// Held means that no agent was asked: a check of the task cannot run here.
+	Held bool
+	// Doubtful means that tests prove less than before the work.
+	Doubtful bool
+}
+
+// Event is one thing an agent or relay did during an attempt.
+type Event struct {
+	Task   string
+	Runner string // KindActivity, KindFault: who does it
+	Kind   EventKind
+	Detail runners.Event
+	Usage  attempts.Usage // KindUsage: of the attempt so far
+	// Delivered means of a KindUsage that the agent has come to its end: what was used counts, and stops it no more.
+	Delivered bool
+}
+
+// EventKind says what an event is about.
+type EventKind string
+
+// What is heard of an attempt.
+const (
+	KindActivity  EventKind = "activity"   // the agent did something
+	KindUsage     EventKind = "usage"      // it has used something
+	KindFault     EventKind = "fault"      // its runner or the provider of that has failed it
+	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
+	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name
+	KindReviewing EventKind = "reviewing"  // a reviewer is asked
+	KindMending   EventKind = "mending"    // the agent is given what reviewers found; the event's text is the round
+)
+
+// Fail turns a result into a failure that evidence, not the agent, decided.
+func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {
+	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = o, c, why
+}
+
+// Note adds a note for a person, once.
+func (f *Result) Note(kind, text string) {
+	n := attempts.Note{Kind: kind, Text: text}
+	if !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
+		f.Notes = append(f.Notes, n)
+	}
+}
+
+// Unable is a reviewer that could not be asked, or came to no answer: what that says of its runner.
+type Unable struct {
+	Name    string
+	Why     string
+	ResetAt time.Time // when to ask again, if its provider said so
+	Outcome attempts.Outcome
+}
+
+// MarkOf names an attempt in the environment of its processes.
+func MarkOf(run, task string, attempt int) string { return fmt.Sprintf("%s/%s/%d", run, task, attempt) }
+
+// CutMark takes such a name apart.
+func CutMark(mark string) (run, task, attempt string) {
+	run, rest, _ := strings.Cut(mark, "/")
+	task, attempt, _ = strings.Cut(rest, "/")
+	return run, task, attempt
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"relay/epic"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/secrets"
+	"relay/reanchor"
+	"relay/review"
+	"relay/runners"
+	"relay/runners/process"
+	"time"
+)
+
+// Options are what an engine needs to know of a run. Zero limits mean none, except where said.
+type Options struct {
+	Epic  *epic.Epic
+	Graph *epic.Graph
+	Plan  []byte        // epic.yml as read
+	Root  string        // the checkout, absolute
+	Repo  *reanchor.Git // the same, with its repository
+	Dir   string        // relay's folder, absolute
+	Files []string      // of the configuration this run goes by, absolute
+	Vault string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
+
+	Run       string // run id
+	Isolation Isolation
+	Worktree  Worktree         // of IsolationWorktree
+	Landing   integration.Mode // of IsolationWorktree
+	Jobs      int              // at least 1; always 1 with IsolationNone
+
+	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
+
+	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
+	Supervisor process.Supervisor
+	Env        []string          // complete environment for agents and checks; relay adds its own variables
+	CommandEnv []string          // more of it for set-up commands and checks
+	Push       bool              // agents may push
+	Secrets    *secrets.Redactor // of what is recorded and told
+
+	Limits Limits
+	Review Review
+}
+
+// Isolation says where tasks work.
+type Isolation string
+
+// IsolationNone runs tasks one at a time in the user's checkout; what an attempt changed is committed or set aside
+// before the next begins. IsolationShared runs them side by side in that checkout, for epics of commands: changes
+// are not attributed to tasks, and proof is by checks only. IsolationWorktree gives each task a worktree of its own and
+// lands what passes on the epic's integration branch; the user's checkout is not touched.
+const (
+	IsolationNone     Isolation = "none"
+	IsolationShared   Isolation = "shared"
+	IsolationWorktree Isolation = "worktree"
+)
+
+// Worktree says how the worktrees of IsolationWorktree are made ready.
+type Worktree struct {
+	Setup     []string      // shell commands, run in each fresh worktree before agent and checks
+	Copy      []string      // untracked files of the checkout, as paths or globs with slashes
+	Link      []string      // the same, linked
+	Dir       string        // where worktrees are, absolute
+	SetupWall time.Duration // for one setup command
+}
+
+// Limits bound attempts and the run.
+type Limits struct {
+	MaxAttempts  int
+	MaxUncharged int // uncharged retries of one task before it is gated as infrastructure
+	Wall         time.Duration
+	Silence      time.Duration
+	FirstAnswer  time.Duration
+	Linger       time.Duration
+	StopGrace    time.Duration
+	Check        time.Duration // one acceptance command
+	Backoff      time.Duration // first wait after a provider's fault; doubles up to BackoffMax
+	BackoffMax   time.Duration
+	TaskFaults   int           // faults of a runner on one task while it serves others, before that task is gated
+	OutAfter     int           // failures in a row to start or to log in after which a runner is out …
+	OutPeriod    time.Duration // … when they have lasted so long
+	Patience     time.Duration // of a run without a deadline, for runners that answer nobody
+	BriefBytes   int
+	OutputCap    int64   // bytes kept of each output file
+	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
+	RecheckShare float64 // of the run's time so far: how long checks of completed tasks are run once more at the end
+
+	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
+	MaxUnchargedRun int           // attempts that ended uncharged; the faults of a runner between two answers count once
+	FailedInARow    int           // tasks that failed twice, or were gated, while none was completed
+	SameError       int           // the same with one error
+	DiskFloor       int64         // free bytes below which no attempt is started
+	MemoryFloor     int64         // the same
+	FloorWait       time.Duration // how long a run waits below a floor before it ends
+}
+
+// Review says who judges a change, and how strictly. Without reviewers nobody does.
+type Review struct {
+	Reviewers  []Reviewer // all are asked about every change
+	Rounds     int        // in which the agent of an attempt may mend what they find
+	Strictness review.Strictness
+	Wall       time.Duration
+	Epic       bool // they also judge all that has landed, once every task is completed
+}
+
+// Reviewer is one member of a panel. Runner "" means that Name is the runner's name.
+type Reviewer struct {
+	Name         string
+	Model        string
+	Focus        string // what it looks at most; "": everything
+	Instructions string // the user's own words to it
+}
