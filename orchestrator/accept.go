@@ -154,7 +154,7 @@ func (l *lanes) onceMore(ctx context.Context, q question, check numbered, before
 		return true, nil
 	})
 	if err == nil && f.Outcome == attempts.Success && passed && !before.passed() {
-		f.Fail(attempts.Environment, attempts.TestFailure, l.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too by now, where it has passed: nothing is known of the work")
+		f.Fail(attempts.Environment, attempts.TestFailure, l.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too, where it has passed before: nothing is known of the work")
 	}
 	return before, err
 }

@@ -85,6 +85,6 @@ func sameLine(ctx context.Context, o *engine.Options, at attempts.Integration) e
 	}
 	return &text.RefusedError{
 		Reason: "tasks of this epic have landed on " + at.Branch + ", and this checkout lacks their work",
-		Hint:   "relay work --isolation worktree goes on there; or relay finish, then relay work",
+		Hint:   "relay work --isolation worktree goes on there\nor type relay finish, then relay work",
 	}
 }

@@ -34,7 +34,7 @@ func TestBudget(t *testing.T) {
 		ends   string // how each attempt ended, and whether it was charged
 		over   string
 	}{
-		"nothing is capped": {
+		"no caps": {
 			script: map[string][]step{"A": {costing(3, ok)}}, log: "A, B, C", ends: "A success, B success, C success",
 		},
 		"the run's cap is reached: what runs is done, nothing more is begun": {

@@ -38,7 +38,7 @@ func (w *lane) judge(ctx context.Context, f *Finding) error {
 		*f = claim
 		f.Notes = notes
 		if cleared {
-			f.Note("salvage", "git has cleared away objects of this attempt's (git prune does that to what no branch has yet): what stood in its files is committed anew")
+			f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
 		}
 	}
 }

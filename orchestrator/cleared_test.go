@@ -43,7 +43,7 @@ func TestCommitsOfAgentsThatAreClearedAway(t *testing.T) {
 	const (
 		clears = `clears() { h=$(git rev-parse "$1"); rm -f "$(git rev-parse --git-common-dir)/objects/$(echo "$h" | cut -c1-2)/$(echo "$h" | cut -c3-)"; }; `
 		two    = clears + "echo 0 > zero; git add zero; git commit -qm zero; echo 1 > one; touch -d yesterday one; git add one; git commit -qm one; "
-		want   = "git has cleared away objects of this attempt's (git prune does that to what no branch has yet): what stood in its files is committed anew"
+		want   = "git prune has deleted objects of this attempt that no branch had yet: its files are committed again"
 	)
 	for name, c := range map[string]struct{ script, noted string }{
 		"a commit":         {two + "clears HEAD", want},

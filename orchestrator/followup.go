@@ -70,7 +70,7 @@ func (f *Finding) recall(h *attempts.Heard, number int) bool {
 			}
 		}
 	}
-	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the agent mended what reviewers had found")
+	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the agent fixed what reviewers had found")
 	return false
 }
 

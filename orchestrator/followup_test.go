@@ -52,7 +52,7 @@ func TestRoundsAreRecalled(t *testing.T) {
 	}
 	for name, h := range map[string]*attempts.Heard{"nothing": nil, "another round": heard} {
 		f := Finding{Result: engine.Result{Outcome: attempts.Success}}
-		const want = "relay ended while the agent mended what reviewers had found"
+		const want = "relay ended while the agent fixed what reviewers had found"
 		if f.recall(h, 3) || f.Outcome != attempts.Stopped || f.Receipt.ErrorSummary != want {
 			t.Errorf("%s is known of the round: got %+v, want it stopped", name, f)
 		}

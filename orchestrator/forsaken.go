@@ -57,9 +57,9 @@ func (w *lane) keepForsaken(ctx context.Context, f *Finding) error {
 		}
 		f.Receipt.Kept = append(f.Receipt.Kept, folder+tip[:12])
 	}
-	what := fmt.Sprintf("%d commits that the agent had made and left behind are kept", len(tips))
+	what := fmt.Sprintf("%d commits that the agent left on no branch are kept", len(tips))
 	if len(tips) == 1 {
-		what = "a commit that the agent had made and left behind is kept"
+		what = "a commit that the agent left on no branch is kept"
 	}
 	f.Note("salvage", what+" below "+folder)
 	return nil

@@ -219,7 +219,7 @@ func (g *ground) comparePlan(f *Finding) error {
 	}
 	g.planSeen.Store(&planState{info, now})
 	if !bytes.Equal(now, known) {
-		f.Note("plan", "epic.yml was changed meanwhile; this run goes on with the plan it began with, runs/"+g.o.Run+"/epic.yml, until relay reload")
+		f.Note("plan", "epic.yml was changed; this run keeps the plan it began with, runs/"+g.o.Run+"/epic.yml, until relay reload")
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func (w *lane) reclaim(ctx context.Context, f *Finding) error {
 	if err == nil {
 		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
 		if lost {
-			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: what stood in its files is committed anew")
+			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: its files are committed again")
 		}
 		return w.guardTip(ctx, f)
 	}

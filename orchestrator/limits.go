@@ -62,7 +62,7 @@ func atDeadline(ctx context.Context, err error) bool {
 // expire ends the run at its deadline.
 func (n *night) expire() {
 	n.mu.Lock()
-	err := n.halt(Deadline, "the deadline has come: what runs is asked to end, and its work is kept")
+	err := n.halt(Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
 	n.mu.Unlock()
 	if err != nil {
 		n.fail(err)

@@ -64,7 +64,7 @@ func TestDeadline(t *testing.T) {
 				if s.halted.reason != Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
 					t.Errorf("got %+v, A %+v", s.halted, rec.Attempts)
 				}
-				if want := "limit: the deadline has come: what runs is asked to end, and its work is kept"; !slices.Contains(recorded(t, s.dir), want) {
+				if want := "limit: the deadline has come: running attempts are asked to end, and their work is kept"; !slices.Contains(recorded(t, s.dir), want) {
 					t.Errorf("the log has %q", recorded(t, s.dir))
 				}
 			})

@@ -72,7 +72,7 @@ func openEngine(ctx context.Context, o *engine.Options, heard chan<- engine.Even
 		return localLanes(newLanes(g)), nil
 	}
 	if branch == "" {
-		return nil, &text.RefusedError{Reason: "HEAD is detached: commits made tonight would belong to no branch", Hint: "git switch -c NAME"}
+		return nil, &text.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
 	}
 	c.tree = &trees.Tree{Repo: repo, Branch: "refs/heads/" + branch}
 	return localCheckout(c), nil

@@ -90,7 +90,7 @@ func (c *checkout) tellPushes(did []gitCommand, f *Finding) {
 	told := false
 	for _, cmd := range did {
 		if c.noPush.covers(cmd) && c.within(cmd.worktree) {
-			c.convict(f, "the agent has pushed, which relay.push does not let it: "+cmd.String())
+			c.convict(f, "the agent has pushed, although relay.push is false: "+cmd.String())
 			told = true
 		}
 	}
@@ -98,7 +98,7 @@ func (c *checkout) tellPushes(did []gitCommand, f *Finding) {
 		return
 	}
 	if branches := slot.Pushed(c.repo); len(branches) > 0 && !told {
-		c.convict(f, "the agent has pushed, which relay.push does not let it: "+text.Listed(branches)+" was moved")
+		c.convict(f, "the agent has pushed, although relay.push is false: "+text.Listed(branches)+" was moved")
 	}
 }
 

@@ -44,9 +44,9 @@ func TestSettingsAreTold(t *testing.T) {
 	y := l.inYard(o)
 	local := l.Path(".agents.local.yml")
 	for i, c := range []struct{ script, want string }{
-		{"echo 'relay: {}' > " + local, local + " was changed meanwhile; this run goes on by what it was, and the next one goes by it: if that was not you, look at it"},
+		{"echo 'relay: {}' > " + local, local + " was changed; this run uses the old version, and the next one the new: if that was not you, look at it"},
 		{"true", ""},
-		{"rm " + local + "; echo 'relay: {}' > .agents.yml", "the agent changed .agents.yml, by which relay goes wherever that lands"},
+		{"rm " + local + "; echo 'relay: {}' > .agents.yml", "the agent changed .agents.yml, which configures relay wherever that lands"},
 	} {
 		if f := y.does(fmt.Sprintf("T%d", i), "echo x > x; "+c.script).Result; f.Outcome != attempts.Success || texts(f.Notes) != c.want {
 			t.Errorf("%s: %s: %q", c.script, f.Outcome, texts(f.Notes))

@@ -67,7 +67,7 @@ func (f *Finding) follow(next Finding, most int) {
 	case next.Outcome == attempts.Success:
 	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
-		next.Fail(attempts.Review, attempts.QualityGate, "the agent did not mend what the reviewers found: "+next.Receipt.ErrorSummary)
+		next.Fail(attempts.Review, attempts.QualityGate, "the agent did not fix what the reviewers found: "+next.Receipt.ErrorSummary)
 		next.rounds = most // there is no further one
 	default: // nobody's fault: the next attempt is told of the findings
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings

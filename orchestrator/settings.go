@@ -42,7 +42,7 @@ func (s *settingsFiles) compare(f *Finding) {
 			continue
 		}
 		if file.last = now; !bytes.Equal(now, file.began) {
-			f.Note("settings", attempts.Clean(file.path, 200)+" was changed meanwhile; this run goes on by what it was, and the next one goes by it: if that was not you, look at it")
+			f.Note("settings", attempts.Clean(file.path, 200)+" was changed; this run uses the old version, and the next one the new: if that was not you, look at it")
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (c *checkout) noteSettings(names []reanchor.Change, f *Finding) {
 		}
 	}
 	if len(changed) > 0 {
-		f.Note("settings", "the agent changed "+text.Listed(changed)+", by which relay goes wherever that lands")
+		f.Note("settings", "the agent changed "+text.Listed(changed)+", which configures relay wherever that lands")
 	}
 }
 

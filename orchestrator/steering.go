@@ -113,7 +113,7 @@ func (f *Finding) steers(n reanchor.Change) bool {
 	if !steering.MatchString(p) && !steering.MatchString(n.Path) {
 		return false
 	}
-	issue := "steers the agents and reviewers that work here, and was changed; reviewers have it as it was"
+	issue := "configures the agents and reviewers that work here, and was changed; reviewers use the old version"
 	f.Note("checks", p+" "+issue)
 	f.decisive = append(f.decisive, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})
 	return true

@@ -81,7 +81,7 @@ func (c *checkout) testsKept(ctx context.Context, a engine.Attempt, names []rean
 		return err
 	}
 	for _, n := range ruling {
-		f.weak(n.Path, n.Path, "is new, and has a say in what other tests come to")
+		f.weak(n.Path, n.Path, "is new, and can change the result of other tests")
 	}
 	return c.testsWeakened(ctx, a, append(changed, inside...), f)
 }

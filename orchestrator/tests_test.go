@@ -25,7 +25,7 @@ func TestTestFilesByName(t *testing.T) {
 func TestWeakerTests(t *testing.T) {
 	t.Parallel()
 	const head = "--- a/x_test.go\n+++ b/x_test.go\n@@ -1,2 +1,2 @@\n"
-	const less, other = "proves less than before: ", "wants something else than before: 1 assertions changed"
+	const less, other = "asserts less than before: ", "asserts something else than before: 1 assertions changed"
 	for name, c := range map[string]struct{ diff, want string }{
 		"an assertion less":       {"-\tt.Error(\"x\")\n+\t_ = got\n", less + "1 fewer assertions"},
 		"one for another":         {"-\tassert a == 1\n+\tassert a == 2\n", other},
@@ -78,8 +78,8 @@ func TestWeakerTests(t *testing.T) {
 
 func TestDeletedTests(t *testing.T) {
 	t.Parallel()
-	const ruling = "is new, and has a say in what other tests come to"
-	const allowed, fewer = "is no test any more, as the task's files allow", "proves less than before: 1 fewer assertions"
+	const ruling = "is new, and can change the result of other tests"
+	const allowed, fewer = "is no test any more, as the task's files allow", "asserts less than before: 1 fewer assertions"
 	for name, c := range map[string]struct {
 		agent string
 		files []string
@@ -108,7 +108,7 @@ func TestDeletedTests(t *testing.T) {
 		"reported":           {"echo 'def pytest_runtest_makereport(item):' > conftest.py", nil, attempts.Success, "conftest.py " + ruling},
 		"set up for all":     {"echo 'func TestMain(m *testing.M) { os.Exit(m.Run()) }' > main_test.go", nil, attempts.Success, ""},
 		"collected no more":  {"git mv tests/test_b.py tests/b_old.py", nil, attempts.Agent, ""},
-		"another result":     {"sed -i 's/1, 1/1, 7/' a_test.go", nil, attempts.Success, "a_test.go wants something else than before: 1 assertions changed"},
+		"another result":     {"sed -i 's/1, 1/1, 7/' a_test.go", nil, attempts.Success, "a_test.go asserts something else than before: 1 assertions changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -104,7 +104,7 @@ func TestTamperingDuringLanding(t *testing.T) {
 func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	const branch = "relay/20260101-lab"
-	const taken = "1 commit that relay did not make was taken in on relay/20260101-lab (git log "
+	const taken = "1 commit that relay did not make was added to relay/20260101-lab (git log "
 	commit := "echo m > mine; git add mine; git commit -qm mine; "
 	for name, c := range map[string]struct{ script, holds, noted string }{
 		"stays in a worktree": {"git worktree add -q ../mine " + branch + "; cd ../mine; " + commit, "mine", taken},
@@ -153,7 +153,7 @@ func TestAgentsWorktreeIsNoPersons(t *testing.T) {
 	y.Sh("git worktree add -q ../person relay/20260101-lab; cd ../person" + change)
 	was, is := y.Git("rev-parse", "--short=7", "relay/20260101-lab^"), y.Git("rev-parse", "--short=7", "relay/20260101-lab")
 	f := y.proved("T3", "echo 3 > three").Result
-	want := "1 commit that relay did not make was taken in on relay/20260101-lab (git log " + was + ".." + is + ")" +
+	want := "1 commit that relay did not make was added to relay/20260101-lab (git log " + was + ".." + is + ")" +
 		"; that changes seed.txt, which is protected; that changes the tests in tests/a.txt"
 	if got := texts(f.Notes); got != want {
 		t.Errorf("noted %q, want %q", got, want)

@@ -41,7 +41,7 @@ func (u Unsettled) Keep(found []trees.Leftover) {
 			name = filepath.Base(name)
 		}
 		if u[name] || len(u) > 0 && l.Kind == trees.LeftCopy && l.Why == "" {
-			found[i].Why = "an attempt has it that the last run left open; relay work settles it"
+			found[i].Why = "an attempt that the last run left open uses it; relay work recovers it"
 			found[i].Look = firstOf(l.Look, "git log -1 "+text.ShellWord(l.Name))
 		}
 	}

@@ -17,7 +17,7 @@ func TestUnsettledStays(t *testing.T) {
 		"T1": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}, {ID: 2, Run: "r", Result: attempts.ResultInProgress}}},
 		"T2": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}}},
 	}})
-	const why = "an attempt has it that the last run left open; relay work settles it"
+	const why = "an attempt that the last run left open uses it; relay work recovers it"
 	for _, c := range []struct {
 		trees.Leftover
 		why, look string

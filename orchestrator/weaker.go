@@ -72,13 +72,13 @@ func (t *tally) hunk() {
 	t.block = false
 }
 
-const otherThan = "wants something else than before"
+const otherThan = "asserts something else than before"
 
 // issue says how a test proves something else than it did, or is "".
 func (t *tally) issue() string {
 	t.hunk()
 	if less := t.less(); less != "" {
-		return "proves less than before: " + less
+		return "asserts less than before: " + less
 	}
 	other := 0
 	for _, n := range t.wants {

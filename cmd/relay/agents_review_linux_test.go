@@ -25,7 +25,7 @@ func TestRealAgentsReview(t *testing.T) {
 			l.model.Play(judge, modelserver.Step{Answer: []byte(`{"verdict":"APPROVED","summary":"Fine.","findings":[]}`)})
 			l.end(r)
 			r.wants(t, exit.OK)
-			r.says(t, "T1 mending what reviewers found: round 1 of 2")
+			r.says(t, "T1 fixing what reviewers found: round 1 of 2")
 			if list := l.done(""); len(list) != 1 {
 				t.Errorf("attempts %+v, want one", list)
 			}

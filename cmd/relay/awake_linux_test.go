@@ -71,7 +71,7 @@ func TestStaysAwakeOrNot(t *testing.T) {
 	t.Parallel()
 	const (
 		warned = "warn  sleep          nothing keeps the machine awake while relay works: systemd-inhibit"
-		hint   = "\n                     keep it awake yourself; where it never sleeps: relay.inhibit_sleep: false"
+		hint   = "\n                     keep it awake yourself, or set relay.inhibit_sleep: false if it never sleeps"
 	)
 	for name, c := range map[string]struct{ script, says string }{
 		"granted": {holds, "ok    sleep          the machine stays awake while relay works (systemd-inhibit)"},

@@ -32,8 +32,8 @@ func newCheckCommand(a *cli.App) *cobra.Command {
 	opts := checkOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look at everything that could fail at 03:00",
-		Long: `Look at everything that could fail at 03:00: repository, configuration, epic,
+		Short: "Check everything that could make a run fail",
+		Long: `Check everything that could make a run fail: repository, configuration, epic,
 ledger, runners, disk. Every line that is not ok says what to do about it.
 With --run it also runs every check of the epic and of its tasks once, in clean
 checkouts, or in yours where a run has no worktrees, and says which of them
@@ -83,12 +83,14 @@ func tellPoints(w io.Writer, points []checkup.Point) {
 		counts[p.State]++
 		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), plaintext.Escape(p.Message))
 		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), plaintext.Escape(p.Fix))
+			for row := range strings.SplitSeq(p.Fix, "\n") {
+				fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), plaintext.Escape(row))
+			}
 		}
 	}
 	switch {
 	case counts[checkup.Fail] > 0:
-		fmt.Fprintf(w, "\n%s to put right before relay work\n", text.Count(counts[checkup.Fail], "thing"))
+		fmt.Fprintf(w, "\n%s to fix before relay work\n", text.Count(counts[checkup.Fail], "problem"))
 	case counts[checkup.Warn] > 0:
 		fmt.Fprintf(w, "\nready, with %s: relay work\n", text.Count(counts[checkup.Warn], "warning"))
 	default:

@@ -31,18 +31,18 @@ func newCleanCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove worktrees and branches that ended runs have left",
-		Long: `List what ended runs have left behind, and remove it after a question:
+		Long: `List what ended runs have left behind, and remove it after confirmation:
 worktrees, branches of tasks that have landed or whose work is kept elsewhere,
-and copies of .git. What would be lost is never removed: relay says what it is,
-and how to look at it. The ledger, the logs and the work itself stay: the branch
+and copies of .git. What exists nowhere else is kept: relay says what it is, and
+how to look at it. The ledger, the logs and the work itself stay: the branch
 relay/EPIC, which git branch -D removes, and what failed attempts left below
 refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), opts) },
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&opts.yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&opts.dryRun, "dry-run", false, "list, and remove nothing")
-	f.BoolVar(&opts.json, "json", false, "print JSON; asks nothing: give --yes or --dry-run")
+	f.BoolVarP(&opts.yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "list what would be removed, and remove nothing")
+	f.BoolVar(&opts.json, "json", false, "print JSON; needs --yes or --dry-run")
 	return cmd
 }
 
@@ -143,12 +143,12 @@ func (o cleanOptions) list(p *project.Project, going []trees.Leftover, kept []ke
 	}
 	for i, k := range kept {
 		if i == 0 {
-			fmt.Fprintln(o.app.Out, "stays:")
+			fmt.Fprintln(o.app.Out, "kept:")
 		}
 		fmt.Fprintf(o.app.Out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Look)
 	}
 	if len(kept) > 0 {
-		fmt.Fprintln(o.app.Out, "what you do not need:", strings.Join(rid(kept), ", "))
+		fmt.Fprintln(o.app.Out, "to remove what you do not need:", strings.Join(rid(kept), ", "))
 	}
 }
 

@@ -50,10 +50,10 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 			return runInstall(cmd.Context(), opts)
 		},
 	}
-	cmd.Flags().BoolVar(&opts.user, "user", false, "for you, in every repository")
-	cmd.Flags().Bool("project", false, "in this repository (the default)")
+	cmd.Flags().BoolVar(&opts.user, "user", false, "install for your user, in every repository")
+	cmd.Flags().Bool("project", false, "install in this repository (default)")
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace files that differ")
-	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "name the files and write nothing")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the names of the files, and write nothing")
 	cmd.MarkFlagsMutuallyExclusive("user", "project")
 	return cmd
 }
@@ -104,7 +104,7 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 		fmt.Fprintf(opts.app.Out, "unchanged  %s\n", path)
 		return nil
 	case err == nil && !opts.force:
-		return &exit.Hinted{Err: fmt.Errorf("%s is there already and differs", path), Hint: "look at it, then add --force to replace it"}
+		return &exit.Hinted{Err: fmt.Errorf("%s exists already and differs", path), Hint: "look at it, then add --force to replace it"}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}

@@ -27,12 +27,12 @@ func newDemoCommand(a *cli.App) *cobra.Command {
 	opts := demoOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See a whole night in seconds, without key or network",
-		Long: `See a whole night in seconds: a scratch repository, five tasks and a scripted
-agent; no key, no network, nothing of yours is touched. One task fails and
+		Short: "Run a whole night in seconds, without key or network",
+		Long: `Run a whole night in seconds: a scratch repository, five tasks and a scripted
+agent; no key, no network, nothing of yours is changed. One task fails and
 then succeeds, one cannot be done and is gated, one is blocked by it.
 
-Exit code 0 when the night went as scripted, else 1.`,
+Exit code 0 when the night went as scripted, 1 otherwise.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), opts) },
 	}
 	cmd.Flags().StringVar(&opts.dir, "dir", "", "make the scratch repository in `DIR` (default: a temporary folder)")
@@ -46,7 +46,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	}
 	root, err := demo.Scratch(ctx, dir)
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.Hinted{Err: fmt.Errorf("%s is there already", opts.app.Path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
+		return &exit.Hinted{Err: fmt.Errorf("%s exists already", opts.app.Path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
 	}
 	if err != nil {
 		return fmt.Errorf("make the scratch repository: %w", err)
@@ -60,7 +60,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err := runInit(ctx, initOptions{app: a, blueprint: "docs/plan.md"}); err != nil {
 		return err
 	}
-	step(2, "What could fail at 03:00?", "relay check")
+	step(2, "What could make the run fail?", "relay check")
 	if err := runCheck(ctx, checkOptions{app: a}); err != nil {
 		return err
 	}

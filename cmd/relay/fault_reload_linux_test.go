@@ -148,10 +148,10 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 			continue
 		}
 		d := exit.Diagnose(err)
-		if want := "the run is " + exit.HolderText(&one) + ", which cannot be told from here"; d.Code != exit.Failure || d.Messages[0] != want {
+		if want := "the run is " + exit.HolderText(&one) + ", which cannot be reached from here"; d.Code != exit.Failure || d.Messages[0] != want {
 			t.Errorf("%s: %+v, want %s", name, d, want)
 		}
-		if want := "type relay reload on " + one.Host + "; or stop the run there, and relay work goes on with the new plan"; d.Hint != want {
+		if want := "type relay reload on " + one.Host + "\nor stop the run there, and relay work goes on with the new plan"; d.Hint != want {
 			t.Errorf("%s: %s, want %s", name, d.Hint, want)
 		}
 	}

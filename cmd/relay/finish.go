@@ -35,13 +35,13 @@ func newFinishCommand(a *cli.App) *cobra.Command {
 	opts := finishOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "finish",
-		Short: "Land the night's branch on the one it began from",
+		Short: "Land the work on the branch that the epic began from",
 		Long: `Land relay/EPIC, where the completed tasks of the epic are, on the branch the
 epic began from: by fast-forward, or as relay.landing says when that branch has
-changed since. Nothing is touched when that would overwrite uncommitted changes,
-or when the two do not go together; relay says what to type then. Nothing is
-pushed, unless --pr is given: then relay/EPIC is pushed and a pull request
-opened instead, with gh or glab when they are there.
+changed since. When that would overwrite uncommitted changes or the branches
+conflict, nothing is changed, and relay says what to type. Nothing is pushed,
+unless --pr is given: then relay/EPIC is pushed and a pull request opened
+instead, with gh or glab when they are installed.
 
 Exit code 3 when tasks of the epic are not completed yet: what is completed has
 been landed all the same.`,
@@ -53,7 +53,7 @@ been landed all the same.`,
 	f := cmd.Flags()
 	f.BoolVar(&opts.pr, "pr", false, "push the branch and open a pull request instead")
 	f.StringVar(&opts.into, "into", "", "land on `BRANCH` instead")
-	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -229,11 +229,11 @@ func (f *finishing) text() {
 			out = append(out, t)
 		}
 	}
-	l.OpenTasks(w, "in it as it was, to be done again:", in)
-	l.OpenTasks(w, "not in it:", out)
+	l.OpenTasks(w, "included as it was, to be done again:", in)
+	l.OpenTasks(w, "not included:", out)
 	l.EpicReview(w, a.Judged)
 	if a.Untested && a.Request == nil {
-		fmt.Fprintf(w, "%s had changed: the two together have not been tested%s\n", a.Into, f.checks())
+		fmt.Fprintf(w, "%s had changed: the merged result has not been tested%s\n", a.Into, f.checks())
 	}
 	if a.Undo != "" && !f.dryRun {
 		fmt.Fprintf(w, "undo:  %s\n", a.Undo)

@@ -29,12 +29,12 @@ func newGateCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "gate TASK [--reason TEXT]",
 		Short:   "Keep a task from being tried",
-		Long:    "Keep a task from being tried until relay ungate says otherwise. What depends on\nit is blocked; its neighbours go on.",
+		Long:    "Keep a task from being tried until relay ungate says otherwise. What depends on\nit is blocked; other tasks go on.",
 		Example: `  relay gate T5 --reason "waits for the new API key"`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), gateTask) },
 	}
-	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` kept with the gate")
+	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` to record with the gate")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -45,8 +45,8 @@ func newUngateCommand(a *cli.App) *cobra.Command {
 		Use:   "ungate TASK",
 		Short: "Let a gated task be tried again",
 		Long: `Let a gated task be tried again. Attempts before this no longer count against
-it; the next agent is still told of them. A completed task whose tests prove
-less than before is taken as it is, and needs you no more.`,
+it; the next agent is still told of them. A completed task whose tests were
+weakened is accepted as it is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGate(cmd.Context(), opts.of(args), ungateTask)
@@ -66,7 +66,7 @@ the next agent begins from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), retryTask) },
 	}
-	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also everything that depends on it")
+	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also all tasks that depend on it")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -133,7 +133,7 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 	}
 	said := t.ID + " is gated"
 	if n := p.Waiting(l, t.ID); n > 0 {
-		said += fmt.Sprintf(", and with it %s that %s for it", text.Count(n, "task"), terminal.Verb(n, "waits", "wait"))
+		said += ", which blocks " + text.Count(n, "task")
 	}
 	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
 	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, said, nil
@@ -141,10 +141,10 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 
 func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	if rec := l.Tasks[t.ID]; rec != nil && len(rec.Doubtful()) > 0 {
-		return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " is taken as it is, with the tests it has now", nil
+		return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " is accepted with the tests it has now", nil
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status shows what is"}
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status lists the gated tasks"}
 	}
 	said := t.ID + " will be tried again: relay work"
 	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, said, nil
@@ -162,7 +162,7 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 	said := t.ID + " is pending again"
 	stays := ""
 	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed {
-		stays = "\nwhat it did stays: take its commits back, or say in epic.yml what is to be different, or its agent finds nothing to do"
+		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
 		said += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))

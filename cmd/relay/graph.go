@@ -56,7 +56,7 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 	text := drawn.String()
 	_, _ = opts.app.Out.Write(drawn.Bytes())
 	if opts.format == "mermaid" && (strings.Count(text, "--> ")+strings.Count(text, "==> ") > mermaidEdges || len(text) > mermaidText) {
-		fmt.Fprintf(opts.app.Err, "relay: warning: Mermaid refuses more than %d arrows or %d characters unless it is told otherwise; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
+		fmt.Fprintf(opts.app.Err, "relay: warning: Mermaid refuses more than %d arrows or %d characters by default; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
 	}
 	return nil
 }

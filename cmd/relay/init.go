@@ -40,7 +40,7 @@ Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
 
 With --append no blueprint is read: what the reviewers of the whole epic found
-(quality_gate.epic) is shown as tasks and, after a question, added to epic.yml.`,
+(quality_gate.epic) is shown as tasks and added to epic.yml after confirmation.`,
 		Example: `  relay init docs/plan.md
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
   relay init --append`,
@@ -55,7 +55,7 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 				return runAppend(cmd.Context(), opts)
 			}
 			if opts.auto || opts.yes {
-				return &exit.UsageError{Message: "--yes and --auto go with --append", Hint: "relay init --append --auto"}
+				return &exit.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
 			}
 			opts.blueprint = args[0]
 			return runInit(cmd.Context(), opts)
@@ -64,7 +64,7 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
 	cmd.Flags().BoolVar(&opts.append, "append", false, "add what the review of the whole epic found")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append: do not ask")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append: do not ask for confirmation")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, at most quality_gate.epic_rounds times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("append", "force")
@@ -154,7 +154,7 @@ func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 		fmt.Fprintf(w, "the old epic is in %s\n", answer.Archived)
 	}
 	if answer.Branch != "" {
-		fmt.Fprintf(w, "what it has landed is on %s\n", answer.Branch)
+		fmt.Fprintf(w, "the work it has landed is on %s\n", answer.Branch)
 	}
 	path := g.CriticalPath()
 	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, text.Line(e.Title, 50), text.Count(len(e.Tasks), "task"))

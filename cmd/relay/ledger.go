@@ -26,9 +26,9 @@ type ledgerOptions struct {
 func newLedgerCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
-		Short: "Examine or repair the memory of the epic",
-		Long: `Examine or repair the memory of the epic: attempt-ledger.yml and the event logs
-of all runs below runs/.`,
+		Short: "Check or repair the ledger and logs of the epic",
+		Long: `Check or repair what is recorded of the epic: attempt-ledger.yml and the event
+logs of all runs below runs/.`,
 	}
 	cmd.AddCommand(newLedgerValidateCommand(a), newLedgerRepairCommand(a), newLedgerAcceptCommand(a), newLedgerLogCommand(a))
 	return cmd
@@ -38,11 +38,11 @@ func newLedgerValidateCommand(a *cli.App) *cobra.Command {
 	opts := ledgerOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "validate",
-		Short: "Look for damage in ledger and logs",
-		Long:  "Look for damage in ledger and logs. With --repair it does what relay ledger\nrepair does.",
+		Short: "Check ledger and logs for damage",
+		Long:  "Check ledger and logs for damage. With --repair it does what relay ledger\nrepair does.",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
 	}
-	cmd.Flags().BoolVar(&opts.repair, "repair", false, "put right what is wrong; a copy is kept")
+	cmd.Flags().BoolVar(&opts.repair, "repair", false, "repair what is damaged; a copy is kept")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -51,9 +51,9 @@ func newLedgerRepairCommand(a *cli.App) *cobra.Command {
 	opts := ledgerOptions{app: a, repair: true}
 	cmd := &cobra.Command{
 		Use:   "repair",
-		Short: "Put damage right from what can still be read",
-		Long: `Put damage right: ledger and logs are written anew from everything that can
-still be read, and a copy of what was there is kept.`,
+		Short: "Repair ledger and logs from what can still be read",
+		Long: `Repair ledger and logs: they are written anew from everything that can still be
+read, and a copy of the old files is kept.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -63,8 +63,8 @@ still be read, and a copy of what was there is kept.`,
 func newLedgerAcceptCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "accept",
-		Short: "Take in an edit of attempt-ledger.yml",
-		Long:  "Take in what somebody changed in attempt-ledger.yml, as an event like any other.",
+		Short: "Accept an edit of attempt-ledger.yml",
+		Long:  "Accept what somebody changed in attempt-ledger.yml, and log it as an event.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runLedgerAccept(cmd.Context(), ledgerOptions{app: a})
 		},
@@ -138,11 +138,11 @@ func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer
 	}
 	switch {
 	case len(faults) == 0:
-		fmt.Fprintln(opts.app.Out, "ledger and logs are whole")
+		fmt.Fprintln(opts.app.Out, "ledger and logs are undamaged")
 	case answer.Copy != "":
-		fmt.Fprintf(opts.app.Out, "repaired; what was there is in %s\n", answer.Copy)
+		fmt.Fprintf(opts.app.Out, "repaired; the old files are in %s\n", answer.Copy)
 	default:
-		fmt.Fprintf(opts.app.Out, "%s; relay ledger repair puts right what can be\n", text.Count(len(faults), "fault"))
+		fmt.Fprintf(opts.app.Out, "%s; relay ledger repair repairs what it can\n", text.Count(len(faults), "fault"))
 	}
 }
 
@@ -156,13 +156,13 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 		return err
 	}
 	if view.Edit == "" && view.Broken == nil {
-		fmt.Fprintln(opts.app.Out, "attempt-ledger.yml is as relay wrote it: there is nothing to take in")
+		fmt.Fprintln(opts.app.Out, "attempt-ledger.yml is as relay wrote it: there is nothing to accept")
 		return nil
 	}
 	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, opts.app.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(opts.app.Out, "taken in:\n%s\n", strings.TrimRight(view.Edit, "\n"))
+	fmt.Fprintf(opts.app.Out, "accepted:\n%s\n", strings.TrimRight(view.Edit, "\n"))
 	return nil
 }
 

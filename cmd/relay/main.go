@@ -70,8 +70,11 @@ func tell(a *cli.App, err error) int {
 			fmt.Fprintf(a.Err, "relay: error: %s\n", a.Secrets.Text(row))
 		}
 	}
-	if d.Hint != "" {
-		fmt.Fprintf(a.Err, "relay: hint: %s\n", d.Hint)
+	for row := range strings.Lines(d.Hint) {
+		if !strings.HasPrefix(row, " ") { // else it belongs to an example
+			row = "relay: hint: " + row
+		}
+		fmt.Fprintln(a.Err, strings.TrimSuffix(row, "\n"))
 	}
 	return d.Code
 }

@@ -26,11 +26,11 @@ func newReloadCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Apply an edited epic.yml to the current run",
-		Long: `Apply an edited epic.yml to the current run. A run keeps to the plan it
-began with, whatever becomes of the file. After relay reload it starts nothing
-new, lets the attempts that run come to their end, and begins again with the new
-plan, in the same process and with the same settings. An epic.yml with mistakes
-is refused here, and the run is not told.`,
+		Long: `Apply an edited epic.yml to the current run. A run keeps the plan it
+began with when the file changes. After relay reload it starts no new attempts,
+lets the running ones end, and begins again with the new plan, in the same
+process and with the same settings. An epic.yml with mistakes is refused, and
+the run goes on as before.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReload(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -42,7 +42,7 @@ type reloadAnswer struct {
 	Version int      `json:"version"`
 	Run     string   `json:"run"`
 	PID     int      `json:"pid"`
-	Told    bool     `json:"told"`    // false: the run goes by this plan already
+	Told    bool     `json:"told"`    // false: the run follows this plan already
 	Running []string `json:"running"` // tasks whose attempts come to their end before
 	project.PlanChanges
 }
@@ -88,15 +88,15 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 // tell says what becomes of the run.
 func (r *reloadAnswer) tell(w io.Writer) {
 	if !r.Told {
-		fmt.Fprintf(w, "run %s goes by this plan already\n", r.Run)
+		fmt.Fprintf(w, "run %s follows this plan already\n", r.Run)
 		return
 	}
 	if msg := r.PlanChanges.String(); msg != "" {
 		fmt.Fprintf(w, "the plan: %s\n", msg)
 	}
 	if len(r.Running) == 0 {
-		fmt.Fprintf(w, "process %d is told, and goes on with it at once\n", r.PID)
+		fmt.Fprintf(w, "process %d was told to reload, and does so at once\n", r.PID)
 		return
 	}
-	fmt.Fprintf(w, "process %d is told: it starts nothing new, and goes on with it after %s\n", r.PID, text.Some(r.Running, 5))
+	fmt.Fprintf(w, "process %d was told to reload: it starts nothing new, and reloads after %s\n", r.PID, text.Some(r.Running, 5))
 }

@@ -27,21 +27,21 @@ func newReportCommand(a *cli.App) *cobra.Command {
 	opts := reportOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Tell a whole night: what happened, what needs you, what it cost",
-		Long: `Tell a whole night: how it ended, what needs you and what to type, and of every
-task that was touched its attempts, checks, verdicts, how each criterion is
-proved, what was put off, and what it cost. It writes nothing but what -o names,
-and works during a run.
+		Short: "Report on a night: what happened, what needs you, what it cost",
+		Long: `Report on a night: how it ended, what needs you and what to type, and for every
+task that was worked on its attempts, checks and verdicts, the proof of each
+criterion, deferred findings, and what it cost. It writes only the file that -o
+names, and works during a run.
 
-relay work leaves the same as report.md and report.json in runs/RUN at its end.
-That of an older run tells its attempts, and how the tasks stand now.`,
+relay work writes the same to report.md and report.json in runs/RUN at its end.
+For an older run it shows that run's attempts, and the tasks as they are now.`,
 		Example: `  relay report | less
   relay report --format html -o night.html
   relay report --format json | jq .needs_you`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), opts) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.run, "run", "", "the night that ended with `RUN` (default: the last one)")
+	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
 	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runreport.Formats, ", "))
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
@@ -89,7 +89,7 @@ func runReport(ctx context.Context, opts reportOptions) error {
 func noRun(run string, known []string) error {
 	newest := slices.Clone(known)
 	slices.Reverse(newest)
-	hint := "there was none yet: relay work begins one"
+	hint := "there has been none yet: relay work starts one"
 	if len(newest) > 0 {
 		hint = "the runs are, newest first: " + text.Some(newest, 10)
 	}

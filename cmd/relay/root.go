@@ -22,9 +22,9 @@ const rootLong = `relay runs AI agent CLIs over an epic's task graph, unattended
 in the morning what it did.
 
   relay init docs/plan.md    make an epic from a blueprint
-  relay check                see what could fail at 03:00
-  relay work                 run what is pending
-  relay status               see where it stands`
+  relay check                check what could make a run fail
+  relay work                 run all pending tasks
+  relay status               show how the epic stands`
 
 const rootExits = `Exit codes:
   0 all completed   1 error   2 usage
@@ -58,10 +58,10 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.SetVersionTemplate("relay {{.Version}}\n")
 	root.PersistentFlags().StringVarP(&a.Dir, "chdir", "C", "", "work as if started in `DIR`")
 	root.AddGroup(
-		&cobra.Group{ID: groupNight, Title: "The night:"},
-		&cobra.Group{ID: groupLook, Title: "Looking:"},
-		&cobra.Group{ID: groupDecide, Title: "Deciding:"},
-		&cobra.Group{ID: groupSetup, Title: "Setting up:"},
+		&cobra.Group{ID: groupNight, Title: "Run:"},
+		&cobra.Group{ID: groupLook, Title: "Inspect:"},
+		&cobra.Group{ID: groupDecide, Title: "Decide:"},
+		&cobra.Group{ID: groupSetup, Title: "Set up:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {

@@ -31,9 +31,9 @@ func newShowCommand(a *cli.App) *cobra.Command {
 		Use:   "show TASK",
 		Short: "Show a task, its attempts and what they left",
 		Long: `Show a task: what was asked, every attempt with its receipt, and the gate.
-The flags show what one attempt left behind; --attempt picks which, the last
-one otherwise; --brief alone shows what the next one would be told. Into a file
-or pipe they go unchanged.`,
+The flags print what one attempt left behind: the last one, or with --attempt N
+attempt N. --brief alone prints the brief of the next attempt. Output to a file
+or pipe is not changed.`,
 		Example: `  relay show T5
   relay show T5 --attempt 2 --log | less
   relay show T5 --attempt 1 --diff | git apply`,
@@ -44,12 +44,12 @@ or pipe they go unchanged.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&opts.attempt, "attempt", 0, "attempt number `N`")
+	f.IntVar(&opts.attempt, "attempt", 0, "choose attempt `N`")
 	f.BoolVar(&opts.brief, "brief", false, "print the brief of the next attempt (with --attempt N, of attempt N)")
-	f.BoolVar(&opts.log, "log", false, "what the agent printed")
-	f.BoolVar(&opts.diff, "diff", false, "what the attempt changed")
-	f.BoolVar(&opts.checks, "checks", false, "the output of its acceptance commands")
-	f.BoolVar(&opts.review, "review", false, "what the reviewers said, and how each criterion was proved")
+	f.BoolVar(&opts.log, "log", false, "print the output of the agent")
+	f.BoolVar(&opts.diff, "diff", false, "print what the attempt changed")
+	f.BoolVar(&opts.checks, "checks", false, "print the output of its checks")
+	f.BoolVar(&opts.review, "review", false, "print the reviews, and the proof of each criterion")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "review", "json")
 	return cmd

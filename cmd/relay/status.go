@@ -30,12 +30,12 @@ func newStatusCommand(a *cli.App) *cobra.Command {
 what a blocked task waits for. It writes nothing, and works during a run.
 Of an epic with more than 50 tasks only those that run or need a person are
 listed; --verbose lists all, with the receipt of every attempt. relay report
-tells a whole night.`,
+covers a whole night.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
 	}
-	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "every task, with the receipts of its attempts")
+	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "list every task, with the receipts of its attempts")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "follow until the run ends")
+	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "update until the run ends")
 	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
 	cmd.MarkFlagsMutuallyExclusive("json", "watch", "schema")
 	return cmd

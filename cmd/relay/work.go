@@ -38,15 +38,15 @@ func newWorkCommand(a *cli.App) *cobra.Command {
 	opts := workOptions{Options: session.Options{App: a}}
 	cmd := &cobra.Command{
 		Use:   "work [TASK…]",
-		Short: "Run what is pending, unattended",
-		Long: `Run what is pending, unattended, until nothing is left that could be done. With
-TASK only these tasks run, and what they depend on.
+		Short: "Run all pending tasks, unattended",
+		Long: `Run all pending tasks, unattended, until none is left that can run. With TASK
+only these tasks run, and those they depend on.
 
-The plan is read once, at the beginning; relay reload has a run read it anew.
+The plan is read once, at the start; relay reload applies a later edit.
 
 Ctrl-C once stops cleanly, twice kills the agents, three times ends relay at
 once. Whatever happens, the next relay work continues. A lost terminal does not
-end the night.`,
+end the run.`,
 		Example: `  relay work
   relay work T4 --runner claude --max-attempts 5
   relay work --until 07:00
@@ -58,19 +58,19 @@ end the night.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&opts.jobs, "jobs", "j", 0, "`N` tasks at a time")
+	f.IntVarP(&opts.jobs, "jobs", "j", 0, "run `N` tasks at a time")
 	f.StringSliceVar(&opts.runners, "runner", nil, "`NAME`s of the agents to use, in order of preference")
 	f.StringVar(&opts.model, "model", "", "`MODEL` for tasks that name none")
 	f.IntVar(&opts.maxAttempts, "max-attempts", 0, "gate a task after `N` charged attempts")
 	f.StringVar(&opts.timeout, "timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
-	f.StringVar(&opts.until, "until", "", "end the run at `TIME`, whatever is left: 07:00, or 8h from now")
-	f.BoolVar(&opts.review, "review", false, "have each change reviewed")
-	f.BoolVar(&opts.noReview, "no-review", false, "have no change reviewed")
-	f.StringVar(&opts.isolation, "isolation", "", "where tasks work, `HOW`: worktree, none or shared")
-	f.BoolVar(&opts.AskNow, "ask-now", false, "ask every agent at once, whatever usage limits were told before")
-	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no bound")
-	f.BoolVar(&opts.Auto, "auto", false, "do what the review of the whole epic finds, too")
-	f.BoolVar(&opts.dryRun, "dry-run", false, "say what would run, and run nothing")
+	f.StringVar(&opts.until, "until", "", "end the run at `TIME`, even if tasks are left: 07:00, or 8h from now")
+	f.BoolVar(&opts.review, "review", false, "review each change")
+	f.BoolVar(&opts.noReview, "no-review", false, "review no change")
+	f.StringVar(&opts.isolation, "isolation", "", "where tasks work; `HOW` is worktree, none or shared")
+	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
+	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
+	f.BoolVar(&opts.Auto, "auto", false, "also do what the review of the whole epic finds")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would run, and run nothing")
 	f.BoolVar(&opts.JSON, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
 	return cmd

@@ -153,7 +153,7 @@ func (b *Breaker) common(last Failure) (why, cause string) {
 	switch {
 	case !last.final():
 	case b.limits.SameError > 0 && len(same) >= b.limits.SameError:
-		return fmt.Sprintf("%s failed with the same error, so it is hardly theirs: %s", strings.Join(same, ", "), last.Message), last.Cause
+		return fmt.Sprintf("%s failed with the same error, so the tasks are probably not the cause: %s", strings.Join(same, ", "), last.Message), last.Cause
 	case b.limits.InARow > 0 && len(all) >= b.limits.InARow:
 		return fmt.Sprintf("%s failed, and none was completed in between: something they share may be wrong; the last error: %s", strings.Join(all, ", "), last.Message), ""
 	}

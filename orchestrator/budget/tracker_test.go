@@ -28,7 +28,7 @@ func TestCaps(t *testing.T) {
 		heard  attempts.Usage
 		want   string
 	}{
-		{name: "nothing is capped", task: plain, heard: attempts.Usage{CostUSD: 1e9, InputTokens: 1e15}, want: none},
+		{name: "no caps", task: plain, heard: attempts.Usage{CostUSD: 1e9, InputTokens: 1e15}, want: none},
 		{name: "an attempt", budget: Caps{Attempt: Cap{USD: 1}}, task: plain, heard: usd(1.01), want: "the attempt's budget is spent: 1.01 of 1.00 USD"},
 		{name: "an attempt to the cent", budget: Caps{Attempt: Cap{USD: 1}}, task: plain, heard: usd(1), want: none},
 		{name: "an attempt's tokens", budget: Caps{Attempt: Cap{Tokens: 100}}, task: plain, heard: attempts.Usage{InputTokens: 60, OutputTokens: 41}, want: "the attempt's budget is spent: 101 of 100 tokens"},

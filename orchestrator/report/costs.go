@@ -52,7 +52,7 @@ func (p *page) shares(of string, list []Share) {
 func capText(c *Cap) string {
 	var parts []string
 	if b := c.USD; b != nil && b.unknown {
-		parts = append(parts, fmt.Sprintf("nobody knows how much of %.2f USD is spent", b.Cap))
+		parts = append(parts, fmt.Sprintf("how much of %.2f USD is spent is not known", b.Cap))
 	} else if b != nil {
 		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.estimated)))
 	}

@@ -34,15 +34,15 @@ func Headline(reason orchestrator.Reason, left int) string {
 	case orchestrator.EpicUndone:
 		return "every task was completed, but work that landed later has broken some of it: that needs you"
 	case orchestrator.EpicDoubtful:
-		return "completed, but tests prove less than before: that needs you"
+		return "completed, but tests were weakened: that needs you"
 	case orchestrator.Interrupted:
 		return "stopped before the end; nothing is lost, relay work continues"
 	case orchestrator.Deadline:
-		return "stopped for its deadline; nothing is lost, relay work continues"
+		return "stopped at its deadline; nothing is lost, relay work continues"
 	case orchestrator.CircuitBreaker, orchestrator.UnchargedRetries, orchestrator.DiskFloor, orchestrator.MemoryFloor:
 		return "stopped early; nothing is lost"
 	case orchestrator.NoRunner:
-		return "stopped as no agent can work; nothing is lost"
+		return "stopped because no agent can work; nothing is lost"
 	case orchestrator.BudgetExhausted:
 		return "stopped by its budget; nothing is lost"
 	case orchestrator.NoRunnableTasks:
@@ -60,7 +60,7 @@ func Next(reason orchestrator.Reason) string {
 	case orchestrator.Deadline:
 		return "relay work goes on from here; --until and relay.until set the deadline"
 	case orchestrator.CircuitBreaker:
-		return "see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
+		return "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
 	case orchestrator.UnchargedRetries:
 		return "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"
 	case orchestrator.DiskFloor:

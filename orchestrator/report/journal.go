@@ -73,13 +73,13 @@ func noted(e attempts.Event) (kind, text string) {
 	case e.Gate != nil && e.Type == attempts.TypeGated:
 		return "gated", strings.TrimSpace(string(e.Gate.Reason) + " " + e.Gate.Detail)
 	case e.Type == attempts.TypeUngated:
-		return "ungated", "may be tried again: a person said so"
+		return "ungated", "may be tried again: decided by a person"
 	case e.Type == attempts.TypeReset:
-		return "retry", "pending again: a person said so"
+		return "retry", "pending again: decided by a person"
 	case e.Finished != nil:
 		return "finished", fmt.Sprintf("%s was landed on %s by %s", e.Finished.Branch, e.Finished.Into, e.Finished.How)
 	case e.Accepted != nil && e.Accepted.Base == nil:
-		return "accepted", "an edit of the ledger was taken in"
+		return "accepted", "an edit of the ledger was accepted"
 	}
 	return "", ""
 }

@@ -136,7 +136,7 @@ func (m *making) headline(past bool) {
 	case m.Running && !past:
 		r.State, r.Headline = Running, "still at work: this is how it stands now"
 	default:
-		r.State, r.Headline = Crashed, "died without a word; nothing recorded is lost, relay work continues"
+		r.State, r.Headline = Crashed, "was killed; nothing recorded is lost, relay work continues"
 	}
 }
 

@@ -26,7 +26,7 @@ type page struct {
 	*bufio.Writer
 	zone *time.Location
 	from time.Time // the night's begin
-	over bool      // no run is on
+	over bool      // no run is active
 }
 
 func (p *page) say(format string, args ...any) { fmt.Fprintf(p, format, args...) }

@@ -52,7 +52,7 @@ func (m *making) next() {
 	}
 	switch c, j := r.Counts, r.Judged; {
 	case c.Pending+c.InProgress > 0:
-		add("relay work", "goes on with what is pending")
+		add("relay work", "continues with pending tasks")
 	case j == nil || c.Completed < c.Total:
 	case j.Verdict == "" || len(j.Added) > 0:
 		add("relay work", "asks the reviewers of the whole epic again")

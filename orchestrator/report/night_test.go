@@ -147,7 +147,7 @@ func events(text string) []attempts.Event {
 		note(-1500, "lost", "", 0, "before any run"),
 		started(before, -1440, 7), note(-1430, "stray", "T1", 1, "of another night"), stopped(before, -1400, 0, "reload", ""),
 		started(first, 0, 8), note(10, "tests", "T1", 1, text), stopped(first, 70, 0, "reload", ""), started(second, 70, 8),
-		note(71, "plan", "", 0, "relay reload: this run goes by epic.yml as it is now; T13 is new"),
+		note(71, "plan", "", 0, "relay reload: this run uses epic.yml as it is now; T13 is new"),
 		{At: at(95), Type: attempts.TypeCooling, Task: "T4", Attempt: 1, Cooling: &attempts.Cooling{Runner: "claude", Until: at(1500), Why: text}},
 		note(100, "switch", "T4", 2, "T4 goes from claude to codex: its usage limit"),
 		{At: at(101), Type: attempts.TypeWaiting, Waiting: &attempts.Waiting{Until: at(105), For: text, Why: "overloaded"}},

@@ -26,7 +26,7 @@ func (p *page) said(a *Attempt) {
 		p.say(": %s", name(string(r.Verdict)))
 	}
 	if r.Rounds > 0 {
-		p.say(", after %s of mending", text.Count(r.Rounds, "round"))
+		p.say(", after %s of fixes", text.Count(r.Rounds, "round"))
 	}
 	if r.Split {
 		p.say("; they disagree")
@@ -114,7 +114,7 @@ func (p *page) putOff(r *Report) {
 func (p *page) putOffRow(of string, f *PutOff, told int) int {
 	switch {
 	case told == 0:
-		p.say("\n## Findings put off\n\n")
+		p.say("\n## Deferred findings\n\n")
 	case told >= mostPutOff:
 		return told + 1
 	}

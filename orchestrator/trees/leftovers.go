@@ -53,7 +53,7 @@ type Slots interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// Leftovers lists what runs have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is on.
+// Leftovers lists what runs have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is active.
 func (o Cleanup) Leftovers(ctx context.Context) ([]Leftover, error) {
 	found, err := o.worktrees(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (o Cleanup) holder(epicID string) attempts.Holder {
 	return me
 }
 
-// busy says where an epic is worked: in another checkout, for no run is on here.
+// busy says where an epic is worked: in another checkout, for no run is active here.
 func (o Cleanup) busy(epicID string) string {
 	who, err := attempts.HeldBy(gitcmd.EpicLock(o.Git, epicID))
 	switch {

@@ -30,7 +30,7 @@ func (f *Step) checkComplete(ctx context.Context) error {
 		back = "git reset --keep " + own
 	}
 	return &text.RefusedError{Reason: f.Name + " lacks commits that have landed on it: " + lacking,
-		Hint: "git update-ref " + f.branch.Ref() + " " + f.Name + ", then relay finish, lands it as it is; " + back + " has it all again"}
+		Hint: "git update-ref " + f.branch.Ref() + " " + f.Name + ", then relay finish, lands it as it is\n" + back + " has it all again"}
 }
 
 // Has reports whether a commit of the integration branch is in what is landed.

@@ -69,7 +69,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	}
 	if f.Tip == "" {
 		return nil, &text.RefusedError{Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
-			Hint: "relay work makes it; with isolation none what was made is on your own branch"}
+			Hint: "relay work makes it\nwith isolation none the work is on your own branch"}
 	}
 	if err = f.resolve(ctx); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 func (f *Step) resolve(ctx context.Context) error {
 	if f.Into == "" {
 		return &text.RefusedError{Reason: "it is not known which branch " + f.Name + " belongs on: HEAD was detached when the epic began",
-			Hint: "relay finish --into BRANCH names it; git branch NAME " + f.Name + " keeps the work under another name"}
+			Hint: "relay finish --into BRANCH names it\ngit branch NAME " + f.Name + " keeps the work under another name"}
 	}
 	if _, err := f.branch.Git(ctx, nil, "check-ref-format", "refs/heads/"+f.Into); err != nil && ctx.Err() == nil {
 		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
@@ -218,8 +218,8 @@ func (f *Step) conflictHint(ctx context.Context, err error) error {
 	if where == "" {
 		return &text.RefusedError{Reason: f.Into + " and " + f.Name + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
 	}
-	return &text.RefusedError{Reason: fmt.Sprintf("%s has changed since, and does not go together with %s in %s", f.Into, f.Name, where),
-		Hint: begin + ", settle what git names there, git commit; nothing has been changed yet"}
+	return &text.RefusedError{Reason: fmt.Sprintf("%s has changed since, and conflicts with %s in %s", f.Into, f.Name, where),
+		Hint: begin + ", resolve the conflicts, git commit; nothing has been changed yet"}
 }
 
 // tipName is a name for the tip that a person can type: the branch, unless that is somewhere else.

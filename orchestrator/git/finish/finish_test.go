@@ -152,9 +152,9 @@ func TestFinishRefuses(t *testing.T) {
 		stash  = "git commit or git stash them, then relay finish"
 		away   = "move them away, then relay finish"
 		hidden = "git was told not to look at changes of yours that would be overwritten: seed.txt"
-		show   = "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them; git commit or git stash them, then relay finish"
-		merge  = "git merge " + repotest.Landed + ", settle what git names there, git commit; nothing has been changed yet"
-		clash  = "main has changed since, and does not go together with " + repotest.Landed + " in seed.txt"
+		show   = "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them\ngit commit or git stash them, then relay finish"
+		merge  = "git merge " + repotest.Landed + ", resolve the conflicts, git commit; nothing has been changed yet"
+		clash  = "main has changed since, and conflicts with " + repotest.Landed + " in seed.txt"
 	)
 	for name, c := range map[string]struct{ before, into, reason, hint string }{
 		"uncommitted change":     {"echo x >> seed.txt", "main", "uncommitted changes of yours would be overwritten: seed.txt", stash},
@@ -170,7 +170,7 @@ func TestFinishRefuses(t *testing.T) {
 		"repository in the way":  {"git init -q deep; git -C deep commit -q --allow-empty -m x", "main", "untracked files of yours would be overwritten: deep", away},
 		"conflict":               {"echo other >> seed.txt; git commit -qam Mine", "main", clash, merge},
 		"conflict elsewhere":     {"echo other >> seed.txt; git commit -qam Mine; git switch -q -c other", "main", clash, "git switch main && " + merge},
-		"the tip has gone ahead": {"git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p " + repotest.Landed + " -m T3 " + repotest.Landed + "^{tree}); echo other >> seed.txt; git commit -qam Mine", "main", clash, ", settle what git names there, git commit; nothing has been changed yet"},
+		"the tip has gone ahead": {"git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p " + repotest.Landed + " -m T3 " + repotest.Landed + "^{tree}); echo other >> seed.txt; git commit -qam Mine", "main", clash, ", resolve the conflicts, git commit; nothing has been changed yet"},
 		"merge half done": {"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main",
 			"a merge, rebase or the like is half done in this checkout", "git status says how to finish it and how to abort it; then relay finish"},
 		"checked out and gone": {"git switch -q -c other; git worktree add -q ../beside main; rm -rf ../beside", "main",
@@ -185,9 +185,9 @@ func TestFinishRefuses(t *testing.T) {
 		"a name for the shell": {"true", "a;b", "there is no branch a;b", "relay finish --into BRANCH names another; git branch 'a;b' " + repotest.Landed + " makes it"},
 		"itself":               {"true", repotest.Landed, repotest.Landed + " is the branch to be landed itself", "relay finish --into BRANCH names another"},
 		"begun on no branch": {"true", "", "it is not known which branch " + repotest.Landed + " belongs on: HEAD was detached when the epic began",
-			"relay finish --into BRANCH names it; git branch NAME " + repotest.Landed + " keeps the work under another name"},
+			"relay finish --into BRANCH names it\ngit branch NAME " + repotest.Landed + " keeps the work under another name"},
 		"never begun": {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + repotest.Landed, "main",
-			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it; with isolation none what was made is on your own branch"},
+			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it\nwith isolation none the work is on your own branch"},
 		"checked out and locked": {"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
 			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed},
 		"being rebased beside": {"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
@@ -237,7 +237,7 @@ func TestFinishAfterWhatItSaidToType(t *testing.T) {
 // What somebody has taken out of the branch is not landed without a word, and each of the two ways that are told works.
 func TestFinishOfABranchThatWasTakenBack(t *testing.T) {
 	t.Parallel()
-	const told = "relay/x lacks commits that have landed on it: N; git update-ref refs/relay-tip/20260101-lab relay/x, then relay finish, lands it as it is; BACK has it all again"
+	const told = "relay/x lacks commits that have landed on it: N; git update-ref refs/relay-tip/20260101-lab relay/x, then relay finish, lands it as it is\nBACK has it all again"
 	for name, c := range map[string]struct{ taken, lacking, asItIs, all string }{
 		"cut":         {"git branch -f " + repotest.Landed + " " + repotest.Landed + "~", "1", "new.txt", "new.txt seed.txt"},
 		"cut here":    {"git switch -q " + repotest.Landed + "; git reset -q --hard HEAD~", "1", "new.txt", "new.txt seed.txt"},
@@ -371,7 +371,7 @@ func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
 		l.Sh(`git update-ref refs/heads/main $(git commit-tree -p main -m Later 'main^{tree}')`)
 		before := l.state()
 		var refused *text.RefusedError
-		if err := f.Land(t.Context(), free); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "main was moved by somebody else this moment", Hint: "type relay finish again"}) {
+		if err := f.Land(t.Context(), free); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "main was moved by another process just now", Hint: "type relay finish again"}) {
 			t.Errorf("got %v", err)
 		}
 		if l.state() != before {
@@ -463,7 +463,7 @@ func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
 	}
 	said := strings.NewReplacer(repotest.Landed, "relay/x", f.Tip, "TIP").Replace(refused.Reason + " | " + refused.Hint)
 	if said != "relay/x has other commits at origin: git push: ! [rejected] TIP -> relay/x (non-fast-forward)"+
-		" | git switch relay/x && git pull --no-rebase origin relay/x takes them in, then relay finish --pr; git push --force origin TIP:refs/heads/relay/x replaces them" {
+		" | git switch relay/x && git pull --no-rebase origin relay/x merges them, then relay finish --pr\ngit push --force origin TIP:refs/heads/relay/x replaces them" {
 		t.Errorf("it says %s", said)
 	}
 }

@@ -44,7 +44,7 @@ func (f *Step) land(ctx context.Context) error {
 		return f.verify(ctx)
 	}
 	if at, asking := f.branch.Repo.Ref(ctx, "refs/heads/"+f.Into); asking == nil && at != f.Old {
-		return &text.RefusedError{Reason: f.Into + " was moved by somebody else this moment", Hint: "type relay finish again"}
+		return &text.RefusedError{Reason: f.Into + " was moved by another process just now", Hint: "type relay finish again"}
 	}
 	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
 }
@@ -137,7 +137,7 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 	if strings.Contains(said.Stderr, "(fetch first)") || strings.Contains(said.Stderr, "(non-fast-forward)") {
 		at := text.ShellWord(remote)
 		why.Reason = f.Name + " has other commits at " + remote + ": " + why.Reason
-		why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " takes them in, then relay finish --pr; git push --force " + at + " " + f.refspec() + " replaces them"
+		why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " merges them, then relay finish --pr\ngit push --force " + at + " " + f.refspec() + " replaces them"
 	}
 	return why
 }

@@ -106,7 +106,7 @@ func (t *Branch) foreignError(found foreignWork) error {
 	}
 	return &text.RefusedError{
 		Reason: fmt.Sprintf("the branch %s has commits that this epic's ledger here knows nothing of: %d%s; another checkout made them, or a ledger that is gone", name, found.commits, of),
-		Hint:   "relay finish where they were made, or git merge " + name + " here, takes them in; git branch -m " + name + " " + name + "-old leaves them aside; git branch -D " + name + " drops them; then relay work",
+		Hint:   "relay finish where they were made, or git merge " + name + " here, keeps them\ngit branch -m " + name + " " + name + "-old sets them aside\ngit branch -D " + name + " drops them\nthen type relay work",
 	}
 }
 

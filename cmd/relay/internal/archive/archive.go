@@ -76,8 +76,8 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	case err != nil && opts.Force:
 		return old.Epic.ID, nil, nil
 	case err != nil:
-		return "", nil, &exit.Hinted{Err: fmt.Errorf("the ledger of the epic that is there cannot be read: %w", err),
-			Hint: "relay ledger validate tells what is wrong; relay init --force " + opts.Blueprint + " archives it and begins anew"}
+		return "", nil, &exit.Hinted{Err: fmt.Errorf("the ledger of the existing epic cannot be read: %w", err),
+			Hint: "relay ledger validate tells what is wrong\nrelay init --force " + opts.Blueprint + " archives it and begins anew"}
 	case view.Running:
 		return "", nil, &attempts.HeldError{Holder: *view.Holder}
 	}
@@ -91,7 +91,7 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	if tried && done < len(old.Epic.Tasks) && !opts.Force {
 		return "", nil, &exit.Hinted{
 			Err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.Epic.ID, done, text.Count(len(old.Epic.Tasks), "task")),
-			Hint: "relay work continues it; relay init --force " + opts.Blueprint + " archives it and begins anew",
+			Hint: "relay work continues it\nrelay init --force " + opts.Blueprint + " archives it and begins anew",
 		}
 	}
 	return old.Epic.ID, view.Ledger, nil

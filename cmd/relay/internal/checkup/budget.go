@@ -23,7 +23,7 @@ func (c *checkup) budget() {
 		}
 	}
 	for _, text := range caps.UncountedWarning() {
-		c.add(Warn, "budget", text, "add their prices (relay.prices), or set relay.budget_usd: 0 to bound nothing")
+		c.add(Warn, "budget", text, "add their prices (relay.prices), or set relay.budget_usd: 0 for no limit")
 	}
 	c.add(OK, "budget", caps.Text(), "")
 	for _, text := range caps.Reports() {

@@ -17,7 +17,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 		return // that is told already
 	}
 	if view.Running {
-		c.add(Warn, "checks", "checks are not tried while a run is on", "relay status --watch")
+		c.add(Warn, "checks", "checks are not tried while a run is active", "relay status --watch")
 		return
 	}
 	if err := c.programs.start(); err != nil {
@@ -31,7 +31,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 	case err != nil:
 		c.fail("checks", err)
 	case tried.Unready != "":
-		c.add(Fail, "checks", "task checkouts cannot be set up: "+tried.Unready, "put right relay.worktree")
+		c.add(Fail, "checks", "task checkouts cannot be set up: "+tried.Unready, "correct relay.worktree")
 	default:
 		c.reportChecks(tried.Checks)
 	}
@@ -61,7 +61,7 @@ func (c *checkup) reportChecks(tried []orchestrator.TriedCheck) {
 			passed++
 			continue
 		case len(t.Tasks) == 0:
-			text, fix = t.How+" before any work: it proves nothing until it passes", "mend it, or leave it out"
+			text, fix = t.How+" before any work: it proves nothing until it passes", "fix it, or remove it"
 		default:
 			red++
 			continue

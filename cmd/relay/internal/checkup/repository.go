@@ -51,7 +51,7 @@ func (c *checkup) repository(ctx context.Context) {
 	case isolation == "none":
 		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), "git commit or git stash them")
 	case apart:
-		c.add(Warn, "repository", "uncommitted changes are not part of the night, and stay as they are: "+text.Some(changed, 3), "git commit them if the tasks need them")
+		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+text.Some(changed, 3), "git commit them if the tasks need them")
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(Fail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
 		return
 	case view.Running:
-		c.add(Warn, "ledger", "a run is on: "+exit.HolderText(view.Holder), "relay status --watch")
+		c.add(Warn, "ledger", "a run is active: "+exit.HolderText(view.Holder), "relay status --watch")
 		return
 	}
 	c.otherCheckouts(ctx, view.Ledger)

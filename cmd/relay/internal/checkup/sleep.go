@@ -9,7 +9,7 @@ func (c *checkup) sleep(ctx context.Context) {
 	}
 	name, err := c.host.StayAwake(ctx)
 	if err != nil {
-		c.add(Warn, "sleep", "nothing keeps the machine awake while relay works: "+err.Error(), "keep it awake yourself; where it never sleeps: relay.inhibit_sleep: false")
+		c.add(Warn, "sleep", "nothing keeps the machine awake while relay works: "+err.Error(), "keep it awake yourself, or set relay.inhibit_sleep: false if it never sleeps")
 		return
 	}
 	c.add(OK, "sleep", "the machine stays awake while relay works ("+name+")", "")

@@ -90,7 +90,7 @@ func (c *checkup) commits(ctx context.Context) {
 	for i, what := range found {
 		fix := ""
 		if i == len(found)-1 {
-			fix = "agents go without by relay.env: [" + strings.Join(runners.GitSettings(c.project.Config.Relay.Env, off...), ", ") + "]"
+			fix = "to turn that off for agents: relay.env: [" + strings.Join(runners.GitSettings(c.project.Config.Relay.Env, off...), ", ") + "]"
 		}
 		c.add(Warn, "commits", what, fix)
 	}

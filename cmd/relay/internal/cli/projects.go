@@ -75,7 +75,7 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 		return p, err
 	}
 	said := exit.Diagnose(err).Messages
-	p.Damage = append(p.Damage, "the configuration has mistakes, and relay goes by the rest of it: "+said[0]+project.AndMore(len(said)-1))
+	p.Damage = append(p.Damage, "the configuration has mistakes, and relay uses the rest of it: "+said[0]+project.AndMore(len(said)-1))
 	return p, nil
 }
 
@@ -89,6 +89,6 @@ func (a *App) warn(warnings []string) {
 // WarnKilled warns of a run that was killed, and left what only relay work settles. No run may be active.
 func (a *App) WarnKilled(v *attempts.View) {
 	if v.Ledger.Status.State == "running" {
-		fmt.Fprint(a.Err, "relay: warning: the last run ended before it had put its work away; relay work settles what it left\n")
+		fmt.Fprint(a.Err, "relay: warning: the last run was killed before it had saved its work; relay work recovers it\n")
 	}
 }

@@ -45,9 +45,9 @@ func tidy(cmd *cobra.Command) {
 // argumentMistake says what a command takes that it was not given, or the other way round.
 func argumentMistake(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
-	e := &exit.UsageError{Message: cmd.CommandPath() + " wants " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
+	e := &exit.UsageError{Message: cmd.CommandPath() + " needs " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
 	if len(args) > len(wanted) {
-		e.Message = fmt.Sprintf("%s has no use for %s", cmd.CommandPath(), terminal.Quote(args[len(wanted)]))
+		e.Message = fmt.Sprintf("%s takes no argument %s", cmd.CommandPath(), terminal.Quote(args[len(wanted)]))
 	}
 	return e
 }
@@ -80,9 +80,9 @@ func FlagMistake(cmd *cobra.Command, err error) error {
 			e.Hint = "did you mean " + near + "?"
 		}
 	case errors.As(err, &bare):
-		e.Message = "--" + bare.GetFlag().Name + " wants a value"
+		e.Message = "--" + bare.GetFlag().Name + " needs a value"
 	case errors.As(err, &value):
-		e.Message = fmt.Sprintf("--%s wants %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), terminal.Quote(value.GetValue()))
+		e.Message = fmt.Sprintf("--%s must be %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), terminal.Quote(value.GetValue()))
 	}
 	return e
 }

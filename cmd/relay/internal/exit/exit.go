@@ -80,7 +80,7 @@ func Diagnose(err error) Diagnosis {
 	case errors.As(err, &refused):
 		d.Hint = refused.Hint
 	case errors.As(err, &none):
-		d.Code, d.Hint = NoRunner, "put right what that agent's CLI complains of, then relay work continues; relay check looks for the programs"
+		d.Code, d.Hint = NoRunner, "fix what that agent's CLI reports, then type relay work\nrelay check looks for the programs"
 	case errors.Is(err, reanchor.ErrNoRepository):
 		d.Messages, d.Hint = []string{"this folder is in no git repository"}, "type git init first, or name another folder with -C"
 	case errors.Is(err, reanchor.ErrBare):
@@ -90,7 +90,7 @@ func Diagnose(err error) Diagnosis {
 	case process.NoRoom(err), errors.Is(err, syscall.EMFILE):
 		d.Hint = "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		d.Hint = "relay must be able to write there; the sandbox of an agent's CLI forbids it: run relay outside; relay check looks at everything"
+		d.Hint = "relay must be able to write there: run it outside the sandbox of an agent's CLI\nrelay check looks at everything"
 	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):
 		d = Diagnosis{Code: Interrupted, Messages: []string{"interrupted"}}
 	case errors.As(err, new(syscall.Errno)):
@@ -171,7 +171,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
 	case errors.As(err, &edited):
 		return Diagnosis{Failure, append([]string{Message(edited)}, differences(edited.Diff)...),
-			"relay ledger accept takes the edit in; relay ledger repair drops it"}, true
+			"relay ledger accept keeps the edit\nrelay ledger repair discards it"}, true
 	case errors.As(err, &damage):
 		d := Diagnosis{Code: Failure, Hint: "relay ledger repair saves what can be read, and keeps a copy"}
 		for _, f := range damage.Faults[:min(len(damage.Faults), maxProblemsShown)] {

@@ -65,11 +65,11 @@ func holderHint(err error, e *attempts.HeldError) string {
 	case e.Foreign:
 		return "if that run is over, remove the file lock in relay's folder, then type the command again"
 	case errors.As(err, inUse) && (*inUse).Epic:
-		return stop + "; an epic of another id can be worked here meanwhile: relay init BLUEPRINT.md, with another title in it"
+		return stop + "\nrelay init BLUEPRINT.md, with another title in it, makes an epic that can be worked here meanwhile"
 	case errors.As(err, inUse):
-		return stop + "; to work on both, give one a checkout of its own: git worktree add"
+		return stop + "\nto work on both, give one a checkout of its own: git worktree add"
 	case e.Path != "":
 		return stop
 	}
-	return "relay status --watch follows it; Ctrl-C or TERM stops it cleanly"
+	return "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"
 }

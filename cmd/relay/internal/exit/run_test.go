@@ -14,10 +14,10 @@ func TestLimitsSayWhatToDo(t *testing.T) {
 		code       int
 		head, next string
 	}{
-		orchestrator.Deadline: {4, "stopped for its deadline; nothing is lost, relay work continues",
+		orchestrator.Deadline: {4, "stopped at its deadline; nothing is lost, relay work continues",
 			"relay work goes on from here; --until and relay.until set the deadline"},
 		orchestrator.CircuitBreaker: {3, "stopped early; nothing is lost",
-			"see relay show TASK for one of them, put right what they share, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"},
+			"see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"},
 		orchestrator.UnchargedRetries: {3, "stopped early; nothing is lost",
 			"relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"},
 		orchestrator.Failed: {3, "ended by an error; nothing recorded is lost", ""},

@@ -65,7 +65,7 @@ func updateText(u orchestrator.Update) string {
 	case orchestrator.UpdateReviewing:
 		msg = fmt.Sprintf("%s in review%s", u.Task, text.After(u.Text))
 	case orchestrator.UpdateMending:
-		msg = fmt.Sprintf("%s mending what reviewers found: %s", u.Task, u.Text)
+		msg = fmt.Sprintf("%s fixing what reviewers found: %s", u.Task, u.Text)
 	case orchestrator.UpdateCompleted:
 		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, text.Span(u.Elapsed), u.Counts.Completed, u.Counts.Total, text.After(u.Text))
 	case orchestrator.UpdateFailed:

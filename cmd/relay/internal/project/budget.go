@@ -149,13 +149,13 @@ func (c *Caps) check(h agentModel, l budgetCap) error {
 	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
 	case c.accuracyOn(h, false) == notHeld:
-		return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: agent %s does not say what it uses", l.key, h.name), Code: exit.Invalid,
-			Hint: "take the cap out, or use an agent that says what it uses"}
+		return &exit.Hinted{Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: exit.Invalid,
+			Hint: "remove the cap, or use an agent that reports its usage"}
 	case h.model == "":
-		return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: agent %s does not say what it costs, and chooses its model itself", l.key, h.name), Code: exit.Invalid,
+		return &exit.Hinted{Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: exit.Invalid,
 			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name)}
 	}
-	return &exit.Hinted{Err: fmt.Errorf("%s cannot be kept: nobody knows what %s costs, the model of agent %s", l.key, text.Line(h.model, 60), h.name), Code: exit.Invalid,
+	return &exit.Hinted{Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, text.Line(h.model, 60), h.name), Code: exit.Invalid,
 		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model))}
 }
 
@@ -200,7 +200,7 @@ func (c *Caps) Text() string {
 		}
 	}
 	if len(all) == 0 {
-		return "nothing is capped"
+		return "no caps"
 	}
 	return strings.Join(all, ", ")
 }

@@ -137,7 +137,7 @@ func IsActive(v *attempts.View) bool {
 
 // ErrNoRun returns the error of commands that need a run when none is active.
 func ErrNoRun() error {
-	return &exit.Hinted{Err: errors.New("no run is on"), Hint: "relay work begins one, and reads epic.yml as it is by then"}
+	return &exit.Hinted{Err: errors.New("no run is active"), Hint: "relay work starts one, with epic.yml as it is then"}
 }
 
 // Reloading is the reason of a run that goes on as another one.

@@ -35,7 +35,7 @@ func (p *Project) Plan() (*Plan, error) {
 		return nil, errNoEpic(p.Rel(path))
 	case errors.As(err, &odd):
 		return nil, &exit.Hinted{Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
-			Hint: "take it away, and put the plan back; that of each run is in " + p.Rel(p.File(attempts.RunsDir))}
+			Hint: "remove it, and restore the plan\nthe plan of each run is in " + p.Rel(p.File(attempts.RunsDir))}
 	case err != nil:
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (p *Project) LastRunPlan(view *attempts.View, mistakes error) (*Plan, strin
 			continue
 		}
 		said := exit.Diagnose(mistakes).Messages
-		return pl, said[0] + AndMore(len(said)-1) + "; this goes by the plan of the last run, " + p.Rel(p.RunPlanFile(run.Name())), nil
+		return pl, said[0] + AndMore(len(said)-1) + "; using the plan of the last run, " + p.Rel(p.RunPlanFile(run.Name())), nil
 	}
 	return nil, "", mistakes
 }
@@ -133,14 +133,14 @@ func (p *Project) planInForce(view *attempts.View, pl *Plan, mistakes error) (no
 		return pl, "", mistakes
 	}
 	if !IsActive(view) {
-		return pl, "epic.yml has changed since the last run, which went by " + p.Rel(p.RunPlanFile(run)), nil
+		return pl, "epic.yml has changed since the last run, which used " + p.Rel(p.RunPlanFile(run)), nil
 	}
 	if now, err = ParsePlan(p.Rel(p.RunPlanFile(run)), kept); err != nil {
 		return pl, "", mistakes
 	}
-	warning = "epic.yml has changed since this run began, which goes by the plan it had then: relay reload applies it"
+	warning = "epic.yml has changed since this run began, which follows the plan it had then: relay reload applies it"
 	if mistakes != nil {
-		warning = "epic.yml has changed since this run began, and has mistakes now; the run goes by the plan it had then: relay reload names them"
+		warning = "epic.yml has changed since this run began, and has mistakes now; the run follows the plan it had then: relay reload lists them"
 	}
 	return now, warning, nil
 }

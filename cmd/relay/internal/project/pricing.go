@@ -68,9 +68,9 @@ func (p *Project) prices() runners.Prices {
 type accuracy string
 
 const (
-	perRequest accuracy = "held to within one request"
-	atItsEnd   accuracy = "held at the end of an attempt only"
-	notHeld    accuracy = "cannot be held"
+	perRequest accuracy = "enforced to within one request"
+	atItsEnd   accuracy = "enforced at the end of an attempt only"
+	notHeld    accuracy = "cannot be enforced"
 )
 
 // accuracyOn reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.

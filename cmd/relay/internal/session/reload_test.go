@@ -20,8 +20,8 @@ func TestNotTold(t *testing.T) {
 		message, hint string
 	}{
 		{errors.ErrUnsupported, "a run on this system cannot be told to reload", "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"},
-		{fmt.Errorf("os: %w", os.ErrProcessDone), "no run is on", "relay work begins one, and reads epic.yml as it is by then"},
-		{syscall.EPERM, "process 42 is another user's", "have whoever began that run type relay reload"},
+		{fmt.Errorf("os: %w", os.ErrProcessDone), "no run is active", "relay work starts one, with epic.yml as it is then"},
+		{syscall.EPERM, "process 42 is another user's", "ask the user who started that run to type relay reload"},
 		{syscall.EINVAL, "tell process 42: invalid argument", "relay check looks at the repository, the disk and the programs"},
 	} {
 		d := exit.Diagnose(notTold(h, c.err))

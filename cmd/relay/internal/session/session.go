@@ -61,7 +61,7 @@ func Run(ctx context.Context, o *Options, t Target) error {
 	defer stop.release()
 	s := &session{o: o, project: p, plan: pl, guardian: guardian, watcher: watcher, stop: stop, until: until}
 	if !until.IsZero() {
-		s.remarks = []string{"this run ends at " + until.Local().Format(time.RFC3339) + ", whatever is left by then"}
+		s.remarks = []string{"this run ends at " + until.Local().Format(time.RFC3339) + ", even if tasks are left"}
 	}
 	sum, err := s.work(ctx)
 	closing := guardian.Close()
@@ -149,14 +149,14 @@ func (s *session) reread() {
 		if len(said) > 1 {
 			said = []string{said[0], fmt.Sprintf("and %d more", len(said)-1)}
 		}
-		s.remarks = []string{"relay reload: epic.yml cannot be followed, this run keeps to the plan before it: " + strings.Join(said, "; ")}
+		s.remarks = []string{"relay reload: epic.yml cannot be used, so this run keeps the previous plan: " + strings.Join(said, "; ")}
 		return
 	}
 	changes := project.ComparePlans(s.plan, pl).String()
 	if changes == "" {
 		changes = "no task has changed"
 	}
-	s.remarks = []string{"relay reload: this run goes by epic.yml as it is now; " + changes}
+	s.remarks = []string{"relay reload: this run uses epic.yml as it is now; " + changes}
 	s.plan = pl
 }
 
@@ -179,9 +179,9 @@ func (s *session) extend(ctx context.Context, why orchestrator.Reason) bool {
 	if len(ids) == 0 {
 		return false
 	}
-	s.remarks = []string{"added, for the review of the whole epic wants it: " + strings.Join(ids, ", ")}
+	s.remarks = []string{"added for the review of the whole epic: " + strings.Join(ids, ", ")}
 	if changes := project.ComparePlans(s.plan, pl).String(); changes != "" {
-		s.remarks = append(s.remarks, "this run goes by epic.yml as it is now; "+changes)
+		s.remarks = append(s.remarks, "this run uses epic.yml as it is now; "+changes)
 	}
 	if pl, err = s.project.Plan(); err != nil {
 		s.watcher.Say(exit.Message(err))

@@ -49,10 +49,10 @@ func (s *stopper) serve() {
 		switch count++; count {
 		case 1:
 			s.first.Store(sig)
-			s.tell("stopping: asking what runs to end; once more kills it")
+			s.tell("stopping: running attempts are asked to end; once more kills them")
 			s.cancel(stopCause(sig))
 		case 2:
-			s.tell("killing what runs; once more ends relay at once")
+			s.tell("killing running attempts; once more ends relay at once")
 			s.kill()
 		default:
 			os.Exit(exit.OfSignal(s.signal()))
@@ -63,7 +63,7 @@ func (s *stopper) serve() {
 // reload drains the run that is on.
 func (s *stopper) reload() {
 	if s.drains.ask() {
-		s.tell("reload: nothing new is started; when what runs has ended, the next run goes by epic.yml as it is then")
+		s.tell("reload: nothing new is started; when running attempts have ended, the next run uses epic.yml as it is then")
 	}
 }
 

@@ -63,14 +63,14 @@ func (r *DryRun) sum() string {
 	jobs, least := text.Count(r.Jobs, "job"), ""
 	if r.BasedOn == 0 {
 		if r.Jobs > 1 {
-			least = ", at least " + r.at(r.Chain) + " with any number"
+			least = ", at least " + r.at(r.Chain) + " with more jobs"
 		}
 		return r.points() + " with " + jobs + least + "; no task is done yet that would tell how long a point takes"
 	}
 	if r.Jobs > 1 {
-		least = "; with any number at least " + r.at(min(r.Chain, r.P50))
+		least = "; with more jobs at least " + r.at(min(r.Chain, r.P50))
 	}
-	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (going by %s done)", r.at(r.P50), jobs, r.at(r.P90), least, text.Count(r.BasedOn, "task"))
+	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, text.Count(r.BasedOn, "task"))
 	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
 		text += "; not all by " + Printer{Now: r.now}.nearTime(r.until) + ", about " + formatEstimate(late) + " more"
 	}

@@ -57,7 +57,7 @@ func heardWords(h *attempts.Heard) string {
 		parts = append(parts, s.Reviewer+" has answered")
 	}
 	for _, r := range h.Rounds {
-		parts = append(parts, fmt.Sprintf("%s, and the agent mends it in round %d", r.Verdict, r.Number))
+		parts = append(parts, fmt.Sprintf("%s, and the agent fixes it in round %d", r.Verdict, r.Number))
 	}
 	return strings.Join(parts, "; ")
 }

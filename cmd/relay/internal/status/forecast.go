@@ -109,7 +109,7 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 			shown += ", but the run ends at " + l.nearTime(*until)
 		}
 	}
-	shown += fmt.Sprintf(" (going by %s done)", text.Count(f.BasedOn, "task"))
+	shown += fmt.Sprintf(" (estimated from %s done)", text.Count(f.BasedOn, "task"))
 	if len(f.Of) > 0 {
 		shown += "; only " + text.Some(f.Of, 5) + " and what that needs"
 	}

@@ -60,7 +60,7 @@ func (l Printer) doubtful(w io.Writer, tasks []Task) {
 		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(doubtText(t.ID, t.Doubtful), l.Width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
-		fmt.Fprintf(w, "  and %d more tasks whose tests prove less than before\n", rest)
+		fmt.Fprintf(w, "  and %d more tasks with weakened tests\n", rest)
 	}
 }
 

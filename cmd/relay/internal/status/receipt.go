@@ -45,7 +45,7 @@ func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 var resultSources = map[attempts.ResultSource]string{
 	attempts.ResultLoose:     "result: from a block of the agent's last message without relay's mark",
 	attempts.ResultChecks:    "result: the agent gave none; the task's checks decided",
-	attempts.ResultReviewers: "result: the agent gave none when it had mended what reviewers found; the reviewers decided",
+	attempts.ResultReviewers: "result: the agent gave none when it had fixed what reviewers found; the reviewers decided",
 	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
 }
 

@@ -18,7 +18,7 @@ func TestTellReceipt(t *testing.T) {
 		{attempts.Receipt{}, ""},
 		{attempts.Receipt{ResultFrom: attempts.ResultLoose}, "result: from a block of the agent's last message without relay's mark"},
 		{attempts.Receipt{ResultFrom: attempts.ResultChecks}, "result: the agent gave none; the task's checks decided"},
-		{attempts.Receipt{ResultFrom: attempts.ResultReviewers}, "result: the agent gave none when it had mended what reviewers found; the reviewers decided"},
+		{attempts.Receipt{ResultFrom: attempts.ResultReviewers}, "result: the agent gave none when it had fixed what reviewers found; the reviewers decided"},
 		{attempts.Receipt{ResultFrom: attempts.ResultAsked}, "result: given when the agent was asked for it once more"},
 		{attempts.Receipt{AlreadyDone: true}, "already done: nothing had to change, and its checks pass on the commit that the attempt began from"},
 	} {

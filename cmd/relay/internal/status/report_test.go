@@ -204,7 +204,7 @@ func TestDoubtfulTasksNeedYou(t *testing.T) {
 	var out bytes.Buffer
 	Printer{Width: 200}.needsYou(&out, s)
 	got := out.String()
-	if strings.Count(got, "look at its tests") != 10 || !strings.Contains(got, "  and 2 more tasks whose tests prove less than before\n") {
+	if strings.Count(got, "look at its tests") != 10 || !strings.Contains(got, "  and 2 more tasks with weakened tests\n") {
 		t.Errorf("got %s", got)
 	}
 	if !s.hasWork() {

@@ -90,7 +90,7 @@ func (l Printer) RunSummary(w io.Writer, s orchestrator.Summary, now *Report) {
 		l.note(w, suspendText(s.Naps))
 	}
 	if now.PlanChanged {
-		l.note(w, "epic.yml has changed since this run began: the next relay work goes by it")
+		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
 	}
 	if u := s.Usage; u != (attempts.Usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", text.Usage(u))
@@ -141,7 +141,7 @@ func (l Printer) workLocation() string {
 	}
 	where := "the work is on the branch " + l.Branch + ": git log " + l.Branch + "\n"
 	if l.From == "" {
-		return where + "relay finish --into BRANCH lands it on a branch of yours: it began on none, but where HEAD was detached"
+		return where + "relay finish --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
 	}
 	return where + "relay finish lands it on the branch it began from"
 }

@@ -21,7 +21,7 @@ type Printer struct {
 	Now     time.Time
 	Width   int
 	Verbose bool
-	Dead    bool   // no run is on: what is in progress was interrupted
+	Dead    bool   // no run is active: what is in progress was interrupted
 	Branch  string // that has the work; "" : the one that is checked out
 	From    string // the branch the epic began from; "" : none
 	Shared  bool   // the tasks worked side by side in the user's checkout
@@ -182,11 +182,11 @@ func runText(r Run, now time.Time) string {
 		}
 		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
 	case crashed:
-		return fmt.Sprintf("the last one (process %d) died without a word; relay work continues", r.PID)
+		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
 	why := strings.ReplaceAll(r.Reason, "_", " ")
 	if r.Reason == string(orchestrator.NoRunnableTasks) {
-		if why = "what could be done is done"; *r.ExitCode == exit.OK {
+		if why = "nothing is left that can run"; *r.ExitCode == exit.OK {
 			why = "the tasks you named are completed"
 		}
 	}

@@ -34,6 +34,6 @@ func (l Printer) usage(w io.Writer, s *Report) {
 		}
 	}
 	if unpriced > 0 && s.Usage.CostUSD > 0 {
-		fmt.Fprintf(w, "       not in it: what %s cost, whose price nobody knew\n", text.Count(unpriced, "attempt"))
+		fmt.Fprintf(w, "       not included: what %s cost, whose price nobody knew\n", text.Count(unpriced, "attempt"))
 	}
 }

@@ -60,7 +60,7 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 		err := copyFile(out, filepath.Join(folder, "transcript.jsonl"))
 		var none *exit.Hinted
 		if errors.As(err, &none) && len(a.Receipt.Checks) > 0 {
-			none.Hint = "no agent has begun (relay show " + a.Task + " --checks says why), or somebody removed it"
+			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
 		}
 		return err
 	}
@@ -74,7 +74,7 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 			return err
 		}
 		if c.SHA256 != "" && sum != c.SHA256 {
-			fmt.Fprintf(out, "\n== this is not what %s printed: somebody has changed %s since\n", c.Name, c.Log)
+			fmt.Fprintf(out, "\n== this is not what %s printed: %s was changed since\n", c.Name, c.Log)
 		}
 	}
 	if len(a.Receipt.Checks) == 0 {
@@ -92,7 +92,7 @@ func copyFile(w io.Writer, path string) error {
 func copySummed(w io.Writer, path string) (sum string, err error) {
 	f, err := runners.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", &exit.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or somebody removed it"}
+		return "", &exit.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or it was removed"}
 	}
 	if err != nil {
 		return "", err

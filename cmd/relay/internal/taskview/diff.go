@@ -29,7 +29,7 @@ func (a *Attempt) diff(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if hasCommit(ctx, p, at.Landed) {
-		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the step of the branch that it landed with\n", at.ID)
+		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
 		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out)
 	}
 	if patch := p.File("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {

@@ -44,7 +44,7 @@ func TestDiffOfAnAttemptWhoseCommitsAreGone(t *testing.T) {
 	if err := (&Attempt{App: app, Project: p, Task: "T1", Attempt: at}).diff(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "\n+work\n") || !strings.Contains(said.String(), "relay: warning: the commits of attempt 1 are gone; this is the step of the branch that it landed with\n") {
+	if !strings.Contains(out.String(), "\n+work\n") || !strings.Contains(said.String(), "relay: warning: the commits of attempt 1 are gone; this is the change that it landed with\n") {
 		t.Errorf("got %s, said %s", &out, &said)
 	}
 }

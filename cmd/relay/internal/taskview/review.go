@@ -39,8 +39,8 @@ func (a *Attempt) review() error {
 			fmt.Fprintln(w, "  "+text.Line(msg, max(l.Width-2, 20)))
 		}
 	}
-	writeFindings(l, w, "put off, for it is not grave", r.Deferred)
-	writeFindings(l, w, "noted, for it is not about this change", r.Noted)
+	writeFindings(l, w, "deferred, because it is minor", r.Deferred)
+	writeFindings(l, w, "noted, because it is not about this change", r.Noted)
 	writeProofs(l, w, r.Proofs)
 	return nil
 }
@@ -51,7 +51,7 @@ func verdictText(d review.Decision, r *attempts.Reviewed) string {
 		msg = ": " + string(d)
 	}
 	if r.Rounds > 0 {
-		msg += ", after " + text.Count(r.Rounds, "round") + " of mending"
+		msg += ", after " + text.Count(r.Rounds, "round") + " of fixes"
 	}
 	if r.Split {
 		msg += "; the reviewers disagree"

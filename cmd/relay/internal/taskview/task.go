@@ -53,7 +53,7 @@ func New(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Gra
 // Pick returns the attempt of a number, or with 0 the last one. It fails when there is none.
 func Pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt, error) {
 	if len(rec.Attempts) == 0 {
-		return nil, &exit.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay work runs what is pending"}
+		return nil, &exit.Hinted{Err: fmt.Errorf("%s has not been tried yet", task), Hint: "relay work runs all pending tasks"}
 	}
 	if number == 0 {
 		return &rec.Attempts[len(rec.Attempts)-1], nil
@@ -78,7 +78,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
 	}
 	if len(s.Doubtful) > 0 {
-		fmt.Fprintf(w, "  its tests prove less than before:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID, s.ID)
+		fmt.Fprintf(w, "  its tests were weakened:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID, s.ID)
 	}
 	if len(s.RootCauses) > 0 && s.Status == attempts.BlockedOn {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", text.Some(s.RootCauses, 8))
