@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/epic/globs"
 )
 
 // The keys of epic.yml, in the order in which Encode writes them.
@@ -243,7 +245,7 @@ func (r *reader) priority(t *Task, n *yaml.Node) {
 func (r *reader) paths(n *yaml.Node, what string, at *[]Place) []string {
 	paths := r.texts(n, what, at)
 	for k := range paths {
-		paths[k] = CleanPath(paths[k])
+		paths[k] = globs.CleanPath(paths[k])
 	}
 	return paths
 }

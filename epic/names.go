@@ -1,7 +1,6 @@
 package epic
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -94,14 +93,6 @@ func strayBackslash(p string) bool {
 		i++
 	}
 	return false
-}
-
-// CleanPath drops a leading ./ so that one file has one spelling.
-func CleanPath(p string) string {
-	for strings.HasPrefix(p, "./") {
-		p = cmp.Or(strings.TrimLeft(p[2:], "/"), ".")
-	}
-	return p
 }
 
 // quoted shows a value in a message: escaped, so that it cannot drive a terminal, and short.

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/globs"
 	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/review"
@@ -59,12 +60,12 @@ func readCommand(run string) command {
 			begins, script = true, false
 		case begins && prefix.MatchString(word):
 		case begins:
-			c.scripts = append(c.scripts, epic.CleanPath(word))
+			c.scripts = append(c.scripts, globs.CleanPath(word))
 			begins, script = false, interpreter.MatchString(path.Base(word))
 		case script && strings.HasPrefix(word, "-"):
 			begins, script = strings.HasSuffix(word, "c"), word != "-m" && !strings.HasSuffix(word, "c")
 		case script:
-			c.scripts = append(c.scripts, epic.CleanPath(word))
+			c.scripts = append(c.scripts, globs.CleanPath(word))
 			script = false
 		}
 	}
@@ -132,7 +133,7 @@ func (g *ground) decides(t *epic.Task, p string) bool {
 
 // named reports whether a task names a path itself among its files.
 func named(t *epic.Task, p string) bool {
-	return slices.ContainsFunc(t.Files, func(file string) bool { return epic.CleanPath(file) == p })
+	return slices.ContainsFunc(t.Files, func(file string) bool { return globs.CleanPath(file) == p })
 }
 
 // namesChange reports whether a task names a changed file, by its old name or its new one.

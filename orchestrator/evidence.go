@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/globs"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -58,7 +59,7 @@ func protectedHits(globs []string, names []reanchor.Change) []string {
 }
 
 // covers is epic.Covers.
-func covers(glob, p string) bool { return epic.Covers(glob, p) }
+func covers(glob, p string) bool { return globs.Covers(glob, p) }
 
 // trial runs acceptance commands for one attempt in one place.
 type trial struct {

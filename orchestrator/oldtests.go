@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/globs"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
@@ -88,7 +89,7 @@ func (c *checkout) onlyMore(ctx context.Context, a engine.Attempt, n reanchor.Ch
 func (c *checkout) checkScripts(ctx context.Context, a engine.Attempt) []string {
 	var found []string
 	add := func(p string) {
-		if p = epic.CleanPath(p); p != "" && !slices.Contains(found, p) && len(found) < maxScripts {
+		if p = globs.CleanPath(p); p != "" && !slices.Contains(found, p) && len(found) < maxScripts {
 			found = append(found, p)
 		}
 	}
@@ -120,7 +121,7 @@ func (c *checkout) helpers(ctx context.Context, commit, script string) (found []
 		return nil // there is no such file
 	}
 	for _, m := range readsIn.FindAllStringSubmatch(string(text), -1) {
-		for _, p := range []string{epic.CleanPath(m[1]), path.Join(path.Dir(script), path.Base(m[1]))} {
+		for _, p := range []string{globs.CleanPath(m[1]), path.Join(path.Dir(script), path.Base(m[1]))} {
 			if helps(script, p) {
 				found = append(found, p)
 			}

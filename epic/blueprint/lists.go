@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"relay/epic"
+	"relay/epic/globs"
 )
 
 // value adds to a field that is a list. raw is the whole of what was written, kept as description when the value is only
@@ -47,7 +48,7 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 		}
 		for _, s := range parts {
 			if s.code {
-				list = append(list, epic.CleanPath(s.text))
+				list = append(list, globs.CleanPath(s.text))
 				d.at[f] = append(d.at[f], piece.place())
 			}
 			more = more || !s.code && strings.ContainsFunc(s.text, isWord)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/epic"
+	"relay/epic/globs"
 )
 
 // fileClaims keep tasks that declare the same files from running at once: each would be done without the other's
@@ -14,19 +14,22 @@ import (
 // claim; files that conflicted when a task was to land belong to its claims from then on.
 //
 // A task that waits for a claim is not in the ready queue, so it is not looked at again and again. When a claim is
-// released, only the most urgent of the tasks that declare the same file is made ready: no two of them can run.
+// released, only the most urgent of the tasks that are in the same group of declarations is made ready: no two of them can
+// run.
 type fileClaims struct {
-	byTask []epic.Lease // by task; nil: the schedule has no claims
-	shared [][]int32    // by task: the numbers of those of its declarations that other tasks spell the same
+	byTask []globs.FileClaims // by task; nil: the schedule has no claims
+	shared [][]int32          // by task: the numbers of those groups of its declarations that other tasks are in, too
 
-	holders     []int           // tasks that hold their claim now
-	waiting     map[int][]int   // by holder: tasks that declare the same files, spelled differently
-	inUse       map[int32]bool  // by declaration: a task holds it
-	queues      map[int32][]int // by declaration: tasks that wait for it, as a heap
-	promotedFor map[int][]int32 // by promoted task: the declarations it was promoted for
+	numbers     map[string]int32 // of the groups that more than one task is in
+	holders     []int            // tasks that hold their claim now
+	waiting     map[int][]int    // by holder: tasks that declare the same files in another group
+	inUse       map[int32]bool   // by group: a task holds a claim in it, or one that overlaps all of it
+	closed      map[int][]int32  // by holder: the groups that its claim overlaps, and that tasks wait for therefore
+	queues      map[int32][]int  // by group: tasks that wait for it, as a heap
+	promotedFor map[int][]int32  // by promoted task: the groups it was promoted for
 
-	contested     map[int]epic.Lease // by task that could not land: the files that conflicted
-	beforeLanding map[int]epic.Lease // by task that waits for its landing: its claim before
+	contested     map[int]globs.FileClaims // by task that could not land: the files that conflicted
+	beforeLanding map[int]globs.FileClaims // by task that waits for its landing: its claim before
 }
 
 // WithFileClaims returns the schedule with file claims if wanted, else as it is.
@@ -34,27 +37,28 @@ func (s *Schedule) WithFileClaims(wanted bool) *Schedule {
 	if !wanted {
 		return s
 	}
-	s.claims = fileClaims{byTask: make([]epic.Lease, len(s.tasks)), shared: make([][]int32, len(s.tasks)), contested: map[int]epic.Lease{}}.unheld()
+	s.claims = fileClaims{byTask: make([]globs.FileClaims, len(s.tasks)), shared: make([][]int32, len(s.tasks)), contested: map[int]globs.FileClaims{}}.unheld()
 	first, number := make(map[string]int, len(s.tasks)), map[string]int32{}
+	s.claims.numbers = number
 	for i, t := range s.tasks {
 		files := slices.Concat(t.Files, s.contested[i])
-		s.claims.byTask[i] = epic.NewLease(files)
+		s.claims.byTask[i] = globs.NewFileClaims(files)
 		if len(files) > len(t.Files) {
-			s.claims.contested[i] = epic.NewLease(s.contested[i])
+			s.claims.contested[i] = globs.NewFileClaims(s.contested[i])
 		}
-		for _, file := range files {
-			k, met := first[file]
+		for _, group := range s.claims.byTask[i].Groups() {
+			k, met := first[group]
 			switch {
 			case !met:
-				first[file] = i
+				first[group] = i
 				continue
 			case k == i:
 				continue
 			}
-			n, numbered := number[file]
+			n, numbered := number[group]
 			if !numbered {
 				n = int32(len(number))
-				number[file] = n
+				number[group] = n
 				s.claims.shared[k] = append(s.claims.shared[k], n)
 			}
 			if !slices.Contains(s.claims.shared[i], n) {
@@ -74,8 +78,8 @@ func (l fileClaims) unheld() fileClaims {
 		return l
 	}
 	l.holders = nil
-	l.waiting, l.inUse, l.queues, l.promotedFor = map[int][]int{}, map[int32]bool{}, map[int32][]int{}, map[int][]int32{}
-	l.contested, l.beforeLanding = maps.Clone(l.contested), map[int]epic.Lease{}
+	l.waiting, l.inUse, l.closed, l.queues, l.promotedFor = map[int][]int{}, map[int32]bool{}, map[int][]int32{}, map[int32][]int{}, map[int][]int32{}
+	l.contested, l.beforeLanding = maps.Clone(l.contested), map[int]globs.FileClaims{}
 	return l
 }
 
@@ -96,8 +100,8 @@ func (s *Schedule) AddContested(i int, files []string) {
 	if s.claims.byTask == nil || len(files) == 0 {
 		return
 	}
-	s.claims.contested[i] = epic.NewLease(files)
-	s.claims.byTask[i] = slices.Concat(epic.NewLease(s.tasks[i].Files), s.claims.contested[i])
+	s.claims.contested[i] = globs.NewFileClaims(files)
+	s.claims.byTask[i] = slices.Concat(globs.NewFileClaims(s.tasks[i].Files), s.claims.contested[i])
 }
 
 // maxClaimedFiles is how many changed files are compared one by one; a task that changes more claims all files.
@@ -114,7 +118,7 @@ func (s *Schedule) AwaitLanding(i int, changed []string) {
 		changed = []string{"."}
 	}
 	l.beforeLanding[i] = l.byTask[i]
-	l.byTask[i] = slices.Concat(l.byTask[i], epic.NewLease(changed))
+	l.byTask[i] = slices.Concat(l.byTask[i], globs.NewFileClaims(changed))
 	l.acquire(i)
 }
 
@@ -142,12 +146,33 @@ func (s *Schedule) queueIfClaimed(i int) bool {
 		}
 	}
 	for _, k := range l.holders {
-		if l.byTask[k].Overlaps(l.byTask[i]) {
-			l.waiting[k] = append(l.waiting[k], i)
-			return true
+		if !l.byTask[k].Overlaps(l.byTask[i]) {
+			continue
 		}
+		if n := l.close(k, i); n >= 0 {
+			l.queues[n] = s.ready.push(l.queues[n], i)
+		} else {
+			l.waiting[k] = append(l.waiting[k], i)
+		}
+		return true
 	}
 	return false
+}
+
+// close looks for a group of task i all of whose claims overlap that of holder k, and keeps its other tasks from being
+// compared with k one by one. It returns the group, or -1.
+func (l *fileClaims) close(k, i int) int32 {
+	if len(l.shared[i]) == 0 {
+		return -1
+	}
+	for at, name := range l.byTask[i].Groups() {
+		if n, ok := l.numbers[name]; ok && slices.Contains(l.shared[i], n) && l.byTask[k].OverlapsGroup(l.byTask[i], at) {
+			l.inUse[n] = true
+			l.closed[k] = append(l.closed[k], n)
+			return n
+		}
+	}
+	return -1
 }
 
 // promoteBehind makes the tasks ready that are queued behind task i, which does not start now. It returns the most
@@ -166,7 +191,7 @@ func (s *Schedule) promoteBehind(i int) int {
 	return best
 }
 
-// promote makes the most urgent of the tasks ready that are queued for a shared declaration, unless it is in use. It
+// promote makes the most urgent of the tasks ready that are queued for a group, unless a task holds a claim in it. It
 // returns that task, or -1.
 func (s *Schedule) promote(n int32) int {
 	l := &s.claims
@@ -210,20 +235,24 @@ func (s *Schedule) releaseClaim(i int) {
 		s.ready.add(k)
 	}
 	delete(l.waiting, i)
-	for _, n := range l.shared[i] {
+	for _, n := range l.groups(i) {
 		delete(l.inUse, n)
 		s.promote(n)
 	}
+	delete(l.closed, i)
 }
 
-// waiters returns the tasks that the end of task i may let start; of those queued for the same declaration only the
+// groups returns the groups that nobody else may enter while task i holds its claim.
+func (l *fileClaims) groups(i int) []int32 { return slices.Concat(l.shared[i], l.closed[i]) }
+
+// waiters returns the tasks that the end of task i may let start; of those queued for the same group only the
 // first.
 func (l *fileClaims) waiters(i int) []int {
 	all := l.waiting[i]
 	if l.byTask == nil {
 		return all
 	}
-	for _, n := range l.shared[i] {
+	for _, n := range l.groups(i) {
 		if len(l.queues[n]) > 0 {
 			all = append(slices.Clip(all), l.queues[n][0])
 		}

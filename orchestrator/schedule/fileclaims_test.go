@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/globs"
 	"relay/orchestrator/schedule/scheduletest"
 )
 
@@ -19,10 +20,19 @@ func TestClaimsHideNothing(t *testing.T) {
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		e, _ := scheduletest.Layered(t, r, false, true)
+		share := scheduletest.Share
 		for i := range e.Tasks {
-			if seed%2 == 0 { // few words, and many who use them
+			switch {
+			case seed%2 == 0: // few words, and many who use them
 				k := r.IntN(4)
 				e.Tasks[i].Files = []string{"a/1", "b/1", "c/1", "e", "a/1"}[k : k+1+r.IntN(2)]
+			case seed%4 == 1: // globs of the same groups, and paths that belong to some of a group's
+				share = globs.Overlap
+				globs := []string{"s/*a*.go", "s/*b*.go", "s/*c*.go", "s/a.go", "s/b.go", "s/**/x", "s/**/y", "t/**/x", "*/**/z", "t/*a", "t/*b*a", "t/ba", "[st]/c"}
+				e.Tasks[i].Files = nil
+				for range r.IntN(3) {
+					e.Tasks[i].Files = append(e.Tasks[i].Files, globs[r.IntN(len(globs))])
+				}
 			}
 		}
 		g, err := epic.NewGraph(e)
@@ -36,7 +46,7 @@ func TestClaimsHideNothing(t *testing.T) {
 				fits := func(i int) bool { return out>>(i%64)&1 == 1 }
 				got := s.startNext(fits)
 				want := plain.startNext(func(i int) bool {
-					apart := !slices.ContainsFunc(running, func(k int) bool { return scheduletest.Share(e.Tasks[k].Files, e.Tasks[i].Files) })
+					apart := !slices.ContainsFunc(running, func(k int) bool { return share(e.Tasks[k].Files, e.Tasks[i].Files) })
 					if !apart {
 						held++
 					}
@@ -68,7 +78,7 @@ func TestDeclarations(t *testing.T) {
 	t.Parallel()
 	for _, a := range scheduletest.Declarations {
 		for _, b := range scheduletest.Declarations {
-			if got, want := epic.Overlap([]string{a}, []string{b}), scheduletest.Share([]string{a}, []string{b}); got != want {
+			if got, want := globs.Overlap([]string{a}, []string{b}), scheduletest.Share([]string{a}, []string{b}); got != want {
 				t.Errorf("%s and %s: got %v, want %v", a, b, got, want)
 			}
 		}
@@ -107,7 +117,9 @@ func BenchmarkSchedule(b *testing.B) {
 	for name, files := range map[string]func(i int) []string{
 		"no files": func(int) []string { return nil }, "own files": func(i int) []string { return []string{fmt.Sprintf("src/f%d.go", i), fmt.Sprintf("src/f%d_test.go", i)} },
 		"one file": func(int) []string { return []string{"go.mod"} }, "one file and own": func(i int) []string { return []string{fmt.Sprintf("src/f%d.go", i), "go.mod"} },
-		"globs": func(i int) []string { return []string{fmt.Sprintf("src/*%d.go", i%100)} },
+		"globs": func(i int) []string { // all different, and each overlaps each
+			return []string{fmt.Sprintf([]string{"src/*f%d*.go", "src/**/f%d_*.go", "s*/**/g%d"}[i%3], i)}
+		},
 	} {
 		e := &epic.Epic{}
 		for i := range 10_000 {

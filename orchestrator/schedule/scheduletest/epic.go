@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/globs"
 )
 
 // Declarations are ways in which a task can declare some of the files that tasks of a random epic change.
@@ -20,8 +21,8 @@ var files = []string{"a/1", "a/2", "b/1", "b/2", "c/1", "c/2", "d/1/x", "d/2/x",
 
 // Share reports whether two lists of declared files have one in common, by trying every file there is.
 func Share(a, b []string) bool {
-	covered := func(globs []string, p string) bool {
-		return slices.ContainsFunc(globs, func(g string) bool { return epic.Covers(g, p) })
+	covered := func(declared []string, p string) bool {
+		return slices.ContainsFunc(declared, func(g string) bool { return globs.Covers(g, p) })
 	}
 	return slices.ContainsFunc(files, func(p string) bool { return covered(a, p) && covered(b, p) })
 }

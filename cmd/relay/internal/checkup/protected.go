@@ -8,18 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic"
+	"relay/epic/globs"
 	"relay/reanchor"
 )
 
 // protected looks for globs that protect nothing of what is in the repository, and for links of which only the link is.
 func (c *checkup) protected(ctx context.Context) {
-	globs := slices.Clone(c.plan.Epic.Protected)
+	patterns := slices.Clone(c.plan.Epic.Protected)
 	for i := range c.plan.Epic.Tasks {
-		globs = append(globs, c.plan.Epic.Tasks[i].Protected...)
+		patterns = append(patterns, c.plan.Epic.Tasks[i].Protected...)
 	}
-	slices.Sort(globs)
-	if globs = slices.Compact(globs); len(globs) == 0 {
+	slices.Sort(patterns)
+	if patterns = slices.Compact(patterns); len(patterns) == 0 {
 		return
 	}
 	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-s", "-z"}, Limit: 256 << 20})
@@ -37,9 +37,9 @@ func (c *checkup) protected(ctx context.Context) {
 		}
 	}
 	covered := func(glob string) bool {
-		return slices.ContainsFunc(files, func(p string) bool { return epic.Covers(glob, p) })
+		return slices.ContainsFunc(files, func(p string) bool { return globs.Covers(glob, p) })
 	}
-	for _, glob := range globs {
+	for _, glob := range patterns {
 		if covered(glob) {
 			continue
 		}
@@ -49,13 +49,13 @@ func (c *checkup) protected(ctx context.Context) {
 		}
 		c.add(Warn, "protected", glob+" covers no file that git has", fix)
 	}
-	c.protectedLinks(globs, links)
+	c.protectedLinks(patterns, links)
 }
 
 // protectedLinks warns of links whose target anybody may change.
-func (c *checkup) protectedLinks(globs, links []string) {
+func (c *checkup) protectedLinks(patterns, links []string) {
 	safe := func(p string) bool {
-		return slices.ContainsFunc(globs, func(glob string) bool { return epic.Covers(glob, p) })
+		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, p) })
 	}
 	for _, link := range slices.DeleteFunc(links, func(p string) bool { return !safe(p) }) {
 		target, err := os.Readlink(filepath.Join(c.project.Root, filepath.FromSlash(link)))

@@ -1,4 +1,4 @@
-package epic
+package globs
 
 import (
 	"cmp"
@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// automaton reads paths from its first step on, and accepts those that lead behind its last one: what is below the files
-// and folders of a glob. Of two globs that cover a path in common both cover what could be below it, so that this is enough
-// to compare them, and it is of no matter that a/** is also a, and a/**/b also a/b.
-type automaton []step
+// globset accepts the paths that a glob covers, and what is below them: it reads a path from its first step to behind its
+// last one. Two globs that have a path in common also have one below it, so that nothing is lost when a/** is not taken for a
+// itself, nor a/**/b for a/b.
+type globset []step
 
-// step is one place of an automaton.
+// step is one place of a globset.
 type step struct {
 	on   runes
 	loop bool // it may be taken any number of times
@@ -44,7 +44,7 @@ func (s runes) normal() runes {
 	return joined
 }
 
-// others is every character that is not in s.
+// others returns every character that is not in s.
 func (s runes) others() runes {
 	var rest runes
 	next := rune(0)
@@ -78,16 +78,16 @@ func (s runes) meets(t runes) bool {
 type globParser struct {
 	glob  string
 	at    int
-	made  automaton
+	made  globset
 	spans []span // room for the steps with one character
 }
 
 func newParser(glob string) *globParser {
-	return &globParser{glob: glob, made: make(automaton, 0, len(glob)+2), spans: make([]span, 0, len(glob))}
+	return &globParser{glob: glob, made: make(globset, 0, len(glob)+2), spans: make([]span, 0, len(glob))}
 }
 
-// literally makes an automaton for one path.
-func literally(text string) automaton {
+// literally makes a globset for one path.
+func literally(text string) globset {
 	p := newParser(text)
 	for p.at < len(text) {
 		p.letter()
@@ -95,8 +95,8 @@ func literally(text string) automaton {
 	return p.done()
 }
 
-// parse makes an automaton for what a glob covers. Not ok: it matches nothing.
-func parse(glob string) (a automaton, ok bool) {
+// parse makes a globset for what a glob covers. Not ok: it matches nothing.
+func parse(glob string) (a globset, ok bool) {
 	p := newParser(glob)
 	for p.at < len(glob) {
 		switch glob[p.at] {
@@ -121,7 +121,7 @@ func parse(glob string) (a automaton, ok bool) {
 	return p.done(), true
 }
 
-func (p *globParser) done() automaton {
+func (p *globParser) done() globset {
 	return append(p.made, step{on: slash}, step{on: anything, loop: true})
 }
 
@@ -190,7 +190,7 @@ func (p *globParser) member() rune {
 }
 
 // intersect reports whether a path exists that both accept. When that would take more than what is left it says yes.
-func intersect(a, b automaton, left *int) bool {
+func intersect(a, b globset, left *int) bool {
 	width := len(b) + 1
 	if *left -= (len(a) + 1) * width; *left < 0 {
 		return true
@@ -223,7 +223,7 @@ func intersect(a, b automaton, left *int) bool {
 	return false
 }
 
-// taken is where a step leads that is taken at place i.
+// taken returns where a step leads that is taken at place i.
 func (s *step) taken(i int) int {
 	if s.loop {
 		return i

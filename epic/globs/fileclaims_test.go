@@ -1,4 +1,4 @@
-package epic
+package globs
 
 import (
 	"math/rand/v2"
@@ -110,9 +110,9 @@ func TestOverlapEnds(t *testing.T) {
 	}
 	long := make([]string, 2000)
 	for i := range long {
-		long[i] = strings.Repeat("*a", 100)
+		long[i] = strings.Repeat("*[a]", 100)
 	}
-	if !Overlap(long, []string{strings.Repeat("*b", 100) + "c"}) { // they overlap, but who is to find out
+	if !Overlap(long, []string{strings.Repeat("*b", 100) + "c"}) { // they do not overlap, but that would take long to find out
 		t.Error("no overlap, though")
 	}
 }
@@ -206,6 +206,54 @@ func TestOverlapMissesNothing(t *testing.T) {
 	}
 }
 
+// What is compared by segments is the same when it is compared by characters, and two claims of one group overlap.
+func TestSegmentsAgreeWithGlobset(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"a", "b", "ab", "*", "a*", "*b", "*a*", "b*a", "**", "a**b", "***", "*a*b*"}
+	starry := func(r *rand.Rand) string {
+		parts := make([]string, 1+r.IntN(4))
+		for i := range parts {
+			parts[i] = pieces[r.IntN(len(pieces))]
+		}
+		return strings.Join(parts, "/")
+	}
+	apart, groups := 0, 0
+	for seed := range uint64(60_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		c, o := NewFileClaims([]string{starry(r)}), NewFileClaims([]string{starry(r)})
+		if c[0].form == patterned || o[0].form == patterned {
+			t.Fatalf("%q or %q is not compared by segments", c[0].text, o[0].text)
+		}
+		got := c.Overlaps(o)
+		x, _ := c[0].steps()
+		y, _ := o[0].steps()
+		left := maxPairs
+		if want := intersect(x, y, &left); got != want {
+			t.Fatalf("%q and %q: got %v by segments, %v by characters", c[0].text, o[0].text, got, want)
+		}
+		if c[0].group() == o[0].group() && c[0].text != o[0].text {
+			if groups++; !got {
+				t.Fatalf("%q and %q are both in group %q, and do not overlap", c[0].text, o[0].text, c[0].group())
+			}
+		}
+		if !got && c.OverlapsGroup(o, 0) {
+			t.Fatalf("%q overlaps the group of %q, and not itself", c[0].text, o[0].text)
+		}
+		for _, mid := range []string{"ab*", "b*"} { // another claim of the same group
+			other := NewFileClaims([]string{strings.Replace(o[0].text, "*a*", "*"+mid, 1)})
+			if other[0].group() == o[0].group() && c.OverlapsGroup(o, 0) && !c.Overlaps(other) {
+				t.Fatalf("%q overlaps the group of %q, and not %q", c[0].text, o[0].text, other[0].text)
+			}
+		}
+		if !got {
+			apart++
+		}
+	}
+	if apart < 10_000 || groups < 500 {
+		t.Errorf("%d pairs were apart and %d in one group: this proves little", apart, groups)
+	}
+}
+
 func checkOverlap(t *testing.T, a, b, p string, overlap bool) {
 	t.Helper()
 	for _, g := range []string{a, b} {
@@ -238,7 +286,7 @@ func BenchmarkOverlap(b *testing.B) {
 		"paths": {"src/pkg/file17.go", "src/pkg/file18.go"}, "apart": {"src/**/*.go", "docs/**"},
 		"globs": {"src/**/*_test.go", "src/pkg/*.md"}, "glob and path": {"src/**/*.go", "src/pkg/sub/file.md"},
 	} {
-		l, m := NewLease([]string{pair[0]}), NewLease([]string{pair[1]})
+		l, m := NewFileClaims([]string{pair[0]}), NewFileClaims([]string{pair[1]})
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
