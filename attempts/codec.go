@@ -104,10 +104,10 @@ func bound(e *Event) {
 		stopped.Why, stopped.Relapsed = Clean(stopped.Why, bigText), boundedList(stopped.Relapsed)
 		e.RunStopped = &stopped
 	}
-	if e.Cooling != nil {
-		cooling := *e.Cooling
-		cooling.Why = Clean(cooling.Why, bigText)
-		e.Cooling = &cooling
+	if e.Cooldown != nil {
+		cooldown := *e.Cooldown
+		cooldown.Why = Clean(cooldown.Why, bigText)
+		e.Cooldown = &cooldown
 	}
 	if e.Waiting != nil {
 		waiting := *e.Waiting

@@ -27,7 +27,7 @@ type Event struct {
 	Finished   *Finished   `json:"finished,omitempty"`
 	Written    *Written    `json:"written,omitempty"`
 	Accepted   *Accepted   `json:"accepted,omitempty"`
-	Cooling    *Cooling    `json:"cooling,omitempty"`
+	Cooldown   *Cooldown   `json:"cooling,omitempty"`
 	Waiting    *Waiting    `json:"waiting,omitempty"`
 	Reviewed   *Heard      `json:"reviewed,omitempty"`
 	Undone     *Undone     `json:"undone,omitempty"`
@@ -54,7 +54,7 @@ const (
 	TypeFinished       Type = "finished" // a person put what has landed on the branch it belongs to
 	TypeWritten        Type = "written"  // the snapshot about to be put in place
 	TypeAccepted       Type = "accepted" // a foreign edit of the ledger taken in
-	TypeCooling        Type = "cooling"  // a runner is not to be asked for a while, in later runs neither
+	TypeCooldown       Type = "cooling"  // a runner is not to be asked for a while, in later runs neither
 	TypeWaiting        Type = "waiting"  // nothing can start for a while
 	TypeReviewed       Type = "reviewed" // what reviewers have said of an attempt under way: it is paid for
 	TypeEpicReviewed   Type = "epic_reviewed"

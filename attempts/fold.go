@@ -112,8 +112,8 @@ func (f *fold) apply(e *Event) {
 		l.Integration.Finished, l.Landed = e.Finished.Into, e.Finished.To
 	case e.Accepted != nil:
 		f.accept(e)
-	case e.Cooling != nil:
-		l.cool(e.Cooling, e.At)
+	case e.Cooldown != nil:
+		l.cool(e.Cooldown, e.At)
 	case e.Waiting != nil:
 		l.Waiting = e.Waiting
 	case e.EpicReviewed != nil:

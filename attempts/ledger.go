@@ -19,15 +19,15 @@ type Ledger struct {
 	Folded      Folded
 
 	// What follows is in the event logs only: it is over soon, and without it nothing goes wrong for long.
-	Cooling map[string]Cooling // by runner; some may be over
-	Refused map[string]Refusal // by runner that would not work when it was last asked
-	Waiting *Waiting           // nil: something runs, or can start
-	Until   time.Time          // the newest run's deadline
-	Chosen  []string           // tasks that the newest run is about, and what they depend on; empty: all
-	Why     string             // the newest run ended, in words
-	Run     string             // the newest run
-	Landed  string             // the commit that Integration.Finished was put at
-	Tip     string             // as in RunStopped of the newest run that has one
+	Cooldowns map[string]Cooldown // by runner; some may be over
+	Refused   map[string]Refusal  // by runner that would not work when it was last asked
+	Waiting   *Waiting            // nil: something runs, or can start
+	Until     time.Time           // the newest run's deadline
+	Chosen    []string            // tasks that the newest run is about, and what they depend on; empty: all
+	Why       string              // the newest run ended, in words
+	Run       string              // the newest run
+	Landed    string              // the commit that Integration.Finished was put at
+	Tip       string              // as in RunStopped of the newest run that has one
 	// Relapsed are the checks of completed tasks, and of the epic, that fail on Tip.
 	Relapsed []string
 	Sealed   string // what its tasks are measured by, as in RunStarted

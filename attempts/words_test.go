@@ -116,13 +116,6 @@ func withoutRuns(instead string) func(string, []string) ([]string, error) {
 	}
 }
 
-func TestWordsForBadLines(t *testing.T) {
-	t.Parallel()
-	if got, want := (&eventlog.BadLine{Number: 2, Why: "not JSON"}).Error(), "line 2: not JSON"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestWordsForLedgers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

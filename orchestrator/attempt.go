@@ -144,8 +144,8 @@ func (n *night) record(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: &f.Notes[i]})
 	}
 	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Number, Ended: &ended})
-	for _, cooling := range told.cooling {
-		events = append(events, attempts.Event{Type: attempts.TypeCooling, Task: a.Task.ID, Attempt: a.Number, Cooling: cooling})
+	for _, cooldown := range told.cooldown {
+		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Task: a.Task.ID, Attempt: a.Number, Cooldown: cooldown})
 	}
 	return ended, told, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }

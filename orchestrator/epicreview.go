@@ -137,8 +137,8 @@ func asked(l *attempts.Ledger) attempts.TaskRecord {
 func (n *night) judged(r attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
 	told := n.answered(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
-	for _, cooling := range told.cooling {
-		events = append(events, attempts.Event{Type: attempts.TypeCooling, Cooling: cooling})
+	for _, cooldown := range told.cooldown {
+		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -171,11 +171,11 @@ func judgeLog(t *testing.T, dir string, jobs int) {
 	running, last, note := 0, "", ""
 	err := attempts.Replay(dir, func(e attempts.Event) error {
 		switch {
-		case e.Cooling != nil:
+		case e.Cooldown != nil:
 			kinds = append(kinds, "cooling")
-			closed[e.Cooling.Runner] = e.Cooling.Until
-			if e.Cooling.Why == "" {
-				t.Errorf("event %d closes %s and does not say why", e.Seq, e.Cooling.Runner)
+			closed[e.Cooldown.Runner] = e.Cooldown.Until
+			if e.Cooldown.Why == "" {
+				t.Errorf("event %d closes %s and does not say why", e.Seq, e.Cooldown.Runner)
 			}
 		case e.Waiting != nil:
 			wait = e.Waiting

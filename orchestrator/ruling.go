@@ -14,9 +14,9 @@ import (
 
 // ruling is what an attempt's end says of its runner, its reviewers and its task.
 type ruling struct {
-	cooling []*attempts.Cooling // what later runs must know too
-	repeat  bool                // the runner's fault has been counted before
-	spent   string              // why nobody is asked for the task any more; "" : somebody is
+	cooldown []*attempts.Cooldown // what later runs must know too
+	repeat   bool                 // the runner's fault has been counted before
+	spent    string               // why nobody is asked for the task any more; "" : somebody is
 }
 
 // runnerFaults are the outcomes that say something of the runner or its provider, and nothing of the agent's work.
@@ -32,7 +32,7 @@ func (n *night) newPool() *runnerpool.Pool {
 	if !o.AskNow {
 		n.store.View(func(l *attempts.Ledger) {
 			pool.Learn(pastAttempts(l))
-			pool.Recall(l.Cooling, n.moment())
+			pool.Recall(l.Cooldowns, n.moment())
 		})
 	}
 	return pool
@@ -101,8 +101,8 @@ func (n *night) answered(a engine.Attempt, f engine.Result, e attempts.Ended) (t
 	alone, last := n.alone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
 		r := n.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: n.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}, now)
-		if r.Cooling != nil {
-			told.cooling = append(told.cooling, r.Cooling)
+		if r.Cooldown != nil {
+			told.cooldown = append(told.cooldown, r.Cooldown)
 		}
 		told.repeat = told.repeat || r.Repeat
 		if r.Barred {

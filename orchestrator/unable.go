@@ -65,10 +65,10 @@ func (f *Finding) lack(said []attempts.Said, missing []*reviewerError) {
 }
 
 // limits are what reviewers were told of their limits in an earlier round.
-func (f *Finding) limits() []attempts.Cooling {
-	var list []attempts.Cooling
+func (f *Finding) limits() []attempts.Cooldown {
+	var list []attempts.Cooldown
 	for _, u := range f.Unable {
-		list = append(list, attempts.Cooling{Runner: u.Name, Until: u.ResetAt, Named: true, Why: u.Why})
+		list = append(list, attempts.Cooldown{Runner: u.Name, Until: u.ResetAt, Named: true, Why: u.Why})
 	}
 	return list
 }

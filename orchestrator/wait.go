@@ -123,16 +123,16 @@ func because(why string) string {
 func (n *night) recalled() (events []attempts.Event, notes []string) {
 	if n.o.AskNow {
 		n.store.View(func(l *attempts.Ledger) {
-			for _, name := range slices.Sorted(maps.Keys(l.Cooling)) {
-				if l.Cooling[name].Until.After(n.now()) {
-					events = append(events, attempts.Event{Type: attempts.TypeCooling, Cooling: &attempts.Cooling{Runner: name, Why: "a person wants it asked at once"}})
+			for _, name := range slices.Sorted(maps.Keys(l.Cooldowns)) {
+				if l.Cooldowns[name].Until.After(n.now()) {
+					events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: &attempts.Cooldown{Runner: name, Why: "a person wants it asked at once"}})
 				}
 			}
 		})
 		return events, nil
 	}
 	now := n.moment()
-	for _, c := range n.pool.Cooling(now) {
+	for _, c := range n.pool.Cooldowns(now) {
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
 			c.Runner, clockText(c.Until), because(c.Why)))
 	}

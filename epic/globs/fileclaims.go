@@ -7,10 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// Overlap reports whether a file can exist that both lists of globs and paths cover. Where that would take long to find
-// out it says yes: to say no of files that two tasks share costs somebody's work, to say yes costs a wait.
-func Overlap(a, b []string) bool { return NewFileClaims(a).Overlaps(NewFileClaims(b)) }
-
 // FileClaims holds the globs and paths that a task declares, ready to be compared with those of many others.
 type FileClaims []fileClaim
 
@@ -144,7 +140,8 @@ func (c *fileClaim) overlapsGroup(o *fileClaim) bool {
 	return c.overlapsSegments(o, true)
 }
 
-// Overlaps reports whether a file can exist that a claim of each list covers: see Overlap.
+// Overlaps reports whether a file can exist that a claim of each list covers. Where that would take long to find out it
+// says yes: to say no of files that two tasks share costs somebody's work, to say yes costs a wait.
 func (c FileClaims) Overlaps(others FileClaims) bool {
 	left := maxPairs
 	for i := range c {

@@ -153,7 +153,7 @@ type Attempt struct {
 	// Unfinished is the earlier attempt that this one goes on from, if that can be done; its zero value is none.
 	Unfinished attempts.Attempt
 	// Closed are the reviewers that are not to be asked yet.
-	Closed []attempts.Cooling
+	Closed []attempts.Cooldown
 	// Heard is what reviewers had said of this attempt when its run was killed; nil: nothing.
 	Heard *attempts.Heard
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.

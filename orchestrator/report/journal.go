@@ -52,10 +52,10 @@ func (j *Journal) Add(e attempts.Event) {
 		run.StoppedAt, run.ExitCode, run.Reason, run.Why = &at, &code, e.RunStopped.Reason, e.RunStopped.Why
 	case e.Waiting != nil:
 		j.wait(Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
-	case e.Cooling != nil && e.Cooling.Until.IsZero():
-		j.wait(Wait{At: e.At, Kind: AgentFree, For: e.Cooling.Runner, Why: e.Cooling.Why})
-	case e.Cooling != nil:
-		j.wait(Wait{At: e.At, Kind: AgentCools, For: e.Cooling.Runner, Until: e.Cooling.Until, Why: e.Cooling.Why})
+	case e.Cooldown != nil && e.Cooldown.Until.IsZero():
+		j.wait(Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
+	case e.Cooldown != nil:
+		j.wait(Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
 	case e.Note != nil && e.Note.Kind == "switch":
 		j.turns = j.note(j.turns, e, e.Note.Kind, e.Note.Text)
 	default:

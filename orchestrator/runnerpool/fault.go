@@ -35,10 +35,10 @@ func (f Fault) refused() bool { return f.Outcome == attempts.Auth || f.Outcome =
 
 // Ruling is what follows from a fault.
 type Ruling struct {
-	Cooling *attempts.Cooling // the runner is not to be asked before; nil: nothing has changed
-	Repeat  bool              // part of what has been counted before
-	Own     int               // faults of this runner that are the task's own; 0: it is not blamed
-	Barred  bool              // the task has had so many that the runner is not asked for it any more
+	Cooldown *attempts.Cooldown // the runner is not to be asked before; nil: nothing has changed
+	Repeat   bool               // part of what has been counted before
+	Own      int                // faults of this runner that are the task's own; 0: it is not blamed
+	Barred   bool               // the task has had so many that the runner is not asked for it any more
 }
 
 // What a refused runner is left alone for: a sixth of the back-off at first, and never longer than a third of the longest.
@@ -81,7 +81,7 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	}
 	if p.close(r, f, now, counts) {
 		r.why, r.outcome = f.Why, f.Outcome
-		ruling.Cooling = &attempts.Cooling{Runner: name, Until: r.opens.Day.UTC(), Named: r.opens.Named, Why: f.Why, Outcome: f.Outcome}
+		ruling.Cooldown = &attempts.Cooldown{Runner: name, Until: r.opens.Day.UTC(), Named: r.opens.Named, Why: f.Why, Outcome: f.Outcome}
 	}
 	return ruling
 }

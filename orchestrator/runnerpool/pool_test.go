@@ -275,8 +275,8 @@ func (p *Pool) take(st step) string {
 	}
 	r := p.Fail("a", st.task, fault, now)
 	var words []string
-	if r.Cooling != nil {
-		words = append(words, "cools "+r.Cooling.Until.Sub(now.Day).String())
+	if r.Cooldown != nil {
+		words = append(words, "cools "+r.Cooldown.Until.Sub(now.Day).String())
 	}
 	if r.Own > 0 {
 		words = append(words, fmt.Sprint("own ", r.Own))
@@ -438,14 +438,14 @@ func TestWaitsAreSpread(t *testing.T) {
 	} {
 		p := night("a")
 		p.Jitter = c.jitter
-		cooling := p.fails("a", "X", attempts.Quota, 0, c.reset).Cooling
+		cooling := p.fails("a", "X", attempts.Quota, 0, c.reset).Cooldown
 		if cooling == nil || !cooling.Until.Equal(in(c.want)) || cooling.Named != (c.reset > 0) {
 			t.Errorf("%s: got %+v, want %s", name, cooling, c.want)
 		}
 		if rest := p.rest(p.runner("a"), "X", at(0)); rest != c.want {
 			t.Errorf("%s: got %s, want %s", name, rest, c.want)
 		}
-		if again := p.Fail("a", "Y", Fault{Outcome: attempts.Quota, ResetAt: in(c.reset)}, at(0)).Cooling; again != nil {
+		if again := p.Fail("a", "Y", Fault{Outcome: attempts.Quota, ResetAt: in(c.reset)}, at(0)).Cooldown; again != nil {
 			t.Errorf("%s: one reset was told twice: %+v", name, again)
 		}
 	}
@@ -471,11 +471,11 @@ func TestRecall(t *testing.T) {
 		"a program that was missing":  {off: 20 * time.Minute, outcome: attempts.Start},
 	} {
 		p := night("a")
-		p.Recall(map[string]attempts.Cooling{"a": {Runner: "a", Until: in(c.off), Named: c.named, Why: "limit", Outcome: c.outcome}}, at(0))
+		p.Recall(map[string]attempts.Cooldown{"a": {Runner: "a", Until: in(c.off), Named: c.named, Why: "limit", Outcome: c.outcome}}, at(0))
 		if rest := max(0, p.rest(p.runner("a"), "X", at(0))); rest != c.want {
 			t.Errorf("%s: got %s, want %s", name, rest, c.want)
 		}
-		if got := p.Cooling(at(0)); len(got) > 0 != (c.want > 0) {
+		if got := p.Cooldowns(at(0)); len(got) > 0 != (c.want > 0) {
 			t.Errorf("%s: cooling are %v", name, got)
 		}
 	}

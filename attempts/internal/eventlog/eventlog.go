@@ -116,8 +116,6 @@ type BadLine struct {
 	Why    string
 }
 
-func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Number, b.Why) }
-
 // Tail is what a crash has left at the end of a log: bytes that nobody was told are safe.
 type Tail struct {
 	Offset int64 // of the first byte to cut

@@ -35,12 +35,12 @@ func (s *Report) AddCooldowns(now time.Time) {
 	if w := l.Waiting; w != nil && s.Run.State == Running {
 		s.Waiting = &Wait{w.For, w.Until, w.Why}
 	}
-	for name, c := range l.Cooling {
+	for name, c := range l.Cooldowns {
 		if c.Until.After(now) && (s.Run.State == Running || !c.Refused()) { // the next run asks whoever has refused
-			s.Cooling = append(s.Cooling, Cooldown{name, c.Until, c.Why})
+			s.Cooldowns = append(s.Cooldowns, Cooldown{name, c.Until, c.Why})
 		}
 	}
-	slices.SortFunc(s.Cooling, func(a, b Cooldown) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Runner, b.Runner)) })
+	slices.SortFunc(s.Cooldowns, func(a, b Cooldown) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Runner, b.Runner)) })
 }
 
 // cooldowns says what keeps tasks from starting.
@@ -51,12 +51,12 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 	if wait := s.Waiting; wait != nil {
 		tell("wait", text.Line(l.waitText(wait), maxWhy))
 	}
-	for _, c := range s.Cooling {
+	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
 			tell("limit", text.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), text.After(c.Why)), maxWhy))
 		}
 	}
-	if len(s.Cooling) > 0 {
+	if len(s.Cooldowns) > 0 {
 		tell("", "relay work --ask-now asks at once"+stopFirst(s))
 	}
 }

@@ -62,7 +62,7 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 	ledger, wanted := view.Ledger, upstream(pl.Graph, o.Tasks)
 	if o.AskNow {
 		forgetful := *ledger
-		forgetful.Cooling = nil
+		forgetful.Cooldowns = nil
 		ledger = &forgetful
 	}
 	outlook := outlook(p, schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
@@ -112,7 +112,7 @@ func firstWait(o schedule.Estimator, turns []schedule.Slot, now time.Time) *Wait
 	for _, turn := range turns {
 		first = min(first, o.Opens(&o.Epic.Tasks[turn.Task]))
 	}
-	for name, c := range o.Ledger.Cooling {
+	for name, c := range o.Ledger.Cooldowns {
 		if len(turns) > 0 && first > 0 && c.Until.Sub(now) == first {
 			return &Wait{name, c.Until, c.Why}
 		}

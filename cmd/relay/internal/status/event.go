@@ -40,7 +40,7 @@ func EventText(e attempts.Event) string {
 	case e.Finished != nil:
 		f := e.Finished
 		return text.Line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
-	case e.Cooling != nil, e.Waiting != nil:
+	case e.Cooldown != nil, e.Waiting != nil:
 		return text.Line(cooldownText(who, e), maxLine)
 	case e.Reviewed != nil:
 		return text.Line(who+": "+heardWords(e.Reviewed), maxLine)
@@ -65,7 +65,7 @@ func heardWords(h *attempts.Heard) string {
 // cooldownText is an event that keeps tasks from starting, in words.
 func cooldownText(who string, e attempts.Event) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	c := e.Cooling
+	c := e.Cooldown
 	switch {
 	case c == nil:
 		return fmt.Sprintf("%s until %s for %s%s", who, at(e.Waiting.Until), e.Waiting.For, text.After(e.Waiting.Why))

@@ -73,7 +73,7 @@ func outlook(p *project.Project, o schedule.Estimator, now time.Time) schedule.E
 
 // cooldownOf returns how long a run that begins now waits before it asks a runner. A runner that has refused is asked at once.
 func cooldownOf(l *attempts.Ledger, name string, now time.Time) time.Duration {
-	c := l.Cooling[name]
+	c := l.Cooldowns[name]
 	if c.Refused() {
 		return 0
 	}

@@ -69,9 +69,9 @@ func TestFinishEstimate(t *testing.T) {
 		return &attempts.View{Ledger: &ledger, Running: true, Holder: v.Holder}
 	}
 	limited := until(time.Time{})
-	limited.Ledger.Cooling = map[string]attempts.Cooling{"codex": {Runner: "codex", Until: start.Add(12 * time.Hour)}, "claude": {Runner: "claude", Until: start.Add(4 * time.Hour)}}
+	limited.Ledger.Cooldowns = map[string]attempts.Cooldown{"codex": {Runner: "codex", Until: start.Add(12 * time.Hour)}, "claude": {Runner: "claude", Until: start.Add(4 * time.Hour)}}
 	starved := until(time.Time{})
-	starved.Ledger.Cooling = limited.Ledger.Cooling
+	starved.Ledger.Cooldowns = limited.Ledger.Cooldowns
 	starved.Ledger.Waiting = &attempts.Waiting{For: "codex", Until: start.Add(12 * time.Hour)}
 	chosen := until(time.Time{})
 	chosen.Ledger.Chosen = []string{"T2"}

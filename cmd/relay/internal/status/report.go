@@ -25,7 +25,7 @@ type Report struct {
 	From        string              `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
 	Finished    string              `json:"finished,omitempty"` // the branch that relay finish put all of that on
 	Waiting     *Wait               `json:"waiting,omitempty"`  // the run starts nothing for a while
-	Cooling     []Cooldown          `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Cooldowns   []Cooldown          `json:"cooling,omitempty"`  // runners that are not to be asked yet
 	Refused     []Refusal           `json:"refused,omitempty"`  // runners that would not work when they were last asked
 	Counts      orchestrator.Counts `json:"counts"`
 	Usage       attempts.Usage      `json:"usage"`

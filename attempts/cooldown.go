@@ -2,9 +2,9 @@ package attempts
 
 import "time"
 
-// Cooling says that a runner is not to be asked before a time. Without Until it may be asked again at once: a person
+// Cooldown says that a runner is not to be asked before a time. Without Until it may be asked again at once: a person
 // has said so.
-type Cooling struct {
+type Cooldown struct {
 	Runner string    `json:"runner"`
 	Until  time.Time `json:"until,omitzero"`
 	Named  bool      `json:"named,omitempty"` // by the provider, as the time its usage limit ends; else it is relay's own back-off
@@ -14,7 +14,7 @@ type Cooling struct {
 }
 
 // Refused reports whether the runner would not work for a reason that a person can put right.
-func (c Cooling) Refused() bool { return c.Outcome == Auth || c.Outcome == Start }
+func (c Cooldown) Refused() bool { return c.Outcome == Auth || c.Outcome == Start }
 
 // Waiting says that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
 type Waiting struct {
@@ -24,10 +24,10 @@ type Waiting struct {
 }
 
 // cool folds what is said of a runner. What is over is forgotten: it would tell nobody anything.
-func (l *Ledger) cool(c *Cooling, at time.Time) {
-	for name, known := range l.Cooling {
+func (l *Ledger) cool(c *Cooldown, at time.Time) {
+	for name, known := range l.Cooldowns {
 		if !known.Until.After(at) {
-			delete(l.Cooling, name)
+			delete(l.Cooldowns, name)
 		}
 	}
 	if c.Refused() {
@@ -35,11 +35,11 @@ func (l *Ledger) cool(c *Cooling, at time.Time) {
 	}
 	switch {
 	case c.Until.IsZero():
-		delete(l.Cooling, c.Runner)
-	case c.Until.After(l.Cooling[c.Runner].Until):
-		if l.Cooling == nil {
-			l.Cooling = make(map[string]Cooling)
+		delete(l.Cooldowns, c.Runner)
+	case c.Until.After(l.Cooldowns[c.Runner].Until):
+		if l.Cooldowns == nil {
+			l.Cooldowns = make(map[string]Cooldown)
 		}
-		l.Cooling[c.Runner] = *c
+		l.Cooldowns[c.Runner] = *c
 	}
 }

@@ -15,7 +15,7 @@ func TestCoolingIsFolded(t *testing.T) {
 	ten := clock()()
 	in := func(d time.Duration) time.Time { return ten.Add(d) }
 	cool := func(runner string, until time.Time) Event {
-		return Event{Type: TypeCooling, Cooling: &Cooling{Runner: runner, Until: until, Named: true, Why: "limit"}}
+		return Event{Type: TypeCooldown, Cooldown: &Cooldown{Runner: runner, Until: until, Named: true, Why: "limit"}}
 	}
 	_, g := plan(t, 2)
 	f := newFold(g, nil)
@@ -28,22 +28,22 @@ func TestCoolingIsFolded(t *testing.T) {
 		sameDecoding(t, line[:len(line)-1])
 		f.apply(&back)
 	}
-	until := func(runner string) time.Time { return f.ledger.Cooling[runner].Until }
+	until := func(runner string) time.Time { return f.ledger.Cooldowns[runner].Until }
 	fold(0, cool("claude", in(5*time.Hour)))
 	fold(0, cool("claude", in(time.Hour)))
 	fold(0, cool("codex", in(time.Minute)))
 	fold(time.Second, Event{Type: TypeRunStopped, RunStopped: &RunStopped{}})
 	fold(2*time.Second, Event{Type: TypeRunStarted, RunStarted: &RunStarted{EpicID: "x"}})
-	if !until("claude").Equal(in(5*time.Hour)) || !until("codex").Equal(in(time.Minute)) || f.ledger.Cooling["claude"].Why != "limit" {
-		t.Errorf("got %+v, want claude for five hours and codex for a minute", f.ledger.Cooling)
+	if !until("claude").Equal(in(5*time.Hour)) || !until("codex").Equal(in(time.Minute)) || f.ledger.Cooldowns["claude"].Why != "limit" {
+		t.Errorf("got %+v, want claude for five hours and codex for a minute", f.ledger.Cooldowns)
 	}
 	fold(time.Hour, cool("gemini", in(2*time.Hour)))
 	if !until("codex").IsZero() || until("gemini").IsZero() {
-		t.Errorf("got %+v, want codex forgotten", f.ledger.Cooling)
+		t.Errorf("got %+v, want codex forgotten", f.ledger.Cooldowns)
 	}
 	fold(time.Hour, cool("claude", time.Time{}))
 	if !until("claude").IsZero() || until("gemini").IsZero() {
-		t.Errorf("got %+v, want gemini alone", f.ledger.Cooling)
+		t.Errorf("got %+v, want gemini alone", f.ledger.Cooldowns)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestOlderAndNewerLogs(t *testing.T) {
 		f.apply(&e)
 	}
 	must(t, new(decoder).decode([]byte(`{"seq":99,"type":"cooling","cooling":{"runner":"a","until":"2126-01-01T00:00:00Z","mood":"bad"},"more":1}`), &e))
-	if f.apply(&e); f.ledger.Cooling["a"].Until.Year() != 2126 || len(f.ledger.Tasks) == 0 {
-		t.Errorf("got %+v", f.ledger.Cooling)
+	if f.apply(&e); f.ledger.Cooldowns["a"].Until.Year() != 2126 || len(f.ledger.Tasks) == 0 {
+		t.Errorf("got %+v", f.ledger.Cooldowns)
 	}
 }

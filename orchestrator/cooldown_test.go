@@ -17,8 +17,8 @@ func recorded(t *testing.T, dir string) []string {
 		switch {
 		case e.Note != nil:
 			log = append(log, e.Note.Kind+": "+e.Note.Text)
-		case e.Cooling != nil:
-			log = append(log, "cooling: "+e.Cooling.Runner+" "+stampText(e.Cooling.Until)+" "+e.Cooling.Why)
+		case e.Cooldown != nil:
+			log = append(log, "cooling: "+e.Cooldown.Runner+" "+stampText(e.Cooldown.Until)+" "+e.Cooldown.Why)
 		case e.Waiting != nil:
 			log = append(log, "waiting: "+e.Waiting.For+" "+stampText(e.Waiting.Until)+" "+e.Waiting.Why)
 		}

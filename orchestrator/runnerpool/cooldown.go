@@ -11,31 +11,31 @@ import (
 )
 
 // Closed are the reviewers that are not to be asked at now.
-func (p *Pool) Closed(now clock.Instant) []attempts.Cooling {
-	var list []attempts.Cooling
+func (p *Pool) Closed(now clock.Instant) []attempts.Cooldown {
+	var list []attempts.Cooldown
 	for _, name := range p.Panel {
 		if r := p.runner(name); r.opens.Rest(now) > 0 {
-			list = append(list, attempts.Cooling{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why})
+			list = append(list, attempts.Cooldown{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why})
 		}
 	}
 	return list
 }
 
-// Cooling lists the runners that are not to be asked now, by name, and since when they may be.
-func (p *Pool) Cooling(now clock.Instant) []attempts.Cooling {
-	var list []attempts.Cooling
+// Cooldowns lists the runners that are not to be asked now, by name, and since when they may be.
+func (p *Pool) Cooldowns(now clock.Instant) []attempts.Cooldown {
+	var list []attempts.Cooldown
 	for name, r := range p.runners {
 		if r.opens.Rest(now) > 0 {
-			list = append(list, attempts.Cooling{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why})
+			list = append(list, attempts.Cooldown{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why})
 		}
 	}
-	slices.SortFunc(list, func(a, b attempts.Cooling) int { return strings.Compare(a.Runner, b.Runner) })
+	slices.SortFunc(list, func(a, b attempts.Cooldown) int { return strings.Compare(a.Runner, b.Runner) })
 	return list
 }
 
 // Recall takes over what an earlier run was told. Its back-offs are of relay's own making: they are never longer than
 // they could be now, whatever the clock was then. Who began this run may have put right what was refused: that is asked.
-func (p *Pool) Recall(known map[string]attempts.Cooling, now clock.Instant) {
+func (p *Pool) Recall(known map[string]attempts.Cooldown, now clock.Instant) {
 	for name, c := range known {
 		off := c.Until.Sub(now.Day)
 		if off <= 0 || off > farthest || c.Refused() {
