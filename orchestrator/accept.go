@@ -183,7 +183,7 @@ func (g *ground) why(check numbered, s said) string {
 	if s.timedOut {
 		return check.Name + " " + tooMuch(s.flooded, g.checkWall(check.Check))
 	}
-	return check.Name + ": " + runners.HowEnded(process.Exit{Code: s.run.ExitCode})
+	return check.Name + ": " + runners.DescribeExit(process.Exit{Code: s.run.ExitCode})
 }
 
 // attribution says whose doing it is how a check ended.

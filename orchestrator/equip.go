@@ -16,6 +16,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/runners"
+	"relay/runners/shell"
 )
 
 // equip makes a fresh worktree ready for work: with the untracked files of the user's checkout that are configured, and
@@ -42,7 +43,7 @@ func (l *lanes) setUp(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 			return err
 		}
 		l.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
-		report, err := runners.Shell(ctx, l.o.Supervisor, runners.ShellRequest{
+		report, err := shell.Run(ctx, l.o.Supervisor, shell.Request{
 			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: l.commandEnv(t.a, ofEpic),
 			Wall: w.SetupWall, StopGrace: l.o.Limits.StopGrace, Cap: l.o.Limits.OutputCap,
 		})
@@ -63,14 +64,14 @@ func (l *lanes) setUp(ctx context.Context, t trial, ofEpic bool, f *Finding) err
 }
 
 // ending says how a command ended.
-func ending(r runners.ShellReport, wall time.Duration) string {
+func ending(r shell.Report, wall time.Duration) string {
 	switch {
 	case r.TimedOut:
 		return tooMuch(r.Flooded, wall)
 	case unseen(r):
 		return "the process that watched it died"
 	}
-	return runners.HowEnded(r.Exit)
+	return runners.DescribeExit(r.Exit)
 }
 
 // tooMuch says which limit a command has passed.

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
+	"relay/runners/shell"
 )
 
 // weigh looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
@@ -197,7 +198,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *Finding) (said, er
 	case ended.TimedOut:
 		f.Fail(attempts.Check, attempts.TestFailure, check.Name+" "+tooMuch(ended.Flooded, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
-		f.Fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.HowEnded(ended.Exit))
+		f.Fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.DescribeExit(ended.Exit))
 		if strings.Contains(check.Run, lacks(run).name) { // what only scripts call may be the agent's own
 			t.cannotRun(ctx, t.a, check, run, f)
 		}
@@ -223,10 +224,10 @@ func (t trial) redBefore(ctx context.Context, check numbered, s said, f *Finding
 }
 
 // unseen reports that nobody knows what a check would have said: that proves nothing, and is not the agent's fault.
-func unseen(r runners.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
+func unseen(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
 // check runs one acceptance command, the user's own text.
-func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, runners.ShellReport, error) {
+func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, shell.Report, error) {
 	switch check.occasion {
 	case "":
 		t.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name}})
@@ -235,19 +236,19 @@ func (t trial) check(ctx context.Context, check numbered) (attempts.CheckRun, ru
 	}
 	log := filepath.Join(t.p.checks, check.key()+check.occasion+".log")
 	if err := t.makeRoom(log); err != nil {
-		return attempts.CheckRun{}, runners.ShellReport{}, err
+		return attempts.CheckRun{}, shell.Report{}, err
 	}
 	env, err := t.user.Point(t.commandEnv(t.a, check.ofEpic))
 	if err != nil {
-		return attempts.CheckRun{}, runners.ShellReport{}, err
+		return attempts.CheckRun{}, shell.Report{}, err
 	}
 	start := t.now()
-	report, err := runners.Shell(ctx, t.o.Supervisor, runners.ShellRequest{
+	report, err := shell.Run(ctx, t.o.Supervisor, shell.Request{
 		Mark: t.a.Mark(), Dir: t.dir, Run: check.Run, Log: log, Env: env,
 		Wall: t.checkWall(check.Check), StopGrace: t.o.Limits.StopGrace, Cap: t.o.Limits.OutputCap,
 	})
 	if err != nil {
-		return attempts.CheckRun{}, runners.ShellReport{}, err
+		return attempts.CheckRun{}, shell.Report{}, err
 	}
 	rel, err := filepath.Rel(t.o.Dir, log)
 	run := attempts.CheckRun{Name: check.Name, ExitCode: report.Exit.Code, Seconds: seconds(t.now().Sub(start)), Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: check.phase}

@@ -12,6 +12,7 @@ import (
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
 	"relay/runners"
+	commandrunner "relay/runners/command"
 	"relay/runners/process"
 )
 
@@ -65,7 +66,7 @@ func (l *lab) open(agent string) {
 		Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
 		Limits: engine.Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {
-			return runners.NewCommand(sup, runners.CommandOptions{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
+			return commandrunner.New(sup, commandrunner.Options{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
 		},
 	}
 	engine, err := openEngine(l.Context(), o, make(chan engine.Event, 100))

@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/runners"
+	commandrunner "relay/runners/command"
 	"relay/runners/process"
 )
 
@@ -35,7 +36,7 @@ func (l *lab) yardOptions() *engine.Options {
 	o := *l.c.o
 	o.Isolation, o.Jobs, o.Worktree.Dir = engine.IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
 	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
-		return runners.NewCommand(sup, runners.CommandOptions{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
+		return commandrunner.New(sup, commandrunner.Options{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
 	}
 	return &o
 }

@@ -18,6 +18,7 @@ import (
 	"relay/review"
 	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/shell"
 )
 
 // Names of scripts that check something, rather than being what is checked; files that a shell script reads in; lines
@@ -207,7 +208,7 @@ func (c *checkout) provesWithOld(ctx context.Context, a engine.Attempt, p place,
 		var run attempts.CheckRun
 		failed := true
 		for try := 0; failed && try < 2; try++ {
-			var ended runners.ShellReport
+			var ended shell.Report
 			if run, ended, err = c.trial(a, p).check(ctx, check); err != nil || ctx.Err() != nil {
 				return err
 			}
@@ -225,5 +226,5 @@ func (f *Finding) failWithOld(check numbered, run attempts.CheckRun) {
 	run.Name = check.Name + ", with the tests as they were"
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
 	f.Fail(attempts.Check, attempts.TestFailure, check.Name+" passes only with what the agent changed of "+text.Listed(f.old.changed)+
-		", which the task does not name under files; with that as it was: "+runners.HowEnded(process.Exit{Code: run.ExitCode}))
+		", which the task does not name under files; with that as it was: "+runners.DescribeExit(process.Exit{Code: run.ExitCode}))
 }

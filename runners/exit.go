@@ -6,8 +6,9 @@ import (
 	"relay/runners/process"
 )
 
-// HowEnded says in words how a process ended that was not stopped: a shell tells of a signal as a status above 128.
-func HowEnded(exit process.Exit) string {
+// DescribeExit says how a process ended that was not stopped. A status above 128, with which a shell tells of a signal, is
+// explained.
+func DescribeExit(exit process.Exit) string {
 	const killed = ", as the system does when memory runs out"
 	switch {
 	case exit.Signal == "KILL":

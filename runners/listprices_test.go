@@ -1,6 +1,7 @@
 package runners_test
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"relay/runners"
 )
+
+var rewrite = flag.Bool("update", false, "rewrite docs/money.md")
 
 // docs/money.md has the list of public prices.
 func TestListPricesDocs(t *testing.T) {
@@ -28,7 +31,7 @@ func TestListPricesDocs(t *testing.T) {
 	if !strings.Contains(want, runners.ListPricesAsOf) {
 		t.Errorf("%s does not say that the prices are of %s", path, runners.ListPricesAsOf)
 	}
-	if *update {
+	if *rewrite {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

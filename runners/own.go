@@ -1,7 +1,7 @@
 package runners
 
-// Own is what a CLI's own settings say of the model that it will ask.
-type Own struct {
+// OwnSettings says what a CLI's own settings say of the model that it will ask.
+type OwnSettings struct {
 	Model  string // "" : they name none
 	Priced bool   // they say what the model costs, and the CLI counts by that
 }

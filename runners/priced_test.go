@@ -2,12 +2,10 @@ package runners_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
 	"relay/runners"
-	"relay/runners/process"
 )
 
 func TestPrices(t *testing.T) {
@@ -101,41 +99,5 @@ func TestPricedRunner(t *testing.T) {
 		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 || report.Usage.Priced == c.unknown || report.Usage.ListPriced != c.estimated {
 			t.Errorf("%s: reported %+v, want %v", c.name, report.Usage, last)
 		}
-	}
-}
-
-const million = `{"type":"assistant","message":{"id":"a","content":[],"usage":{"input_tokens":400000,"cache_read_input_tokens":600000,"output_tokens":0}}}`
-
-// What an agent uses is told while it works, and what one used that was stopped is in its report.
-func TestUsageOfStoppedAgent(t *testing.T) {
-	t.Parallel()
-	req := claudePrints(t, initLine, million, "")
-	req.Env = append(req.Env, "STAYS=1")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	enough := errors.New("it has cost enough")
-	req.Observe = func(e runners.Event) {
-		if e.Kind == runners.EventUsage && e.Usage.CostUSD == 2 {
-			cancel(enough)
-		}
-	}
-	table := runners.Prices{"m*": {Input: 5}}
-	claude := runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)})
-	r, err := runners.WithPrices(claude, runners.Pricing{Prices: table}).Run(ctx, req)
-	want := runners.Usage{InputTokens: 1_000_000, CachedTokens: 600_000, CostUSD: 2, Priced: true}
-	if err != nil || r.Outcome != runners.Stopped || r.Detail != "stopped: "+enough.Error() || r.Usage != want {
-		t.Errorf("got %+v, %v, want %+v", r, err, want)
-	}
-}
-
-// What the final result says of the cost is in the report: to be told of it, somebody might stop an agent for it that has
-// ended.
-func TestNoUsageAfterTheResult(t *testing.T) {
-	t.Parallel()
-	var last runners.EventKind
-	req := claudePrints(t, initLine, million, doneLine)
-	req.Observe = func(e runners.Event) { last = e.Kind }
-	run(t, runners.NewClaude(process.NewLocal(), runners.ClaudeOptions{Program: self(t)}), req)
-	if last != runners.EventResult {
-		t.Errorf("the last that was told is %s", last)
 	}
 }

@@ -19,14 +19,14 @@ func ReadResultFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxResult {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), maxResult)
+	if info.Size() > MaxResult {
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), MaxResult)
 	}
-	return io.ReadAll(io.LimitReader(f, maxResult+1))
+	return io.ReadAll(io.LimitReader(f, MaxResult+1))
 }
 
-// errOdd is what stands in the place of a file that an agent can put things into, and is none.
-var errOdd = errors.New("is not a regular file")
+// ErrNotRegular is wrapped by the errors of OpenRegular when the path is no regular file.
+var ErrNotRegular = errors.New("is not a regular file")
 
 // OpenRegular opens a regular file for reading that an agent may have had in its hands, through no symbolic link at its
 // end. It waits for nobody: a pipe is refused.
@@ -36,7 +36,7 @@ func OpenRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %w", path, errOdd)
+		return nil, fmt.Errorf("%s %w", path, ErrNotRegular)
 	}
 	f, err := openNoFollow(path)
 	if err != nil {

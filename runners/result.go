@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"relay/runners/internal/cleantext"
 	"strings"
+
+	"relay/runners/internal/cleantext"
 )
 
 // Result is what an agent says of its own work. Unknown fields are kept in Extra; strings are capped and clean.
@@ -46,15 +47,16 @@ const (
 )
 
 const (
-	maxResult = 1 << 20 // bytes of one result as the agent wrote it
+	// MaxResult bounds a result as the agent wrote it, in bytes.
+	MaxResult = 1 << 20
 	maxList   = 200
 )
 
 // ParseResult reads an agent's result: one JSON object with at least "status" (success or failure) and "summary".
 // Everything else is optional, and of a wrong type no reason to refuse the rest.
 func ParseResult(data []byte) (Result, error) {
-	if len(data) > maxResult {
-		return Result{}, fmt.Errorf("result has %d bytes, more than %d", len(data), maxResult)
+	if len(data) > MaxResult {
+		return Result{}, fmt.Errorf("result has %d bytes, more than %d", len(data), MaxResult)
 	}
 	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))

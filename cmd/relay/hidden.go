@@ -12,8 +12,8 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
-	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/script"
 )
 
 // steadyGrowth is what the heap of a guardian may grow by, in per cent: it keeps next to nothing, all night long.
@@ -45,7 +45,7 @@ func newAgentCommand(a *cli.App) *cobra.Command {
 }
 
 func runAgent(ctx context.Context, a *cli.App, path string) error {
-	script, err := project.ReadFile(path, project.MaxScript)
+	text, err := project.ReadFile(path, project.MaxScript)
 	if err != nil {
 		return fmt.Errorf("read the script: %w", err)
 	}
@@ -53,7 +53,7 @@ func runAgent(ctx context.Context, a *cli.App, path string) error {
 	if err != nil {
 		return err
 	}
-	code := runners.RunScript(ctx, script, runners.ScriptEnv{
+	code := script.Run(ctx, text, script.Env{
 		Name: path, Environ: a.Environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	if code != 0 {

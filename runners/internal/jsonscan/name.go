@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+
 	"relay/runners/internal/cleantext"
 )
 

@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/configs"
 	"relay/runners"
+	"relay/runners/version"
 )
 
 // find looks for the program of a runner, and makes the runner, without what decorates it, and without starting anything.
@@ -33,7 +34,7 @@ func (c *checkup) runner(ctx context.Context, label, name string) bool {
 		return false
 	}
 	state, what, fix := OK, program, ""
-	if adapter, ok := runner.(interface{ Tested() runners.Versions }); ok {
+	if adapter, ok := runner.(interface{ Tested() version.Range }); ok {
 		state, what, fix = c.versioned(ctx, program, name, adapter.Tested())
 	}
 	if mode := modeOf(runner, strings.HasPrefix(label, reviewLabel)); mode != "" {
@@ -58,7 +59,7 @@ func modeOf(runner runners.Runner, asked bool) string {
 }
 
 // versioned says whether a program is one that its adapter was tested on.
-func (c *checkup) versioned(ctx context.Context, program, name string, tested runners.Versions) (state, what, fix string) {
+func (c *checkup) versioned(ctx context.Context, program, name string, tested version.Range) (state, what, fix string) {
 	agent, _ := c.project.Agent(name) // its program was found
 	env := append(project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env), agent.Env...)
 	argv := []string{program}

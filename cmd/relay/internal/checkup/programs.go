@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"relay/runners"
 	"relay/runners/process"
+	"relay/runners/version"
 )
 
 // versionPatience is how long a program may take to tell its version. Some load all of themselves first: on a machine
@@ -53,7 +53,7 @@ func (p *programs) ask(ctx context.Context, argv, env []string) (string, error) 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	return runners.ProgramVersion(ctx, p.guardian, runners.VersionRequest{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
+	return version.Of(ctx, p.guardian, version.Request{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
 }
 
 // start starts the guardian, unless it is there.

@@ -15,6 +15,7 @@ import (
 	"relay/configs"
 	"relay/reanchor"
 	"relay/runners"
+	"relay/runners/kinds"
 	"relay/runners/process"
 )
 
@@ -29,52 +30,25 @@ func (p *Project) bareRunner(ctx context.Context, name string, sup process.Super
 	if err != nil {
 		return nil, err
 	}
+	described := kinds.Agent{
+		Type: agent.Type, Name: name, Argv: agent.Argv, Model: agent.Model, Permission: agent.Permission, Env: agent.Env,
+		PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit", Final: agent.Result == "final", StopSignal: agent.StopSignal,
+	}
 	switch agent.Type {
-	case "claude":
-		o := runners.ClaudeOptions{Name: name, Permission: agent.Permission, Model: agent.Model, Env: agent.Env}
-		if len(agent.Argv) > 0 {
-			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
-		}
-		return runners.NewClaude(sup, o), nil
-	case "opencode":
-		o := runners.OpencodeOptions{Name: name, Model: agent.Model, Env: agent.Env, Permission: agent.Permission}
-		if len(agent.Argv) > 0 {
-			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
-		}
-		r, err := runners.NewOpencode(sup, o)
-		if err != nil {
-			return nil, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
-		}
-		return r, nil
-	case "gemini":
-		o := runners.GeminiOptions{
-			Name: name, Model: agent.Model, Env: agent.Env, Permission: agent.Permission, Git: p.globalIdentity(ctx),
-		}
-		if len(agent.Argv) > 0 {
-			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
-		}
-		return runners.NewGemini(sup, o), nil
-	case "codex":
-		o := runners.CodexOptions{Name: name, Permission: agent.Permission, Model: agent.Model, Env: agent.Env}
-		if len(agent.Argv) > 0 {
-			o.Program, o.Args = agent.Argv[0], agent.Argv[1:]
-		}
-		return runners.NewCodex(sup, o), nil
-	case "command":
-		return runners.NewCommand(sup, runners.CommandOptions{
-			Name: name, Argv: agent.Argv, PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit", Final: agent.Result == "final",
-			Model: agent.Model, Env: agent.Env, StopSignal: agent.StopSignal,
-		}), nil
-	case "scripted":
+	case kinds.Gemini:
+		described.Git = p.globalIdentity(ctx)
+	case kinds.Scripted:
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
-		return runners.NewScripted(sup, runners.ScriptedOptions{
-			Name: name, Argv: []string{self, ScriptedAgentCommand}, Script: p.fromRoot(agent.Script), Env: agent.Env,
-		}), nil
+		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, p.fromRoot(agent.Script)
 	}
-	return nil, fmt.Errorf("agent %s has type %s, which this relay does not know", name, terminal.Quote(agent.Type))
+	r, err := kinds.New(sup, described)
+	if err != nil && agent.Type == kinds.Opencode {
+		return nil, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
+	}
+	return r, err
 }
 
 // BriefFacts returns an agent's type and what its sandbox forbids, as its brief says it; "" where there is nothing to say.

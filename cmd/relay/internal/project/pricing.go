@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/text"
 	"relay/runners"
+	"relay/runners/kinds"
 	"relay/runners/process"
 )
 
@@ -39,21 +40,13 @@ func unknownModel(kind, model string) string {
 }
 
 // ownSettings reads the model and its price from the settings of an agent's CLI.
-func (p *Project) ownSettings(h agentModel) runners.Own {
+func (p *Project) ownSettings(h agentModel) runners.OwnSettings {
 	agent, err := p.Agent(h.name)
 	if err != nil {
-		return runners.Own{}
+		return runners.OwnSettings{}
 	}
 	env := append(CommonEnvironment(p.Session.Environ, p.Config.Relay.Env), agent.Env...)
-	switch agent.Type {
-	case "codex":
-		return runners.CodexOwn(env)
-	case "gemini":
-		return runners.GeminiOwn(env, p.Root)
-	case "opencode":
-		return runners.OpencodeOwn(env, p.Root, h.model)
-	}
-	return runners.Own{}
+	return kinds.OwnSettings(agent.Type, env, p.Root, h.model)
 }
 
 func (p *Project) prices() runners.Prices {

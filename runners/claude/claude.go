@@ -1,0 +1,143 @@
+// Package claude runs Claude Code and reads its stream of events.
+package claude
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/eventstream"
+	"relay/runners/process"
+	"relay/runners/version"
+)
+
+// Options configure Claude Code.
+type Options struct {
+	Name    string // "" : "claude"
+	Program string // "" : "claude", looked up in PATH
+	// Permission is the CLI's permission mode. "" : dontAsk, with the tools that any task needs; what the CLI would ask
+	// about beyond them is denied. bypassPermissions: everything, unasked. Another mode comes without any tools of ours.
+	Permission string
+	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher such as npx, or flags
+	Model      string   // for requests that name none
+	Env        []string // added to the request's environment, and stronger than the adapter's own settings
+	// MaxRetries is how often the CLI itself asks again after a provider's fault, about 2^n seconds in all; 0: 6.
+	MaxRetries int
+	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
+}
+
+// Runner runs Claude Code in print mode, and reads its stream of events (claude 2.1, --output-format stream-json).
+type Runner struct {
+	sup process.Supervisor
+	Options
+}
+
+// New returns the runner for Claude Code.
+func New(sup process.Supervisor, o Options) *Runner {
+	if o.Name == "" {
+		o.Name = "claude"
+	}
+	if o.Program == "" {
+		o.Program = "claude"
+	}
+	if o.MaxRetries == 0 {
+		o.MaxRetries = 6
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Runner{sup: sup, Options: o}
+}
+
+// Name is the runner's name in configuration and ledger.
+func (c *Runner) Name() string { return c.Options.Name }
+
+// Tested are the versions of Claude Code that this adapter was tested on.
+func (c *Runner) Tested() version.Range {
+	return version.Range{Oldest: "2.1.197", Newest: "2.1.329"}
+}
+
+// Run runs one session, or one more turn of the session that req names.
+func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
+	if req.Model == "" {
+		req.Model = c.Model
+	}
+	if err := adapter.ClearResult(req); err != nil {
+		return runners.Report{}, err
+	}
+	cmd := adapter.Command(req, c.argv(req), c.settings(), c.Env)
+	s := &reader{req: req, now: c.Now}
+	s.counted.Base = claudeBase
+	s.counted.Begin(req.Prompt)
+	return eventstream.Run(ctx, c.sup, req, cmd, s)
+}
+
+// maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).
+const maxSchemaArg = 100 << 10
+
+func (c *Runner) argv(req runners.Request) []string {
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"})
+	argv = append(argv, c.permissions()...)
+	if req.Model != "" {
+		argv = append(argv, "--model", req.Model)
+	}
+	if req.Unsteered {
+		argv = append(argv, "--setting-sources", "user")
+	}
+	if n := len(req.Schema); n > 0 && n <= maxSchemaArg {
+		argv = append(argv, "--json-schema", string(req.Schema))
+	}
+	if req.Session != "" {
+		argv = append(argv, "--resume", req.Session)
+	} else {
+		argv = append(argv, "--session-id", uuid.NewString())
+	}
+	return argv
+}
+
+// claudeTools need no permission in the default mode. The CLI still refuses to remove what is not the task's, to change
+// its own settings, and what the user's settings deny or ask about.
+const claudeTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor"
+
+const bypassPermissions = "bypassPermissions"
+
+// Mode says in one line what an agent may do unasked.
+func (c *Runner) Mode() string {
+	switch c.Permission {
+	case "":
+		return "permission mode dontAsk: files, commands and the web; the rest is denied"
+	case bypassPermissions:
+		return "permission mode bypassPermissions: everything is allowed"
+	}
+	return "permission mode " + c.Permission
+}
+
+func (c *Runner) permissions() []string {
+	switch c.Permission {
+	case "":
+		return []string{"--permission-mode", "dontAsk", "--allowedTools", claudeTools}
+	case bypassPermissions:
+		return []string{"--dangerously-skip-permissions"}
+	}
+	return []string{"--permission-mode", c.Permission}
+}
+
+// settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better
+// what to do next.
+func (c *Runner) settings() []string {
+	env := []string{
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_MAX_RETRIES=" + strconv.Itoa(c.MaxRetries),
+	}
+	if os.Geteuid() == 0 {
+		env = append(env, "IS_SANDBOX=1") // as root it refuses to skip permissions without
+	}
+	return env
+}

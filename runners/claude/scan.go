@@ -1,0 +1,168 @@
+package claude
+
+import (
+	"encoding/json"
+
+	"relay/runners/internal/jsonscan"
+)
+
+// The fields that matter of the events that come often.
+var (
+	claudeEventFields   = []string{"type", "message", "parent_tool_use_id", "is_api_error_message", "event", "api_message_id"}
+	claudeMessageFields = []string{"id", "content", "usage"}
+	claudePartFields    = []string{"type", "message", "delta", "usage"}
+	claudeStartFields   = []string{"id", "usage"}
+	claudeDeltaFields   = []string{"text", "partial_json", "thinking"}
+	claudeBlockFields   = []string{"type", "id", "tool_use_id", "text", "name", "input"}
+)
+
+// claudeTurn is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
+type claudeTurn struct {
+	kind     []byte
+	message  claudeMessage
+	part     claudePart
+	partOf   jsonscan.String
+	subagent bool
+}
+
+// read reads an event with what is needed of it. ok is false when it has to be decoded in full. It takes over the blocks'
+// memory.
+func (t *claudeTurn) read(line []byte, blocks []claudeBlock) (ok bool) {
+	s := jsonscan.New(line)
+	for f := (jsonscan.Fields{Names: claudeEventFields}); f.Next(&s); {
+		switch f.Name {
+		case "type":
+			t.kind = s.Word()
+		case "message":
+			t.readMessage(&s, blocks)
+		case "parent_tool_use_id":
+			t.subagent = s.Raw() != nil
+		case "is_api_error_message":
+			if s.Bool() {
+				s.GiveUp()
+			}
+		case "event":
+			t.readPart(&s)
+		case "api_message_id":
+			t.partOf = s.Text()
+		}
+	}
+	switch string(t.kind) {
+	case "", "system", "rate_limit_event", "result":
+		return false
+	}
+	return s.Done()
+}
+
+func (t *claudeTurn) readMessage(s *jsonscan.Scanner, blocks []claudeBlock) {
+	switch string(t.kind) {
+	case "assistant", "user":
+		t.message.read(s, blocks)
+	case "": // it is yet to come
+		s.GiveUp()
+	default:
+		s.Value()
+	}
+}
+
+func (t *claudeTurn) readPart(s *jsonscan.Scanner) {
+	switch string(t.kind) {
+	case claudeStreams:
+		t.part.read(s)
+	case "": // it is yet to come
+		s.GiveUp()
+	default:
+		s.Value()
+	}
+}
+
+func (p *claudePart) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudePartFields}); f.Next(s); {
+		switch f.Name {
+		case "type":
+			p.Type = s.Text()
+		case "message":
+			p.Message.read(s)
+		case "delta":
+			p.Delta.read(s)
+		case "usage":
+			p.Usage = s.Raw()
+		}
+	}
+}
+
+func (m *claudeStart) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudeStartFields}); f.Next(s); {
+		switch f.Name {
+		case "id":
+			m.ID = s.Text()
+		case "usage":
+			m.Usage = s.Raw()
+		}
+	}
+}
+
+func (d *claudeDelta) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudeDeltaFields}); f.Next(s); {
+		switch f.Name {
+		case "text":
+			d.Text = s.Text()
+		case "partial_json":
+			d.JSON = s.Text()
+		case "thinking":
+			d.Thinking = s.Text()
+		}
+	}
+}
+
+func (m *claudeMessage) read(s *jsonscan.Scanner, blocks []claudeBlock) {
+	for f := (jsonscan.Fields{Names: claudeMessageFields}); f.Next(s); {
+		switch f.Name {
+		case "id":
+			m.ID = s.Text()
+		case "content":
+			m.readBlocks(s, blocks)
+		case "usage":
+			m.Usage = s.Raw()
+		}
+	}
+}
+
+func (m *claudeMessage) readBlocks(s *jsonscan.Scanner, blocks []claudeBlock) {
+	if !s.AtList() {
+		s.Value()
+		return
+	}
+	for l := (jsonscan.Items{}); l.Next(s); {
+		blocks = append(blocks, claudeBlock{})
+		blocks[len(blocks)-1].read(s)
+	}
+	m.blocks = blocks
+}
+
+func (b *claudeBlock) read(s *jsonscan.Scanner) {
+	for f := (jsonscan.Fields{Names: claudeBlockFields}); f.Next(s); {
+		switch f.Name {
+		case "type":
+			b.Type = s.Text()
+		case "id":
+			b.ID = s.Text()
+		case "tool_use_id":
+			b.Ends = s.Text()
+		case "text":
+			b.Text = s.Text()
+		case "name":
+			b.Name = s.Text()
+		case "input":
+			b.Input = s.Value()
+		}
+	}
+}
+
+// message decodes the message of an event in full, as far as it goes: see decode.
+func (ev *claudeEvent) message() claudeMessage {
+	var m claudeMessage
+	_ = json.Unmarshal(ev.Message, &m)
+	_ = json.Unmarshal(m.Content, &m.blocks)
+	return m
+}

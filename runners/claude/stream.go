@@ -1,0 +1,204 @@
+package claude
+
+import (
+	"fmt"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/eventstream"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/monitor"
+)
+
+// claudeStream folds the stream into what a report needs. It keeps no line.
+type reader struct {
+	req runners.Request
+	now func() time.Time
+
+	begun    bool // system/init was seen
+	heard    bool // the model has answered
+	torn     bool // the last line is half of one
+	session  string
+	model    string
+	said     eventstream.LastMessage // last text of the agent itself
+	result   *claudeResult
+	subtype  string           // of the result: success, error_max_turns, …
+	resumed  bool             // it went on working after the result
+	retry    *claudeEvent     // the provider's last fault that the CLI is waiting out
+	apiError string           // the CLI's word for the fault it gave up on
+	limit    *claudeRateLimit // the usage limit that was hit
+	running  eventstream.Steps
+	called   map[string]int // calls by tool
+	denied   map[string]int // and those that were not allowed
+	counted  claudeCount
+	news     eventstream.Progress
+	blocks   []claudeBlock // room for those of the next message
+}
+
+// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+func (s *reader) Line(line []byte) {
+	line, ok := jsonscan.Object(line)
+	if !ok {
+		return
+	}
+	var t claudeTurn
+	if !t.read(line, s.blocks[:0]) {
+		s.forget(t.message.blocks)
+		s.event(line)
+		return
+	}
+	s.torn = false
+	switch string(t.kind) {
+	case claudeStreams:
+		s.part(&t.part, t.partOf)
+	case "assistant":
+		s.assistant(&t.message, t.subagent)
+	case "user":
+		s.user(&t.message)
+	}
+	s.forget(t.message.blocks)
+}
+
+// maxBlocks is more than any message has.
+const maxBlocks = 100
+
+// forget keeps the memory of a message's blocks, and nothing of what is in them.
+func (s *reader) forget(blocks []claudeBlock) {
+	if cap(blocks) > 0 && cap(blocks) <= maxBlocks {
+		clear(blocks)
+		s.blocks = blocks[:0]
+	}
+}
+
+// event takes in a line that is decoded in full.
+func (s *reader) event(line []byte) {
+	ev, torn := jsonscan.Decode[claudeEvent](line)
+	if s.torn = torn; torn {
+		return
+	}
+	switch ev.Type.String() {
+	case "system":
+		s.system(ev)
+	case claudeStreams:
+		s.part(&ev.Part, ev.PartOf)
+	case "assistant":
+		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
+			s.apiError = jsonscan.Name(ev.Error)
+			return
+		}
+		m := ev.message()
+		s.assistant(&m, ev.Parent != nil)
+	case "user":
+		m := ev.message()
+		s.user(&m)
+	case "rate_limit_event":
+		s.rateLimit(ev.RateLimit)
+	case "result":
+		s.session = adapter.SessionID(ev.SessionID, s.session)
+		s.result, s.subtype, s.resumed = &ev.claudeResult, ev.Subtype, false
+		s.news.Say(&s.req, runners.EventResult, ev.Result)
+	}
+}
+
+func (s *reader) system(ev *claudeEvent) {
+	switch ev.Subtype {
+	case "init":
+		s.begun = true
+		s.session = adapter.SessionID(ev.SessionID, s.session)
+		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
+		s.news.Say(&s.req, runners.EventSession, s.session)
+	case "status":
+		if ev.Status == "requesting" {
+			s.counted.Ask()
+		}
+	case "api_retry":
+		s.retry, s.counted.Pending = ev, false
+		s.news.Say(&s.req, runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
+			adapter.ProviderFault(ev.ErrorStatus, jsonscan.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
+	case "model_fallback":
+		s.model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
+	case "permission_denied":
+		if s.denied == nil {
+			s.denied = map[string]int{}
+		}
+		count(s.denied, ev.Tool)
+	}
+}
+
+func (s *reader) assistant(m *claudeMessage, subagent bool) {
+	s.heard = true
+	s.retry, s.apiError, s.limit = nil, "", nil
+	s.resumed = s.resumed || s.result != nil && !subagent
+	s.counted.message(m, subagent)
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		switch string(b.Type.Word()) {
+		case "text":
+			if b.Text.Empty() {
+				continue
+			}
+			if !subagent { // whose words are not the answer
+				s.said.Set(b.Text, 2*cleantext.MaxFinal)
+			}
+			s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: b.Text})
+		case "tool_use":
+			if s.called == nil {
+				s.called = map[string]int{}
+			}
+			count(s.called, b.Name.String())
+			s.running.Begin(b.ID)
+			s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
+		}
+	}
+}
+
+// user takes in the results of tools.
+func (s *reader) user(m *claudeMessage) {
+	for i := range m.blocks {
+		if b := &m.blocks[i]; string(b.Type.Word()) == "tool_result" {
+			s.running.End(b.Ends)
+		}
+	}
+}
+
+// part takes in a piece of a message that is being written.
+func (s *reader) part(p *claudePart, of jsonscan.String) {
+	switch string(p.Type.Word()) {
+	case "message_start":
+		s.heard, s.retry, s.apiError = true, nil, ""
+		s.counted.begins(&p.Message)
+	case "content_block_delta":
+		s.counted.writes(p.Delta.chars())
+	case "message_delta":
+		s.counted.ends(of, p.Usage)
+	}
+}
+
+func (s *reader) rateLimit(info *claudeRateLimit) {
+	if info != nil && info.Status == "rejected" {
+		s.limit = info
+	} else {
+		s.limit = nil
+	}
+}
+
+// State tells the monitor when the agent is done, and when waiting for it is in vain: the CLI asks again for minutes
+// after a refused login. One refusal may be an access token that it is just renewing.
+func (s *reader) State() monitor.State {
+	s.news.Flush(&s.req)
+	switch {
+	case s.final():
+		return monitor.Finished
+	case s.retry != nil && s.retry.Attempt >= 2 && adapter.Blame(s.retry.ErrorStatus, jsonscan.Name(s.retry.Error)) == runners.Auth:
+		return monitor.Hopeless
+	case !s.heard:
+		return monitor.AwaitingAnswer
+	}
+	return monitor.Working
+}
+
+func (s *reader) ModelName() string { return s.model }
+
+func (s *reader) final() bool { return s.result != nil && !s.resumed }

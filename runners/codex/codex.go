@@ -1,0 +1,145 @@
+// Package codex runs the Codex CLI and reads its stream of events and the file of its session.
+package codex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/eventstream"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/process"
+	"relay/runners/version"
+)
+
+// Options configure the Codex CLI.
+type Options struct {
+	Name    string // "" : "codex"
+	Program string // "" : "codex", looked up in PATH
+	// Permission is the sandbox of the commands the agent runs: read-only, workspace-write or danger-full-access (none);
+	// "" : workspace-write, and read-only for a question.
+	Permission string
+	Args       []string         // between Program and exec: the CLI behind a launcher, or flags such as -c sandbox_workspace_write.network_access=true
+	Model      string           // for requests that name none
+	Env        []string         // added to the request's environment
+	Now        func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
+}
+
+// Runner runs the Codex CLI without its terminal (codex 0.169, codex exec --json), and reads its stream of events. It
+// never asks: what its sandbox forbids fails, and the agent is told so.
+type Runner struct {
+	sup process.Supervisor
+	Options
+}
+
+// New returns the runner for the Codex CLI.
+func New(sup process.Supervisor, o Options) *Runner {
+	o.Name, o.Program = cmp.Or(o.Name, "codex"), cmp.Or(o.Program, "codex")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Runner{sup: sup, Options: o}
+}
+
+// Name is the runner's name in configuration and ledger.
+func (c *Runner) Name() string { return c.Options.Name }
+
+// The sandboxes of codex.
+const (
+	codexReadOnly  = "read-only"
+	codexWorkspace = "workspace-write"
+	codexNoSandbox = "danger-full-access"
+)
+
+// Mode says in one line what an agent may do unasked.
+func (c *Runner) Mode() string { return sandboxWords(c.sandbox(false)) }
+
+// QuestionMode is Mode for one that is only asked something, as a reviewer is.
+func (c *Runner) QuestionMode() string { return sandboxWords(c.sandbox(true)) }
+
+func (c *Runner) sandbox(question bool) string {
+	if question {
+		return cmp.Or(c.Permission, codexReadOnly)
+	}
+	return cmp.Or(c.Permission, codexWorkspace)
+}
+
+func sandboxWords(mode string) string {
+	switch mode {
+	case codexReadOnly:
+		return "sandbox read-only: it can change nothing"
+	case codexWorkspace:
+		return "sandbox workspace-write: writes in its checkout and /tmp, no network, no commits"
+	case codexNoSandbox:
+		return "no sandbox (danger-full-access): everything is allowed"
+	default:
+		return "sandbox " + mode
+	}
+}
+
+var errNoSession = errors.New("cannot resume: the session's id is none of codex")
+
+// Tested are the versions of the Codex CLI that this adapter was tested on.
+func (c *Runner) Tested() version.Range {
+	return version.Range{Oldest: "0.169.0", Newest: "0.169.0"}
+}
+
+// Run runs one session, or one more turn of the session that req names.
+func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
+	req.Model = cmp.Or(req.Model, c.Model)
+	if req.Session != "" && adapter.SessionID(req.Session, "") == "" { // it would be read as a flag, or as the prompt
+		return runners.Report{Outcome: runners.NoSession, Detail: errNoSession.Error()}, nil
+	}
+	if err := adapter.ClearResult(req); err != nil {
+		return runners.Report{}, err
+	}
+	schema, err := schemaFile(req)
+	if err != nil {
+		return runners.Report{}, err
+	}
+	cmd := adapter.Command(req, c.argv(req, schema), c.Env)
+	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
+	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: codexBase}}
+	s.asked.Begin(req.Prompt)
+	s.file = eventstream.SessionLog{Find: func() string { return codexLog(cmd.Env, s.session) }, Line: s.record}
+	return eventstream.Run(ctx, c.sup, req, cmd, s)
+}
+
+// argv names all options before resume: behind it codex takes no sandbox.
+func (c *Runner) argv(req runners.Request, schema string) []string {
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", c.sandbox(req.Question),
+		"-c", "analytics.enabled=false"}) // with it, each good run ends 5 s late
+	if req.Model != "" {
+		argv = append(argv, "-m", req.Model)
+	}
+	if req.Unsteered {
+		argv = append(argv, "-c", "projects={"+jsonscan.Quote(req.Dir)+`={trust_level="untrusted"}}`)
+	}
+	if schema != "" {
+		argv = append(argv, "--output-schema", schema)
+	}
+	if req.Session != "" {
+		argv = append(argv, "resume", req.Session)
+	}
+	return append(argv, "-")
+}
+
+// schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked
+// for, or when it has no strict form. The agent then answers as the brief tells it.
+func schemaFile(req runners.Request) (string, error) {
+	schema := strictSchema(req.Schema)
+	if schema == nil {
+		return "", nil
+	}
+	path := filepath.Join(filepath.Dir(req.Transcript), "schema.json")
+	if req.Ended {
+		return path, nil
+	}
+	return path, os.WriteFile(path, schema, 0o600)
+}

@@ -1,0 +1,216 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/monitor"
+)
+
+// report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
+func (s *reader) Report(e monitor.End) runners.Report {
+	r := runners.Report{Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.words(), cleantext.MaxFinal), Usage: s.used(e)}
+	var claimErr error
+	if !s.req.Question {
+		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.words())
+	}
+	switch o, detail, ok := e.Stopped(s.final()); {
+	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
+		r.Outcome, r.Detail = s.gaveUp(&r)
+	case ok && e.Unanswered(s.heard, len(s.running) > 0):
+		r.Outcome, r.Detail = adapter.NoAnswer(detail)
+	case ok:
+		r.Outcome, r.Detail = o, detail
+	case s.failed != "":
+		r.Outcome, r.Detail = s.blamed(&r, s.failed)
+	case !s.done:
+		r.Outcome, r.Detail = s.withoutEnd(&r)
+	case e.Exit.Code != 0 && !e.Exit.Stopped:
+		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
+	default:
+		r.Outcome, r.Detail = s.claimed(&r, claimErr)
+	}
+	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
+	return r
+}
+
+// withoutEnd is the outcome of a CLI that ended in the middle of a turn.
+func (s *reader) withoutEnd(r *runners.Report) (runners.Outcome, string) {
+	switch {
+	case s.retry != "":
+		return s.gaveUp(r)
+	case s.fault != "":
+		return s.blamed(r, s.fault)
+	}
+	return adapter.Unfinished(s.req, r.Exit, s.begun, s.torn)
+}
+
+// claimed is the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a container,
+// fails every step: who asked for a verdict has none then, and an agent that gave up is not at fault.
+func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, string) {
+	const none = "none of its commands and changes worked: if its sandbox cannot work on this machine, set permission: danger-full-access"
+	if s.req.Question {
+		if s.steps > 0 && s.vain == s.steps {
+			return runners.PermissionDenied, none
+		}
+		return adapter.AnswerOutcome(r.FinalText)
+	}
+	o, detail := adapter.ClaimOutcome(r.Result, claimErr)
+	switch {
+	case (o == runners.NoResult || o == runners.Failed) && s.steps > 1 && s.vain == s.steps:
+		return runners.PermissionDenied, none
+	case o == runners.NoResult && s.words() == "":
+		return o, "its model said nothing: it had nothing to say, or refused"
+	}
+	return o, detail
+}
+
+// structured is the answer in the form of the schema: the whole last message, as codex does not tell it apart.
+func (s *reader) structured() []byte {
+	if text := strings.TrimSpace(s.words()); s.req.Schema != nil && strings.HasPrefix(text, "{") {
+		return []byte(text)
+	}
+	return nil
+}
+
+// gaveUp blames the fault that the CLI was still waiting out when it ended.
+func (s *reader) gaveUp(r *runners.Report) (runners.Outcome, string) {
+	o, detail := s.blamed(r, s.retry)
+	if o == runners.Failed { // it was asking again: the CLI itself did not think the request was at fault
+		o = runners.Provider
+	}
+	return o, "gave up while its provider failed: " + detail
+}
+
+// blamed is the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
+// answer.
+func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, string) {
+	o, detail := codexFault(fault)
+	switch {
+	case o == runners.Quota, o == runners.RateLimited:
+		r.ResetAt = resetTime(fault, s.printed())
+	case o == runners.Failed && !s.heard:
+		o = runners.Provider
+	}
+	return o, detail
+}
+
+// printed is when the CLI said what is read now: the clock time that it names is of that day.
+func (s *reader) printed() time.Time {
+	now := s.now()
+	if info, err := os.Stat(s.req.Transcript); s.req.Ended && err == nil && info.ModTime().Before(now) {
+		return info.ModTime().In(now.Location())
+	}
+	return now
+}
+
+// codexFaults are the beginnings of the messages with which codex itself ends a turn. Only those are looked at, never
+// what its agent says or reads.
+var codexFaults = []struct {
+	begins  string
+	outcome runners.Outcome
+}{
+	{"You've hit your usage limit", runners.Quota},
+	{"Quota exceeded.", runners.Auth}, // no credit
+	{"Your workspace is out of credits", runners.Auth},
+	{"You hit your spend cap", runners.Auth},
+	{"To use Codex with your ChatGPT plan", runners.Auth},
+	{"Missing environment variable", runners.Auth},
+	{"Your access token could not be refreshed", runners.Auth},
+	{"Your authentication session could not be refreshed", runners.Auth},
+	{"Rate limit reached", runners.RateLimited},
+	{"Selected model is at capacity", runners.Overloaded},
+	{"Flex capacity unavailable", runners.Overloaded},
+	{"Policy-restricted capacity is unavailable", runners.Overloaded},
+	{"We're currently experiencing high demand", runners.Provider}, // its words for any status 500
+	{"Connection failed", runners.Network},
+	{"request timed out", runners.Network},
+	{"idle timeout", runners.Network},
+	{"Error while reading the server response", runners.Truncated},
+	{"Transport error", runners.Truncated},
+	{"stream closed before", runners.Truncated},
+	{"Incomplete response returned, reason: content_filter", runners.Refused},
+	{"Incomplete response returned", runners.Failed}, // its answer was longer than an answer may be
+	{"This request has been flagged", runners.Refused},
+	{"This request was blocked", runners.Refused},
+	{"This content was flagged", runners.Refused},
+	{"Invalid prompt", runners.Refused},
+	{"invalid prompt", runners.Refused},
+	{"Codex ran out of room in the model's context window", runners.ContextExhausted},
+}
+
+// codexNoModel matches what providers say of a model that is not there, or not for this account.
+var codexNoModel = regexp.MustCompile(`^(?:model: |The (?:requested )?model ['"` + "`" + `]|The '[^']*' model is not supported)`)
+
+// codexFault maps a message to an outcome, and to the part of it that is for people.
+func codexFault(message string) (runners.Outcome, string) {
+	if strings.HasPrefix(message, "{") {
+		if o, detail, ok := bodyFault(message); ok {
+			return o, detail
+		}
+	}
+	rest, broken := strings.CutPrefix(message, "stream disconnected before completion: ")
+	for _, f := range codexFaults {
+		if strings.HasPrefix(rest, f.begins) {
+			return f.outcome, message
+		}
+	}
+	if codexNoModel.MatchString(rest) {
+		return runners.Auth, message
+	}
+	for _, before := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
+		if tail, ok := strings.CutPrefix(rest, before); ok {
+			if status, err := strconv.Atoi(tail[:min(3, len(tail))]); err == nil {
+				return adapter.Blame(status, ""), message
+			}
+		}
+	}
+	if broken { // by an error that the provider sent
+		return runners.Provider, message
+	}
+	return runners.Failed, message
+}
+
+// codexCodes are the words a provider has for its errors.
+var codexCodes = map[string]runners.Outcome{
+	"model_not_found": runners.Auth, "insufficient_quota": runners.Auth, "invalid_api_key": runners.Auth,
+	"context_length_exceeded": runners.ContextExhausted, "invalid_prompt": runners.Refused,
+	"rate_limit_exceeded": runners.RateLimited, "server_error": runners.Provider, "server_is_overloaded": runners.Overloaded,
+}
+
+// bodyFault reads a refused request's answer, which codex passes on as it came.
+func bodyFault(message string) (runners.Outcome, string, bool) {
+	var body struct {
+		Detail string `json:"detail"`
+		Error  struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal([]byte(message), &body) // as far as it goes
+	detail := cmp.Or(body.Error.Message, body.Detail)
+	if detail == "" {
+		return "", "", false
+	}
+	if o, ok := codexCodes[body.Error.Code]; ok {
+		return o, detail, true
+	}
+	o, _ := codexFault(strings.TrimLeft(detail, "{"))
+	return o, detail, true
+}
+
+const maxFault = 4 << 10
+
+// cleanFault brings a message of the CLI's to the form that codexFaults has.
+func cleanFault(message string) string {
+	message = strings.ReplaceAll(cleantext.OneLine(message, maxFault), "’", "'")
+	return cmp.Or(message, "it does not say why")
+}

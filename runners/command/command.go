@@ -1,0 +1,211 @@
+// Package command runs an agent that is known only by its command line.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/monitor"
+	"relay/runners/process"
+)
+
+// Options describe any CLI by its command line.
+type Options struct {
+	Name string // "" : "command"
+	// Argv is the command line. In each argument {prompt_file}, {result_file}, {dir}, {model}, {run}, {task}, {attempt},
+	// {session} are replaced; an argument with a placeholder that has no value in this request is left out. Other
+	// braces stay as they are.
+	Argv []string
+	// PromptArg says that the prompt is read from {prompt_file}: stdin is then the null device, else the prompt.
+	PromptArg bool
+	// Exit says that the exit status is the claim: 0 without a result is a success. Without it, silence is no result.
+	Exit bool
+	// Final says that the result is the last thing it writes: then it may live on only as long as Limits.Linger. Else it may
+	// work on, and its end is that of its process.
+	Final      bool
+	Model      string   // for requests that name none
+	Env        []string // added to the request's environment
+	StopSignal string   // "TERM" (default) or "INT"
+}
+
+// Runner runs an agent that is known only by its command line. Its claim is the result file, or the last fenced
+// relay-result block of its output.
+type Runner struct {
+	sup process.Supervisor
+	Options
+}
+
+// New returns a runner for the CLI that o describes.
+func New(sup process.Supervisor, o Options) *Runner {
+	if o.Name == "" {
+		o.Name = "command"
+	}
+	return &Runner{sup: sup, Options: o}
+}
+
+// Name is the runner's name in configuration and ledger.
+func (c *Runner) Name() string { return c.Options.Name }
+
+// Run runs the command once.
+func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
+	if len(c.Argv) == 0 {
+		return adapter.StartFault(fmt.Errorf("agent %s has no command line (argv)", c.Name())), nil
+	}
+	if req.Model == "" {
+		req.Model = c.Model
+	}
+	if err := adapter.ClearResult(req); err != nil {
+		return runners.Report{}, err
+	}
+	cmd := adapter.Command(req, expand(c.Argv, req), c.Env)
+	cmd.StopSignal = c.StopSignal
+	if c.PromptArg {
+		cmd.Stdin = ""
+	}
+	w := monitor.Process{Supervisor: c.sup, Command: cmd, Limits: req.Limits, State: c.mood(req)}
+	if req.Observe != nil {
+		l := listener{req: req, mood: w.State}
+		w.ReadLine, w.State, w.MaxLine = l.line, l.tell, watchedLine
+	}
+	e, err := w.Run(ctx)
+	if err != nil {
+		if w.CannotStart(err) {
+			return adapter.StartFault(err), nil
+		}
+		return runners.Report{}, err
+	}
+	r := runners.Report{Exit: e.Exit, Model: req.Model, Session: req.Session}
+	if err := c.report(&r, e, req); err != nil {
+		return r, err
+	}
+	return r, w.Compact()
+}
+
+// report fills in what the command's end and output mean.
+func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) error {
+	out, err := monitor.LastBytes(req.Transcript, cleantext.MaxFinal)
+	if err != nil {
+		return err
+	}
+	r.FinalText = cleantext.CleanEnd(out, cleantext.MaxFinal)
+	o, detail, ok := e.Stopped(resultMood(req) == monitor.Finished)
+	switch {
+	case ok:
+		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
+	case e.Exit.Code != 0 && !e.Exit.Stopped:
+		r.Outcome, r.Detail = runners.Failed, adapter.ExitDetail(e.Exit, req.Stderr)
+	}
+	if req.Question {
+		c.answer(r, req)
+		return nil
+	}
+	result, err := adapter.FindResult(nil, req.Result, string(out))
+	r.Result = result
+	if r.Outcome == "" {
+		r.Outcome, r.Detail = adapter.ClaimOutcome(result, err)
+	}
+	if r.Outcome == runners.NoResult && c.Exit {
+		r.Outcome, r.Detail = runners.Claimed, ""
+	}
+	r.Detail = adapter.JoinDetail(r.Detail, adapter.LeftBehind(e.Exit))
+	return nil
+}
+
+// watchedLine is the longest line a watcher is told of: several agents at a time may print one without an end.
+const watchedLine = 64 << 10
+
+// listener tells a watcher the last line of each look: a command may print faster than anyone can read.
+type listener struct {
+	req  runners.Request
+	mood func() monitor.State
+	last []byte
+}
+
+func (l *listener) line(line []byte) {
+	if line = bytes.TrimSpace(line); len(line) > 0 {
+		l.last = append(l.last[:0], line[:min(len(line), 4*cleantext.MaxEvent)]...)
+	}
+}
+
+func (l *listener) tell() monitor.State {
+	if len(l.last) > 0 {
+		adapter.Observe(l.req, runners.EventText, string(l.last))
+		l.last = l.last[:0]
+	}
+	return l.mood()
+}
+
+// mood is what a watch asks of the command.
+func (c *Runner) mood(req runners.Request) func() monitor.State {
+	if c.Final {
+		return func() monitor.State { return resultMood(req) }
+	}
+	return func() monitor.State { return monitor.Working }
+}
+
+// State is Finished once the result file is there: a command has no other final message to tell.
+func resultMood(req runners.Request) monitor.State {
+	if info, err := os.Lstat(req.Result); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return monitor.Finished
+	}
+	return monitor.Working
+}
+
+// answer is the outcome of a question: the result file when there is one, else all of the output's end.
+func (c *Runner) answer(r *runners.Report, req runners.Request) {
+	if data, err := runners.ReadResultFile(req.Result); err == nil {
+		r.FinalText = cleantext.Clean(string(data), cleantext.MaxFinal)
+	}
+	if r.Outcome == "" {
+		r.Outcome, r.Detail = adapter.AnswerOutcome(r.FinalText)
+	}
+}
+
+// expand replaces the placeholders of each argument.
+func expand(argv []string, req runners.Request) []string {
+	m := adapter.ParseMark(req.Mark)
+	values := map[string]string{
+		"prompt_file": req.Prompt, "result_file": req.Result, "dir": req.Dir, "model": req.Model,
+		"run": m.Run, "task": m.Task, "attempt": m.Attempt, "session": req.Session,
+	}
+	expanded := make([]string, 0, len(argv))
+	for _, arg := range argv {
+		if text, err := fill(arg, values); err == nil {
+			expanded = append(expanded, text)
+		}
+	}
+	return expanded
+}
+
+var errNoValue = errors.New("placeholder without a value")
+
+// fill replaces {name} by its value, once: what a value holds is not looked at again.
+func fill(arg string, values map[string]string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(arg, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		value, known := values[name]
+		switch {
+		case !known || !closed:
+			b.WriteByte('{')
+			arg = rest
+			continue
+		case value == "":
+			return "", errNoValue
+		}
+		b.WriteString(value)
+		arg = after
+	}
+}

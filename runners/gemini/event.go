@@ -1,0 +1,82 @@
+package gemini
+
+import (
+	"encoding/json"
+
+	"relay/runners"
+	"relay/runners/internal/jsonscan"
+)
+
+// geminiEvent is one line of the stream; each kind of event uses some of the fields.
+type geminiEvent struct {
+	Type      jsonscan.String `json:"type"`
+	Time      string          `json:"timestamp"`
+	SessionID string          `json:"session_id"` // init
+	Model     string          `json:"model"`
+	Role      jsonscan.String `json:"role"` // message: user, assistant
+	Content   jsonscan.String `json:"content"`
+	Tool      jsonscan.String `json:"tool_name"` // tool_use
+	ToolID    jsonscan.String `json:"tool_id"`   // and tool_result
+	Input     json.RawMessage `json:"parameters"`
+	Severity  string          `json:"severity"` // error: warning, error
+	Message   string          `json:"message"`
+	Status    string          `json:"status"` // tool_result, result: success, error
+	Error     *geminiError    `json:"error"`
+	Stats     *geminiStats    `json:"stats"` // result
+}
+
+// geminiError is why a tool or the whole run failed. Its type is the class of an exception inside the CLI, or a word.
+type geminiError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// geminiStats count this run alone, also when it resumed a session. Output leaves out what the model thought, which
+// is paid for like the rest and in Total.
+type geminiStats struct {
+	Total  int64                  `json:"total_tokens"`
+	Input  int64                  `json:"input_tokens"` // with what was read from the cache
+	Output int64                  `json:"output_tokens"`
+	Cached int64                  `json:"cached"`
+	Models map[string]geminiStats `json:"models"`
+}
+
+func (s *geminiStats) usage() runners.Usage {
+	in := max(0, s.Input)
+	return runners.Usage{InputTokens: in, CachedTokens: min(max(0, s.Cached), in), OutputTokens: max(0, s.Output, s.Total-in)}
+}
+
+// geminiRecord is one line of the file in which Gemini CLI keeps a session. An answer stands there again when its tools have ended.
+type geminiRecord struct {
+	ID     string        `json:"id"`
+	Time   string        `json:"timestamp"`
+	Type   string        `json:"type"` // user (a tool's answer, too), gemini
+	Model  string        `json:"model"`
+	Tokens *geminiCounts `json:"tokens"`
+}
+
+// geminiCounts are those of one answer. Total has what the model thought, too.
+type geminiCounts struct {
+	Input  int64 `json:"input"`
+	Cached int64 `json:"cached"`
+	Output int64 `json:"output"`
+	Total  int64 `json:"total"`
+}
+
+func (t *geminiCounts) usage() runners.Usage {
+	s := geminiStats{Total: t.Total, Input: t.Input, Output: t.Output, Cached: t.Cached}
+	return s.usage()
+}
+
+// geminiRefusal is what Google's API says when it refuses a request.
+type geminiRefusal struct {
+	Error struct {
+		Code    json.Number `json:"code"`
+		Message string      `json:"message"`
+		Status  string      `json:"status"` // UNAUTHENTICATED, FAILED_PRECONDITION, …
+		Details []struct {
+			Reason string `json:"reason"`
+			Delay  string `json:"retryDelay"`
+		} `json:"details"`
+	} `json:"error"`
+}

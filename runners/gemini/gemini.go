@@ -1,0 +1,129 @@
+// Package gemini runs Gemini CLI and reads its stream of events, its stderr and the file of its session.
+package gemini
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/eventstream"
+	"relay/runners/process"
+	"relay/runners/version"
+)
+
+// Options configure Gemini CLI.
+type Options struct {
+	Name    string // "" : "gemini"
+	Program string // "" : "gemini", looked up in PATH
+	// Permission is the approval mode: default, auto_edit, yolo or plan; "": yolo. Without a person to ask, the CLI
+	// offers the model no tool that the mode would ask about: only yolo has a shell, to run tests and to commit with.
+	Permission string
+	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher, or flags
+	Model      string   // for requests that name none
+	Env        []string // added to the request's environment, and stronger than the adapter's own settings
+	// Git are settings (user.name=Ada) for the git of the agent's shell, from which the CLI hides the user's global
+	// configuration: without a name it refuses to commit. They are weaker than git -c and GIT_AUTHOR_*, and stronger
+	// than a repository's own.
+	Git []string
+	Now func() time.Time // nil: time.Now; for errors that say in how long to come back, and not when that was
+}
+
+// Runner runs Gemini CLI without a terminal, and reads its stream of events (gemini 0.61, -o stream-json).
+type Runner struct {
+	sup process.Supervisor
+	Options
+}
+
+// New returns the runner for Gemini CLI.
+func New(sup process.Supervisor, o Options) *Runner {
+	o.Name = cmp.Or(o.Name, "gemini")
+	o.Program = cmp.Or(o.Program, "gemini")
+	o.Permission = cmp.Or(o.Permission, geminiYolo)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Runner{sup: sup, Options: o}
+}
+
+// Name is the runner's name in configuration and ledger.
+func (g *Runner) Name() string { return g.Options.Name }
+
+const (
+	geminiYolo     = "yolo"
+	geminiAutoEdit = "auto_edit"
+	geminiPlan     = "plan"
+	geminiDefault  = "default"
+)
+
+// Tested are the versions of Gemini CLI that this adapter was tested on.
+func (g *Runner) Tested() version.Range {
+	return version.Range{Oldest: "0.61.0", Newest: "0.61.0"}
+}
+
+// Mode says in one line what the agent may do unasked.
+func (g *Runner) Mode() string {
+	mode := "--approval-mode " + g.Permission
+	switch g.Permission {
+	case geminiYolo:
+		return mode + ": edits files and runs commands, everything unasked"
+	case geminiAutoEdit:
+		return mode + ": edits files, but has no shell: it cannot run tests or commit"
+	case geminiPlan, geminiDefault:
+		return mode + ": reads only: it can neither edit a file nor run a command"
+	}
+	return mode
+}
+
+// Run runs one session, or one more turn of the session that req names.
+func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
+	req.Model = cmp.Or(req.Model, g.Model)
+	if err := adapter.ClearResult(req); err != nil {
+		return runners.Report{}, err
+	}
+	stdin, err := g.stdin(req)
+	if err != nil {
+		return runners.Report{}, err
+	}
+	env := adapter.MergeEnv(geminiSettings, runners.GitSettings(req.Env, g.Git...), g.Env)
+	s := &reader{req: req, now: g.Now, mode: g.Permission, asked: eventstream.Requests{Base: geminiBase}}
+	s.asked.Begin(req.Prompt)
+	if req.Unsteered {
+		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
+	}
+	cmd := adapter.Command(req, g.argv(req), env)
+	s.file = eventstream.SessionLog{Find: func() string { return geminiLog(cmd.Env, s.session) }, Line: s.record}
+	cmd.Stdin = stdin
+	return eventstream.Run(ctx, g.sup, req, cmd, s)
+}
+
+func (g *Runner) argv(req runners.Request) []string {
+	argv := slices.Concat([]string{g.Program}, g.Args, []string{"-o", "stream-json", "--approval-mode", g.Permission, "--skip-trust"})
+	if req.Model != "" {
+		argv = append(argv, "-m", req.Model)
+	}
+	if id := geminiSession(req.Session, ""); id != "" {
+		argv = append(argv, "--resume", id)
+	} else {
+		argv = append(argv, "--session-id", uuid.NewString())
+	}
+	return argv
+}
+
+// geminiSettings keep the CLI one process that asks nobody: it would start itself again with another memory limit, and
+// open a browser when its login has run out. The rest of what it does by default only its settings files can change,
+// and those are the user's.
+var geminiSettings = []string{"GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true"}
+
+// geminiSession takes a session id for what it is in --resume: anything but a UUID means another session there
+// ("latest", a number).
+func geminiSession(id, otherwise string) string {
+	if len(id) == 36 && uuid.Validate(id) == nil {
+		return id
+	}
+	return otherwise
+}

@@ -1,0 +1,227 @@
+package gemini
+
+import (
+	"cmp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/monitor"
+	"relay/runners/process"
+)
+
+// report says what the stream and the process's end mean together. Success needs both a result that says so and exit
+// status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
+func (s *reader) Report(e monitor.End) runners.Report {
+	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.worked(), Usage: s.used(e)}
+	r.FinalText = cleantext.CleanEnd(s.said[max(0, len(s.said)-cleantext.MaxFinal):], cleantext.MaxFinal)
+	var claimErr error
+	if !s.req.Question {
+		r.Result, claimErr = adapter.FindResult(nil, s.req.Result, r.FinalText)
+	}
+	switch o, detail, ok := e.Stopped(s.final()); {
+	case ok && s.begun && len(s.calls) == 0 && (o == runners.SilenceLimit || o == runners.Network):
+		r.Outcome, r.Detail = s.unanswered(detail)
+	case ok:
+		r.Outcome, r.Detail = o, detail
+	case !s.final():
+		r.Outcome, r.Detail = s.withoutResult(e.Exit)
+	case s.result.Error != nil:
+		r.Outcome, r.Detail = s.failure(&r)
+	case s.result.Status != "success":
+		r.Outcome, r.Detail = s.useless()
+	case e.Exit.Code != 0 && !e.Exit.Stopped:
+		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+s.exited(e.Exit)
+	default:
+		r.Outcome, r.Detail = s.finished(&r, claimErr)
+	}
+	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, s.refusedTool(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
+	return r
+}
+
+// finished is the outcome of a run that the CLI calls a success. It does so too when it gives up in the middle, after
+// a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not tell,
+// nor that an answer is empty, or cut off by an error in its stream or by the end of its body.
+func (s *reader) finished(r *runners.Report, claimErr error) (runners.Outcome, string) {
+	o, detail := adapter.ClaimOutcome(r.Result, claimErr)
+	if s.req.Question {
+		o, detail = adapter.AnswerOutcome(r.FinalText)
+	}
+	switch {
+	case o == runners.Claimed, o == runners.BadResult:
+	case !s.req.Question && !s.wrote && !s.looped && !s.asking && (s.mode == geminiDefault || s.mode == geminiPlan):
+		return runners.PermissionDenied, adapter.JoinDetail(detail, "approval mode "+s.mode+" gives it no tool to edit a file or run a command with")
+	case r.Result == nil && (s.looped || s.asking || brokenOff(r.FinalText)):
+		return s.brokeOff(r)
+	}
+	return o, detail
+}
+
+// brokeOff is the outcome of a run that was over in the middle, though the CLI calls it a success.
+func (s *reader) brokeOff(r *runners.Report) (runners.Outcome, string) {
+	switch {
+	case s.looped:
+		return runners.Failed, "its own loop detection stopped it: it did the same again and again"
+	case s.asking && s.crammed():
+		return runners.ContextExhausted, "it stopped in the middle without a word, as it does when the next request is too long for its model"
+	}
+	r.EndedWell = true
+	if s.asking {
+		return runners.Provider, "its model's last answer was empty"
+	}
+	return runners.Truncated, "its last answer breaks off in the middle of a sentence"
+}
+
+// crammed reports whether the next request may have been too long. The context of its models holds a million tokens; as it
+// grows from one request to the next, the last one has had at most about twice the average.
+func (s *reader) crammed() bool {
+	const half = 500_000
+	return 2*s.Usage().InputTokens/int64(max(s.turns, 1))+s.shown/4 > half
+}
+
+// brokenOff reports whether a text ends in the middle of a sentence.
+func brokenOff(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
+	return unicode.IsLetter(last) || unicode.IsDigit(last) || last == ',' || last == '('
+}
+
+// geminiUseless are the CLI's own words for answers it could not use, after asking for others.
+var geminiUseless = map[string]runners.Outcome{
+	"The model response was blocked due to safety settings.":                                                              runners.Refused,
+	"The model response was blocked due to recitation/copyright filters.":                                                 runners.Refused,
+	"The model response was blocked due to other policy settings.":                                                        runners.Refused,
+	"Model response was truncated because it exceeded the token limit. Try using /compress to free up context space.":     runners.Failed,
+	"Model stream ended without a finish reason.":                                                                         runners.Truncated,
+	"The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.": runners.Provider,
+}
+
+// useless is the outcome of a run that ended with an answer the CLI could not use, with exit status 0. Most often the
+// model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
+func (s *reader) useless() (runners.Outcome, string) {
+	return cmp.Or(geminiUseless[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
+}
+
+// withoutResult is the outcome of a CLI that ended without its terminal event.
+func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
+	killed := exit.Signal != "" || exit.Code < 0 || exit.Code >= 128 && exit.Code < 144
+	switch {
+	case killed || exit.Code == 0 && s.begun:
+		return s.killed(exit)
+	case exit.Code == 0:
+		return runners.NoResult, "it ended without a final message"
+	case s.begun:
+		return runners.Failed, "it ended without a final message: " + s.exited(exit)
+	case s.req.Session != "" && exit.Code == geminiNoInput: // the session is gone
+		return runners.NoSession, "cannot resume: " + s.exited(exit)
+	}
+	return cmp.Or(geminiExits[exit.Code], runners.CannotStart), s.exited(exit)
+}
+
+// killed is the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status 0.
+// The agent is not to blame before it has said anything; later it may have been a command of its own.
+func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
+	if retry, ok := s.retried(); ok {
+		return retry.outcome, retry.detail
+	}
+	how := s.exited(exit)
+	if exit.Code == 0 {
+		how = "without an error, as when it is told to end"
+	}
+	if !s.heard {
+		return runners.Provider, "it ended before the model said anything: " + how
+	}
+	return runners.Killed, "it ended in the middle: " + how
+}
+
+// geminiNoInput is the exit status for a prompt or session that cannot be taken.
+const geminiNoInput = 42
+
+// geminiExits are the exit statuses that the CLI has a meaning of its own for.
+var geminiExits = map[int]runners.Outcome{
+	41:            runners.Auth,
+	geminiNoInput: runners.CannotStart,
+	44:            runners.CannotStart, // sandbox
+	52:            runners.CannotStart, // settings
+	53:            runners.Failed,      // its own limit of turns
+	54:            runners.Provider,    // a tool had no room on the disk: nobody's work is at fault
+	55:            runners.CannotStart, // the folder is not trusted
+	130:           runners.Killed,
+}
+
+// failure is the outcome of a result that reports an error.
+func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
+	f := readGeminiFault(s.result.Error.Message)
+	if o, ok := geminiExits[r.Exit.Code]; ok {
+		if o == runners.CannotStart { // it had begun: what it was asked to do is at fault, and not how it is set up
+			o = runners.Failed
+		}
+		return o, f.text
+	}
+	status := f.status
+	if status == 0 {
+		status = geminiStatus(r.Exit.Code)
+	}
+	class := s.class()
+	switch {
+	case class == "ModelNotFoundError":
+		return runners.Auth, "no such model: " + f.text
+	case status == 429:
+		return s.limited(r, f, class), adapter.ProviderFault(status, f.text)
+	case status == 0:
+		return f.broken(), "the request failed: " + f.text
+	}
+	return f.blame(status), adapter.ProviderFault(status, f.text)
+}
+
+// limited tells a usage limit from a rate limit. The CLI waits out what passes within five minutes by itself.
+func (s *reader) limited(r *runners.Report, f geminiFault, class string) runners.Outcome {
+	if f.wait > 0 {
+		r.ResetAt = s.ended().Add(f.wait).UTC().Truncate(time.Second)
+	}
+	switch {
+	case geminiNone.MatchString(f.text):
+		r.ResetAt = time.Time{}
+		return runners.Auth
+	case f.crowded() && f.wait == 0:
+		return runners.Overloaded
+	case class == "TerminalQuotaError", strings.HasPrefix(f.text, "You have exhausted your daily quota"), f.wait > geminiWaits:
+		return runners.Quota
+	}
+	r.ResetAt = time.Time{} // it was passed more than once already
+	return runners.RateLimited
+}
+
+// geminiWaits is the longest time that the CLI waits when its provider asks it to.
+const geminiWaits = 5 * time.Minute
+
+// ended is when the result was told: what it says of later times counts from there, whenever it is read.
+func (s *reader) ended() time.Time {
+	now := s.now()
+	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {
+		return at
+	}
+	return now
+}
+
+// unanswered is the outcome of a run that was stopped with no tool at work: it waited for the model.
+func (s *reader) unanswered(limit string) (runners.Outcome, string) {
+	if !s.asking {
+		return runners.Truncated, "the answer stopped in the middle: " + limit
+	}
+	if retry, ok := s.retried(); ok {
+		return retry.outcome, retry.detail
+	}
+	return runners.Network, strings.Replace(limit, monitor.ErrSilence.Error(), monitor.ErrNoAnswer.Error(), 1)
+}
+
+// refusedTool names a tool that a policy of the user's denied: it ends in "success" all the same.
+func (s *reader) refusedTool() string {
+	if s.denied == "" {
+		return ""
+	}
+	return "not allowed to use " + s.denied
+}

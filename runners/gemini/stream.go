@@ -1,0 +1,244 @@
+package gemini
+
+import (
+	"encoding/json"
+	"time"
+
+	"relay/internal/plaintext"
+	"relay/runners"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/eventstream"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/monitor"
+)
+
+// geminiStream folds the stream into what a report needs. It keeps no line.
+type reader struct {
+	req  runners.Request
+	now  func() time.Time
+	mode string
+
+	begun   bool  // init was seen
+	heard   bool  // the model has answered
+	turns   int   // answers of the model
+	shown   int64 // bytes of the last line with a tool's answer
+	asking  bool  // it waits for the model: nothing came since the prompt, or since the last tool's answer
+	session string
+	model   string
+	said    []byte // the end of what the agent said since the last tool's answer
+	looped  bool   // stopped by the CLI's own loop detection
+	fault   string // the CLI's last error message
+	wrote   bool   // used a tool that changes something
+	result  *geminiEvent
+	resumed bool              // it went on working after the result
+	calls   map[string]string // tools at work, by the id of the call
+	denied  string            // the last tool a policy refused
+	began   time.Time         // when, by its own clock
+	file    eventstream.SessionLog
+	answers map[string]struct{} // ids of those in that file that are counted
+	asked   eventstream.Requests
+	news    eventstream.Progress
+}
+
+const geminiBase = 12_000 // tokens of its own instructions and tools, about
+
+const (
+	maxCalls   = 1000   // tools at work that are remembered by name
+	maxAnswers = 20_000 // ids of answers that are remembered; what comes after is not counted
+)
+
+// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+func (s *reader) Line(line []byte) {
+	line, ok := jsonscan.Object(line)
+	if !ok {
+		return
+	}
+	var t geminiTurn
+	if !t.read(line) {
+		if ev, torn := jsonscan.Decode[geminiEvent](line); !torn {
+			s.event(ev)
+		}
+		return
+	}
+	switch string(t.kind) {
+	case "message":
+		s.message(t.role, t.content)
+	case "tool_use":
+		s.tool(t.tool, t.id, t.input)
+	case "tool_result":
+		s.answer(t.id, "")
+		s.shown = int64(len(line))
+	}
+}
+
+// event takes in an event that was decoded in full.
+func (s *reader) event(ev *geminiEvent) {
+	switch ev.Type.String() {
+	case "init":
+		s.begun = true
+		s.session = geminiSession(ev.SessionID, s.session)
+		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
+		s.began, _ = time.Parse(time.RFC3339, ev.Time)
+		s.news.Say(&s.req, runners.EventSession, s.session)
+	case "message":
+		s.message(ev.Role, ev.Content)
+	case "tool_use":
+		s.tool(ev.Tool, ev.ToolID, ev.Input)
+	case "tool_result":
+		fault := ""
+		if ev.Error != nil {
+			fault = ev.Error.Type
+		}
+		s.answer(ev.ToolID, fault)
+	case "error":
+		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
+		if ev.Severity == "error" {
+			s.fault = plaintext.Head(ev.Message, cleantext.MaxString)
+		}
+	case "result":
+		s.result, s.resumed = ev, false
+		s.news.Say(&s.req, runners.EventResult, string(s.said[:min(len(s.said), eventstream.EventHead)]))
+	}
+}
+
+func (s *reader) message(role, content jsonscan.String) {
+	if string(role.Word()) != "assistant" {
+		s.asks()
+		return
+	}
+	s.goesOn(len(content))
+	s.said = content.Tail(8*cleantext.MaxFinal + 1).Append(s.said)
+	if len(s.said) > 8*cleantext.MaxFinal { // a result stands at the end
+		s.said = append(s.said[:0], s.said[len(s.said)-2*cleantext.MaxFinal:]...)
+	}
+	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: content})
+}
+
+func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
+	s.goesOn(len(input))
+	name := tool.String()
+	switch name {
+	case "write_file", "replace", "run_shell_command":
+		s.wrote = true
+	}
+	if s.calls == nil {
+		s.calls = map[string]string{}
+	}
+	if len(s.calls) < maxCalls {
+		s.calls[id.Head(cleantext.MaxName)] = cleantext.OneLine(name, cleantext.MaxName)
+	}
+	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
+}
+
+// answer takes in what a tool came to. What the agent said before it is not its final message.
+func (s *reader) answer(call jsonscan.String, fault string) {
+	id := call.Head(cleantext.MaxName)
+	if fault == "policy_violation" {
+		s.denied = s.calls[id]
+	}
+	delete(s.calls, id)
+	if s.asking = len(s.calls) == 0; s.asking {
+		s.asks()
+	}
+	s.said = s.said[:0]
+}
+
+// asks notes that the model is asked.
+func (s *reader) asks() {
+	s.asking = true
+	if !s.file.Found() {
+		s.asked.Ask()
+	}
+}
+
+// goesOn notes that the model has written so many characters.
+func (s *reader) goesOn(chars int) {
+	if s.asking || !s.heard {
+		s.turns++
+	}
+	s.heard, s.asking, s.resumed = true, false, s.result != nil
+	if !s.file.Found() {
+		s.asked.Answer(chars)
+	}
+}
+
+// State tells the monitor when the agent is done. That waiting is in vain it cannot know: of the requests that it
+// makes again and again the CLI tells on stderr only.
+func (s *reader) State() monitor.State {
+	s.news.Flush(&s.req)
+	switch {
+	case s.final():
+		return monitor.Finished
+	case !s.heard:
+		return monitor.AwaitingAnswer
+	}
+	return monitor.Working
+}
+
+func (s *reader) final() bool { return s.result != nil && !s.resumed }
+
+// usage is told by the result, and before it by the file of the session.
+func (s *reader) Usage() runners.Usage {
+	if s.result == nil || s.result.Stats == nil {
+		return s.asked.SoFar(s.file.Expected())
+	}
+	told := s.result.Stats.usage()
+	if s.result.Error == nil && s.result.Status == "success" {
+		return told
+	}
+	return told.AtLeast(s.asked.Reported)
+}
+
+// used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
+func (s *reader) used(e monitor.End) runners.Usage {
+	if s.result != nil || !e.CutOff() {
+		return s.Usage()
+	}
+	if _, refused := s.retried(); refused {
+		s.asked.Pending = false
+	}
+	return s.asked.Total(s.file.Found())
+}
+
+func (s *reader) SessionLog() *eventstream.SessionLog { return &s.file }
+
+func (s *reader) Requests() *eventstream.Requests { return &s.asked }
+
+func (s *reader) ModelName() string { return s.model }
+
+// record takes in a line of the session's file. What was in it before this run is not counted.
+func (s *reader) record(line []byte) {
+	var r geminiRecord
+	if json.Unmarshal(line, &r) != nil {
+		return
+	}
+	at, err := time.Parse(time.RFC3339, r.Time)
+	if err != nil || at.Before(s.began) {
+		return
+	}
+	_, counted := s.answers[r.ID]
+	switch {
+	case r.Type == "user":
+		s.asked.AskAt(at)
+	case r.Type == "gemini" && r.Tokens != nil && !counted && len(s.answers) < maxAnswers:
+		if s.answers == nil {
+			s.answers = map[string]struct{}{}
+		}
+		s.answers[r.ID] = struct{}{}
+		s.asked.Report(r.Tokens.usage())
+	}
+}
+
+// worked is the model that did most of the work: the one asked for may be a name for several ("auto").
+func (s *reader) worked() string {
+	if s.result == nil || s.result.Stats == nil {
+		return s.model
+	}
+	most, model := int64(0), s.model
+	for name, stats := range s.result.Stats.Models {
+		if stats.Total > most || stats.Total == most && most > 0 && name < model {
+			most, model = stats.Total, cleantext.OneLine(name, cleantext.MaxName)
+		}
+	}
+	return model
+}

@@ -1,0 +1,59 @@
+package gemini
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/eventstream"
+
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/streamtest"
+)
+
+var cli = streamtest.CLI{
+	Captured: "testdata/captured",
+	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
+	Quick:    func(line []byte) bool { return new(geminiTurn).read(line) },
+}
+
+func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
+
+func TestReadsAlike(t *testing.T) {
+	t.Parallel()
+	cli.ReadsAlike(t)
+	cli.OddReadsAlike(t,
+		`{"type":"tool_use","tool_name":"replace","tool_id":"a","parameters":{"path":"x"}}`,
+		`{"type":"tool_result","tool_id":"a","error":{"type":"policy_violation"}}`,
+	)
+}
+
+func TestReadsQuickly(t *testing.T) {
+	t.Parallel()
+	cli.ReadsQuickly(t)
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	cli.TellsProgress(t, [2]string{
+		`{"type":"message","role":"assistant","content":"n\u00e9 %d"}`,
+		`{"type":"tool_use","tool_name":"Bash","parameters":{"command":"ls %d"}}`,
+	})
+}
+
+// TestLongMessage fails when an agent's long message stays in memory for longer or in more of it than what is kept of it, or
+// when what is kept is not its beginning, or its end where that is what counts.
+func TestLongMessage(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
+	var gemini reader
+	gemini.Line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat(text, 3) + `"}`))
+	if got := string(gemini.said); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end") {
+		t.Errorf("keeps %d bytes: …%s", len(got), got[max(0, len(got)-30):])
+	}
+}
+
+func FuzzReadsAlike(f *testing.F) { cli.FuzzReadsAlike(f) }
+
+func BenchmarkLine(b *testing.B) { cli.BenchmarkLine(b) }

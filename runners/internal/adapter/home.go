@@ -1,0 +1,58 @@
+package adapter
+
+import (
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"relay/runners/internal/monitor"
+)
+
+// Variable returns the value of the last entry of an environment with this name; "" when there is none.
+func Variable(env []string, name string) string {
+	for _, entry := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// InHome returns a path in the home folder of an environment; "" when it has none.
+func InHome(env []string, path ...string) string {
+	home := cmp.Or(Variable(env, "HOME"), Variable(env, "USERPROFILE"))
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, path...)...)
+}
+
+const maxSettings = 1 << 20 // bytes of a file of settings
+
+// ReadSettings reads a file of settings; nil when it is missing, cannot be read or is larger than maxSettings.
+func ReadSettings(folder, name string) []byte {
+	if folder == "" {
+		return nil
+	}
+	data, err := monitor.LastBytes(filepath.Join(folder, name), maxSettings)
+	if err != nil || len(data) == maxSettings { // it may have begun earlier
+		return nil
+	}
+	return data
+}
+
+// UnmarshalJSONC decodes JSON with comments and trailing commas, as far as it goes.
+func UnmarshalJSONC(text []byte, into any) {
+	if json.Unmarshal(text, into) != nil {
+		text = jsoncComma.ReplaceAll(jsoncComment.ReplaceAll(text, nil), []byte("$1"))
+		_ = json.Unmarshal(text, into) // what cannot be read says nothing
+	}
+}
+
+var (
+	jsoncComment = regexp.MustCompile(`(?m)(^|\s)//.*$|(?s)/\*.*?\*/`)
+	jsoncComma   = regexp.MustCompile(`,(\s*[}\]])`)
+)

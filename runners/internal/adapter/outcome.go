@@ -1,0 +1,107 @@
+package adapter
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/runners"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/monitor"
+	"relay/runners/process"
+)
+
+// NoAnswer is the outcome of an agent that was stopped while it waited for its model.
+func NoAnswer(detail string) (runners.Outcome, string) {
+	return runners.Network, "no answer from the model: " + detail
+}
+
+// AnswerOutcome is the outcome of a question that ended well, from the agent's final text.
+func AnswerOutcome(text string) (runners.Outcome, string) {
+	if text == "" {
+		return runners.NoResult, "it ended without an answer"
+	}
+	return runners.Claimed, ""
+}
+
+// ClaimOutcome is the outcome of an agent that ended well, from what FindResult returned.
+func ClaimOutcome(result *runners.Result, err error) (runners.Outcome, string) {
+	switch {
+	case result == nil && err == nil:
+		return runners.NoResult, "it ended without a result"
+	case result == nil:
+		return runners.BadResult, cleantext.OneLine(err.Error(), cleantext.MaxDetail)
+	case result.Status == runners.StatusFailure:
+		return runners.Failed, cleantext.OneLine(failureText(result), cleantext.MaxDetail)
+	}
+	return runners.Claimed, ""
+}
+
+// failureText returns the agent's own account of its failure.
+func failureText(r *runners.Result) string {
+	if r.ErrorSummary != "" {
+		return r.ErrorSummary
+	}
+	return r.Summary
+}
+
+// LeftBehind tells of what an agent started and did not end: a claim made while work still ran is a weak one.
+func LeftBehind(exit process.Exit) string {
+	switch exit.Strays {
+	case 0:
+		return ""
+	case 1:
+		return "it left a process running"
+	}
+	return fmt.Sprintf("it left %d processes running", exit.Strays)
+}
+
+// JoinDetail joins the parts of a detail that are not empty, to at most cleantext.MaxDetail bytes.
+func JoinDetail(parts ...string) string {
+	joined := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+	return cleantext.Shorten(joined, cleantext.MaxDetail)
+}
+
+// ExitDetail says how a process ended that was not well, with the last words it wrote to stderr.
+func ExitDetail(exit process.Exit, stderr string) string {
+	how := runners.DescribeExit(exit)
+	last, err := monitor.LastBytes(stderr, 2<<10)
+	if err != nil || len(last) == 0 {
+		return how
+	}
+	words := cleantext.OneLine(cleantext.CleanEnd(last, 2<<10), 4<<10)
+	if room := cleantext.MaxDetail - len(how) - 2; len(words) > room {
+		words = cleantext.LastWords(words, room)
+	}
+	return how + ": " + words
+}
+
+// Unfinished is the outcome of a CLI that ended without the event that ends its stream; begun says that its first one
+// was seen, torn that its last line is half of one.
+func Unfinished(req runners.Request, exit process.Exit, begun, torn bool) (runners.Outcome, string) {
+	switch {
+	case torn && exit.Code == 0: // more was said than has come
+		return runners.Truncated, "its output broke off in the middle of a line"
+	case begun && signalled(exit):
+		return runners.Killed, runners.DescribeExit(exit)
+	case begun && exit.Code != 0:
+		return runners.Failed, "it ended without a final message: " + ExitDetail(exit, req.Stderr)
+	case exit.Code == 0:
+		return runners.NoResult, "it ended without a final message"
+	case signalled(exit): // the agent cannot have been the cause
+		return runners.Provider, "it died before it began: " + ExitDetail(exit, req.Stderr)
+	case req.Session != "": // the session is gone
+		return runners.NoSession, "cannot resume: " + ExitDetail(exit, req.Stderr)
+	}
+	return runners.CannotStart, ExitDetail(exit, req.Stderr)
+}
+
+// signalled tells a process that a signal ended, itself or as its wrapper tells it: 128 and the signal's number, here
+// of HUP, INT, KILL and TERM.
+func signalled(exit process.Exit) bool {
+	switch exit.Code {
+	case 128 + 1, 128 + 2, 128 + 9, 128 + 15:
+		return true
+	}
+	return exit.Signal != "" || exit.Code < 0
+}

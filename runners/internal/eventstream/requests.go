@@ -1,0 +1,105 @@
+package eventstream
+
+import (
+	"os"
+	"time"
+
+	"relay/runners"
+)
+
+// Requests counts what an agent has used of its model, request by request. What nobody tells is estimated: each request
+// reads the conversation so far, of which all but what is new comes from the provider's cache.
+type Requests struct {
+	Base        int64         // tokens of what the CLI itself says before the prompt, about
+	Reported    runners.Usage // of the requests whose tokens are known
+	last        runners.Usage // of the last of them
+	AnyReported bool          // there is one
+	Pending     bool          // one is under way whose tokens are not known
+	Broken      int64         // requests that broke off, of which nobody tells anything
+
+	stopped time.Time     // when the agent was asked to stop: a request that it begins after that is hardly made any more
+	chars   int64         // of the conversation so far
+	read    int64         // tokens of it that were read before
+	guess   runners.Usage // what the requests come to by that
+}
+
+// CharsPerToken is how many characters a token has, about.
+const CharsPerToken = 4
+
+// Begin begins the conversation with the prompt in a file.
+func (q *Requests) Begin(path string) {
+	if info, err := os.Stat(path); err == nil {
+		q.chars += info.Size()
+	}
+}
+
+// grow notes how much longer the conversation has become.
+func (q *Requests) grow(chars int) { q.chars += int64(chars) }
+
+// Ask notes that the model is asked.
+func (q *Requests) Ask() { q.Pending = q.Pending || q.stopped.IsZero() }
+
+// AskAt notes that the model was asked at a time, as a file tells it that may be read later.
+func (q *Requests) AskAt(at time.Time) {
+	q.Pending = q.Pending || q.stopped.IsZero() || at.Before(q.stopped)
+}
+
+// Answer notes that the model has written so many characters. If nobody reports tokens the request is counted then: one that
+// was refused costs nothing.
+func (q *Requests) Answer(chars int) {
+	if q.Pending {
+		q.guess = q.guess.Plus(q.next())
+		q.read = q.context()
+	}
+	q.Pending = false
+	q.guess.OutputTokens += int64(chars) / CharsPerToken
+}
+
+func (q *Requests) context() int64 { return q.Base + q.chars/CharsPerToken }
+
+// next is what a request reads now, about.
+func (q *Requests) next() runners.Usage {
+	return runners.Usage{InputTokens: q.context(), CachedTokens: q.read}
+}
+
+// Report takes in what one request has used.
+func (q *Requests) Report(u runners.Usage) {
+	q.Reported = q.Reported.Plus(u)
+	q.last, q.AnyReported, q.Pending = u, true, false
+}
+
+// SoFar returns what the requests have used whose tokens are known. When nobody reports any, it is estimated.
+func (q *Requests) SoFar(tells bool) runners.Usage {
+	if q.AnyReported || tells {
+		return q.Reported
+	}
+	return q.estimated()
+}
+
+func (q *Requests) estimated() runners.Usage {
+	u := q.guess
+	u.Estimated = u != runners.Usage{}
+	return u
+}
+
+// Total returns what the requests have used by the end of an agent that was cut off. A request under way has read its
+// conversation whether or not its answer came; it is counted as one like the last.
+func (q *Requests) Total(tells bool) runners.Usage {
+	u := q.SoFar(tells)
+	missing := q.Broken
+	if q.Pending {
+		missing++
+	}
+	if missing == 0 {
+		return u
+	}
+	one := q.last
+	if !q.AnyReported {
+		one = q.next()
+	}
+	u.InputTokens += missing * one.InputTokens
+	u.CachedTokens += missing * one.CachedTokens
+	u.CostUSD += float64(missing) * one.CostUSD
+	u.Estimated = true
+	return u
+}

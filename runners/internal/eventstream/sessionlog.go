@@ -1,0 +1,51 @@
+package eventstream
+
+import "relay/runners/internal/monitor"
+
+// SessionLog is a file in which a CLI keeps its session, request by request, while its stream tells what was used only at a
+// good end. It is read while the CLI works, and never changed.
+type SessionLog struct {
+	Find func() string // its path; "": it is not there yet
+	Line func([]byte)  // gets each line; must not keep it
+
+	looks int
+	tail  *monitor.Tail
+}
+
+// read hands on what is new in the file.
+func (l *SessionLog) read() {
+	l.looks++
+	if l.tail == nil && l.looks&(l.looks-1) == 0 { // more and more rarely: a CLI may keep none
+		l.open()
+	}
+	if l.tail != nil {
+		_, _ = l.tail.Read() // what cannot be read is estimated
+	}
+}
+
+func (l *SessionLog) open() {
+	if path := l.Find(); path != "" {
+		l.tail = &monitor.Tail{Path: path, Line: l.Line}
+	}
+}
+
+// finish reads the rest of the file, once its CLI is gone.
+func (l *SessionLog) finish() {
+	l.looks = slowLog
+	if l.tail == nil {
+		l.open()
+	}
+	if l.tail != nil {
+		_ = l.tail.Finish()
+		l.tail.Close()
+	}
+}
+
+// Found reports whether the file is there.
+func (l *SessionLog) Found() bool { return l.tail != nil }
+
+// Expected reports whether the file is there, or may still come: until then nothing is estimated in its place.
+func (l *SessionLog) Expected() bool { return l.Found() || l.looks < slowLog }
+
+// slowLog is how many looks a CLI may take to begin its file: half a minute of a quiet one.
+const slowLog = 64

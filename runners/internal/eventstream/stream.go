@@ -1,0 +1,107 @@
+// Package eventstream runs CLIs that print a stream of events, tells watchers of it, and counts what was used of the model.
+package eventstream
+
+import (
+	"context"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/monitor"
+	"relay/runners/process"
+)
+
+// Reader folds what one CLI prints into what a report needs.
+type Reader interface {
+	Line(line []byte) // one line of stdout, as it comes; not to be kept
+	State() monitor.State
+	Usage() runners.Usage // so far; the whole, once the CLI has told it
+	Report(e monitor.End) runners.Report
+}
+
+// Run runs a CLI that prints a stream of events, and reports what its stream and its end mean together. Its error is for
+// faults of relay's own machine.
+func Run(ctx context.Context, sup process.Supervisor, req runners.Request, cmd process.Command, s Reader) (runners.Report, error) {
+	m := meter{Reader: s, req: req}
+	w := monitor.Process{Supervisor: sup, Command: cmd, Limits: req.Limits, ReadLine: s.Line, State: m.State}
+	if c, ok := s.(counter); ok {
+		q := c.Requests()
+		w.ReadLine = func(line []byte) {
+			q.grow(len(line))
+			s.Line(line)
+		}
+		w.Stopping = func(at time.Time) { q.stopped = at }
+	}
+	e, err := w.Run(ctx)
+	if err != nil {
+		if w.CannotStart(err) {
+			return adapter.StartFault(err), nil
+		}
+		return runners.Report{}, err
+	}
+	if l := m.log(); l != nil {
+		l.finish()
+	}
+	return s.Report(e), w.Compact()
+}
+
+// counter is a stream that counts requests.
+type counter interface{ Requests() *Requests }
+
+// logged is a stream whose CLI tells what it uses in a file of its own.
+type logged interface{ SessionLog() *SessionLog }
+
+func (m *meter) log() *SessionLog {
+	if s, ok := m.Reader.(logged); ok {
+		return s.SessionLog()
+	}
+	return nil
+}
+
+// meter tells the observer of a stream what it has cost, each time that has grown, until the final result is there:
+// what that says of the cost is in the report, and nobody can stop the agent any more before it is spent.
+type meter struct {
+	Reader
+	req  runners.Request
+	told runners.Usage
+}
+
+func (m *meter) State() monitor.State {
+	if l := m.log(); l != nil {
+		l.read()
+	}
+	mood := m.Reader.State()
+	if u := m.Usage(); u != m.told && m.req.Observe != nil && mood != monitor.Finished {
+		m.told = u
+		e := runners.Event{Kind: runners.EventUsage, Usage: u}
+		if s, ok := m.Reader.(named); ok {
+			e.Model = s.ModelName()
+		}
+		m.req.Observe(e)
+	}
+	return mood
+}
+
+// named is a stream that says which model answers.
+type named interface{ ModelName() string }
+
+// Steps are the ids of what an agent has begun and not ended. While there are none, only its model can be what is
+// missing.
+type Steps map[string]struct{}
+
+const maxSteps = 1000 // remembered; one that is forgotten never ends
+
+// Begin notes a step.
+func (s *Steps) Begin(id jsonscan.String) {
+	if *s == nil {
+		*s = Steps{}
+	}
+	if len(*s) < maxSteps {
+		(*s)[id.Head(cleantext.MaxName)] = struct{}{}
+	}
+}
+
+// End forgets a step.
+func (s Steps) End(id jsonscan.String) { delete(s, id.Head(cleantext.MaxName)) }

@@ -1,0 +1,49 @@
+package monitor
+
+import (
+	"errors"
+
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// CutOff says whether an agent ended in the middle of what it did.
+func (e End) CutOff() bool {
+	return e.Exit.Stopped || e.Exit.Lost || e.Exit.Signal != "" || e.Exit.Code < 0
+}
+
+// Unanswered says whether the limit that ended an agent passed while it waited for its model.
+func (e End) Unanswered(heard, toolRuns bool) bool {
+	return errors.Is(e.Cause, ErrSilence) && !toolRuns || errors.Is(e.Cause, ErrWall) && !heard
+}
+
+// End is how a watched process ended.
+type End struct {
+	Exit      process.Exit
+	Cause     error // why the process was stopped; nil: it ended by itself
+	Cancelled bool  // relay's caller cancelled it
+}
+
+// Stopped names the outcome of an agent that relay stopped for a reason that says nothing of its work. The bool is
+// false when its output decides: it ended by itself, or was stopped only because it lingered or could not succeed.
+func (e End) Stopped(final bool) (runners.Outcome, string, bool) {
+	switch {
+	case e.Exit.Lost:
+		return runners.Lost, "the process that watched the agent died; how the agent ended is unknown", true
+	case e.Cause == nil, errors.Is(e.Cause, ErrLinger), errors.Is(e.Cause, ErrHopeless):
+		return "", "", false
+	case e.Cancelled:
+		return runners.Stopped, "stopped: " + e.Cause.Error(), true
+	case final:
+		return "", "", false
+	case errors.Is(e.Cause, ErrWall):
+		return runners.WallLimit, e.Cause.Error(), true
+	case errors.Is(e.Cause, ErrSilence):
+		return runners.SilenceLimit, e.Cause.Error(), true
+	case errors.Is(e.Cause, ErrNoAnswer):
+		return runners.Network, e.Cause.Error(), true
+	case errors.Is(e.Cause, ErrFlood):
+		return runners.Failed, e.Cause.Error(), true
+	}
+	return runners.Stopped, "stopped: " + e.Cause.Error(), true
+}

@@ -1,0 +1,91 @@
+// Package kinds makes the runner of every type of agent that relay's configuration knows.
+package kinds
+
+import (
+	"fmt"
+
+	"relay/runners"
+	"relay/runners/claude"
+	"relay/runners/codex"
+	"relay/runners/command"
+	"relay/runners/gemini"
+	"relay/runners/opencode"
+	"relay/runners/process"
+	"relay/runners/script"
+)
+
+// The types of agents.
+const (
+	Claude   = "claude"
+	Codex    = "codex"
+	Gemini   = "gemini"
+	Opencode = "opencode"
+	Command  = "command"
+	Scripted = "scripted"
+)
+
+// Agent describes an agent of any type. Each type uses some of the fields.
+type Agent struct {
+	Type       string
+	Name       string   // the runner's name in configuration and ledger
+	Argv       []string // the program and its first arguments, or the whole command line; empty: the type's own program
+	Model      string   // for requests that name none
+	Permission string   // what the agent may do unasked, in the words of its CLI
+	Env        []string // added to each request's environment
+
+	Git []string // gemini: see gemini.Options
+
+	PromptArg  bool   // command: see command.Options
+	Exit       bool   // command
+	Final      bool   // command
+	StopSignal string // command
+
+	Script string // scripted: path of the script; Argv is how relay starts itself as the agent
+}
+
+// New makes the runner of an agent. It fails for a type that it does not know, and for a permission that the type does not have.
+func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
+	program, args := "", a.Argv
+	if len(args) > 0 {
+		program, args = args[0], args[1:]
+	}
+	switch a.Type {
+	case Claude:
+		return claude.New(sup, claude.Options{Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env}), nil
+	case Codex:
+		return codex.New(sup, codex.Options{Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env}), nil
+	case Gemini:
+		return gemini.New(sup, gemini.Options{
+			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, Git: a.Git,
+		}), nil
+	case Opencode:
+		r, err := opencode.New(sup, opencode.Options{
+			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
+		})
+		if err != nil {
+			return nil, err // and no runner that is a nil pointer
+		}
+		return r, nil
+	case Command:
+		return command.New(sup, command.Options{
+			Name: a.Name, Argv: a.Argv, PromptArg: a.PromptArg, Exit: a.Exit, Final: a.Final, Model: a.Model, Env: a.Env, StopSignal: a.StopSignal,
+		}), nil
+	case Scripted:
+		return script.New(sup, script.Options{Name: a.Name, Argv: a.Argv, Script: a.Script, Env: a.Env}), nil
+	}
+	return nil, fmt.Errorf("agent %s has type %q, which this relay does not know", a.Name, a.Type)
+}
+
+// OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
+// one that the agent is asked to take; "": none.
+func OwnSettings(kind string, env []string, dir, model string) runners.OwnSettings {
+	switch kind {
+	case Codex:
+		return codex.OwnSettings(env)
+	case Gemini:
+		return gemini.OwnSettings(env, dir)
+	case Opencode:
+		return opencode.OwnSettings(env, dir, model)
+	}
+	return runners.OwnSettings{}
+}

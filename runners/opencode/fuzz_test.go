@@ -1,0 +1,48 @@
+package opencode
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"relay/runners"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/monitor"
+)
+
+func FuzzOpencodeStream(f *testing.F) {
+	for _, name := range []string{"ok", "401", "429-after-write", "outside", "refusal", "sseerr", "toolong", "maxtok"} {
+		data, err := os.ReadFile(filepath.Join("testdata", "captured", name+".jsonl"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"type":"step_finish","part":{"reason":1,"tokens":{"input":-5,"cache":[]},"cost":-1}}` + "\n" + `{"type":"error","error":{"name":7,"data":"x"}}`))
+	f.Add([]byte(`{"type":"error","timestamp":-9e9,"error":{"name":"APIError","data":{"statusCode":429,"responseHeaders":{"retry-after-ms":"1e308"},"responseBody":"{\"error\":[]}"}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := &reader{now: time.Now}
+		s.req.Observe = func(e runners.Event) {
+			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
+				t.Fatalf("event %q", e.Text)
+			}
+		}
+		for line := range bytes.Lines(data) {
+			s.Line(line)
+			s.State()
+		}
+		r := s.Report(monitor.End{})
+		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
+			t.Fatalf("report %+v", r)
+		}
+		if r.Outcome == runners.Claimed && r.Result == nil {
+			t.Fatalf("claimed without a result: %+v", r)
+		}
+		if r.Usage.CostUSD < 0 || r.Usage.InputTokens < 0 {
+			t.Fatalf("usage %+v", r.Usage)
+		}
+	})
+}

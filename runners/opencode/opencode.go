@@ -1,0 +1,205 @@
+// Package opencode runs opencode and reads its stream of events.
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/eventstream"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/process"
+	"relay/runners/version"
+)
+
+// Options configure opencode.
+type Options struct {
+	Name    string // "" : "opencode"
+	Program string // "" : "opencode", looked up in PATH
+	// Permission says what the agent may do: "workspace" (default), "auto", "readonly" or "config"; see [Runner.Mode].
+	Permission string
+	Args       []string         // between Program and run: the CLI behind a launcher, or flags such as --agent
+	Model      string           // provider/model, for requests that name none
+	Env        []string         // added to the request's environment, and stronger than the adapter's own settings
+	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
+}
+
+// Runner runs opencode headless, and reads its stream of events (opencode 1.18, run --format json). What subagents
+// use is not in that stream: their tokens and cost are missing from the usage.
+type Runner struct {
+	sup  process.Supervisor
+	mode opencodeMode
+	Options
+}
+
+// opencodeMode is one way to be unattended. A question that opencode would ask ends the run: auto answers them all.
+type opencodeMode struct {
+	auto   bool
+	denied []string // permissions that are taken away
+	inside bool     // file tools stay in the working directory, but for the folder of the result
+	words  string
+}
+
+var opencodeModes = map[string]opencodeMode{
+	"workspace": {auto: true, inside: true, words: "workspace: works unasked, its file tools stay in the checkout; no sandbox"},
+	"auto":      {auto: true, words: "auto: works unasked, everywhere; only what your opencode configuration denies is denied; no sandbox"},
+	"readonly":  {auto: true, inside: true, denied: []string{"edit", "bash"}, words: "readonly: no edits, no commands"},
+	"config":    {words: "config: your opencode configuration alone; what it would ask for ends the attempt; no sandbox"},
+}
+
+// New returns the runner for opencode; an unknown permission is an error.
+func New(sup process.Supervisor, o Options) (*Runner, error) {
+	if o.Name == "" {
+		o.Name = "opencode"
+	}
+	if o.Program == "" {
+		o.Program = "opencode"
+	}
+	if o.Permission == "" {
+		o.Permission = "workspace"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	mode, ok := opencodeModes[o.Permission]
+	if !ok {
+		return nil, fmt.Errorf("opencode has no permission %q, only %s", o.Permission, strings.Join(slices.Sorted(maps.Keys(opencodeModes)), ", "))
+	}
+	return &Runner{sup: sup, mode: mode, Options: o}, nil
+}
+
+// Name is the runner's name in configuration and ledger.
+func (c *Runner) Name() string { return c.Options.Name }
+
+// Tested are the versions of opencode that this adapter was tested on.
+func (c *Runner) Tested() version.Range {
+	return version.Range{Oldest: "1.18.33", Newest: "1.18.33"}
+}
+
+// Mode says in a line what the agent may do.
+func (c *Runner) Mode() string { return c.mode.words }
+
+// Run runs one session, or one more turn of the session that req names. A session can be resumed only in the folder
+// it began in: elsewhere opencode waits for ever without a word.
+func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
+	if req.Model == "" {
+		req.Model = c.Model
+	}
+	if provider, model, _ := strings.Cut(req.Model, "/"); req.Model != "" && (provider == "" || model == "") {
+		return adapter.StartFault(fmt.Errorf("opencode wants its model as provider/model, not %s", req.Model)), nil
+	}
+	if req.Session != "" && adapter.SessionID(req.Session, "") == "" {
+		return runners.Report{Outcome: runners.NoSession, Detail: "cannot resume: that is no session of opencode"}, nil
+	}
+	if err := adapter.ClearResult(req); err != nil {
+		return runners.Report{}, err
+	}
+	var unsteered []string
+	if req.Unsteered {
+		unsteered = []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"}
+	}
+	cmd := adapter.Command(req, c.argv(req), opencodeQuiet(), c.Env, c.permission(req), unsteered)
+	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
+	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: opencodeBase}}
+	s.asked.Begin(req.Prompt)
+	return eventstream.Run(ctx, c.sup, req, cmd, s)
+}
+
+func (c *Runner) argv(req runners.Request) []string {
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"})
+	if c.mode.auto {
+		argv = append(argv, "--auto")
+	}
+	if req.Model != "" {
+		argv = append(argv, "-m", req.Model)
+	}
+	if req.Session != "" {
+		argv = append(argv, "-s", req.Session)
+	} else {
+		argv = append(argv, "--title", "relay "+req.Mark) // or it asks a model for one
+	}
+	return argv
+}
+
+// opencodeQuiet keeps it from changing itself in the middle of a night. Its plugins and its list of models stay: logins
+// and models that are newer than the program come by them.
+func opencodeQuiet() []string {
+	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+}
+
+const opencodePermission = "OPENCODE_PERMISSION"
+
+// permission is the mode as opencode's own variable, which it merges over every configuration there is: files and
+// OPENCODE_CONFIG_CONTENT stay as the user has them. What the user says in that variable holds beside it.
+func (c *Runner) permission(req runners.Request) []string {
+	if !c.mode.inside {
+		return nil
+	}
+	var theirs string
+	for _, entry := range adapter.MergeEnv(req.Env, c.Env) {
+		if value, ok := strings.CutPrefix(entry, opencodePermission+"="); ok {
+			theirs = value
+		}
+	}
+	rules := opencodeRules(theirs)
+	for _, name := range c.mode.denied {
+		rules.put(name, `"deny"`)
+	}
+	outside := `{"*":"deny"`
+	if req.Result != "" {
+		outside += "," + jsonscan.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
+	}
+	rules.put("external_directory", outside+"}")
+	return []string{opencodePermission + "=" + rules.String()}
+}
+
+// rules is a JSON object whose order counts: of two rules that fit, the later one holds.
+type rules struct {
+	names  []string
+	values map[string]string
+}
+
+// opencodeRules reads an object. Anything else opencode itself would pass over.
+func opencodeRules(text string) *rules {
+	r := &rules{values: map[string]string{}}
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	if !json.Valid([]byte(text)) {
+		return r
+	}
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return r
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		var value json.RawMessage
+		if err != nil || dec.Decode(&value) != nil {
+			break
+		}
+		if name, ok := name.(string); ok {
+			r.put(name, string(value))
+		}
+	}
+	return r
+}
+
+// put sets a rule, as the last one.
+func (r *rules) put(name, value string) {
+	r.names = append(slices.DeleteFunc(r.names, func(n string) bool { return n == name }), name)
+	r.values[name] = value
+}
+
+func (r *rules) String() string {
+	fields := make([]string, 0, len(r.names))
+	for _, name := range r.names {
+		fields = append(fields, jsonscan.Quote(name)+":"+r.values[name])
+	}
+	return "{" + strings.Join(fields, ",") + "}"
+}

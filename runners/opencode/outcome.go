@@ -1,0 +1,262 @@
+package opencode
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/monitor"
+)
+
+// report says what the stream and the process's end mean together. There is no terminal event: success is status 0
+// after a last step that ended with "stop".
+func (s *reader) Report(e monitor.End) runners.Report {
+	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e)}
+	if over := len(r.FinalText) - cleantext.MaxFinal; over > 0 {
+		r.FinalText = cleantext.Clean(strings.ToValidUTF8(r.FinalText[over:], ""), cleantext.MaxFinal)
+	}
+	var claimErr error
+	if !s.req.Question {
+		r.Result, claimErr = adapter.FindResult(nil, s.req.Result, r.FinalText)
+	}
+	switch o, detail, ok := e.Stopped(s.final()); {
+	case ok && s.providerSilent(e):
+		r.Outcome, r.Detail = runners.Network, adapter.JoinDetail("no answer from the model: "+detail, s.logged())
+	case ok:
+		r.Outcome, r.Detail = o, adapter.JoinDetail(detail, s.loggedUnheard())
+	case s.fault != nil:
+		r.Outcome, r.Detail = s.failure(&r)
+	case s.reason != opencodeStop:
+		r.Outcome, r.Detail = s.withoutStop(&r)
+	case e.Exit.Code != 0 && !e.Exit.Stopped && !(s.recovered && e.Exit.Code == 1):
+		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
+	case s.req.Question:
+		r.Outcome, r.Detail = adapter.AnswerOutcome(r.FinalText)
+	default:
+		r.Outcome, r.Detail = adapter.ClaimOutcome(r.Result, claimErr)
+	}
+	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, s.denials(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
+	return r
+}
+
+// providerSilent says whether a limit passed while only the model's answer was missing. It waits out whatever its
+// provider tells it to, an hour and more, without a word.
+func (s *reader) providerSilent(e monitor.End) bool {
+	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.heard
+}
+
+// withoutStop is the outcome of a session that ended otherwise than with an answer or a fault that it told.
+func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
+	exit := r.Exit
+	switch {
+	case s.reason == "length": // told, so that the next attempt writes less at a time
+		return runners.Failed, "its answer was cut off at the model's limit of output"
+	case s.reason == "content-filter":
+		return runners.Refused, "the provider's content filter blocked the answer"
+	case !s.heard:
+		return s.unheard(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.req.Stderr))
+	case exit.Signal != "" && !exit.Stopped:
+		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
+	case exit.Code != 0:
+		return runners.Failed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
+	case s.rejected:
+		return runners.PermissionDenied, "opencode ended the session when it would have had to ask"
+	case s.reason == opencodeTools:
+		return runners.NoResult, "it ended without a final message"
+	case s.reason == "":
+		return runners.Truncated, "its output broke off, though it ended with exit status 0"
+	}
+	return runners.Failed, "its last answer ended with " + s.reason
+}
+
+// unheard is the outcome of a program that ended before the model had said anything: the agent has done nothing, and
+// what stands on stderr is opencode's own.
+func (s *reader) unheard(code int, signal, detail string) (runners.Outcome, string) {
+	switch {
+	case code == 0 && signal == "":
+		return runners.NoResult, "it ended without a final message"
+	case signal != "":
+		return runners.Provider, "it died before the model answered: " + detail
+	case opencodeBusy(detail):
+		return runners.Provider, "its database was in use: " + detail
+	case s.req.Session != "": // the session is gone
+		return runners.NoSession, "cannot resume: " + detail
+	case strings.Contains(detail, "--auto "): // the end of its help, which is all it says
+		return runners.CannotStart, "it refuses its arguments: relay gives those of opencode 1.18"
+	}
+	return runners.CannotStart, detail
+}
+
+// opencodeBusy recognises what several of them that begin in a new home do to each other.
+func opencodeBusy(words string) bool {
+	return strings.Contains(words, "database is locked") || strings.Contains(words, "Failed query:") || strings.Contains(words, "SQLITE_BUSY")
+}
+
+// failure is the outcome of a session that ended with a fault.
+func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
+	f := s.fault
+	detail := cmp.Or(cleantext.OneLine(f.Data.Message, cleantext.MaxDetail), cleantext.OneLine(f.Name, cleantext.MaxName), "an error without a name")
+	switch f.Name {
+	case "ContextOverflowError":
+		return runners.ContextExhausted, detail
+	case "ContentFilterError":
+		return runners.Refused, detail
+	case "ProviderAuthError":
+		return runners.Auth, detail
+	case "MessageOutputLengthError":
+		return runners.Failed, "its answer was cut off at the model's limit of output"
+	case "MessageAbortedError":
+		return runners.Failed, "its session was aborted: " + detail
+	case "APIError":
+		if f.Data.StatusCode != 0 {
+			detail = fmt.Sprintf("status %d: %s", f.Data.StatusCode, detail)
+		}
+		return s.refused(r), detail
+	}
+	if problem := opencodeBodyOf(f.Data.Message); problem.Message != "" { // an error within a stream comes as its JSON
+		return opencodeBlame(0, problem), cleantext.OneLine(problem.Message, cleantext.MaxDetail)
+	}
+	if opencodeBusy(detail) {
+		return runners.Provider, "its database was in use: " + detail
+	}
+	if !s.heard { // all it says of a model that it does not know
+		detail += " A model that it does not know ends so: opencode models lists those it knows."
+	}
+	return runners.Provider, adapter.JoinDetail(detail, s.logged())
+}
+
+// refused is the outcome of a request that the provider refused, with the time to come back when it said one.
+func (s *reader) refused(r *runners.Report) runners.Outcome {
+	d := s.fault.Data
+	problem := opencodeBodyOf(d.Body)
+	o := opencodeBlame(d.StatusCode, problem)
+	if o != runners.RateLimited && o != runners.Quota && o != runners.Overloaded {
+		return o
+	}
+	unified := d.Headers["anthropic-ratelimit-unified-status"] == "rejected"
+	if o == runners.RateLimited && unified {
+		o = runners.Quota
+	}
+	at := opencodeReset(d.Headers, problem, s.faultAt)
+	if at.After(s.faultAt) && at.Sub(s.now()) <= adapter.MaxReset {
+		r.ResetAt = at.UTC()
+	}
+	return o
+}
+
+// opencodeReset reads when to come back; the zero time when nobody says.
+func opencodeReset(headers map[string]string, problem opencodeProblem, from time.Time) time.Time {
+	epoch, _ := strconv.ParseInt(headers["anthropic-ratelimit-unified-reset"], 10, 64)
+	if epoch = max(epoch, problem.ResetsAt); epoch > 0 {
+		return time.Unix(epoch, 0)
+	}
+	const longest = float64(adapter.MaxReset / time.Second)
+	after := headers["retry-after"]
+	if ms, err := strconv.ParseFloat(headers["retry-after-ms"], 64); err == nil && ms > 0 && ms/1000 <= longest {
+		return from.Add(time.Duration(ms * float64(time.Millisecond)))
+	}
+	if secs, err := strconv.ParseFloat(after, 64); err == nil && secs > 0 && secs <= longest {
+		return from.Add(time.Duration(secs * float64(time.Second)))
+	}
+	at, err := http.ParseTime(after)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// opencodeBlame maps a provider's refusal, as an HTTP status (0: none) and its words, to an outcome; see blame.
+func opencodeBlame(status int, problem opencodeProblem) runners.Outcome {
+	words := []string{problem.Type, jsonscan.Name(problem.Code)}
+	says := func(any ...string) bool {
+		return slices.ContainsFunc(any, func(w string) bool { return slices.Contains(words, w) })
+	}
+	switch {
+	case status == 401, status == 402, status == 403, status == 404,
+		says("insufficient_quota", "billing_error", "authentication_error", "invalid_api_key", "model_not_found"):
+		return runners.Auth
+	case says("usage_limit_reached"):
+		return runners.Quota
+	case status == 429, says("rate_limit_error", "rate_limit_exceeded"):
+		return runners.RateLimited
+	case status == 413, says("context_length_exceeded"):
+		return runners.ContextExhausted
+	case status == 503, status == 529, says("overloaded_error", "server_is_overloaded"):
+		return runners.Overloaded
+	case status == 408, status >= 500, says("server_error", "api_error"):
+		return runners.Provider
+	case status == 0 && problem.Message == "":
+		return runners.Network
+	}
+	return runners.Failed
+}
+
+// opencodeBodyOf reads the body of an error; what cannot be read says nothing.
+func opencodeBodyOf(text string) opencodeProblem {
+	var body opencodeBody
+	_ = json.Unmarshal([]byte(text), &body)
+	if body.Error.Type == "" && body.Error.Message == "" {
+		return body.opencodeProblem
+	}
+	return body.Error
+}
+
+// denials names the tools the agent was not allowed to use: it may end well all the same.
+func (s *reader) denials() string {
+	if len(s.denied) == 0 {
+		return ""
+	}
+	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(s.denied)), ", ")
+}
+
+// opencodeLog matches what it logs of a request that failed.
+var opencodeLog = regexp.MustCompile(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
+
+// logged is the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It is
+// for people, and decides nothing.
+func (s *reader) logged() string {
+	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
+	if err != nil {
+		return ""
+	}
+	found := opencodeLog.FindAllSubmatch(data, -1)
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("its last request failed: %s", cleantext.OneLine(string(found[len(found)-1][1]), 200))
+}
+
+// refusedSince reports whether it logged that a request failed after it last told something. Who then waits has been refused.
+func (s *reader) refusedSince() bool {
+	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
+	if err != nil {
+		return false
+	}
+	for _, m := range opencodeLogged.FindAllSubmatch(data, -1) {
+		if at, err := time.Parse(time.RFC3339, string(m[1])); err == nil && at.UnixMilli() > s.lastAt {
+			return true
+		}
+	}
+	return false
+}
+
+var opencodeLogged = regexp.MustCompile(`(?m)\btimestamp=(\S+) .*message="stream error"`)
+
+func (s *reader) loggedUnheard() string {
+	if s.heard {
+		return ""
+	}
+	return s.logged()
+}

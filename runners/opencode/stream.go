@@ -1,0 +1,206 @@
+package opencode
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/adapter"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/eventstream"
+	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/monitor"
+)
+
+// opencodeStream folds the stream into what a report needs. It keeps no line.
+type reader struct {
+	req runners.Request
+	now func() time.Time
+
+	session   string
+	heard     bool                // the model has answered
+	said      []byte              // the text of the last step that had any, or the end of it
+	saying    bool                // that step is still the one under way
+	reason    string              // how the last step ended; "" while one is under way
+	asks      bool                // it has asked the model, and nothing else is under way
+	fault     *opencodeFault      // what it gave up on
+	faultAt   time.Time           // when
+	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
+	rejected  bool                // a tool was rejected in the last step, which ends the session
+	denied    map[string]struct{} // tools it was not allowed to use
+	asked     eventstream.Requests
+	lastAt    int64 // when it last told something, in milliseconds since 1970
+	stepping  bool  // a step has begun, and its tokens are not told
+	unpriced  bool  // a step had no price
+	news      eventstream.Progress
+}
+
+const opencodeBase = 8_000 // tokens of its own instructions and tools, about
+
+// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+func (s *reader) Line(line []byte) {
+	line, ok := jsonscan.Object(line)
+	if !ok {
+		return
+	}
+	var ev opencodeEvent
+	if !ev.read(line) {
+		full, torn := jsonscan.Decode[opencodeEvent](line)
+		if torn {
+			return
+		}
+		ev = *full
+	}
+	kind := string(ev.Type.Word())
+	switch kind {
+	case "step_start", "text", "tool_use", "step_finish":
+		s.answered()
+	case "error":
+		if ev.Error != nil {
+			s.fault, s.faultAt = ev.Error, time.UnixMilli(ev.Timestamp)
+		}
+	default:
+		return
+	}
+	if s.session == "" {
+		if s.session = adapter.SessionID(ev.SessionID.String(), ""); s.session != "" {
+			s.news.Say(&s.req, runners.EventSession, s.session)
+		}
+	}
+	s.lastAt = max(s.lastAt, ev.Timestamp)
+	s.step(kind, &ev.Part)
+}
+
+// answered notes that the model has said something: whatever failed before is over.
+func (s *reader) answered() {
+	s.recovered = s.recovered || s.fault != nil
+	s.heard, s.fault = true, nil
+}
+
+func (s *reader) step(kind string, p *opencodePart) {
+	s.asks = kind == "step_finish" && string(p.Reason.Word()) == opencodeTools || kind == "text" && p.Synthetic
+	switch kind {
+	case "step_start":
+		s.reason, s.saying, s.rejected = "", false, false
+		if s.stepping { // the answer before it broke off, and was asked for again
+			s.asked.Broken++
+		}
+		s.asked.Pending, s.stepping = true, true
+	case "text":
+		s.reason = ""
+		s.text(p)
+	case "tool_use":
+		s.reason = ""
+		s.tool(p)
+	case "step_finish":
+		s.reason = cleantext.OneLine(p.Reason.String(), cleantext.MaxName)
+		s.count(p)
+		s.asked.Pending, s.stepping = s.asks, false // it may ask again
+		if s.reason == opencodeStop {
+			text := s.ending()
+			s.news.Say(&s.req, runners.EventResult, string(text[:min(len(text), eventstream.EventHead)]))
+		}
+	}
+}
+
+// opencodeStop is the reason of a last step that ended well.
+const opencodeStop = "stop"
+
+// opencodeTools is the reason of a step after which it uses tools, and asks the model again.
+const opencodeTools = "tool-calls"
+
+func (s *reader) text(p *opencodePart) {
+	if p.Synthetic || p.Text.Empty() { // such as: "continue", after it has summed up what no longer fitted the context
+		s.saying = false
+		return
+	}
+	if s.saying {
+		s.said = append(s.said, '\n')
+	} else {
+		s.said, s.saying = s.said[:0], true
+	}
+	s.said = p.Text.Tail(2 * cleantext.MaxFinal).Append(s.said)
+	if len(s.said) > 8*cleantext.MaxFinal {
+		s.said = bytes.Clone(s.ending())
+	}
+	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: p.Text})
+}
+
+// ending is what counts of what it said: a result stands at the end.
+func (s *reader) ending() []byte { return s.said[max(0, len(s.said)-2*cleantext.MaxFinal):] }
+
+func (s *reader) tool(p *opencodePart) {
+	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
+	if string(p.State.Status.Word()) != "error" {
+		return
+	}
+	fault := p.State.Error.Head(cleantext.MaxString)
+	refusal := strings.HasPrefix(fault, "The user rejected permission")
+	s.rejected = s.rejected || refusal
+	if refusal || strings.HasPrefix(fault, "The user has specified a rule which prevents you") {
+		if s.denied == nil {
+			s.denied = map[string]struct{}{}
+		}
+		if len(s.denied) < 20 {
+			s.denied[cleantext.OneLine(p.Tool.String(), cleantext.MaxName)] = struct{}{}
+		}
+	}
+}
+
+// count adds a step's tokens and cost.
+func (s *reader) count(p *opencodePart) {
+	t := p.Tokens
+	in := max(0, t.Input) + max(0, t.Cache.Read) + max(0, t.Cache.Write)
+	out := max(0, t.Output) + max(0, t.Reasoning)
+	u := runners.Usage{InputTokens: in, CachedTokens: max(0, t.Cache.Read), CacheWrites: max(0, t.Cache.Write), OutputTokens: out, CostUSD: max(0, p.Cost)}
+	s.asked.Report(u)
+	s.unpriced = s.unpriced || p.Cost <= 0 && in+out > 0
+}
+
+// usage is this run's. opencode prices a model that it has no price for at nothing: a sum with such a step in it is no
+// price, and would make a budget hold that does not.
+func (s *reader) Usage() runners.Usage { return s.priced(s.asked.Reported) }
+
+func (s *reader) priced(u runners.Usage) runners.Usage {
+	if u.Priced = u.CostUSD > 0 && !s.unpriced; !u.Priced {
+		u.CostUSD = 0
+	}
+	return u
+}
+
+func (s *reader) Requests() *eventstream.Requests { return &s.asked }
+
+// used is usage with what a run that was cut off has used besides: a step is told when its tools have ended, too. A
+// request that was refused costs nothing, but of most of those nothing is told.
+func (s *reader) used(e monitor.End) runners.Usage {
+	if s.fault != nil || s.final() || !e.CutOff() {
+		return s.Usage()
+	}
+	s.asked.Pending = (s.asked.Pending || !s.heard) && !s.refusedSince()
+	return s.priced(s.asked.Total(s.asked.AnyReported))
+}
+
+// State is Finished when the session is over by what is known: nothing in the stream says so. The step after one that
+// ended with "stop", if there is one, follows at once.
+func (s *reader) State() monitor.State {
+	s.news.Flush(&s.req)
+	switch {
+	case s.final():
+		return monitor.Finished
+	case !s.heard:
+		return monitor.AwaitingAnswer
+	}
+	return monitor.Working
+}
+
+// final says that the session has ended, well or not. After an overflow it sums up and goes on, and that takes a while.
+func (s *reader) final() bool {
+	if s.fault != nil {
+		return s.fault.Name != "ContextOverflowError"
+	}
+	return s.reason != "" && s.reason != opencodeTools
+}
+
+// awaiting says that nothing but the model's answer can be what is missing.
+func (s *reader) awaiting() bool { return !s.heard || s.asks }

@@ -1,0 +1,62 @@
+package opencode
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/eventstream"
+
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/streamtest"
+)
+
+var cli = streamtest.CLI{
+	Captured: "testdata/captured",
+	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
+	Quick:    func(line []byte) bool { return new(opencodeEvent).read(line) },
+}
+
+func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
+
+func TestReadsAlike(t *testing.T) {
+	t.Parallel()
+	cli.ReadsAlike(t)
+	cli.OddReadsAlike(t,
+		`{"type":"text","ſessionID":"ses_1","part":{"text":"a","Synthetic":true}}`,
+		`{"type":"text","part":{"ſynthetic":true,"text":"b"}}`,
+	)
+}
+
+func TestReadsQuickly(t *testing.T) {
+	t.Parallel()
+	cli.ReadsQuickly(t)
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	cli.TellsProgress(t, [2]string{
+		`{"type":"text","part":{"text":"n\u00e9 %d"}}`,
+		`{"type":"tool_use","part":{"tool":"Bash","state":{"input":{"command":"ls %d"}}}}`,
+	})
+}
+
+// TestLongMessage fails when an agent's long message stays in memory for longer or in more of it than what is kept of it, or
+// when what is kept is not its beginning, or its end where that is what counts.
+func TestLongMessage(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
+	var opencode reader
+	for range 3 {
+		opencode.Line([]byte(`{"type":"text","part":{"text":"` + text + `"}}`))
+	}
+	opencode.Line([]byte(`{"type":"text","part":{"text":"more"}}`))
+	if got := string(opencode.ending()); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.said) > 16*cleantext.MaxFinal {
+		t.Errorf("keeps %d of %d bytes: …%s", len(got), cap(opencode.said), got[max(0, len(got)-30):])
+	}
+}
+
+func FuzzReadsAlike(f *testing.F) { cli.FuzzReadsAlike(f) }
+
+func BenchmarkLine(b *testing.B) { cli.BenchmarkLine(b) }

@@ -1,0 +1,76 @@
+// Package shell runs acceptance commands: text of the user, never of an agent.
+package shell
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"relay/runners"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/monitor"
+	"relay/runners/process"
+)
+
+// Request is one acceptance command: the user's own text, never an agent's.
+type Request struct {
+	Mark      string
+	Dir       string
+	Run       string // for sh -c, on Windows for cmd /C
+	Log       string // stdout and stderr go here, as they come
+	End       string
+	Env       []string // complete
+	Wall      time.Duration
+	StopGrace time.Duration
+	Cap       int64 // bytes kept of the log; 0: 32 MiB
+}
+
+// maxShellOutput is how much of a command's output is read when it has ended.
+const maxShellOutput = 256 << 10
+
+// Report says how an acceptance command ended. Only exit status 0 without TimedOut proves anything.
+type Report struct {
+	Exit     process.Exit
+	TimedOut bool   // Wall passed, or Flooded
+	Flooded  bool   // it was stopped for flooding its log
+	Tail     string // end of its output, clean, at most 4 KiB
+	Output   string // the same as it came, at most 256 KiB
+}
+
+// Run runs one acceptance command under the supervisor. Its error is for faults of relay's own machine and, as the
+// cause, for a cancelled ctx: a command that was stopped half-way has proved nothing, and failed nothing either.
+func Run(ctx context.Context, sup process.Supervisor, req Request) (Report, error) {
+	argv := []string{"sh", "-c", req.Run}
+	if runtime.GOOS == "windows" {
+		argv = []string{"cmd", "/C", req.Run}
+	}
+	w := monitor.Process{
+		Supervisor: sup,
+		Command: process.Command{
+			Argv: argv, Env: req.Env, Dir: req.Dir, Stdout: req.Log, Stderr: req.Log, End: req.End,
+			Mark: req.Mark, StopGrace: req.StopGrace,
+		},
+		ReadLine: func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk
+		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},
+	}
+	e, err := w.Run(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	if e.Cancelled {
+		return Report{Exit: e.Exit}, e.Cause
+	}
+	out, err := monitor.LastBytes(req.Log, maxShellOutput)
+	if err != nil {
+		return Report{Exit: e.Exit}, err
+	}
+	report := Report{
+		Exit:     e.Exit,
+		TimedOut: errors.Is(e.Cause, monitor.ErrWall) || errors.Is(e.Cause, monitor.ErrFlood),
+		Flooded:  errors.Is(e.Cause, monitor.ErrFlood),
+		Tail:     cleantext.CleanEnd(cleantext.LastPart(out, cleantext.MaxString), cleantext.MaxString),
+		Output:   string(out),
+	}
+	return report, w.Compact()
+}
