@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
 )
 
 // How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
@@ -55,5 +56,5 @@ func (n *night) reviewedRunner(i int, now clock.Instant) string {
 		return last
 	}
 	other, _, _ := n.pool.Pick(task.ID, task.Runner, now)
-	return firstOf(other, last)
+	return text.FirstOf(other, last)
 }

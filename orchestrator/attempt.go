@@ -10,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
 	"relay/review"
 )
 
@@ -84,7 +85,7 @@ func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
 
 // assign says what the engine must know to carry the next attempt of a task out.
 func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
-	model := firstOf(task.Model, n.o.Model)
+	model := text.FirstOf(task.Model, n.o.Model)
 	wall := wallFor(n.o.Limits, task)
 	a := engine.Attempt{Run: n.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
@@ -160,7 +161,7 @@ func (n *night) report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 			u.Text = "it was done already: " + u.Text
 		}
 	case ended.Gate != nil:
-		u.Kind, u.Text = UpdateGated, string(ended.Gate.Reason)+": "+firstOf(ended.Gate.Detail, u.Text)
+		u.Kind, u.Text = UpdateGated, string(ended.Gate.Reason)+": "+text.FirstOf(ended.Gate.Detail, u.Text)
 	case ended.Charged:
 		u.Kind = UpdateFailed
 	case f.Held:
@@ -178,7 +179,7 @@ func (n *night) report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 func (n *night) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 	e := attempts.Ended{
 		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
-		Model: firstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
+		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
 	}
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage

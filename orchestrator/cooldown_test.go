@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 )
 
 // recorded is what a simulated night has told of runners and waits, in words.
@@ -18,9 +19,9 @@ func recorded(t *testing.T, dir string) []string {
 		case e.Note != nil:
 			log = append(log, e.Note.Kind+": "+e.Note.Text)
 		case e.Cooldown != nil:
-			log = append(log, "cooling: "+e.Cooldown.Runner+" "+stampText(e.Cooldown.Until)+" "+e.Cooldown.Why)
+			log = append(log, "cooling: "+e.Cooldown.Runner+" "+text.Stamp(e.Cooldown.Until)+" "+e.Cooldown.Why)
 		case e.Waiting != nil:
-			log = append(log, "waiting: "+e.Waiting.For+" "+stampText(e.Waiting.Until)+" "+e.Waiting.Why)
+			log = append(log, "waiting: "+e.Waiting.For+" "+text.Stamp(e.Waiting.Until)+" "+e.Waiting.Why)
 		}
 		return nil
 	})

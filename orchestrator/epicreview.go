@@ -119,7 +119,7 @@ func (n *night) wholeAssignment() engine.Attempt {
 				first = rec.Attempts[0]
 			}
 		}
-		a.Base = firstOf(a.Base, first.Base)
+		a.Base = text.FirstOf(a.Base, first.Base)
 	})
 	return a
 }

@@ -9,6 +9,8 @@ import (
 	"relay/epic"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
 	"relay/reanchor"
 )
 
@@ -20,17 +22,17 @@ type memory interface {
 
 // NextBrief is what an agent would be told if the task's next attempt began now.
 func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.Task) ([]byte, error) {
-	facts, err := o.Repo.Facts(ctx, recentCommits)
+	facts, err := o.Repo.Facts(ctx, worker.RecentCommits)
 	if err != nil {
 		return nil, err
 	}
 	in := known(&o, still{view}, task, wallFor(o.Limits, task))
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, still{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
-		in.Agent = o.agent(firstOf(task.Runner, o.Runners[0]))
+		in.Agent = o.agent(text.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
-	return promptOf(o.engine(), in), nil
+	return worker.PromptOf(o.engine(), in), nil
 }
 
 // known gathers what a brief says besides the state of the checkout.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"path"
+	"relay/epic/globs"
 	"slices"
 	"strings"
 	"time"
@@ -83,7 +84,7 @@ func (r landedTask) touchedBy(later landedTask) bool {
 		beside := func(own string) bool { return path.Dir(own) == path.Dir(file) }
 		named := func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(file)) }
 		return slices.ContainsFunc(r.files, beside) || slices.ContainsFunc(r.a.Task.Checks, named) ||
-			slices.ContainsFunc(r.a.Task.Files, func(glob string) bool { return covers(glob, file) })
+			slices.ContainsFunc(r.a.Task.Files, func(glob string) bool { return globs.Covers(glob, file) })
 	})
 }
 
@@ -96,7 +97,7 @@ func commands(checks []epic.Check) (runs []string) {
 
 // fails says that a check of the task fails, and what has landed since the task did.
 func (r landedTask) fails(why string, since []string) string {
-	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + firstOf(text.Listed(since), "a person's commits") + ")"
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + text.FirstOf(text.Listed(since), "a person's commits") + ")"
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.

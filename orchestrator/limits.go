@@ -103,7 +103,7 @@ func (n *night) countUncharged(f engine.Result, e attempts.Ended, told ruling) e
 
 // failsTask reports whether the task has failed: not its runner, its reviewers, or its landing among others.
 func failsTask(f engine.Result, e attempts.Ended) bool {
-	if e.Outcome == attempts.Conflict || runnerFaults[f.Outcome] || e.Receipt.AwaitsReview() {
+	if e.Outcome == attempts.Conflict || engine.RunnerFault(f.Outcome) || e.Receipt.AwaitsReview() {
 		return false
 	}
 	return e.Charged || e.Outcome.Charged() || e.Gate != nil || e.Outcome == attempts.Environment
@@ -155,4 +155,14 @@ func (n *night) lacking() (reason Reason, lacks, why string) {
 
 func short(have, want int64) string {
 	return fmt.Sprintf("%d MiB are free, and nothing is started below %d", have>>20, want>>20)
+}
+
+// heldGate gates a task that was held back and cannot be done either now that nothing else is left to do.
+func (n *night) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.WasPostponed(i) {
+		return nil
+	}
+	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
 }

@@ -2,14 +2,39 @@ package orchestrator
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/repotest"
+	"relay/orchestrator/runlock"
 	"relay/reanchor"
+	"relay/runners/process"
 )
+
+// lockLab is a repository with one commit, and what an engine that works in it is told.
+type lockLab struct {
+	*repotest.Repo
+	o *engine.Options
+}
+
+func newLockLab(t *testing.T) *lockLab {
+	t.Helper()
+	l := &lockLab{Repo: &repotest.Repo{T: t, Root: filepath.Join(t.TempDir(), "work")}}
+	l.Write("seed.txt", "seed\n")
+	l.Write(".agents-os/relay/.gitignore", "*\n")
+	l.Git("init", "-q", "-b", "main", "--template=")
+	l.Git("add", "-A")
+	l.Git("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "Begin")
+	l.o = &engine.Options{
+		Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.Root, Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay"),
+		Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(),
+	}
+	return l
+}
 
 func oneTask(t *testing.T) (*epic.Epic, *epic.Graph) {
 	t.Helper()
@@ -25,35 +50,35 @@ func oneTask(t *testing.T) (*epic.Epic, *epic.Graph) {
 // this one.
 func TestOccupancyIsKept(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "")
-	mine, err := occupy(t.Context(), l.c.o)
+	l := newLockLab(t)
+	mine, err := runlock.Acquire(t.Context(), l.o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(".git", mine.name)
+	path := ".git/relay-20260101T220000Z-0000.none.lock"
 	for name, harm := range map[string]string{
 		"removed": `rm ` + path, "changed": `echo x >> ` + path, "a folder": `rm ` + path + `; mkdir -p ` + path + `/x`, "all of it": `cp -r .git copy; rm -rf .git; mv copy .git`,
 	} {
 		l.Sh(harm)
-		if err := mine.keep(t.Context()); err != nil {
+		if err := mine.Keep(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if who, err := attempts.HeldBy(filepath.Join(l.Root, path)); err != nil || who == nil || who.Epic != l.c.o.Epic.ID || who.Dir != ".agents-os/relay" {
+		if who, err := attempts.HeldBy(filepath.Join(l.Root, path)); err != nil || who == nil || who.Epic != l.o.Epic.ID || who.Dir != ".agents-os/relay" {
 			t.Errorf("%s: held by %v, %v", name, who, err)
 		}
 	}
 	l.Sh(`rm ` + path)
-	other := *l.c.o
+	other := *l.o
 	other.Run, other.Dir, other.Epic = "20260101T220000Z-0001", filepath.Join(l.Root, "elsewhere"), &epic.Epic{ID: "20260101-other"}
-	theirs, err := occupy(t.Context(), &other)
+	theirs, err := runlock.Acquire(t.Context(), &other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inUse *InUseError
-	if err := mine.keep(t.Context()); !errors.As(err, &inUse) {
+	var inUse *runlock.InUseError
+	if err := mine.Keep(t.Context()); !errors.As(err, &inUse) {
 		t.Errorf("somebody else is in: got %v", err)
 	}
-	if err := errors.Join(theirs.leave(), mine.leave()); err != nil {
+	if err := errors.Join(theirs.Release(), mine.Release()); err != nil {
 		t.Error(err)
 	}
 }
@@ -61,28 +86,28 @@ func TestOccupancyIsKept(t *testing.T) {
 // A checkout in which a run works is occupied until that is over.
 func TestUnoccupied(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "")
-	run, err := occupy(t.Context(), l.c.o)
+	l := newLockLab(t)
+	run, err := runlock.Acquire(t.Context(), l.o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inUse *InUseError
-	if err := Unoccupied(l.Open()); !errors.As(err, &inUse) || inUse.Held.Holder.Epic != l.c.o.Epic.ID {
+	var inUse *runlock.InUseError
+	if err := runlock.Unoccupied(l.Open()); !errors.As(err, &inUse) || inUse.Held.Holder.Epic != l.o.Epic.ID {
 		t.Errorf("got %v", err)
 	}
-	o, ledger := *l.c.o, &attempts.Ledger{}
+	o, ledger := *l.o, &attempts.Ledger{}
 	_, o.Graph = oneTask(t)
 	o.Isolation = engine.IsolationShared
 	if err := Refuses(t.Context(), runOptions(o), ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
 	}
-	if err := errors.Join(run.leave(), Unoccupied(l.Open()), Refuses(t.Context(), runOptions(o), ledger)); err != nil {
+	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()), Refuses(t.Context(), runOptions(o), ledger)); err != nil {
 		t.Errorf("when the run is over: %v", err)
 	}
-	if run, err = occupy(t.Context(), &o); err != nil {
+	if run, err = runlock.Acquire(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(Refuses(t.Context(), runOptions(o), ledger), run.leave()); err != nil {
+	if err := errors.Join(Refuses(t.Context(), runOptions(o), ledger), run.Release()); err != nil {
 		t.Errorf("both shared: %v", err)
 	}
 }
@@ -91,11 +116,11 @@ func TestUnoccupied(t *testing.T) {
 // and refs, in whatever checkout of the repository they are.
 func TestEpicIsHeld(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "")
+	l := newLockLab(t)
 	l.Sh("git worktree add -q ../beside")
-	o := *l.c.o
+	o := *l.o
 	o.Isolation = engine.IsolationWorktree
-	mine, err := occupy(t.Context(), &o)
+	mine, err := runlock.Acquire(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,41 +139,41 @@ func TestEpicIsHeld(t *testing.T) {
 		"as it was": "true", "removed": "rm " + lock, "changed": "echo x >> " + lock, "a folder": "rm " + lock + "; mkdir -p " + lock + "/x", "all of it": "cp -r .git copy; rm -rf .git; mv copy .git",
 	} {
 		l.Sh(harm)
-		if err := mine.keep(t.Context()); err != nil {
+		if err := mine.Keep(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, err := occupy(t.Context(), &other)
+		_, err := runlock.Acquire(t.Context(), &other)
 		for _, err := range []error{err, Refuses(t.Context(), runOptions(other), &attempts.Ledger{})} {
-			var inUse *InUseError
+			var inUse *runlock.InUseError
 			if !errors.As(err, &inUse) || !inUse.Epic || inUse.Held.Holder.Dir != o.Dir {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
 	}
-	var inUse *InUseError
-	if _, err := occupy(t.Context(), &o); err == nil || errors.As(err, &inUse) {
+	var inUse *runlock.InUseError
+	if _, err := runlock.Acquire(t.Context(), &o); err == nil || errors.As(err, &inUse) {
 		t.Errorf("another run of the same ledger: got %v", err)
 	}
 	l.Sh("mv .git away")
-	if err := mine.keep(t.Context()); err != nil {
+	if err := mine.Keep(t.Context()); err != nil {
 		t.Errorf("without .git: %v", err)
 	}
 	l.Sh("mv away .git")
-	if err := errors.Join(mine.keep(t.Context()), mine.leave()); err != nil {
+	if err := errors.Join(mine.Keep(t.Context()), mine.Release()); err != nil {
 		t.Error(err)
 	}
-	theirs, err := occupy(t.Context(), &other)
+	theirs, err := runlock.Acquire(t.Context(), &other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mine.keep(t.Context()); !errors.As(err, &inUse) {
+	if err := mine.Keep(t.Context()); !errors.As(err, &inUse) {
 		t.Errorf("somebody else has it: got %v", err)
 	}
 	inUse.Held.Holder.PID = 0
 	if want := "the epic is worked in " + other.Dir + ": held by another process"; inUse.Error() != want {
 		t.Errorf("got %q, want %q", inUse.Error(), want)
 	}
-	if err := theirs.leave(); err != nil {
+	if err := theirs.Release(); err != nil {
 		t.Error(err)
 	}
 	if locks, _ := filepath.Glob(filepath.Join(l.Root, ".git", "relay-*")); len(locks) > 0 {

@@ -15,8 +15,12 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/repotest"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
 )
+
+func TestMain(m *testing.M) { repotest.Main(m) }
 
 // step is what a simulated attempt does: it takes a while, then ends.
 type step struct {
@@ -99,8 +103,11 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 		f.ResetAt = s.now().Add(st.resetIn)
 	}
 	for _, r := range a.Closed {
-		if unable := closed(a, r.Runner, s.now()); unable != nil && st.outcome == attempts.Success {
-			f.Outcome, st.limited, st.why = unable.outcome, r.Runner, unable.detail
+		if c, yes := a.NotBefore(r.Runner, s.now()); yes && st.outcome == attempts.Success {
+			f.Outcome, st.limited, st.why = attempts.Provider, r.Runner, "not asked before "+text.Stamp(c.Until)+text.Because(c.Why)
+			if c.Named {
+				f.Outcome = attempts.Quota
+			}
 		}
 	}
 	if f.Outcome == attempts.Success && len(s.panel) > 0 {

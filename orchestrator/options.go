@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/process"
@@ -209,5 +210,5 @@ func (e *NoRunnerError) Error() string {
 	if e.Runner == "" {
 		return "no usable runner: none is configured"
 	}
-	return "no usable runner: " + e.Runner + because(e.Why)
+	return "no usable runner: " + e.Runner + text.Because(e.Why)
 }

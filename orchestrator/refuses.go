@@ -5,20 +5,22 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/runlock"
+	"relay/orchestrator/worker"
 )
 
 // Refuses says why Work would not begin, as far as that can be told without changing anything; nil: it would. What the
 // ledger itself refuses is for whoever has read it to say.
 func Refuses(ctx context.Context, o Options, l *attempts.Ledger) error {
-	c, err := openEngine(ctx, o.engine(), nil)
+	c, err := worker.Open(ctx, o.engine(), nil)
 	if err != nil {
 		return err
 	}
-	if err := EpicFree(o.Repo, o.Epic.ID, o.Dir); err != nil {
+	if err := runlock.EpicFree(o.Repo, o.Epic.ID, o.Dir); err != nil {
 		return err
 	}
 	if o.Isolation != engine.IsolationWorktree {
-		err = unoccupied(o.Repo, func(theirs engine.Isolation) bool {
+		err = runlock.Conflict(o.Repo, func(theirs engine.Isolation) bool {
 			return o.Isolation == engine.IsolationShared && theirs == engine.IsolationShared
 		})
 	}

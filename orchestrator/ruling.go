@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/text"
 )
 
 // ruling is what an attempt's end says of its runner, its reviewers and its task.
@@ -18,9 +19,6 @@ type ruling struct {
 	repeat   bool                 // the runner's fault has been counted before
 	spent    string               // why nobody is asked for the task any more; "" : somebody is
 }
-
-// runnerFaults are the outcomes that say something of the runner or its provider, and nothing of the agent's work.
-var runnerFaults = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true}
 
 // newPool makes the pool of runners, with what earlier runs were told.
 func (n *night) newPool() *runnerpool.Pool {
@@ -62,7 +60,7 @@ func (n *night) awaitsRunner(ctx context.Context, a engine.Attempt) (why string)
 		case wait.rest <= 0:
 			return ""
 		case wait.rest > 2*n.o.Limits.Backoff:
-			return a.Runner + " has failed others before this agent began" + because(why)
+			return a.Runner + " has failed others before this agent began" + text.Because(why)
 		}
 		wait.park(ctx, n.o.Drain)
 	}
@@ -75,7 +73,7 @@ func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
 	known := false
 	for id, rec := range l.Tasks {
 		for i, a := range rec.Attempts {
-			fault := runnerFaults[a.Outcome]
+			fault := engine.RunnerFault(a.Outcome)
 			if a.Runner == "" || a.EndedAt.IsZero() || fault && i < rec.CountFrom {
 				continue
 			}
@@ -121,7 +119,7 @@ func (n *night) answered(a engine.Attempt, f engine.Result, e attempts.Ended) (t
 		if !a.Unfinished.AwaitsReview() && a.Runner != "" {
 			n.pool.Answered(a.Runner, task, now)
 		}
-	case runnerFaults[f.Outcome]:
+	case engine.RunnerFault(f.Outcome):
 		fail(a.Runner, f.Outcome, e.Receipt.ErrorSummary, f.ResetAt)
 	case served(a, f):
 		n.pool.Answered(a.Runner, task, now)

@@ -13,6 +13,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
 )
 
 // acceptanceTerms is what decides whether a task is done: its checks, the epic's, and what neither may change.
@@ -54,11 +55,11 @@ func resealed(o *Options, l *attempts.Ledger) []string {
 	var said []string
 	named := make(map[string]bool)
 	if l.Sealed != "" && l.Sealed != sealAll(o.Epic) {
-		kept := filepath.Join(o.Dir, attempts.RunsDir, l.Run, planFile)
+		kept := filepath.Join(o.Dir, attempts.RunsDir, l.Run, worker.PlanFile)
 		if before := sealedPlan(kept, l.Sealed); before != nil {
 			said = compareTerms(before, o.Epic, l, named)
 		} else {
-			said = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, planFile)) + " does not say any more: " + lookAtPlan}
+			said = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, worker.PlanFile)) + " does not say any more: " + lookAtPlan}
 		}
 	}
 	var changed []string
@@ -82,7 +83,7 @@ const lookAtPlan = "if that was not you, look at epic.yml"
 
 // sealedPlan reads the plan a run began with; nil when it is not what that run has sealed.
 func sealedPlan(path, sealed string) *epic.Epic {
-	if !readable(path) {
+	if !worker.Readable(path) {
 		return nil
 	}
 	source, err := os.ReadFile(path)

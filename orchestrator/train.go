@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/worker"
 )
 
 // train is what waits to be landed, in the order it became ready.
@@ -39,7 +40,7 @@ func (n *night) board(c car) {
 
 // landingPatience is how long a worker waits for a landing rather than take a task that is less urgent than those that
 // wait for it. Most landings are over in less, and a task begun in the meantime keeps the worker for many minutes.
-const landingPatience = slowChecks
+const landingPatience = worker.SlowChecks
 
 // landsSoon returns how long a free worker should rather wait than do task i, if at all: what lands next makes something
 // ready that is more urgent. The caller holds mu.

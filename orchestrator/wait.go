@@ -10,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
 )
 
 // idle is what a worker does when tasks are ready and no runner may be asked for any of them.
@@ -23,7 +24,7 @@ func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
 		return nil, wait, nil
 	}
 	if name != "" && n.pointless(at, now) {
-		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.Day), because(n.pool.Why(name)), clockText(n.deadline.Day))
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.Day), text.Because(n.pool.Why(name)), clockText(n.deadline.Day))
 		return nil, nil, n.halt(Deadline, why)
 	}
 	if name != "" {
@@ -81,13 +82,13 @@ func (n *night) turn(i int, to string, now clock.Instant) string {
 	from := ""
 	task := n.plan.Task(i)
 	if task.Runner == "" {
-		from = firstOf(n.asked, n.pool.Order[0])
+		from = text.FirstOf(n.asked, n.pool.Order[0])
 		n.asked = to
 	}
 	if from == "" || from == to {
 		from = to
 		if past := n.store.Task(task.ID).Attempts; len(past) > 0 {
-			from = firstOf(past[len(past)-1].Runner, to)
+			from = text.FirstOf(past[len(past)-1].Runner, to)
 		}
 	}
 	if from == to {
@@ -103,20 +104,11 @@ func (n *night) unable(task *epic.Task) string {
 		why, _ := n.pool.Spent(task.ID, task.Runner)
 		return why
 	}
-	return name + because(n.pool.Why(name))
+	return name + text.Because(n.pool.Why(name))
 }
-
-func stampText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // clockText is for people, who look at their own clock.
 func clockText(t time.Time) string { return t.Local().Format(time.RFC3339) }
-
-func because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return ": " + why
-}
 
 // recalled are the events of a run that begins, and what a person should know, about runners that an earlier one was told
 // not to ask.
@@ -134,7 +126,7 @@ func (n *night) recalled() (events []attempts.Event, notes []string) {
 	now := n.moment()
 	for _, c := range n.pool.Cooldowns(now) {
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
-			c.Runner, clockText(c.Until), because(c.Why)))
+			c.Runner, clockText(c.Until), text.Because(c.Why)))
 	}
 	return events, notes
 }

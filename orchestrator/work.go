@@ -13,9 +13,11 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/runlock"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
 	"relay/runners/process"
 )
 
@@ -41,15 +43,15 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 		o.Secrets = secrets.New(o.Env)
 	}
 	heard := make(chan engine.Event, 256)
-	c, err := openEngine(ctx, o.engine(), heard)
+	c, err := worker.Open(ctx, o.engine(), heard)
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
-	here, err := occupy(ctx, o.engine())
+	here, err := runlock.Acquire(ctx, o.engine())
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
-	defer func() { _ = here.leave() }() // a lock that stays behind is one of a run that is over
+	defer func() { _ = here.Release() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
 	store, err := openLedger(&o, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
@@ -153,7 +155,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())
 	}
 	if ended > 0 {
-		warnings = append(warnings, "ended "+processes(ended)+" that an earlier run had left")
+		warnings = append(warnings, "ended "+text.Processes(ended)+" that an earlier run had left")
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {

@@ -13,10 +13,10 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
 	"relay/orchestrator/trees"
+	"relay/orchestrator/worker"
 )
 
 type cleanOptions struct {
@@ -82,11 +82,11 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 		defer func() { _ = lock.Release() }() // the end of this process does it too
 	}
-	var open orchestrator.Unsettled
+	var open worker.Unsettled
 	if pl, err := p.Plan(); err == nil { // there may be no epic any more
 		if v, err := p.View(pl); err == nil {
 			opts.app.WarnKilled(v)
-			open = orchestrator.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
+			open = worker.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
 	yard := trees.Cleanup{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Vault: p.BackupDir()}

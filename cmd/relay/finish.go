@@ -16,11 +16,12 @@ import (
 	"relay/cmd/relay/internal/pullrequest"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/report"
+	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
 )
 
 type finishOptions struct {
@@ -133,7 +134,7 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	}
 	f.step, err = finish.Plan(ctx, finish.Options{
 		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: integration.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
-		Ledger: orchestrator.ClaimOf(f.view.Ledger, f.project.Dir),
+		Ledger: worker.ClaimOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
 
 // land takes the step and writes that down.
 func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
-	if err := f.step.Land(ctx, func() error { return orchestrator.Unoccupied(f.project.Git) }); err != nil {
+	if err := f.step.Land(ctx, func() error { return runlock.Unoccupied(f.project.Git) }); err != nil {
 		return err
 	}
 	return f.written(store)

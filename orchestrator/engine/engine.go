@@ -239,3 +239,22 @@ func CutMark(mark string) (run, task, attempt string) {
 	task, attempt, _ = strings.Cut(rest, "/")
 	return run, task, attempt
 }
+
+// RunnerFault reports whether an outcome says something of the runner or its provider, and nothing of the agent's work.
+func RunnerFault(o attempts.Outcome) bool {
+	switch o {
+	case attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
+		return true
+	}
+	return false
+}
+
+// NotBefore returns when and why a reviewer is not to be asked yet, as far as that was known when the attempt began.
+func (a Attempt) NotBefore(reviewer string, now time.Time) (c attempts.Cooldown, yes bool) {
+	for _, c := range a.Closed {
+		if c.Runner == reviewer && now.Before(c.Until) {
+			return c, true
+		}
+	}
+	return c, false
+}

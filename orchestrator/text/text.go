@@ -124,3 +124,32 @@ func ShellWord(text string) string {
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
+
+// Stamp is a time as the ledger writes it.
+func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Because puts a reason behind what has happened, if there is one.
+func Because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+// Processes says how many processes there are.
+func Processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
+}
+
+// FirstOf returns the first text that is not blank; "" when all are.
+func FirstOf(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}

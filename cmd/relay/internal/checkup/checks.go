@@ -8,6 +8,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
 )
 
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
@@ -41,7 +42,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 }
 
 // reportChecks tells what the checks came to. One that fails before the work is ordinary.
-func (c *checkup) reportChecks(tried []orchestrator.TriedCheck) {
+func (c *checkup) reportChecks(tried []worker.TriedCheck) {
 	passed, red := 0, 0
 	for _, t := range tried {
 		whose := "the epic"

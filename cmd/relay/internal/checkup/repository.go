@@ -8,9 +8,10 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
-	"relay/orchestrator"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
 )
 
 func (c *checkup) repository(ctx context.Context) {
@@ -95,9 +96,9 @@ func (c *checkup) ledger(ctx context.Context) {
 
 // otherCheckouts looks for a run of this epic in another checkout of the repository, and for what one has made.
 func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
-	err := orchestrator.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
+	err := runlock.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
 	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
-		err = orchestrator.Disputed(ctx, c.project.Git, c.plan.Epic.ID, orchestrator.ClaimOf(l, c.project.Dir))
+		err = worker.Disputed(ctx, c.project.Git, c.plan.Epic.ID, worker.ClaimOf(l, c.project.Dir))
 	}
 	if err != nil {
 		c.fail("epic", err)

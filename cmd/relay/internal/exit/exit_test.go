@@ -14,6 +14,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -41,14 +42,14 @@ func TestDiagnose(t *testing.T) {
 			"the epic is held by process 42 on den since 2026-01-02T03:04:05Z, another machine",
 			"if that run is over, remove the file lock in relay's folder, then type the command again"},
 		"held by nobody known": {&attempts.HeldError{}, 11, "relay is already at work on this epic: another process", "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"},
-		"in use": {&orchestrator.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: ".agents-os/relay"}}}, 11,
+		"in use": {&runlock.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: ".agents-os/relay"}}}, 11,
 			"already at work in this checkout: process 42 on den since 2026-01-02T03:04:05Z, on epic e in .agents-os/relay", "wait until it ends, or stop it cleanly: kill 42\nto work on both, give one a checkout of its own: git worktree add"},
-		"in use elsewhere": {&orchestrator.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}}, 11,
+		"in use elsewhere": {&runlock.InUseError{Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}}, 11,
 			"this checkout is held by process 42 on den since 2026-01-02T03:04:05Z, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again"},
-		"epic in use": {&orchestrator.InUseError{Epic: true, Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: "/b/.agents-os/relay"}}}, 11,
+		"epic in use": {&runlock.InUseError{Epic: true, Held: &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: "/b/.agents-os/relay"}}}, 11,
 			"relay is already at work on this epic in /b/.agents-os/relay: process 42 on den since 2026-01-02T03:04:05Z",
 			"wait until it ends, or stop it cleanly: kill 42\nrelay init BLUEPRINT.md, with another title in it, makes an epic that can be worked here meanwhile"},
-		"epic in use elsewhere": {&orchestrator.InUseError{Epic: true, Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: "/b/.agents-os/relay"}}}, 11,
+		"epic in use elsewhere": {&runlock.InUseError{Epic: true, Held: &attempts.HeldError{Path: "/r/.git/x.lock", Foreign: true, Holder: attempts.Holder{PID: 42, Host: "den", Since: since, Epic: "e", Dir: "/b/.agents-os/relay"}}}, 11,
 			"this epic is held in /b/.agents-os/relay by process 42 on den since 2026-01-02T03:04:05Z, another machine", "if that run is over: rm /r/.git/x.lock, then type the command again"},
 		"repository": {fmt.Errorf("wait: %w", &attempts.HeldError{Path: "/r/.git/x.lock", Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}), 11,
 			"another relay has been changing the worktrees of this repository for too long: process 42 on den since 2026-01-02T03:04:05Z", "wait until it ends, or stop it cleanly: kill 42"},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator"
+	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 )
 
@@ -20,7 +20,7 @@ func HolderText(h *attempts.Holder) string {
 
 // HolderMessage says that another relay holds the epic, or else what err is about.
 func HolderMessage(err error, e *attempts.HeldError) string {
-	who, inUse := HolderText(&e.Holder), new(*orchestrator.InUseError)
+	who, inUse := HolderText(&e.Holder), new(*runlock.InUseError)
 	switch checkout := errors.As(err, inUse); {
 	case checkout && (*inUse).Epic && e.Foreign:
 		return "this epic is held in " + text.Line(e.Holder.Dir, 200) + " by " + who + ", another machine"
@@ -58,7 +58,7 @@ func holderHint(err error, e *attempts.HeldError) string {
 	if e.Holder.PID > 0 {
 		stop += fmt.Sprintf(", or stop it cleanly: kill %d", e.Holder.PID)
 	}
-	inUse := new(*orchestrator.InUseError)
+	inUse := new(*runlock.InUseError)
 	switch {
 	case e.Foreign && e.Path != "":
 		return "if that run is over: rm " + text.ShellWord(e.Path) + ", then type the command again"

@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
+)
+
+// workedIn says where the agent of an attempt was that a killed run left open: "" when it had not got to any place yet,
+// and for IsolationShared, which leaves nothing of a task's own.
+func workedIn(dir string, a engine.Attempt) engine.Isolation {
+	switch {
+	case exists(filepath.Join(filesOf(dir, a).folder, laneFile)):
+		return engine.IsolationWorktree
+	case exists(filepath.Join(dir, "runs", a.Run, untrackedName)):
+		return engine.IsolationNone
+	}
+	return ""
+}
+
+// Admit refuses a run that cannot work as things are. What a killed run left in its kind of place is no reason: that is settled
+// first.
+func (c *checkout) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
+	here, err := sameGround(ctx, c.o, l, open)
+	if err != nil || here || c.Unclean() {
+		return err
+	}
+	return c.Settle(ctx)
+}
+
+// Admit also refuses an integration branch that is not this epic's.
+func (l *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
+	if err := l.claims(ctx, ledger); err != nil {
+		return err
+	}
+	here, err := sameGround(ctx, l.o, ledger, open)
+	if err != nil || here {
+		return err
+	}
+	return l.Settle(ctx)
+}
+
+// sameGround refuses a run that would look for work where it was not done: what a killed run left in worktrees is not in
+// the checkout, and the other way round. here reports whether there is any in this run's own kind of place.
+func sameGround(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
+	if o.Isolation != engine.IsolationNone && exists(filepath.Join(o.Dir, judgingName)) {
+		return false, elsewhere(engine.IsolationNone, "reviewers read or checks ran in this checkout")
+	}
+	for _, open := range left {
+		switch was := workedIn(o.Dir, open); was {
+		case "":
+		case o.Isolation:
+			here = true
+		default:
+			return false, elsewhere(was, open.Task.ID+" was at work")
+		}
+	}
+	return here, sameLine(ctx, o, l.Integration)
+}
+
+func elsewhere(was engine.Isolation, during string) error {
+	return &text.RefusedError{
+		Reason: "a run with isolation: " + string(was) + " was killed while " + during + ", and what was left is to be looked at there",
+		Hint:   "relay work --isolation " + string(was) + " goes on with it",
+	}
+}
+
+// sameLine refuses a run in the checkout whose tasks would begin without what completed ones have made, because that has
+// landed on the integration branch only.
+func sameLine(ctx context.Context, o *engine.Options, at attempts.Integration) error {
+	if o.Isolation == engine.IsolationWorktree || at.Branch == "" || at.Finished != "" {
+		return nil
+	}
+	head, err := o.Repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	lacks, err := integration.NewBranch(o.Repo, o.Epic.ID, o.Landing).HasBeyond(ctx, head)
+	if err != nil || !lacks {
+		return err
+	}
+	return &text.RefusedError{
+		Reason: "tasks of this epic have landed on " + at.Branch + ", and this checkout lacks their work",
+		Hint:   "relay work --isolation worktree goes on there\nor type relay finish, then relay work",
+	}
+}

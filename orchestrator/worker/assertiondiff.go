@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Lines of a test, in common languages: where one begins, those that prove something, those that prove what is true
+// anyway, and those that keep a test from proving anything. What stands in a comment does none of it, but for directives.
+var (
+	testHead  = regexp.MustCompile(`#\[(\w+::)*test\b|@(Parameterized|Repeated)?Test\b|\[(Fact|Theory|Test|TestMethod|TestCase)\b|\bfunc (Test|Fuzz|Example)|\bdef test|\bfunction test|\bTEST(_F|_P)?\s*\(|(^|[^.\w])[xf]?(it|test|describe|specify)(\.\w+)*\s*(\(|['"])`)
+	assertion = regexp.MustCompile(`(?i)\bassert|\bexpect\s*\(|\brequire\.|\bshould\b|\.to(Be|Equal|Have|Throw|Match)|\bt\.(Error|Fatal|Fail)|\braises\s*\(|\bcheck\s*\(`)
+	tautology = regexp.MustCompile(`(?i)\b(assert|require|expect)[\w.!]*[\s(]+(t,\s*)?true\s*($|[,;)])`)
+	skip      = regexp.MustCompile(`(?i)\bskip(If|Now|Test|f)?\s*[(:=]|@(unittest\.)?skip|pytest\.mark\.(skip|xfail)|\bSkipTest\b|\bexpectedFailure\b|__test__\s*=\s*False|\bcollect_ignore|@Ignore\b|\[Ignore\b|@Disabled\b|\benabled\s*=\s*false|\bassume(True\s*\(\s*false|False\s*\(\s*true)|\bmarkTest(Skipped|Incomplete)|\b(it|test|describe|context)\.(skip|only|todo|fixme|failing)\b|(^|[^.\w])[xf](it|test|describe|context|specify)\s*[(]|#\[ignore|\b(os\._exit|sys\.exit|process\.exit|os\.Exit)\s*\(\s*0?\s*\)|^[+-]\s*if \(?(false|0)\)?\s*[:{]?\s*$`)
+	directive = regexp.MustCompile(`^[+-](//go:build\b|//\s*\+build\b|\s*#\s*if\s+0\b)`)
+	comment   = regexp.MustCompile(`^[+-]\s*(//|#([^\[!]|$)|/\*|\*[ /]|--|<!--|;|%)`)
+)
+
+// tally counts what a diff takes away from a test.
+type tally struct {
+	tests, asserts, skips int
+	wants                 map[string]int // assertions by what they say: how often one was added less removed
+	block                 bool           // a comment has begun in this part of the diff, and not ended
+	loose                 slack
+}
+
+// line counts one removed or added line, or the beginning of another part of the diff.
+func (t *tally) line(line string) {
+	if line[0] == '@' {
+		t.hunk()
+		return
+	}
+	sign := 1
+	if line[0] == '-' {
+		sign = -1
+	}
+	if directive.MatchString(line) {
+		t.skips += sign
+	}
+	if sign > 0 {
+		t.block = strings.LastIndex(line, "/*") > strings.LastIndex(line, "*/") || t.block && !strings.Contains(line, "*/")
+	}
+	if comment.MatchString(line) {
+		return
+	}
+	if testHead.MatchString(line) {
+		t.tests += sign
+	}
+	if assertion.MatchString(line) && !tautology.MatchString(line) {
+		t.asserts += sign
+		if t.wants == nil {
+			t.wants = make(map[string]int)
+		}
+		t.wants[strings.TrimSpace(line[1:])] += sign
+	}
+	if skip.MatchString(line) {
+		t.skips += sign
+	}
+	if sign > 0 {
+		t.loose.added(line)
+	} else {
+		t.loose.removed(line)
+	}
+}
+
+// hunk ends a part of the diff. Where a comment that was begun in it goes on, old lines prove nothing any more.
+func (t *tally) hunk() {
+	if t.block {
+		t.skips++
+	}
+	t.block = false
+}
+
+const otherThan = "asserts something else than before"
+
+// issue says how a test proves something else than it did, or is "".
+func (t *tally) issue() string {
+	t.hunk()
+	if less := t.less(); less != "" {
+		return "asserts less than before: " + less
+	}
+	other := 0
+	for _, n := range t.wants {
+		other -= min(n, 0)
+	}
+	if other > 0 {
+		return fmt.Sprintf(otherThan+": %d assertions changed", other)
+	}
+	return ""
+}
+
+// less says what was taken away, or is "".
+func (t *tally) less() string {
+	var said []string
+	if t.asserts < 0 {
+		said = append(said, fmt.Sprintf("%d fewer assertions", -t.asserts))
+	}
+	if t.tests < 0 {
+		said = append(said, fmt.Sprintf("%d fewer tests", -t.tests))
+	}
+	if t.skips > 0 {
+		said = append(said, fmt.Sprintf("%d more skipped", t.skips))
+	}
+	if t.loose.wider > 0 {
+		said = append(said, fmt.Sprintf("tolerance widened %d times", t.loose.wider))
+	}
+	return strings.Join(said, ", ")
+}

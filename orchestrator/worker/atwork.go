@@ -1,0 +1,47 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// agentsEnter begins a time in which an agent's code runs in a worktree; agentsLeave ends it.
+func (l *slotEngine) agentsEnter() {
+	l.watch()
+}
+
+func (l *slotEngine) agentsLeave() {
+	l.unwatch()
+}
+
+// graveIn says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.
+func (g *workspace) graveIn(ctx context.Context, from, to string) string {
+	names, err := g.home.Names(ctx, from, to)
+	if err != nil {
+		return "; what they change git does not say"
+	}
+	globs := slices.Clone(g.o.Epic.Protected)
+	for i := range g.o.Epic.Tasks {
+		globs = append(globs, g.o.Epic.Tasks[i].Protected...)
+	}
+	var protected, tests []string
+	for _, n := range names {
+		switch was := text.FirstOf(n.From, n.Path); {
+		case len(protectedHits(globs, []reanchor.Change{n})) > 0:
+			protected = append(protected, was)
+		case isTest(was) && n.Code != "A":
+			tests = append(tests, was)
+		}
+	}
+	message := ""
+	if len(protected) > 0 {
+		message += "; that changes " + text.Listed(protected) + ", which is protected"
+	}
+	if len(tests) > 0 {
+		message += "; that changes the tests in " + text.Listed(tests)
+	}
+	return message
+}

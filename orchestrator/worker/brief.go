@@ -1,0 +1,68 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+)
+
+// Brief writes the brief, if nothing that an attempt begins with could change what it says.
+func (c *checkout) Brief(ctx context.Context, a engine.Attempt) error {
+	if c.tree != nil {
+		return nil
+	}
+	p := filesOf(c.o.Dir, a)
+	if err := c.brief(ctx, a, p); err != nil {
+		return err
+	}
+	for _, output := range []string{p.transcript, p.stderr} { // new files take a disk a while, opening them does not
+		f, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue // what it is, the supervisor sees
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lateBrief writes the brief that Brief has left.
+func (c *checkout) lateBrief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+	if c.tree == nil {
+		return nil
+	}
+	return c.brief(ctx, a, p)
+}
+
+func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+	facts, err := c.state(ctx)
+	if err != nil {
+		return err
+	}
+	in := a.Known
+	in.Facts, in.Base = facts, a.Base
+	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
+		return err
+	}
+	return os.WriteFile(p.brief, PromptOf(c.o, in), 0o600)
+}
+
+// makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
+func (g *workspace) makeRoom(files ...string) error {
+	for _, file := range files {
+		if err := gitcmd.ClearPath(filepath.Join(g.o.Dir, attempts.RunsDir), file); err != nil {
+			return err
+		}
+	}
+	return nil
+}

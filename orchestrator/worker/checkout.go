@@ -1,0 +1,297 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
+type ledger interface {
+	Append(events ...attempts.Event) error
+	Restore() ([]string, error)
+}
+
+// lock is the run's hold on its epic and on the checkout. keep takes it anew when an agent has removed it.
+type lock interface {
+	Keep(ctx context.Context) error
+}
+
+// workspace is what all places share that the tasks of a run work in.
+type workspace struct {
+	o     *engine.Options
+	home  *reanchor.Git // the user's own checkout
+	vault *trees.Vault
+	stash *stashGuard
+	watched
+	lock   lock // nil: none
+	ledger ledger
+	ignore []byte // relay's own .gitignore
+
+	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
+	noPush   noPush // its zero value: agents may push
+
+	planSeen atomic.Pointer[planState]
+	keptSeen atomic.Pointer[planState]
+	settings settingsFiles
+	heard    chan<- engine.Event
+	now      func() time.Time
+	origin   attempts.Integration
+	trusted  string // what the user had checked out when the run began; "" with isolation shared
+
+	landedSteering atomic.Bool // see noteSteering
+
+	unable sync.Map // checks of the epic that cannot run, and are told
+}
+
+func (g *workspace) Origin() attempts.Integration { return g.origin }
+
+// checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
+// by itself.
+type checkout struct {
+	*workspace
+	repo  *reanchor.Git
+	facts *reanchor.Cached
+	tree  *trees.Tree // nil with IsolationShared: changes then belong to no task
+
+	traces string // folder in which git writes down what the agent has it do; "" : it does not
+	config string // the configuration of agent CLIs before any agent; see steered
+
+	did         []gitCommand // by the agent, since guard was called before
+	turned      bool         // the agent has worked since the user's checkout was looked at
+	changesSeen int          // of userCheckout
+
+	ceiling string      // folder above which git must not look for a repository; "" : anywhere
+	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
+
+	from string     // where the branch ended when the run began
+	base baseChecks // of the user's own checkout
+
+	clearing sync.Mutex
+	cleared  time.Time // see clearWay
+}
+
+// Prepare names the commit the attempt begins from.
+func (c *checkout) Prepare(ctx context.Context, _ engine.Attempt) (string, error) {
+	if c.tree == nil {
+		f, err := c.state(ctx)
+		return f.Head, err
+	}
+	branch, err := c.repo.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	// After the attempt the run's branch is put to where it ended: it must have begun there.
+	if began := strings.TrimPrefix(c.tree.Branch, "refs/heads/"); branch != began {
+		return "", &text.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
+	}
+	return c.repo.Head(ctx)
+}
+
+// clearWay makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
+// more often than the facts are asked for, and always before.
+func (c *checkout) clearWay() error {
+	if c.tree != nil {
+		return nil
+	}
+	c.clearing.Lock()
+	defer c.clearing.Unlock()
+	now := c.now()
+	if age := now.Sub(c.cleared); age >= 0 && age < factsAge(c.o.Isolation) {
+		return nil
+	}
+	c.cleared = now
+	return gitcmd.Unblock(c.repo)
+}
+
+// state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
+// must not end the run.
+func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
+	if err := c.clearWay(); err != nil {
+		return f, err
+	}
+	for range mendings {
+		f, err = c.facts.Facts(ctx)
+		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {
+			break
+		}
+		if _, mending := c.vault.Mend(ctx, c.home); mending != nil {
+			return f, errors.Join(err, mending)
+		}
+	}
+	return f, err
+}
+
+// mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.
+const mendings = 200
+
+// Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
+func (c *checkout) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+	f, err := c.attempt(ctx, a)
+	return f.Result, err
+}
+
+func (c *checkout) attempt(ctx context.Context, a engine.Attempt) (state, error) {
+	p := filesOf(c.o.Dir, a)
+	before := state{Result: engine.Result{Outcome: attempts.Success}}
+	if !a.Ended {
+		said, err := c.baseline(ctx, a, p, &before)
+		if err != nil || before.Outcome != attempts.Success {
+			return before, err
+		}
+		if before.onBase = said; c.tree != nil {
+			a.Known.Red, a.Known.Passing = said.red(c.o.Epic.Checks), said.early(a)
+		}
+	}
+	c.watch()
+	defer c.unwatch()
+	f, err := c.firstTurn(ctx, &a, p)
+	if err != nil {
+		return f, err
+	}
+	f.Receipt.Checks, f.Notes, f.onBase = before.Receipt.Checks, append(before.Notes, f.Notes...), before.onBase
+	if err := c.guard(ctx, &f); err != nil {
+		return f, err
+	}
+	if c.tree == nil {
+		return f, c.proveShared(ctx, a, p, &f)
+	}
+	for more := true; more; {
+		if err := c.examine(ctx, a, &f); err != nil {
+			return f, err
+		}
+		if more, err = c.again(ctx, a, p, &f); err != nil {
+			return f, err
+		}
+		if more {
+			if err := c.guard(ctx, &f); err != nil {
+				return f, err
+			}
+		}
+	}
+	f.waiveCharge()
+	err = c.settle(ctx, a, p, &f)
+	return f, err
+}
+
+// proveShared holds a claimed success against the task's checks where changes belong to no task.
+func (c *checkout) proveShared(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+	if asked, err := c.askResult(ctx, a, p, f); err != nil {
+		return err
+	} else if asked {
+		if err := c.guard(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.Outcome != attempts.Success || len(a.Task.Checks) == 0 {
+		return nil
+	}
+	err := errors.Join(c.prove(ctx, a, p, f), c.guard(ctx, f))
+	f.excuse()
+	return err
+}
+
+// examine collects what the agent made and holds a claimed success against the evidence. Whatever that came to, code an
+// agent had a hand in has run.
+func (c *checkout) examine(ctx context.Context, a engine.Attempt, f *state) error {
+	names, err := c.gather(ctx, a, f)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(c.weigh(ctx, a, names, f), c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || len(c.o.Review.Reviewers) > 0 {
+		if err := c.vault.Save(); err != nil { // now with the work in it: what runs next is the agent's as well
+			return err
+		}
+	}
+	p := filesOf(c.o.Dir, a)
+	if err := errors.Join(c.prove(ctx, a, p, f), c.provesWithOld(ctx, a, p, f)); err != nil {
+		return err
+	}
+	f.judgeLeftovers()
+	c.refute(f)
+	if f.Outcome == attempts.Success {
+		if err := c.review(ctx, &panelSession{c: c, a: a, folder: f.folder(p.review)}, f); err != nil {
+			return err
+		}
+	}
+	return c.guard(ctx, f)
+}
+
+// settle leaves a success on the branch and sets anything else aside.
+func (c *checkout) settle(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	var err error
+	if f.Outcome == attempts.Success {
+		c.noteScope(&a.Task, f)
+		c.base.epic = f.epicSaid
+		err = c.tree.Restore(ctx, f.Head)
+	} else {
+		err = c.setAside(ctx, a, p, f)
+	}
+	c.noteLeft(f)
+	return errors.Join(err, c.vault.Save())
+}
+
+// settleLimit bounds relay's own git work between two things it waits for.
+const settleLimit = 10 * time.Minute
+
+// settling is for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
+func settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
+}
+
+// tell never waits: an activity nobody has time to hear is dropped.
+func (g *workspace) tell(h engine.Event) {
+	select {
+	case g.heard <- h:
+	default:
+	}
+}
+
+// attemptFiles names the files of one attempt.
+type attemptFiles struct {
+	folder, brief, result, transcript, stderr, end, patch, checks, review, traces string
+}
+
+func filesOf(dir string, a engine.Attempt) attemptFiles {
+	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number))
+	in := func(name string) string { return filepath.Join(folder, name) }
+	return attemptFiles{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git")}
+}
+
+// used reports whether an agent was given this turn. The agent may have removed any of its files.
+func (p attemptFiles) used() bool {
+	return slices.ContainsFunc([]string{p.brief, p.transcript, p.stderr, p.end}, exists)
+}
+
+// ready reports whether the worktree was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
+func (p attemptFiles) ready() bool {
+	return exists(filepath.Join(p.folder, untrackedName)) || p.used() || p.round(1).used()
+}
+
+// begun is when the agent was, to the second; zero when no agent was.
+func (p attemptFiles) begun() time.Time {
+	info, err := os.Stat(p.brief)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}

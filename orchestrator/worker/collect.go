@@ -1,0 +1,206 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// gather collects an attempt's work, if need be after .git was put back.
+func (c *checkout) gather(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	names, err := c.collect(ctx, a, f)
+	if err != nil {
+		return c.recollect(ctx, a, f, err)
+	}
+	return names, nil
+}
+
+// collect commits what the agent left uncommitted and fills in what git says was changed.
+func (c *checkout) collect(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+	if err := c.tree.Unlock(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.finished(ctx, f); err != nil {
+		return nil, err
+	}
+	if err := c.found(ctx, a, f); err != nil {
+		return nil, err
+	}
+	head, err := c.commitWork(ctx, a, f)
+	if err != nil {
+		return nil, err
+	}
+	f.Head = head
+	if untaken := c.tree.Untaken(); len(untaken) > 0 && f.Outcome == attempts.Success {
+		f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+text.Listed(untaken)+"; its other work is kept, but not landed")
+	}
+	c.refuseRefused(f)
+	if head == a.Base {
+		return nil, nil
+	}
+	if err := c.strayed(ctx, a, f); err != nil {
+		return nil, err
+	}
+	names, err := c.repo.Names(ctx, a.Base, head)
+	var many *reanchor.TooManyError
+	switch {
+	case errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch):
+		if f.Outcome == attempts.Success { // what cannot be listed cannot be held against the protected paths
+			f.Fail(attempts.Agent, attempts.CodeError, "the change is too large to be looked at: "+err.Error())
+		}
+	case err != nil:
+		return nil, err
+	}
+	stat, err := c.repo.Stat(ctx, a.Base, head)
+	f.Receipt.DiffStat = strings.TrimSpace(stat)
+	if err := c.linked(ctx, names, f); err != nil {
+		return nil, err
+	}
+	c.noteMine(names, f)
+	for i := range names {
+		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
+	}
+	return names, err
+}
+
+// refuseRefused fails an attempt that left what filters and encodings refuse: git would die of it wherever it landed.
+func (c *checkout) refuseRefused(f *state) {
+	refused := c.tree.Refused()
+	if len(refused) == 0 || f.Outcome != attempts.Success {
+		return
+	}
+	paths := slices.Sorted(maps.Keys(refused))
+	f.Fail(attempts.Agent, attempts.CodeError, "git does not take "+text.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
+}
+
+// finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
+func (c *checkout) finished(ctx context.Context, f *state) error {
+	if f.Outcome != attempts.Success {
+		return nil
+	}
+	if half := c.tree.Halfway(); half != "" {
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
+		return nil
+	}
+	path, err := c.tree.Unmerged(ctx)
+	if path != "" {
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
+	}
+	return err
+}
+
+// strayed fails an attempt that left the branch or rewrote what was there before it.
+func (c *checkout) strayed(ctx context.Context, a engine.Attempt, f *state) error {
+	if f.Outcome != attempts.Success {
+		return nil
+	}
+	stayed, err := c.tree.OnBranch(ctx)
+	kept := true
+	if stayed && err == nil {
+		kept, err = c.tree.Contains(ctx, a.Base, f.Head)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !stayed:
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent left the branch "+strings.TrimPrefix(c.tree.Branch, "refs/heads/")+"; its work is kept, but not landed")
+	case !kept:
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent rewrote commits that were there before it; its work is kept, but not landed")
+	}
+	return nil
+}
+
+// setAside keeps the work of an attempt that did not succeed, and puts the checkout back.
+func (c *checkout) setAside(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+	if err := c.keepWork(ctx, a, p, f); err != nil {
+		return err
+	}
+	to := a.Base
+	if f.theirs {
+		to = f.agentHead
+	}
+	return c.tree.Restore(ctx, to)
+}
+
+// keepWork keeps the work of an attempt that did not succeed as a ref and a patch.
+func (c *checkout) keepWork(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+	ref := salvageRef(c.o.Epic.ID, a)
+	if f.Head != "" && f.Head != a.Base {
+		c.noteKept(p, f.Head)
+		if err := c.salvage(ctx, ref, f.Head, f); err == nil {
+			f.Receipt.Salvage = ref
+		} else { // an agent can stand in the way of a name; the patch has the work too
+			f.Note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
+		}
+		if err := c.writePatch(ctx, a.Base, f.Head, p.patch); err != nil {
+			f.Note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
+			if f.Receipt.Salvage == "" {
+				return err
+			}
+		}
+	}
+	return c.keepBranch(ctx, a, f, ref+"-branch")
+}
+
+// keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.
+func (c *checkout) keepBranch(ctx context.Context, a engine.Attempt, f *state, ref string) error {
+	tip, err := c.repo.Ref(ctx, c.tree.Branch)
+	if err != nil || tip == "" || tip == a.Base || tip == f.Head {
+		return err
+	}
+	if kept, err := c.tree.Contains(ctx, tip, f.Head); err != nil || kept {
+		return err
+	}
+	if err := c.salvage(ctx, ref, tip, f); err != nil {
+		return err
+	}
+	f.Receipt.Kept = append(f.Receipt.Kept, ref)
+	f.Note("salvage", "what the agent had committed on the branch before it left it is kept in "+ref)
+	return nil
+}
+
+// patchCap bounds changes.patch, which is there to be read; the ref has everything.
+const patchCap = 64 << 20
+
+func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {
+	if err := c.makeRoom(path); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.repo.Patch(ctx, base, head, &limited{to: file, left: patchCap}), file.Close())
+}
+
+// limited takes no more than so many bytes.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+// Write refuses what does not fit, so that git stops.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, reanchor.ErrTooMuch
+	}
+	return l.to.Write(p)
+}
+
+// commitMessage says which attempt a commit made by relay belongs to.
+func commitMessage(epicID string, a engine.Attempt) string {
+	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, trees.AttemptTrailer, a.Number)
+}

@@ -1,0 +1,168 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/reanchor"
+	"relay/runners"
+)
+
+// An agent that ends well, and gives no result that can be read, has not failed for that: its word would be a claim only.
+// What decides instead is, first, evidence: the task's own checks, or the reviewers whose findings it was to mend. Where there is
+// none, its session is asked once for the result alone. Only then has the attempt ended without a result.
+
+// formless reports whether an agent ended without a result that can be read, and without a fault that its CLI knows of.
+func formless(r runners.Report) bool {
+	switch r.Outcome {
+	case runners.NoResult, runners.BadResult, runners.PermissionDenied:
+		return r.Result == nil
+	}
+	return r.EndedWell && r.Result == nil
+}
+
+// unsaid is how an attempt ends whose agent gave no result, unless something else decides it.
+type unsaid struct {
+	outcome  attempts.Outcome
+	category attempts.Category
+	summary  string
+	asked    bool // its session was asked for the result alone
+}
+
+// maxWords bounds what stands in a receipt of an agent's last message.
+const maxWords = 500
+
+// withoutResult takes note that the agent gave no result. Its last words stand in for a summary.
+func (f *state) withoutResult(r runners.Report) {
+	f.unsaid = &unsaid{outcome: f.Outcome, category: f.Receipt.ErrorCategory, summary: f.Receipt.ErrorSummary}
+	f.Receipt.Summary = attempts.Clean(r.FinalText, maxWords)
+}
+
+// presume has evidence decide in place of the result that the agent did not give.
+func (f *state) presume(by attempts.ResultSource) {
+	if f.unsaid == nil {
+		return
+	}
+	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = attempts.Success, "", ""
+	f.Receipt.ResultFrom = by
+}
+
+// unproven takes back what was presumed: the attempt ended without a result.
+func (f *state) unproven() {
+	f.Fail(f.unsaid.outcome, f.unsaid.category, f.unsaid.summary)
+	f.Receipt.ResultFrom = ""
+}
+
+// excuse takes back what was presumed of an agent that its mode or its provider kept from its work: that a check fails is
+// not its doing.
+func (f *state) excuse() {
+	if f.unsaid != nil && !f.unsaid.outcome.Charged() && f.Outcome == attempts.Check {
+		f.unproven()
+	}
+}
+
+// open reports whether nothing has decided yet what an agent without a result has come to.
+func (f *state) open() bool {
+	return f.unsaid != nil && !f.unsaid.asked && f.Outcome == f.unsaid.outcome && f.Receipt.ErrorSummary == f.unsaid.summary
+}
+
+// formWall bounds the turn in which an agent is asked for its result.
+const formWall = 5 * time.Minute
+
+// again has the agent work in its session once more, if there is a reason to: it is asked for a result that it did not
+// give, or given what reviewers have found. It reports whether there is something new to be looked at.
+func (c *checkout) again(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
+	f.excuse()
+	if more, err = c.askResult(ctx, a, p, f); more || err != nil {
+		return more, err
+	}
+	return c.rework(ctx, a, p, f)
+}
+
+// askResult asks the session of an agent without a result for the result alone, once.
+func (c *checkout) askResult(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (answered bool, err error) {
+	if !f.open() || f.Session == "" || f.Gate != "" || ctx.Err() != nil {
+		return false, nil
+	}
+	q := p.question()
+	if err := c.makeRoom(q.brief, q.result, q.transcript, q.stderr, q.end); err != nil {
+		return false, err
+	}
+	known := a.Known
+	known.Base = a.Base
+	brief := reanchor.ResultQuestion{Why: f.unsaid.summary, Changed: f.Head != "" && f.Head != a.Base}.Brief(known)
+	if err := os.WriteFile(q.brief, withoutSecrets(c.o, brief), 0o600); err != nil {
+		return false, err
+	}
+	a.Wall = shorter(a.Wall, formWall)
+	report, err := c.run(ctx, a, q, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
+	if err != nil {
+		return false, err
+	}
+	return f.told(report), nil
+}
+
+// shorter is the shorter of two limits, of which 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a <= 0 || b < a {
+		return b
+	}
+	return a
+}
+
+// resultLeft reads what an agent answered that was asked for its result by a relay that was killed.
+func (c *checkout) resultLeft(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+	q := p.question()
+	if !q.used() {
+		return nil
+	}
+	sup, cut := afterwards(q)
+	report, err := c.run(ctx, a, q, turn{sup: sup, ended: true, cut: cut, session: f.Session, used: f.used, before: f.Usage})
+	if err != nil {
+		return err
+	}
+	if !f.open() {
+		f.Usage.Add(usageOf(report.Usage))
+		return nil
+	}
+	f.told(report)
+	return nil
+}
+
+// told makes f what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
+// attempt, at nobody's cost; its work is there for the next one.
+func (f *state) told(report runners.Report) (answered bool) {
+	next := f.turned(report)
+	f.unsaid.asked = true
+	f.used = next.used
+	f.Notes = append(f.Notes, next.Notes...)
+	f.Usage.Add(next.Usage)
+	switch {
+	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
+		f.Outcome, f.claimedFiles = next.Outcome, next.claimedFiles
+		changed := f.Receipt
+		f.Receipt = next.Receipt
+		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = changed.Checks, "", nil // git is asked anew
+		f.Receipt.ResultFrom = attempts.ResultAsked
+		f.unsaid = nil
+		return true
+	case next.Outcome.Charged(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
+		f.Receipt.ErrorSummary = fmt.Sprintf("%s, and gave none when it was asked once more", f.unsaid.summary)
+	default:
+		f.Outcome, f.ResetAt = next.Outcome, next.ResetAt
+		f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = next.Receipt.ErrorCategory, next.Receipt.ErrorSummary
+	}
+	return false
+}
+
+// question names the files of the turn in which an agent is asked for its result.
+func (p attemptFiles) question() attemptFiles {
+	in := func(name string) string { return filepath.Join(p.folder, "result", name) }
+	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	return p
+}

@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/integration"
+	"relay/reanchor"
+)
+
+// Whoever types git prune, or git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and
+// nothing leads to yet. What relay makes it makes again, and what an agent had committed is committed again from its files.
+
+// lostTries bounds how often in a row that is done.
+const lostTries = 5
+
+// refused reports whether git could be asked and had a reason not to do what it should.
+func refused(ctx context.Context, err error) bool {
+	var said *reanchor.GitError
+	return errors.As(err, &said) && said.Code >= 0 && gitcmd.Unasked(err) == nil && ctx.Err() == nil
+}
+
+// judge collects what a turn of the agent has come to, and holds it against the evidence.
+func (w *slotAttempt) judge(ctx context.Context, f *state) error {
+	claim := *f
+	for try := 1; ; try++ {
+		err := w.judgeOnce(ctx, f)
+		if err == nil && f.Outcome == attempts.Success || err != nil && !refused(ctx, err) || w.gone || try == lostTries {
+			return err
+		}
+		cleared, regaining := w.regain(ctx)
+		if regaining != nil || !cleared && (err == nil || try > 1) {
+			return errors.Join(err, regaining)
+		}
+		notes := f.Notes
+		*f = claim
+		f.Notes = notes
+		if cleared {
+			f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
+		}
+	}
+}
+
+func (w *slotAttempt) regain(ctx context.Context) (bool, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	return w.c.tree.Regain(ctx, w.a.Base)
+}
+
+func (w *slotAttempt) judgeOnce(ctx context.Context, f *state) error {
+	names, err := w.gather(ctx, f)
+	if err != nil {
+		return err
+	}
+	w.refuseFurnished(names, f)
+	w.before.noteWritten(f)
+	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	return w.examine(ctx, f)
+}
+
+// stamp marks the commits and puts the task's branch onto them. Before that nothing leads to them: when the user's git has
+// cleared away what is unreachable in that moment, they are made again.
+func (w *slotAttempt) stamp(ctx context.Context, f *state) error {
+	for try := 1; ; try++ {
+		if err := w.c.tree.Keep(ctx, w.c.tree.Branch, f.Head); err != nil {
+			if try < lostTries && refused(ctx, err) && gitcmd.Has(ctx, w.c.repo, f.Head) {
+				continue
+			}
+			return err
+		}
+		stamped, err := w.trunk.AddTrailers(ctx, integration.AttemptCommits{
+			Base: w.a.Base, Head: f.Head, Began: w.p.begun(), Trailers: w.trailers(w.a),
+		})
+		if err != nil {
+			return err
+		}
+		err = w.lane("", w.home, w.a).c.tree.Keep(ctx, w.c.tree.Branch, stamped)
+		if err == nil {
+			f.Head = stamped
+			return w.c.tree.Follow(ctx, stamped)
+		}
+		if try == lostTries || ctx.Err() != nil || gitcmd.Has(ctx, w.home, stamped) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	"relay/attempts"
+	"relay/reanchor"
+)
+
+// linked fails an attempt that has put another repository into its commits: they have its name only, and what is in it
+// would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
+func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *state) error {
+	var known []string
+	for _, n := range names {
+		if n.Link == "" {
+			continue
+		}
+		if known == nil {
+			var err error
+			if known, err = c.tree.Declared(ctx, f.Head); err != nil {
+				return err
+			}
+		}
+		why := ""
+		switch {
+		case !slices.Contains(known, n.Path):
+			why = "the agent put a repository into the commit: " + n.Path + "; its content would not land"
+			if c.tree.Populated(n.Path) {
+				c.tree.Leave(n.Path + "/")
+			}
+		case c.ceiling != "" && c.tree.OnlyHere(ctx, n.Path, n.Link): // a user's own submodule stays with the user
+			why = "the agent committed in submodule " + n.Path + ", and only this worktree has that commit; it would not land"
+			c.tree.Leave(n.Path + "/")
+		}
+		if why != "" && f.Outcome == attempts.Success {
+			f.Fail(attempts.Agent, attempts.CodeError, why)
+		}
+	}
+	return nil
+}

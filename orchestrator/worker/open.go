@@ -1,0 +1,97 @@
+// Package worker carries attempts out on this machine: it readies the place an agent works in, runs the agent, holds what it made against
+// the evidence (checks, reviewers), and leaves the work where the merge queue or the user's branch takes it.
+package worker
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// Local is the engine of this machine.
+type Local struct {
+	engine.Abilities
+	*workspace
+	checkout *checkout   // nil with IsolationWorktree
+	lanes    *slotEngine // nil without
+}
+
+// Remember says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
+func (l *Local) Remember(ledger ledger, lock lock) {
+	l.workspace.ledger, l.workspace.lock = ledger, lock
+}
+
+func localCheckout(c *checkout) *Local {
+	return &Local{workspace: c.workspace, checkout: c, Abilities: engine.Abilities{Engine: c, Briefer: c, Lifecycle: c, Rechecker: c, Reviewer: c}}
+}
+
+func localSlots(l *slotEngine) *Local {
+	return &Local{workspace: l.workspace, lanes: l, Abilities: engine.Abilities{
+		Engine: l, Merger: l, Abandoner: l, Lifecycle: l, Rechecker: l, Reviewer: l,
+		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { l.mayAsk = may },
+	}}
+}
+
+// Open looks at the repository and refuses what no attempt could work in.
+func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
+	repo := o.Repo.Within(o.Env)
+	g := &workspace{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, watched: watched{rules: &trees.Rules{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
+	g.settings.begin(o.Files)
+	g.watchTools()
+	if !o.Push {
+		var err error
+		if g.noPush, err = refusePush(ctx, repo); err != nil {
+			return nil, err
+		}
+	}
+	c := &checkout{workspace: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{checkCache: checkCache{known: make(map[verdictKey]*cachedRun)}}}
+	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
+	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
+	if o.Isolation == engine.IsolationShared {
+		if len(o.Review.Reviewers) > 0 {
+			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
+		}
+		return localCheckout(c), nil
+	}
+	branch, err := repo.Branch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, err := repo.Head(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case head == "":
+		return nil, &text.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
+	}
+	g.trusted = head
+	if o.Isolation == engine.IsolationWorktree {
+		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: head}
+		return localSlots(newSlotEngine(g)), nil
+	}
+	if branch == "" {
+		return nil, &text.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
+	}
+	c.tree = &trees.Tree{Repo: repo, Branch: "refs/heads/" + branch}
+	return localCheckout(c), nil
+}
+
+// factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
+func factsAge(i engine.Isolation) time.Duration {
+	if i == engine.IsolationShared {
+		return time.Second
+	}
+	return 0
+}
+
+// RecentCommits is how many commits a brief shows.
+const RecentCommits = 5
+
+// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
+func (g *workspace) Asked(a engine.Attempt) bool { return filesOf(g.o.Dir, a).used() }

@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/git/slot"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// refusal is where git is sent instead of a remote: no repository has that path, and git's error says why.
+const refusal = "/relay does not let agents push (setting relay.push: false), so this is not pushed to "
+
+// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
+// are. A push to a repository that a test has made for itself goes on working, and so does every fetch.
+type noPush struct {
+	settings []string // of git, NAME=VALUE: a push fails with [refusal]
+	remotes  []string // names
+	prefixes []string // beginnings of addresses
+}
+
+// refusePush looks at the remotes of a repository.
+func refusePush(ctx context.Context, repo *reanchor.Git) (n noPush, err error) {
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
+	var none *reanchor.GitError
+	if err != nil && (!errors.As(err, &none) || none.Code != 1) {
+		return n, err
+	}
+	n.prefixes = []string{"https://", "http://", "ssh://", "git://", "git+ssh://", "ssh+git://", "git@"}
+	var only []string // addresses that are pushed to and not fetched from
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		key, url, _ := strings.Cut(entry, "\n")
+		name, isPush := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".pushurl")
+		switch {
+		case url == "":
+		case isPush:
+			only = append(only, url)
+		default:
+			n.prefixes = append(n.prefixes, url)
+			n.remotes = append(n.remotes, strings.TrimSuffix(name, ".url"))
+		}
+	}
+	for _, p := range n.prefixes {
+		n.settings = append(n.settings, "url."+refusedAddress(p)+".pushInsteadOf="+p)
+	}
+	for _, p := range []string{"http://127.0.0.1:", "http://localhost:"} { // of tests; the longest match counts
+		n.settings = append(n.settings, "url."+p+".pushInsteadOf="+p)
+	}
+	for _, p := range only { // git does not apply pushInsteadOf to these
+		if !slices.ContainsFunc(n.prefixes, func(url string) bool { return strings.HasPrefix(url, p) }) {
+			n.settings = append(n.settings, "url."+refusedAddress(p)+".insteadOf="+p)
+		}
+	}
+	n.prefixes = append(n.prefixes, only...)
+	return n, nil
+}
+
+// refusedAddress is where git is sent instead of an address that begins with p.
+func refusedAddress(p string) string {
+	if strings.Contains(p, "=") { // it would end the setting's name
+		return refusal
+	}
+	if _, rest, named := strings.Cut(p, "://"); named { // git would take all before it for the name of a protocol
+		p = rest
+	}
+	return refusal + p
+}
+
+// covers reports whether a command has pushed where agents may not. Without a name git takes a remote.
+func (n *noPush) covers(c gitCommand) bool {
+	if c.name != "push" || c.code != 0 || c.has("-n", "--dry-run", "-h", "--help") {
+		return false
+	}
+	to := c.operands()
+	return len(to) == 0 || slices.Contains(n.remotes, to[0]) ||
+		slices.ContainsFunc(n.prefixes, func(p string) bool { return strings.HasPrefix(to[0], p) })
+}
+
+// tellPushes tells of pushes that went through all the same, by what git has written down of the agent's commands, or in the
+// logs of a slot. They gate the task.
+func (c *checkout) tellPushes(did []gitCommand, f *state) {
+	if c.o.Push {
+		return
+	}
+	told := false
+	for _, cmd := range did {
+		if c.noPush.covers(cmd) && c.within(cmd.worktree) {
+			c.convict(f, "the agent has pushed, although relay.push is false: "+cmd.String())
+			told = true
+		}
+	}
+	if c.repo.CommonDir() == c.home.CommonDir() || c.tree == nil {
+		return
+	}
+	if branches := slot.Pushed(c.repo); len(branches) > 0 && !told {
+		c.convict(f, "the agent has pushed, although relay.push is false: "+text.Listed(branches)+" was moved")
+	}
+}
+
+// within reports whether a folder is a checkout of the run's.
+func (c *checkout) within(worktree string) bool {
+	return worktree != "" && (worktree == c.home.Root() || worktree == c.repo.Root() ||
+		strings.HasPrefix(worktree, c.o.Worktree.Dir+string(filepath.Separator)))
+}
+
+// convict fails and gates an attempt for what its own agent is known to have done.
+func (c *checkout) convict(f *state, why string) {
+	f.Note("tamper", why)
+	if f.Outcome != attempts.Stopped && f.Gate != attempts.TamperedWith {
+		f.Gate = attempts.TamperedWith
+		f.Fail(attempts.Tamper, attempts.Tampered, why)
+	}
+}

@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"context"
+	"relay/attempts"
+	"relay/orchestrator/engine"
+)
+
+// asker runs checks on a commit until hear has heard enough. What they change there is put back.
+type asker interface {
+	ask(ctx context.Context, q question, f *state, hear heardCheck) error
+	why(check numbered, s checkResult) string
+}
+
+// BeginRecheck notes where the checks of completed tasks begin, for a run that finds what they left.
+func (c *checkout) BeginRecheck(_ context.Context, a engine.Attempt, tip string) error {
+	return c.beginJudging(a, tip)
+}
+
+// EndRecheck puts the checkout back.
+func (c *checkout) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
+	return afterRecheck(ctx, tip, c.cleanUp)
+}
+
+// Recheck runs the checks of a completed task in the checkout.
+func (c *checkout) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
+	return recheck(ctx, c, c.o.Dir, a, tip)
+}
+
+// RecheckEpic returns nothing: the epic's checks have passed on every task's work.
+func (c *checkout) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
+	return recheckEpic(ctx, c, c.o, a, tip)
+}
+
+// BeginRecheck notes nothing on disk: checks run in checkouts of their own.
+func (l *slotEngine) BeginRecheck(context.Context, engine.Attempt, string) error {
+	l.agentsEnter()
+	return nil
+}
+
+// EndRecheck puts back what checks have done to relay's own files, to .git and to the integration branch.
+func (l *slotEngine) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
+	return afterRecheck(ctx, tip, l.cleanUp)
+}
+
+// Recheck runs the checks of a completed task in a checkout of the tip.
+func (l *slotEngine) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
+	return recheck(ctx, l, l.o.Dir, a, tip)
+}
+
+// RecheckEpic runs the epic's checks in a checkout of the tip.
+func (l *slotEngine) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
+	return recheckEpic(ctx, l, l.o, a, tip)
+}
+
+func afterRecheck(ctx context.Context, tip string, clean func(context.Context, *state) error) ([]attempts.Note, error) {
+	f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
+	err := clean(ctx, &f)
+	return f.Notes, err
+}
+
+// atEnd has checks tell this run of theirs from the others of an attempt.
+func atEnd(checks []numbered) []numbered {
+	for i := range checks {
+		checks[i].occasion = onEnd
+	}
+	return checks
+}
+
+// recheck returns the first check of a task that fails on tip, and fails again when it is asked once more; nil: none.
+func recheck(ctx context.Context, in asker, dir string, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
+	q := question{a: a, p: filesOf(dir, a), commit: tip, checks: atEnd(acceptance(a.Task.Checks, nil))}
+	for _, q.anew = range []bool{false, true} {
+		found = nil
+		f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
+		err = in.ask(ctx, q, &f, func(check numbered, s checkResult) (bool, error) {
+			if !s.passed() {
+				found = &engine.FailedCheck{Run: s.run, Why: in.why(check, s)}
+			}
+			return s.passed(), nil
+		})
+		if err != nil || found == nil {
+			break
+		}
+	}
+	return found, err
+}
+
+func recheckEpic(ctx context.Context, in asker, o *engine.Options, a engine.Attempt, tip string) (failed []engine.FailedCheck, err error) {
+	q := question{a: a, p: filesOf(o.Dir, a), commit: tip, checks: atEnd(acceptance(nil, o.Epic.Checks)), before: true}
+	f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
+	err = in.ask(ctx, q, &f, func(check numbered, s checkResult) (bool, error) {
+		if !s.passed() {
+			failed = append(failed, engine.FailedCheck{Run: s.run, Why: in.why(check, s)})
+		}
+		return true, nil
+	})
+	return failed, err
+}

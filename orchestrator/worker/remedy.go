@@ -1,0 +1,258 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"relay/epic/globs"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/reanchor"
+)
+
+// remedy says why a check could not run at all on a commit, and what a person can do about it, when no commit of an agent
+// can bring what it lacks: a program that is not installed, files that git ignores, modules of a manifest. It is "" when the
+// check ran, or when the task, or another one, may be there to make what is missing: then the failure is ordinary.
+func (g *workspace) remedy(ctx context.Context, check numbered, run attempts.CheckRun, base string) string {
+	s := search{g: g, ctx: ctx, base: base, dirs: []string{"."}, apart: g.o.Isolation == engine.IsolationWorktree}
+	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
+		s.dirs = append(s.dirs, path.Clean(m[1]))
+	}
+	what := lacks(run)
+	why := ""
+	switch what.kind {
+	case missingProgram:
+		if !strings.Contains(check.Run, "PATH=") {
+			why = s.program(what.name)
+		}
+	case missingFile, notExecutable:
+		why = s.file(what)
+	case missingModule, missingTool:
+		why = s.module(what)
+	}
+	if why == "" {
+		return ""
+	}
+	return check.Name + " cannot run: " + why
+}
+
+var changeDir = regexp.MustCompile(`\bcd ([\w./-]+)`)
+
+// search looks for what a check lacks: in the commit, in the user's checkout and on the machine.
+type search struct {
+	g    *workspace
+	ctx  context.Context //nolint:containedctx // of the one call it lives for
+	base string
+	dirs []string // in which the check may have been, from the root of the checkout
+
+	apart bool // the check ran in a checkout of relay's, and not in the user's own
+}
+
+// program is about one that is not on the PATH.
+func (s search) program(name string) string {
+	if s.declared(name) || s.onPath(name) {
+		return ""
+	}
+	for _, dir := range s.dirs {
+		in := path.Join(dir, "node_modules/.bin", name)
+		switch {
+		case s.users(in) && s.apart:
+			return s.ignored(in)
+		case strings.Contains(s.text(path.Join(dir, "package.json")), `"`+name+`"`):
+			return s.install(name, path.Join(dir, "package.json"))
+		}
+	}
+	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
+}
+
+// install is about a dependency that a manifest of node names.
+func (s search) install(name, manifest string) string {
+	if !s.apart {
+		return fmt.Sprintf("%s is a dependency of %s, and it is not installed: npm ci", name, manifest)
+	}
+	return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, manifest)
+}
+
+// file is about one that is not there, or not executable.
+func (s search) file(what missing) string {
+	name := s.inside(what.name)
+	if path.IsAbs(name) {
+		if what.kind == missingFile && !exists(name) {
+			return name + " is not on this machine: install it, or change the check"
+		}
+		return ""
+	}
+	for _, dir := range s.dirs {
+		in := path.Join(dir, name)
+		switch {
+		case s.declared(in):
+			return ""
+		case s.committed(in):
+			if what.kind == notExecutable {
+				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
+			}
+			return "" // an interpreter of another folder, or some file that it names
+		case s.users(in) && !s.apart:
+			if what.kind == notExecutable {
+				return in + " is not executable: chmod +x " + in
+			}
+			return ""
+		}
+		if why := s.ignored(in); why != "" {
+			return why
+		}
+		if s.users(in) {
+			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
+		}
+	}
+	return ""
+}
+
+// ignored is about a path that git ignores, so that no commit has it.
+func (s search) ignored(in string) string {
+	parts := strings.Split(in, "/")
+	for i := range parts {
+		folder := strings.Join(parts[:i+1], "/")
+		asked := folder
+		if i < len(parts)-1 {
+			asked += "/"
+		}
+		if !s.git("check-ignore", "--quiet", "--no-index", "--", asked) {
+			continue
+		}
+		switch {
+		case !s.apart:
+			return in + " is ignored by git, and it is not in your checkout: make it there"
+		case s.users(in):
+			return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: relay.worktree.link: [%s]", in, folder)
+		}
+		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
+	}
+	return ""
+}
+
+// module is about a package of node or python.
+func (s search) module(what missing) string {
+	for _, dir := range s.dirs {
+		pkg := packageOf(what.name)
+		if in := path.Join(dir, "node_modules", pkg); s.users(in) && s.apart {
+			return s.ignored(in)
+		} else if s.users(in) {
+			return ""
+		}
+		if file := path.Join(dir, "package.json"); strings.Contains(s.text(file), `"`+pkg+`":`) {
+			return s.install(pkg, file)
+		}
+		if why := s.required(dir, what.name); why != "" {
+			return why
+		}
+	}
+	if what.kind == missingTool && slices.Contains(pythonTools, what.name) {
+		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.name, what.name)
+	}
+	return ""
+}
+
+// packageOf is the package that a module of node is in.
+func packageOf(module string) string {
+	parts := strings.Split(module, "/")
+	if strings.HasPrefix(module, "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// pythonTools are modules that run tests and checks: nobody writes one of that name.
+var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}
+
+// requirements are files that name the python modules a project needs, and nothing else.
+var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt"}
+
+// required is about a python module that the project's requirements name and that is none of its own.
+func (s search) required(dir, module string) string {
+	top, _, _ := strings.Cut(module, ".")
+	for _, own := range []string{top, top + ".py", "src/" + top} {
+		if in := path.Join(dir, own); s.committed(in) || s.declared(in) {
+			return ""
+		}
+	}
+	line := regexp.MustCompile(`(?im)^\s*` + strings.ReplaceAll(regexp.QuoteMeta(top), "_", "[-_]") + `\b`)
+	for _, name := range requirements {
+		if file := path.Join(dir, name); line.MatchString(s.text(file)) {
+			why := fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s", top, file, file)
+			if s.apart {
+				why += ", or relay.worktree.setup"
+			}
+			return why
+		}
+	}
+	return ""
+}
+
+// inside makes a path relative to the checkout it was printed in.
+func (s search) inside(name string) string {
+	for _, root := range []string{s.g.o.Worktree.Dir, s.g.home.Root()} {
+		rest, below := strings.CutPrefix(name, root+string(filepath.Separator))
+		switch {
+		case root == "" || !below:
+		case root == s.g.o.Worktree.Dir:
+			_, rest, _ = strings.Cut(rest, "/") // the worktree's name
+			return path.Clean(rest)
+		default:
+			return path.Clean(rest)
+		}
+	}
+	return path.Clean(name)
+}
+
+// declared reports whether a task of the epic says that it changes a file of that name: then a task is to make it.
+func (s search) declared(name string) bool {
+	for i := range s.g.o.Epic.Tasks {
+		for _, file := range s.g.o.Epic.Tasks[i].Files {
+			base := path.Base(file)
+			if globs.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file, "/"+name+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s search) onPath(name string) bool {
+	for _, variable := range s.g.o.Env {
+		if list, ok := strings.CutPrefix(variable, "PATH="); ok {
+			return slices.ContainsFunc(filepath.SplitList(list), func(dir string) bool {
+				_, err := exec.LookPath(filepath.Join(dir, name))
+				return err == nil
+			})
+		}
+	}
+	return false
+}
+
+func (s search) users(in string) bool {
+	_, err := os.Stat(filepath.Join(s.g.home.Root(), filepath.FromSlash(in)))
+	return err == nil
+}
+
+func (s search) committed(in string) bool { return s.git("cat-file", "-e", s.base+":"+in) }
+
+func (s search) text(in string) string {
+	out, err := s.g.home.Run(s.ctx, reanchor.Call{Args: []string{"show", s.base + ":" + in}, Limit: 1 << 20})
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+func (s search) git(args ...string) bool {
+	_, err := s.g.home.Run(s.ctx, reanchor.Call{Args: args})
+	return err == nil
+}

@@ -1,0 +1,165 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+	"relay/review"
+	"relay/runners"
+)
+
+// rework gives the findings of a review back to the agent, at most Review.Rounds times in one attempt. It reports
+// whether there is new work to be looked at; then f is that of the agent's next turn, and else as it was.
+func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
+	if f.Outcome != attempts.Review || f.Gate != "" || f.rounds >= c.o.Review.Rounds || ctx.Err() != nil {
+		return false, nil
+	}
+	if again := repeated(f.before, f.wanted); again != "" {
+		f.Note("review", "the same finding twice, so no further round: "+again)
+		return false, nil
+	}
+	if c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := c.tree.Restore(ctx, f.Head); err != nil {
+			return false, err
+		}
+	}
+	round := attempts.Round{Number: f.rounds + 1, Head: f.judged, Verdict: f.Receipt.Verdict, Wanted: f.wanted}
+	if err := c.keepHeard(a, attempts.Heard{Rounds: []attempts.Round{round}}); err != nil {
+		return false, err
+	}
+	next, err := c.goOn(ctx, a, p, f)
+	if err != nil {
+		return false, err
+	}
+	f.follow(next, c.o.Review.Rounds)
+	return true, nil
+}
+
+// keepHeard makes durable what reviewers have said of an attempt under way.
+func (g *workspace) keepHeard(a engine.Attempt, h attempts.Heard) error {
+	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: g.o.Secrets}.Heard(h)})
+}
+
+// follow makes f what it is after the agent's next turn, of so many.
+func (f *state) follow(next state, most int) {
+	if next.unsaid != nil && next.Outcome == attempts.Agent {
+		next.presume(attempts.ResultReviewers) // who look at it again
+	}
+	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
+	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
+	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
+	next.Usage.Add(f.Usage)
+	next.answered = next.Receipt.Summary
+	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
+	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
+	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
+	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks), func(r attempts.CheckRun) bool { return r.Phase != phaseBaseline })
+	switch {
+	case next.Outcome == attempts.Success:
+	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same
+		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
+		next.Fail(attempts.Review, attempts.QualityGate, "the agent did not fix what the reviewers found: "+next.Receipt.ErrorSummary)
+		next.rounds = most // there is no further one
+	default: // nobody's fault: the next attempt is told of the findings
+		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
+	}
+	*f = next
+}
+
+// repeated returns a finding that was there in the round before.
+func repeated(before, now []review.Raised) string {
+	for _, one := range now {
+		if slices.ContainsFunc(before, func(other review.Raised) bool { return review.Same(one.Finding, other.Finding) }) {
+			return one.Issue
+		}
+	}
+	return ""
+}
+
+// goOn runs the agent once more: in its session when there is one that can go on, else a fresh one with the brief.
+func (c *checkout) goOn(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (state, error) {
+	report, err := c.mend(ctx, a, p, f)
+	if err != nil {
+		return state{}, err
+	}
+	next := f.turned(report)
+	if f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
+		return next, nil
+	}
+	f.Session, f.used = "", runners.Usage{}
+	f.Usage.Add(next.Usage)
+	if report, err = c.mend(ctx, a, p, f); err != nil {
+		return state{}, err
+	}
+	return f.turned(report), nil
+}
+
+// mend gives the agent the findings of the last review.
+func (c *checkout) mend(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (runners.Report, error) {
+	again := p.round(f.rounds + 1)
+	facts, err := c.state(ctx)
+	if err != nil {
+		return runners.Report{}, err
+	}
+	known := a.Known
+	known.Facts, known.Base = facts, a.Base
+	told := withoutSecrets(c.o, reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
+	if err := c.makeRoom(again.brief, again.result, again.transcript, again.stderr, again.end); err != nil {
+		return runners.Report{}, err
+	}
+	if err := os.WriteFile(again.brief, withoutSecrets(c.o, told), 0o600); err != nil {
+		return runners.Report{}, err
+	}
+	c.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
+	return c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
+}
+
+// turned is what a further turn of the agent came to, by what it reports.
+func (f *state) turned(report runners.Report) state {
+	next := judge(report)
+	if next.Session == f.Session {
+		next.used = f.used.Plus(report.Usage)
+	}
+	next.Session = text.FirstOf(next.Session, f.Session)
+	return next
+}
+
+// round names the files of a further turn of the agent.
+func (p attemptFiles) round(n int) attemptFiles {
+	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
+	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	return p
+}
+
+// mended fails a turn after a review that has changed nothing: the reviewers would say the same again.
+func (c *checkout) mended(ctx context.Context, f *state) error {
+	if f.Outcome != attempts.Success || f.rounds == 0 {
+		return nil
+	}
+	names, err := c.repo.Names(ctx, f.judged, f.Head)
+	if err != nil || len(names) > 0 {
+		return err
+	}
+	f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.earlier
+	f.Fail(attempts.Review, attempts.QualityGate, "the reviewers want changes, and the agent made none: "+f.before[0].Issue)
+	f.rounds = c.o.Review.Rounds // there is no further one
+	return nil
+}
+
+// folder is where the answers of a round are.
+func (f *state) folder(review string) string {
+	if f.rounds == 0 {
+		return review
+	}
+	return filepath.Join(review, fmt.Sprintf("round-%d", f.rounds+1))
+}

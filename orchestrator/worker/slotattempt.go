@@ -1,0 +1,280 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"relay/orchestrator/git/gitcmd"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+	"relay/reanchor"
+)
+
+// slotAttempt is one attempt in its worktree.
+type slotAttempt struct {
+	*slotEngine
+	a      engine.Attempt
+	p      attemptFiles
+	name   string // of the worktree
+	c      *checkout
+	before baseline
+	asked  []attempts.CheckRun // of the base, for the receipt
+	told   []attempts.Note     // before the agent began
+	gone   bool                // the agent has destroyed it
+	inner  map[string]string   // what submodules had before the agent that is nowhere else
+}
+
+// lane makes a worktree a place to work in.
+func (l *slotEngine) lane(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
+	c := &checkout{workspace: l.workspace, repo: repo, tree: &trees.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
+	if name != "" {
+		c.tree.Home = l.home
+		c.tree.Bring = func(ctx context.Context, commit, ref string) error {
+			return l.pool.Fetch(ctx, repo, commit, a.Base, ref)
+		}
+	}
+	c.facts = reanchor.NewCached(repo, RecentCommits, 0, l.now)
+	c.ceiling, c.alone = filepath.Dir(repo.Root()), l.alone
+	return &slotAttempt{slotEngine: l, a: a, p: filesOf(l.o.Dir, a), name: name, c: c}
+}
+
+// carry runs the agent and holds what it made against the evidence.
+func (w *slotAttempt) carry(ctx context.Context) (state, error) {
+	a, p, c := w.a, w.p, w.c
+	if a.Ended {
+		list := filepath.Join(p.folder, untrackedName)
+		if c.tree.OwnNothing(); exists(list) { // an agent that has removed it must not have made all there is the set-up's
+			if err := c.tree.ReadMine(ctx, list); err != nil {
+				return state{}, err
+			}
+		}
+		c.tree.HideNothing()
+	} else {
+		f, err := w.ready(ctx)
+		if err != nil || f.Outcome != attempts.Success {
+			return f, err
+		}
+		if w.mayAsk != nil && !a.Unfinished.AwaitsReview() {
+			if why := w.mayAsk(ctx, a); why != "" {
+				f.Fail(attempts.Stopped, attempts.Interrupted, why)
+				return f, nil
+			}
+		}
+		w.asked, w.told = f.Receipt.Checks, f.Notes
+		a.Known.Red, a.Known.Passing = w.before.red(w.o.Epic.Checks), w.before.early(a)
+		w.a.Known.Passing = a.Known.Passing
+	}
+	if err := w.settleCheckout(ctx); err != nil {
+		return state{}, err
+	}
+	w.agentsEnter()
+	defer w.agentsLeave()
+	f, err := c.firstTurn(ctx, &a, p)
+	if err != nil {
+		return f, err
+	}
+	f.Receipt.Checks, f.Notes = w.asked, append(w.told, f.Notes...)
+	for more := true; more; {
+		if err := w.look(ctx, &f); err != nil {
+			return f, err
+		}
+		if more, err = w.c.again(ctx, a, p, &f); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// look finds out what a turn of the agent has come to.
+func (w *slotAttempt) look(ctx context.Context, f *state) error {
+	if err := w.guard(ctx, f); err != nil {
+		return err
+	}
+	if err := w.reclaim(ctx, f); err != nil {
+		return err
+	}
+	return w.judge(ctx, f)
+}
+
+// guard puts back what was done to relay's own files, to .git and to the integration branch.
+func (w *slotAttempt) guard(ctx context.Context, f *state) error {
+	if err := w.c.guard(ctx, f); err != nil {
+		return err
+	}
+	if err := w.tellCheckout(ctx, w.c.did, f); err != nil {
+		return err
+	}
+	return w.guardTip(context.WithoutCancel(ctx), f)
+}
+
+func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
+	found, err := w.tips.Mend(ctx)
+	if err == nil && found.Text != "" {
+		w.c.told(f, found)
+	}
+	return err
+}
+
+// ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
+func (w *slotAttempt) ready(ctx context.Context) (state, error) {
+	f := state{Result: engine.Result{Outcome: attempts.Success}}
+	if err := w.equip(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
+		return f, err
+	}
+	if err := w.takeStock(ctx); err != nil {
+		return f, err
+	}
+	err := w.baseline(ctx, &f)
+	return f, err
+}
+
+// takeStock tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
+// bring this attempt to its end, all that is not in that list is work.
+func (w *slotAttempt) takeStock(ctx context.Context) error {
+	w.c.tree.OwnNothing()
+	w.c.config = configuration(w.c.repo.Root())
+	var err error
+	if len(w.o.Worktree.Setup) > 0 {
+		if w.inner, err = w.c.tree.Inner(ctx); err != nil {
+			return err
+		}
+	}
+	if made := w.o.Worktree; len(made.Setup)+len(made.Copy)+len(made.Link) > 0 {
+		if err := w.c.tree.Remember(ctx); err != nil {
+			return err
+		}
+	}
+	list := filepath.Join(w.p.folder, untrackedName)
+	if err := w.makeRoom(list); err != nil {
+		return err
+	}
+	return w.c.tree.WriteMine(list)
+}
+
+// reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
+// destroyed it, what had been committed is all there is.
+func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	repo, lost, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
+	if err == nil {
+		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
+		if lost {
+			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: its files are committed again")
+		}
+		return w.guardTip(ctx, f)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if f.Outcome == attempts.Success {
+		f.Fail(attempts.Agent, attempts.CodeError, "the agent destroyed its worktree")
+	}
+	f.Note("worktree", "the worktree of "+w.a.Task.ID+" was gone after the attempt; what had been committed is kept")
+	w.c, w.gone = w.lane(w.name, w.home, w.a).c, true
+	return nil
+}
+
+// adopt takes over what is known of a place whose repository had to be opened again.
+func (w *slotAttempt) adopt(c *checkout) *checkout {
+	w.c.tree.Inherit(c.tree)
+	w.c.config = c.config
+	w.c.traces, w.c.changesSeen, w.c.turned = c.traces, c.changesSeen, c.turned
+	return w.c
+}
+
+// vacate frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
+func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
+	if !w.gone {
+		inner, err := w.c.tree.Inner(ctx)
+		if err != nil {
+			return err
+		}
+		for path, what := range inner {
+			if what != w.inner[path] {
+				w.c.tree.Leave(path + "/")
+			}
+		}
+	}
+	if kept := w.c.tree.Outside(); len(kept) > 0 && !w.gone {
+		f.Note("left", text.Listed(kept)+" is in no commit of this repository: it stays in "+w.relative(w.c.repo.Root())+", which no other task gets")
+		return nil
+	}
+	if !w.gone {
+		if err := w.keepAltered(ctx, f); err != nil {
+			return err
+		}
+		w.c.tree.RemoveMine() // what the set-up made is made anew for the next one; what stays is told when the run ends
+	}
+	_ = os.Remove(filepath.Join(w.p.folder, laneFile)) // an agent may have: see reopen
+	w.leave(w.name)
+	return nil
+}
+
+// gather collects an attempt's work.
+func (w *slotAttempt) gather(ctx context.Context, f *state) ([]reanchor.Change, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	if w.gone {
+		head, err := w.home.Ref(ctx, w.c.tree.Branch)
+		f.Head = head
+		return nil, err
+	}
+	names, err := w.c.collect(ctx, w.a, f)
+	f.theirs = false // nobody but agents works here
+	return names, err
+}
+
+// examine stamps the commits, has the checks pass on exactly them, and asks the reviewer.
+func (w *slotAttempt) examine(ctx context.Context, f *state) error {
+	a, c := w.a, w.c
+	if f.Head != a.Base {
+		err := w.stamp(ctx, f)
+		var unfit *integration.UnfitError
+		if errors.As(err, &unfit) {
+			f.Fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
+			return nil
+		}
+		if refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, a.Base) {
+			f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.prove(ctx, f); err != nil {
+		return err
+	}
+	if err := w.provesWithOld(ctx, f); err != nil {
+		return err
+	}
+	f.judgeLeftovers()
+	c.refute(f)
+	if f.Outcome == attempts.Success {
+		if err := c.review(ctx, w.desk(f), f); err != nil {
+			return err
+		}
+	}
+	return w.guard(ctx, f)
+}
+
+// desk is where reviewers work: each gets a clean checkout of the head.
+func (w *slotAttempt) desk(f *state) *panelSession {
+	return &panelSession{c: w.c, a: w.a, folder: f.folder(w.p.review), room: w.reviewRoom(f.Head)}
+}
+
+// reviewRoom gives each reviewer a clean checkout of a commit.
+func (l *slotEngine) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
+	return func(ctx context.Context) (*reanchor.Git, func(), error) {
+		name, _ := l.enter(reviewName)
+		repo, err := l.pool.Acquire(ctx, name, head, "")
+		return repo, func() { l.leave(name) }, err
+	}
+}

@@ -1,0 +1,43 @@
+package worker
+
+import (
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/review"
+	"relay/runners"
+)
+
+// state is the state of an attempt while it is worked on and judged: its result so far, and what only the engine needs.
+type state struct {
+	engine.Result
+
+	used      runners.Usage    // by the runs of Session, without what reviewers used
+	agentHead string           // before relay committed what was left
+	theirs    bool             // after a run that was killed, somebody else has committed since
+	weakened  []review.Finding // tests that prove less than before
+	decisive  []review.Finding // changed files that decide what checks say
+	rounds    int              // in which the agent mended what reviewers found
+	judged    string           // head that the last review was about
+	wanted    []review.Raised  // by the last review
+	before    []review.Raised  // by the one before it
+	earlier   string           // the same as markdown
+	answered  string           // what the agent said it has done about them
+
+	unsaid  *unsaid // nil: the agent gave a result
+	left    leftovers
+	old     oldTests
+	written []string // protected files that checks have changed, on the base or on the work
+
+	onBase   baseline // by the checks, of the user's own checkout before the agent; nil: they were not asked
+	epicSaid baseline // by the checks of the epic, of the work
+
+	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
+}
+
+// waiveCharge clears the charge if somebody committed after a crash, so that the failure cannot be attributed.
+func (f *state) waiveCharge() {
+	if f.theirs && f.Outcome.Charged() {
+		f.Gate = ""
+		f.Fail(attempts.Stopped, attempts.Interrupted, "somebody committed after the run was killed, and now: "+f.Receipt.ErrorSummary)
+	}
+}

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+)
+
+// firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
+func (c *checkout) firstTurn(ctx context.Context, a *engine.Attempt, p attemptFiles) (state, error) {
+	if a.Ended && a.Unfinished.AwaitsReview() {
+		if p.round(1).used() { // an agent was given what the reviewers have found
+			f := stands(a.Unfinished, nil)
+			err := c.followUp(ctx, *a, p, &f)
+			return f, err
+		}
+		return c.stillMissing(ctx, *a, p)
+	}
+	notes, err := c.takeUp(ctx, a)
+	if err != nil {
+		return state{}, err
+	}
+	if a.Known.TakenUp > 0 && a.Unfinished.AwaitsReview() {
+		a.Known.TakenUp = 0 // what findings are about is committed then
+		return stands(a.Unfinished, notes), nil
+	}
+	report, err := c.agent(ctx, *a, p)
+	if err != nil {
+		return state{}, err
+	}
+	f := judge(report)
+	if engine.RunnerFault(f.Outcome) {
+		c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindFault})
+	}
+	f.Notes = append(notes, f.Notes...)
+	if len(a.Task.Checks) > 0 {
+		f.presume(attempts.ResultChecks)
+	}
+	if a.Ended {
+		if err := c.resultLeft(ctx, *a, p, &f); err != nil {
+			return f, err
+		}
+		err = c.followUp(ctx, *a, p, &f)
+	}
+	return f, err
+}
+
+// stands is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
+func stands(of attempts.Attempt, notes []attempts.Note) state {
+	in := of.Receipt
+	f := state{Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer}
+	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
+	f.Receipt.Learning, f.Receipt.PatternTags = in.Learning, in.PatternTags
+	return f
+}
+
+// takeUp puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
+// That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
+func (c *checkout) takeUp(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
+	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
+		return nil, nil
+	}
+	done, err := c.tree.TakeUp(ctx, a.Base, a.Unfinished.Head)
+	if err != nil || !done {
+		return nil, err
+	}
+	a.Known.TakenUp = a.Unfinished.ID
+	text := fmt.Sprintf("goes on from what attempt %d had done when it was stopped", a.Unfinished.ID)
+	switch {
+	case a.Unfinished.Outcome == attempts.Tamper:
+		text = fmt.Sprintf("goes on from what attempt %d had done, without its changes of protected files", a.Unfinished.ID)
+	case a.Unfinished.AwaitsReview():
+		text = fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", a.Unfinished.ID)
+	}
+	return []attempts.Note{{Kind: "salvage", Text: text}}, nil
+}

@@ -1,0 +1,159 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+)
+
+// TriedCheck is what an acceptance command came to on the commit that a run would begin from.
+type TriedCheck struct {
+	Check     epic.Check
+	Tasks     []string // that have it; none: it is the epic's
+	Passed    bool
+	CannotRun string // why it could not run at all, whatever an agent does, and what to do about it
+	How       string // it ended, when it did not pass
+	Later     bool   // all its tasks wait for others: these may bring what it lacks
+}
+
+// Tried is what all of them came to.
+type Tried struct {
+	Checks  []TriedCheck
+	Unready string   // why checkouts cannot be set up, if so
+	Changed []string // files of the user's checkout, while the checks ran there
+}
+
+// TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from.
+func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tried, err error) {
+	lists := triedLists(l.o, done)
+	if l.checkout != nil {
+		return l.checkout.try(ctx, lists)
+	}
+	defer func() { err = errors.Join(err, l.lanes.leaveBenches(context.WithoutCancel(ctx))) }()
+	base, err := l.lanes.home.Ref(ctx, l.lanes.trunk.Ref())
+	if err != nil {
+		return tried, err
+	}
+	return l.lanes.try(ctx, text.FirstOf(base, l.lanes.origin.Base), lists)
+}
+
+// triedList is a list of checks that some tasks have.
+type triedList struct {
+	a      engine.Attempt // of the first of them
+	checks []numbered
+	tasks  []string
+	later  bool
+}
+
+// triedLists are the lists of the epic and of its tasks that are not completed, each once.
+func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
+	var lists []triedList
+	if len(o.Epic.Checks) > 0 {
+		lists = append(lists, triedList{a: engine.Attempt{Run: o.Run}, checks: acceptance(nil, o.Epic.Checks)})
+	}
+	done := func(i int) bool { rec := l.Tasks[o.Graph.ID(i)]; return rec != nil && rec.Completed }
+	for i := range o.Epic.Tasks {
+		t := &o.Epic.Tasks[i]
+		at, ok := o.Graph.Index(t.ID)
+		if !ok || done(at) || len(t.Checks) == 0 {
+			continue
+		}
+		later := slices.ContainsFunc(o.Graph.Deps(at), func(d int) bool { return !done(d) })
+		k := slices.IndexFunc(lists, func(known triedList) bool {
+			return len(known.tasks) > 0 && slices.EqualFunc(known.checks, t.Checks, func(n numbered, c epic.Check) bool { return n.Check == c })
+		})
+		if k < 0 {
+			lists = append(lists, triedList{a: engine.Attempt{Run: o.Run, Task: *t, Number: 1}, checks: acceptance(t.Checks, nil), later: true})
+			k = len(lists) - 1
+		}
+		lists[k].tasks, lists[k].later = append(lists[k].tasks, t.ID), lists[k].later && later
+	}
+	return lists
+}
+
+// try runs lists of checks on a commit, as many at a time as a run has jobs.
+func (l *slotEngine) try(ctx context.Context, base string, lists []triedList) (tried Tried, err error) {
+	results := make([][]TriedCheck, len(lists))
+	var mu sync.Mutex
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, l.o.Jobs))
+	for i, list := range lists {
+		group.Go(func() error {
+			f := state{Result: engine.Result{Outcome: attempts.Success}}
+			list.a.Base = base
+			b := bench{l: l, q: question{a: list.a, p: filesOf(l.o.Dir, list.a), commit: base, checks: list.checks}}
+			defer b.leave()
+			_, _, err := b.run(working, &f, func(check numbered, s checkResult) (bool, error) {
+				results[i] = append(results[i], l.triedCheck(working, list, check, s, base))
+				return true, nil
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			tried.Unready = text.FirstOf(tried.Unready, f.Receipt.ErrorSummary)
+			return err
+		})
+	}
+	err = group.Wait()
+	tried.Checks = slices.Concat(results...)
+	return tried, err
+}
+
+// try runs lists of checks in the user's own checkout, one at a time. What they change there is not put back: a person may be at
+// work there.
+func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err error) {
+	before, err := c.repo.Changes(ctx)
+	if err != nil {
+		return tried, err
+	}
+	head, err := c.repo.Head(ctx)
+	if err != nil {
+		return tried, err
+	}
+	for _, list := range lists {
+		for _, check := range list.checks {
+			list.a.Base = head
+			run, ended, err := c.trial(list.a, filesOf(c.o.Dir, list.a)).check(ctx, check)
+			if err != nil || ctx.Err() != nil {
+				return tried, errors.Join(err, ctx.Err())
+			}
+			s := checkResult{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
+			tried.Checks = append(tried.Checks, c.triedCheck(ctx, list, check, s, head))
+		}
+	}
+	after, err := c.repo.Changes(ctx)
+	for _, change := range after {
+		if change.Code != "??" && !slices.Contains(before, change) {
+			tried.Changed = append(tried.Changed, change.Path)
+		}
+	}
+	return tried, err
+}
+
+func (g *workspace) triedCheck(ctx context.Context, list triedList, check numbered, s checkResult, base string) TriedCheck {
+	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.passed(), Later: list.later}
+	if !c.Passed {
+		c.How, c.CannotRun = g.why(check, s), g.remedy(ctx, check, s.run, base)
+	}
+	return c
+}
+
+// leaveBenches removes the checkouts that checks were run in.
+func (l *slotEngine) leaveBenches(ctx context.Context) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var failed error
+	for name := range l.used {
+		failed = errors.Join(failed, l.pool.Remove(ctx, name))
+	}
+	return failed
+}

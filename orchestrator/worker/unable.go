@@ -1,0 +1,97 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/runners"
+)
+
+// reviewerError means that a reviewer has given no opinion. None of it is the agent's fault.
+type reviewerError struct {
+	name     string
+	outcome  attempts.Outcome
+	category attempts.Category
+	detail   string
+	resetAt  time.Time
+	told     bool // its end says nothing new of its runner
+}
+
+func (e *reviewerError) Error() string { return "reviewer " + e.name + ": " + e.detail }
+
+// unableTo says why a reviewer could not be asked.
+func unableTo(name string, r runners.Report) *reviewerError {
+	row := outcomeOf(r.Outcome)
+	e := &reviewerError{name: name, outcome: attempts.Environment, category: row.category, detail: text.FirstOf(r.Detail, row.words), resetAt: r.ResetAt}
+	switch row.outcome {
+	case attempts.Stopped, attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
+		e.outcome = row.outcome
+	}
+	return e
+}
+
+// closed says why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may be.
+func closed(a engine.Attempt, name string, now time.Time) *reviewerError {
+	c, yes := a.NotBefore(name, now)
+	if !yes {
+		return nil
+	}
+	e := &reviewerError{name: name, outcome: attempts.Provider, category: attempts.RateLimited, told: true,
+		detail: fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why))}
+	if c.Named {
+		e.outcome = attempts.Quota
+	}
+	return e
+}
+
+// lack writes down who of a panel has given no opinion, and what that says of them.
+func (f *state) lack(said []attempts.Said, missing []*reviewerError) {
+	f.Unable = slices.DeleteFunc(f.Unable, func(u engine.Unable) bool { // in an earlier round
+		return slices.ContainsFunc(said, func(s attempts.Said) bool { return s.Reviewer == u.Name })
+	})
+	r := f.Receipt.Review
+	for _, e := range missing {
+		r.Missing = append(r.Missing, attempts.Missing{Reviewer: e.name, Why: e.detail})
+		if !e.told && e.outcome != attempts.Stopped {
+			f.Unable = append(f.Unable, engine.Unable{Name: e.name, Why: e.detail, ResetAt: e.resetAt, Outcome: e.outcome})
+		}
+	}
+}
+
+// limits are what reviewers were told of their limits in an earlier round.
+func (f *state) limits() []attempts.Cooldown {
+	var list []attempts.Cooldown
+	for _, u := range f.Unable {
+		list = append(list, attempts.Cooldown{Runner: u.Name, Until: u.ResetAt, Named: true, Why: u.Why})
+	}
+	return list
+}
+
+// unreviewed ends an attempt that lacks opinions: uncharged, with its work kept for the review that is still to come.
+func (f *state) unreviewed(missing []*reviewerError, told string) {
+	worst, why := missing[0], make([]string, len(missing))
+	for i, e := range missing {
+		why[i] = e.Error()
+		if harder(e.outcome) > harder(worst.outcome) {
+			worst = e
+		}
+	}
+	f.Fail(worst.outcome, worst.category, strings.Join(why, "; "))
+	f.Receipt.Review.Earlier, f.Receipt.Review.Answer = told, f.answered
+}
+
+// harder ranks outcomes by how little waiting helps; a run that stops ends everything.
+func harder(o attempts.Outcome) int {
+	switch o {
+	case attempts.Stopped:
+		return 2
+	case attempts.Environment, attempts.Auth, attempts.Start:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,48 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/trees"
+)
+
+// Unsettled names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
+// times: the next run brings them to their end.
+type Unsettled map[string]bool
+
+// UnsettledOf finds it by the ledger of an epic, in relay's folder.
+func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
+	open := Unsettled{}
+	for id, rec := range l.Tasks {
+		running := rec.Running()
+		if running == nil {
+			continue
+		}
+		a := engine.Attempt{Run: running.Run, Task: epic.Task{ID: id}, Number: running.ID}
+		open[taskBranch(epicID, a)] = true
+		if noted, err := os.ReadFile(filepath.Join(filesOf(dir, a).folder, laneFile)); err == nil {
+			open[strings.TrimSpace(string(noted))] = true
+		}
+	}
+	return open
+}
+
+// Keep has what is not settled stay, and with it the copies of .git, whatever would be lost.
+func (u Unsettled) Keep(found []trees.Leftover) {
+	for i, l := range found {
+		name := l.Name
+		if l.Kind == trees.LeftWorktree {
+			name = filepath.Base(name)
+		}
+		if u[name] || len(u) > 0 && l.Kind == trees.LeftCopy && l.Why == "" {
+			found[i].Why = "an attempt that the last run left open uses it; relay work recovers it"
+			found[i].Look = text.FirstOf(l.Look, "git log -1 "+text.ShellWord(l.Name))
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package worker
+
+import (
+	"testing"
+
+	"relay/attempts"
+	"relay/orchestrator/repotest"
+	"relay/orchestrator/trees"
+)
+
+// What an open attempt has stays, and how to look at it is said; all else goes as it would.
+func TestUnsettledStays(t *testing.T) {
+	t.Parallel()
+	l := repotest.New(t)
+	l.Write("runs/r/T1/2/worktree", "3\n")
+	open := UnsettledOf(l.Root, "20260101-lab", &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
+		"T1": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}, {ID: 2, Run: "r", Result: attempts.ResultInProgress}}},
+		"T2": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}}},
+	}})
+	const why = "an attempt that the last run left open uses it; relay work recovers it"
+	for _, c := range []struct {
+		trees.Leftover
+		why, look string
+	}{
+		{trees.Leftover{Kind: trees.LeftWorktree, Name: "/x/3", Look: "look"}, why, "look"},
+		{trees.Leftover{Kind: trees.LeftWorktree, Name: "/x/1"}, "", ""},
+		{trees.Leftover{Kind: trees.LeftBranch, Name: "relay-tasks/20260101-lab/T1"}, why, "git log -1 relay-tasks/20260101-lab/T1"},
+		{trees.Leftover{Kind: trees.LeftBranch, Name: "relay-tasks/20260101-lab/T2"}, "", ""},
+		{trees.Leftover{Kind: trees.LeftCopy, Name: "/y", Look: "look"}, why, "look"},
+		{trees.Leftover{Kind: trees.LeftCopy, Name: "/y", Why: "it has more", Look: "look"}, "it has more", "look"},
+	} {
+		found := []trees.Leftover{c.Leftover}
+		if open.Keep(found); found[0].Why != c.why || found[0].Look != c.look {
+			t.Errorf("%s %s: %q, %q", c.Kind, c.Name, found[0].Why, found[0].Look)
+		}
+		if (Unsettled{}).Keep(found); found[0].Why != c.why {
+			t.Errorf("%s stays with nothing open", c.Name)
+		}
+	}
+}

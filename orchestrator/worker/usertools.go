@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+
+	"relay/orchestrator/trees"
+	"relay/orchestrator/userconfig"
+)
+
+// hooks are those that a person's own git runs in the morning. relay's runs none.
+var hooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "post-rewrite", "pre-rebase", "pre-push"}
+
+// watched is what agents share with the user, and what is put back of it.
+type watched struct {
+	rules *trees.Rules
+	user  *userconfig.Watch
+}
+
+// watchTools holds what the user's tools go by: agents have the same home.
+func (g *workspace) watchTools() {
+	shared := g.home.CommonDir()
+	files := []string{filepath.Join(shared, "objects", "info", "alternates")}
+	for _, name := range hooks {
+		files = append(files, filepath.Join(shared, "hooks", name))
+	}
+	g.user = &userconfig.Watch{Env: append(append([]string{}, g.o.Env...), g.o.CommandEnv...), Files: files, Folder: filepath.Join(g.o.Dir, "runs", g.o.Run, "user")}
+}
+
+// watchLinks holds the programs behind what worktrees link to.
+func (l *slotEngine) watchLinks() {
+	for _, name := range l.linked() {
+		path := filepath.Join(l.home.Root(), filepath.FromSlash(name))
+		if _, err := os.Stat(path); err == nil {
+			l.user.Links = append(l.user.Links, path)
+		}
+	}
+}
+
+// watch begins a time in which an agent's code runs; unwatch ends it.
+func (g *workspace) watch() {
+	g.rules.Enter()
+	g.user.Enter()
+}
+
+func (g *workspace) unwatch() {
+	g.user.Leave()
+	g.rules.Leave()
+}
+
+// mendTools puts back what was done to what the user's tools go by.
+func (c *checkout) mendTools(f *state) {
+	for _, change := range c.user.Mend() {
+		c.told(f, trees.Meddling{Text: change.Text, Grave: change.Grave})
+	}
+}
+
+// linked are the names of what worktrees link to.
+func (l *slotEngine) linked() []string {
+	if l.found == nil {
+		return nil
+	}
+	return l.found.link
+}

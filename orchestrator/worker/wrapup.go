@@ -1,0 +1,67 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/orchestrator/text"
+)
+
+// mostForsaken bounds how many commits are kept that an attempt left behind.
+const mostForsaken = 20
+
+// wrapUp keeps the work of an attempt that did not succeed, and leaves its worktree on no branch and with nothing half
+// done: all of it is in commits then.
+func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
+	if f.Outcome != attempts.Success {
+		if err := w.c.keepWork(ctx, w.a, w.p, f); err != nil {
+			return err
+		}
+	}
+	if w.gone {
+		return nil
+	}
+	if err := w.keepForsaken(ctx, f); err != nil {
+		return err
+	}
+	if f.Outcome != attempts.Success {
+		if err := w.c.tree.Forget(); err != nil {
+			return err
+		}
+	}
+	if err := w.c.tree.Discard(f.left.untracked); err != nil {
+		return err
+	}
+	// From here on HEAD says nothing of the agent: a run after a kill goes by the branch.
+	if err := os.Remove(filepath.Join(w.p.folder, laneFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w.c.tree.Detach(ctx, text.FirstOf(f.Head, w.a.Base))
+	return w.c.tree.DropRefs()
+}
+
+// keepForsaken keeps commits that the agent made and left where nothing leads to them.
+func (w *slotAttempt) keepForsaken(ctx context.Context, f *state) error {
+	tips, err := w.c.tree.Forsaken(ctx, mostForsaken, f.Outcome != attempts.Success, f.agentHead)
+	if err != nil || len(tips) == 0 {
+		return err
+	}
+	folder := salvageRef(w.o.Epic.ID, w.a) + "-left/"
+	for _, tip := range tips {
+		if err := w.c.tree.Keep(ctx, folder+tip[:12], tip); err != nil {
+			return err
+		}
+		f.Receipt.Kept = append(f.Receipt.Kept, folder+tip[:12])
+	}
+	what := fmt.Sprintf("%d commits that the agent left on no branch are kept", len(tips))
+	if len(tips) == 1 {
+		what = "a commit that the agent left on no branch is kept"
+	}
+	f.Note("salvage", what+" below "+folder)
+	return nil
+}
