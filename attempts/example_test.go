@@ -1,0 +1,58 @@
+package attempts_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// A run writes down what happens; whoever reads the folder later knows what came of it.
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "relay")
+	check(err)
+	defer os.RemoveAll(dir)
+	e := &epic.Epic{ID: "20260111-sign-up", Tasks: []epic.Task{{ID: "T1"}}}
+	g, err := epic.NewGraph(e)
+	check(err)
+	now := func() time.Time { return time.Date(2026, 1, 11, 22, 0, 0, 0, time.UTC) }
+	run := attempts.NewRunID(now(), rand.Reader)
+	store, err := attempts.Open(attempts.Options{Dir: dir, Epic: e, Graph: g, Run: run, Fresh: &attempts.Settings{}, Now: now})
+	check(err)
+	check(store.Append(
+		attempts.Event{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{Jobs: 1}},
+		attempts.Event{Type: attempts.TypeAttemptStarted, Task: "T1", Attempt: 1, Started: &attempts.Started{Runner: "claude"}},
+		attempts.Event{Type: attempts.TypeAttemptEnded, Task: "T1", Attempt: 1, Ended: &attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success}},
+	))
+	check(store.Close())
+	view, err := attempts.Read(dir, e, g)
+	check(err)
+	fmt.Println(view.Ledger.StatusOf(g, "T1"))
+	// Output: completed
+}
+
+// check ends an example that cannot go on.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// The third charged attempt that fails gates its task.
+func ExampleGateAfter() {
+	failed := attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true}
+	rec := attempts.TaskRecord{}
+	for n := 1; n <= 3; n++ {
+		failed.Receipt.ErrorSummary = fmt.Sprintf("test number %c fails", 'a'+n)
+		gate := attempts.GateAfter(rec, failed, attempts.Limits{MaxAttempts: 3})
+		fmt.Println(n, gate != nil)
+		rec.Attempts = append(rec.Attempts, attempts.Attempt{ID: n, Result: failed.Result, Outcome: failed.Outcome, Charged: true, Receipt: failed.Receipt})
+	}
+	// Output:
+	// 1 false
+	// 2 false
+	// 3 true
+}
