@@ -84,7 +84,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"runners/internal/monitor/process.go", "ErrLinger", "", "the output of the agent decides, and is told"},
 	{"runners/internal/monitor/process.go", "ErrHopeless", "", "the output of the agent decides, and is told"},
 	{"runners/process/guardian_serve.go", "errLeft", "", "an end in order, told to nobody"},
-	{"runners/process/kin_windows.go", "", "", "Windows refuses what it always grants"},
+	{"runners/process/proctable_windows.go", "", "", "Windows refuses what it always grants"},
 	{"orchestrator/worker/collect.go", "", "the change is too large to be looked at: …", "no test changes a hundred thousand files"},
 	{"orchestrator/work.go", "open", "could not look for processes of earlier runs: …", "a run that is stopped in that moment"},
 	{"orchestrator/git/integration/replay.go", "", "stand-in", "message of a commit that nobody sees"},

@@ -15,7 +15,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// report says what the stream and the process's end mean together. Success needs both the terminal event and exit
+// Report says what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.model, FinalText: cleantext.Clean(s.said.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e)}
@@ -125,7 +125,7 @@ func (s *reader) limited(r *runners.Report, o runners.Outcome) runners.Outcome {
 	return runners.Quota
 }
 
-// usage is this run's part. total_cost_usd and modelUsage grow over a resumed session, so that a CLI that does not
+// Usage is this run's part. total_cost_usd and modelUsage grow over a resumed session, so that a CLI that does not
 // tell this run's models apart (2.1.197) overstates the cost of a resumed run; usage is this run's in any case, but
 // after a stop for budget it lacks the last message.
 func (s *reader) Usage() runners.Usage {

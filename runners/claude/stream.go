@@ -12,7 +12,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// claudeStream folds the stream into what a report needs. It keeps no line.
+// reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
 	req runners.Request
 	now func() time.Time
@@ -37,7 +37,7 @@ type reader struct {
 	blocks   []claudeBlock // room for those of the next message
 }
 
-// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// CodexHome is the folder in which codex keeps its settings and sessions; "": there is none.
+// home returns the folder in which codex keeps its settings and sessions; "": there is none.
 func home(env []string) string {
 	return cmp.Or(adapter.Variable(env, "CODEX_HOME"), adapter.InHome(env, ".codex"))
 }

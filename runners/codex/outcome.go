@@ -15,7 +15,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
+// Report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.words(), cleantext.MaxFinal), Usage: s.used(e)}
 	var claimErr error

@@ -14,7 +14,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// codexStream folds the stream into what a report needs. It keeps no line.
+// reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
 	req runners.Request
 	now func() time.Time
@@ -48,7 +48,7 @@ const codexBase = 9_000 // tokens of its own instructions and tools, about
 // provider.
 const maxWaits = 8
 
-// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -206,7 +206,7 @@ func (s *reader) State() monitor.State {
 
 func (s *reader) final() bool { return s.done || s.failed != "" }
 
-// usage is this run's part: codex counts a session as a whole. A count below the earlier one has begun anew.
+// Usage is this run's part: codex counts a session as a whole. A count below the earlier one has begun anew.
 func (s *reader) Usage() runners.Usage {
 	var u runners.Usage
 	switch {

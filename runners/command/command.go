@@ -69,9 +69,9 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if c.PromptArg {
 		cmd.Stdin = ""
 	}
-	w := monitor.Process{Supervisor: c.sup, Command: cmd, Limits: req.Limits, State: c.mood(req)}
+	w := monitor.Process{Supervisor: c.sup, Command: cmd, Limits: req.Limits, State: c.state(req)}
 	if req.Observe != nil {
-		l := listener{req: req, mood: w.State}
+		l := listener{req: req, state: w.State}
 		w.ReadLine, w.State, w.MaxLine = l.line, l.tell, watchedLine
 	}
 	e, err := w.Run(ctx)
@@ -95,7 +95,7 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 		return err
 	}
 	r.FinalText = cleantext.CleanEnd(out, cleantext.MaxFinal)
-	o, detail, ok := e.Stopped(resultMood(req) == monitor.Finished)
+	o, detail, ok := e.Stopped(resultState(req) == monitor.Finished)
 	switch {
 	case ok:
 		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
@@ -123,9 +123,9 @@ const watchedLine = 64 << 10
 
 // listener tells a watcher the last line of each look: a command may print faster than anyone can read.
 type listener struct {
-	req  runners.Request
-	mood func() monitor.State
-	last []byte
+	req   runners.Request
+	state func() monitor.State
+	last  []byte
 }
 
 func (l *listener) line(line []byte) {
@@ -139,19 +139,19 @@ func (l *listener) tell() monitor.State {
 		adapter.Observe(l.req, runners.EventText, string(l.last))
 		l.last = l.last[:0]
 	}
-	return l.mood()
+	return l.state()
 }
 
-// mood is what a watch asks of the command.
-func (c *Runner) mood(req runners.Request) func() monitor.State {
+// state returns how the monitor learns whether the command has finished.
+func (c *Runner) state(req runners.Request) func() monitor.State {
 	if c.Final {
-		return func() monitor.State { return resultMood(req) }
+		return func() monitor.State { return resultState(req) }
 	}
 	return func() monitor.State { return monitor.Working }
 }
 
-// State is Finished once the result file is there: a command has no other final message to tell.
-func resultMood(req runners.Request) monitor.State {
+// resultState is Finished once the result file is there: a command has no other final message to tell.
+func resultState(req runners.Request) monitor.State {
 	if info, err := os.Lstat(req.Result); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		return monitor.Finished
 	}

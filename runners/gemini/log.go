@@ -10,7 +10,7 @@ import (
 	"relay/runners/internal/adapter"
 )
 
-// GeminiHome is the folder in which Gemini CLI keeps its settings and sessions; "": there is none.
+// home returns the folder in which Gemini CLI keeps its settings and sessions; "": there is none.
 func home(env []string) string {
 	if home := adapter.Variable(env, "GEMINI_CLI_HOME"); home != "" {
 		return filepath.Join(home, ".gemini")

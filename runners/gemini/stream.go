@@ -12,7 +12,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// geminiStream folds the stream into what a report needs. It keeps no line.
+// reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
 	req  runners.Request
 	now  func() time.Time
@@ -47,7 +47,7 @@ const (
 	maxAnswers = 20_000 // ids of answers that are remembered; what comes after is not counted
 )
 
-// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -177,7 +177,7 @@ func (s *reader) State() monitor.State {
 
 func (s *reader) final() bool { return s.result != nil && !s.resumed }
 
-// usage is told by the result, and before it by the file of the session.
+// Usage is told by the result, and before it by the file of the session.
 func (s *reader) Usage() runners.Usage {
 	if s.result == nil || s.result.Stats == nil {
 		return s.asked.SoFar(s.file.Expected())

@@ -20,7 +20,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// report says what the stream and the process's end mean together. There is no terminal event: success is status 0
+// Report says what the stream and the process's end mean together. There is no terminal event: success is status 0
 // after a last step that ended with "stop".
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e)}

@@ -13,7 +13,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// opencodeStream folds the stream into what a report needs. It keeps no line.
+// reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
 	req runners.Request
 	now func() time.Time
@@ -38,7 +38,7 @@ type reader struct {
 
 const opencodeBase = 8_000 // tokens of its own instructions and tools, about
 
-// line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -158,7 +158,7 @@ func (s *reader) count(p *opencodePart) {
 	s.unpriced = s.unpriced || p.Cost <= 0 && in+out > 0
 }
 
-// usage is this run's. opencode prices a model that it has no price for at nothing: a sum with such a step in it is no
+// Usage is this run's. opencode prices a model that it has no price for at nothing: a sum with such a step in it is no
 // price, and would make a budget hold that does not.
 func (s *reader) Usage() runners.Usage { return s.priced(s.asked.Reported) }
 

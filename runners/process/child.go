@@ -13,13 +13,13 @@ const held = 30 * time.Second
 
 // child is one command that Local started.
 type child struct {
-	local *Local
-	kin   *kin
-	cmd   Command
-	proc  *os.Process
-	pid   int
-	began time.Time
-	seat  seat // what the system knows it by
+	local     *Local
+	procTable *procTable
+	cmd       Command
+	proc      *os.Process
+	pid       int
+	began     time.Time
+	startInfo startInfo // what the system knows it by
 
 	mu       sync.Mutex
 	stopping bool        // Stop was asked for in time
@@ -34,7 +34,7 @@ type child struct {
 	hurry   chan struct{} // closed: no more grace
 	hurried sync.Once
 	dead    chan struct{} // closed when the leader is dead
-	strays  int           // guarded by kin.mu
+	strays  int           // guarded by procTable.mu
 
 	once sync.Once
 	done chan struct{}
@@ -43,7 +43,7 @@ type child struct {
 
 func newChild(l *Local, cmd Command) *child {
 	return &child{
-		local: l, kin: l.kin, cmd: cmd,
+		local: l, procTable: l.procTable, cmd: cmd,
 		hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -101,12 +101,12 @@ func (c *child) kill() {
 
 // terminate asks the process to end and kills it when its grace is over. The leader cannot be reaped meanwhile.
 func (c *child) terminate() {
-	c.kin.ask(c)
+	c.procTable.ask(c)
 	if c.obeys() {
 		return
 	}
 	c.killed.Store(true)
-	c.kin.killGroup(c)
+	c.procTable.killGroup(c)
 	stuck := time.NewTimer(held)
 	defer stuck.Stop()
 	select {
@@ -142,7 +142,7 @@ func (c *child) obeys() bool {
 		case <-c.dead:
 			return true
 		case <-again:
-			c.kin.ask(c)
+			c.procTable.ask(c)
 		case <-grace.C:
 			return false
 		case <-c.hurry:
@@ -171,7 +171,7 @@ func (c *child) linger() (left bool) {
 	defer halfway.Stop()
 	defer over.Stop()
 	again := false
-	for pause := time.Millisecond; c.kin.remind(c, again); pause = min(2*pause, 20*time.Millisecond) {
+	for pause := time.Millisecond; c.procTable.remind(c, again); pause = min(2*pause, 20*time.Millisecond) {
 		again = false
 		select {
 		case <-halfway.C:

@@ -23,7 +23,7 @@ func Ancestors() (argv [][]string) {
 			args = append(args, string(arg))
 		}
 		argv = append(argv, args)
-		m, ok := look(pid)
+		m, ok := findMember(pid)
 		if !ok {
 			break
 		}

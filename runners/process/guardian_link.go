@@ -33,7 +33,7 @@ type link struct {
 
 // dial starts a guardian process.
 func (g *Guardian) dial() (*link, error) {
-	k := theKin()
+	k := theProcTable()
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (l *link) close() error {
 func (l *link) listen() {
 	defer close(l.ended)
 	in := bufio.NewReaderSize(l.out, 16<<10)
-	k := theKin()
+	k := theProcTable()
 	reaped := time.Now()
 	for {
 		var r reply
@@ -224,7 +224,7 @@ func (p *remote) finish(exit Exit) {
 
 // bury takes leave of a guardian that told nothing more: it ended in order, or it was killed and its processes are
 // ours to end.
-func (l *link) bury(k *kin) {
+func (l *link) bury(k *procTable) {
 	l.mu.Lock()
 	l.gone = true
 	marks := map[string]bool{}

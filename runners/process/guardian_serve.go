@@ -29,7 +29,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 
 	ReserveThreads()
 	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
-	s.local.kin.beGuardian()
+	s.local.procTable.beGuardian()
 	runtime.GOMAXPROCS(1) // it mostly waits: a second processor would only be woken to look for work and find none
 	tending := make(chan struct{})
 	var tender sync.WaitGroup
@@ -147,7 +147,7 @@ func (s *server) tend(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			s.local.kin.reapAdopted()
+			s.local.procTable.reapAdopted()
 		}
 	}
 }
@@ -155,5 +155,5 @@ func (s *server) tend(done <-chan struct{}) {
 // last looks through the whole machine once for what carries one of our marks and is not below us.
 func (s *server) last() {
 	delete(s.marks, "")
-	s.local.kin.sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
+	s.local.procTable.sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
 }

@@ -39,7 +39,7 @@ type Lines struct {
 	o    LinesOptions
 	f    *os.File
 	off  int64 // read so far
-	hole hole
+	hole punchHole
 
 	buf        []byte
 	r, scan, w int // the line begins at r; no end of line before scan; data ends at w
@@ -67,7 +67,7 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 		o.MaxLine = defaultMaxLine
 	}
 	o.MaxLine = max(o.MaxLine, 2*keepOfLine)
-	l := &Lines{o: o, f: f, hole: newHole(o.Cap), opened: time.Now(), poll: pollMin}
+	l := &Lines{o: o, f: f, hole: newPunchHole(o.Cap), opened: time.Now(), poll: pollMin}
 	return l, nil
 }
 
@@ -173,7 +173,7 @@ func (l *Lines) follow() error {
 	info, err := l.f.Stat()
 	if err == nil && info.Size() < l.off {
 		l.off = info.Size()
-		l.hole = newHole(l.o.Cap)
+		l.hole = newPunchHole(l.o.Cap)
 	}
 	return err
 }

@@ -94,14 +94,14 @@ func TestHoldsNothing(t *testing.T) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), routines)
 		}
 	}
-	for _, m := range theKin().children() {
+	for _, m := range theProcTable().children() {
 		if m.zombie {
 			t.Errorf("never reaped: %+v", m)
 		}
 	}
 }
 
-func (k *kin) children() []member {
+func (k *procTable) children() []member {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.adopted()

@@ -21,7 +21,7 @@ const markVariable = "RELAY_ATTEMPT"
 // lives in this process's own session is not touched: git commands that relay runs, say. Who else starts children in
 // sessions of their own next to a Local loses them at the end of the Local's commands.
 type Local struct {
-	kin *kin
+	procTable *procTable
 
 	mu      sync.Mutex
 	running map[*child]struct{}
@@ -29,7 +29,7 @@ type Local struct {
 
 // NewLocal returns a Local. All Locals of one process share its table of children.
 func NewLocal() *Local {
-	return &Local{kin: theKin(), running: map[*child]struct{}{}}
+	return &Local{procTable: theProcTable(), running: map[*child]struct{}{}}
 }
 
 // Start implements [Supervisor]. Whoever starts a process must Wait for it.
@@ -91,7 +91,7 @@ func (l *Local) start(cmd Command) (*child, error) {
 	c := newChild(l, cmd)
 	env := cmd.environ()
 	attr := &os.ProcAttr{Dir: cmd.Dir, Env: env, Files: files}
-	if err := l.kin.launch(c, path, attr); err != nil {
+	if err := l.procTable.launch(c, path, attr); err != nil {
 		return nil, cmd.explain(path, err)
 	}
 	return c, nil
@@ -104,7 +104,7 @@ func (l *Local) watch(c *child) {
 	elapsed := time.Since(c.began)
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
-	exit, strays := l.kin.bury(c)
+	exit, strays := l.procTable.bury(c)
 	exit.Strays, exit.Elapsed, exit.Stopped = strays, elapsed, stopped
 	exit.Killed = stopped && (killed || c.killed.Load())
 	l.finish(c, c.when(exit))

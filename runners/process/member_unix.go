@@ -26,7 +26,7 @@ func (m member) signal(sig syscall.Signal) bool {
 		return false
 	}
 	defer p.Release()
-	now, ok := look(m.pid)
+	now, ok := findMember(m.pid)
 	if !ok || now.zombie || now.start != m.start {
 		return false
 	}
@@ -34,7 +34,7 @@ func (m member) signal(sig syscall.Signal) bool {
 }
 
 func (m member) alive() bool {
-	now, ok := look(m.pid)
+	now, ok := findMember(m.pid)
 	return ok && !now.zombie && now.start == m.start
 }
 
@@ -66,7 +66,7 @@ const (
 )
 
 // whose returns the running command that m belongs to; nil by age: one that is over.
-func (k *kin) whose(m member) (owner *child, how evidence) {
+func (k *procTable) whose(m member) (owner *child, how evidence) {
 	if c := k.leaders[m.sid]; c != nil {
 		return c, proven
 	}
@@ -83,7 +83,7 @@ func (k *kin) whose(m member) (owner *child, how evidence) {
 	}
 	n := 0
 	for _, c := range candidates {
-		if m.start >= c.seat.start {
+		if m.start >= c.startInfo.start {
 			owner = c
 			n++
 		}
@@ -99,7 +99,7 @@ func (k *kin) whose(m member) (owner *child, how evidence) {
 }
 
 // bearers are the running commands with a mark.
-func (k *kin) bearers(mark string) (found []*child) {
+func (k *procTable) bearers(mark string) (found []*child) {
 	for _, c := range k.leaders {
 		if mark != "" && c.cmd.Mark == mark {
 			found = append(found, c)

@@ -74,7 +74,7 @@ func TestStrayLeavesGroup(t *testing.T) {
 func marked(mark string) []string {
 	var found []string
 	for _, pid := range everyPid() {
-		if m, ok := look(pid); ok && !m.zombie && markOf(pid) == mark {
+		if m, ok := findMember(pid); ok && !m.zombie && markOf(pid) == mark {
 			found = append(found, fmt.Sprintf("%+v", m))
 		}
 	}
@@ -105,7 +105,7 @@ func TestOthersLive(t *testing.T) {
 	first := start(t, g, early)
 	old := hold(t, early.Dir+"/up")
 	hold(t, early.Dir+"/self")
-	for m, _ := look(old.pid); startClock() <= m.start; { // the clock of processes ticks 100 times a second
+	for m, _ := findMember(old.pid); startClock() <= m.start; { // the clock of processes ticks 100 times a second
 	}
 	second := start(t, g, late)
 	young, marked := hold(t, late.Dir+"/up"), hold(t, late.Dir+"/marked")
@@ -165,12 +165,12 @@ func TestIdentity(t *testing.T) {
 	up := pipe(t, cmd, "up")
 	p := start(t, NewLocal(), cmd)
 	h := hold(t, up)
-	below, ok := look(h.pid)
+	below, ok := findMember(h.pid)
 	leader := p.(*child).pid
 	if !ok || below.ppid != leader || below.pgrp != leader || below.sid != leader || below.zombie {
 		t.Fatalf("look: %+v, %v", below, ok)
 	}
-	m, _ := look(leader)
+	m, _ := findMember(leader)
 	stranger := m
 	stranger.start--
 	if stranger.signal(unix.SIGKILL) || stranger.alive() || !h.lives(t) {

@@ -15,6 +15,6 @@ const recordLimit = 3 * time.Second
 // A process that has overwritten its own environment is not found; what it did to its parent's does not matter. On
 // Windows there is nothing to find: the system ends a command's whole job when its guardian ends.
 func Sweep(ctx context.Context, match func(mark string) bool, grace time.Duration) (ended int, err error) {
-	ended = theKin().sweep(match, grace, recordLimit, ctx.Done())
+	ended = theProcTable().sweep(match, grace, recordLimit, ctx.Done())
 	return ended, context.Cause(ctx)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // sweep is Sweep; it stops early when done is closed. It waits so long for the guardians of what it has ended.
-func (k *kin) sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
-	s := &sweeper{kin: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}, done: done}
+func (k *procTable) sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
+	s := &sweeper{procTable: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}, done: done}
 	s.skip[os.Getpid()] = true
 	k.mu.Lock()
 	for pid := range k.guardians {
@@ -57,20 +57,20 @@ func (s *sweeper) recorded(limit time.Duration) {
 const appearLimit = 50 * time.Millisecond
 
 type sweeper struct {
-	kin     *kin
-	match   func(string) bool
-	skip    map[int]bool
-	targets map[member]member // by identity
-	parents map[int]member    // of what carries a mark, by pid
-	unseen  unseen
-	done    <-chan struct{}
+	procTable *procTable
+	match     func(string) bool
+	skip      map[int]bool
+	targets   map[member]member // by identity
+	parents   map[int]member    // of what carries a mark, by pid
+	unseen    unseen
+	done      <-chan struct{}
 }
 
 // repeat goes round until nothing lives or the limit has passed, and once however busy the machine is.
 func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	until := time.Now().Add(limit)
 	for pause := time.Millisecond; s.round(sig) && time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
-		s.kin.reapAdopted()
+		s.procTable.reapAdopted()
 		select {
 		case <-s.done:
 			return
@@ -99,7 +99,7 @@ func (s *sweeper) find(sig syscall.Signal) (again bool) {
 		if s.skip[pid] {
 			continue
 		}
-		m, ok := look(pid) // before its mark: if the pid changes hands between, the start no longer fits
+		m, ok := findMember(pid) // before its mark: if the pid changes hands between, the start no longer fits
 		if !ok || m.zombie {
 			continue
 		}
@@ -121,7 +121,7 @@ func (s *sweeper) begat(m member) {
 	if s.parents == nil {
 		s.parents = map[int]member{}
 	}
-	if parent, ok := look(m.ppid); ok && m.ppid > 1 && !s.skip[m.ppid] {
+	if parent, ok := findMember(m.ppid); ok && m.ppid > 1 && !s.skip[m.ppid] {
 		s.parents[m.ppid] = parent
 	}
 }
@@ -151,7 +151,7 @@ func ancestors() map[int]bool {
 	above := map[int]bool{}
 	for pid := os.Getppid(); pid > 0 && !above[pid]; {
 		above[pid] = true
-		m, ok := look(pid)
+		m, ok := findMember(pid)
 		if !ok {
 			break
 		}
@@ -161,7 +161,7 @@ func ancestors() map[int]bool {
 }
 
 // reclaim ends what a lost guardian has left to us, and what carries one of its marks.
-func (k *kin) reclaim(grace time.Duration, marks map[string]bool) {
+func (k *procTable) reclaim(grace time.Duration, marks map[string]bool) {
 	until := time.Now().Add(grace)
 	asked := map[member]bool{}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -186,7 +186,7 @@ func (k *kin) reclaim(grace time.Duration, marks map[string]bool) {
 }
 
 // ownerless lists what lives on of commands that are over, and reaps what does not.
-func (k *kin) ownerless() []member {
+func (k *procTable) ownerless() []member {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var alive []member

@@ -8,14 +8,14 @@ type SessionLog struct {
 	Find func() string // its path; "": it is not there yet
 	Line func([]byte)  // gets each line; must not keep it
 
-	looks int
+	polls int
 	tail  *monitor.Tail
 }
 
 // read hands on what is new in the file.
 func (l *SessionLog) read() {
-	l.looks++
-	if l.tail == nil && l.looks&(l.looks-1) == 0 { // more and more rarely: a CLI may keep none
+	l.polls++
+	if l.tail == nil && l.polls&(l.polls-1) == 0 { // more and more rarely: a CLI may keep none
 		l.open()
 	}
 	if l.tail != nil {
@@ -31,7 +31,7 @@ func (l *SessionLog) open() {
 
 // finish reads the rest of the file, once its CLI is gone.
 func (l *SessionLog) finish() {
-	l.looks = slowLog
+	l.polls = slowLog
 	if l.tail == nil {
 		l.open()
 	}
@@ -45,7 +45,7 @@ func (l *SessionLog) finish() {
 func (l *SessionLog) Found() bool { return l.tail != nil }
 
 // Expected reports whether the file is there, or may still come: until then nothing is estimated in its place.
-func (l *SessionLog) Expected() bool { return l.Found() || l.looks < slowLog }
+func (l *SessionLog) Expected() bool { return l.Found() || l.polls < slowLog }
 
-// slowLog is how many looks a CLI may take to begin its file: half a minute of a quiet one.
+// slowLog is how many polls a CLI may take to begin its file: half a minute of a quiet one.
 const slowLog = 64

@@ -72,8 +72,8 @@ func (m *meter) State() monitor.State {
 	if l := m.log(); l != nil {
 		l.read()
 	}
-	mood := m.Reader.State()
-	if u := m.Usage(); u != m.told && m.req.Observe != nil && mood != monitor.Finished {
+	state := m.Reader.State()
+	if u := m.Usage(); u != m.told && m.req.Observe != nil && state != monitor.Finished {
 		m.told = u
 		e := runners.Event{Kind: runners.EventUsage, Usage: u}
 		if s, ok := m.Reader.(named); ok {
@@ -81,7 +81,7 @@ func (m *meter) State() monitor.State {
 		}
 		m.req.Observe(e)
 	}
-	return mood
+	return state
 }
 
 // named is a stream that says which model answers.

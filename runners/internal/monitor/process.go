@@ -27,7 +27,7 @@ const (
 	firstPoll   = 20 * time.Millisecond
 	slowestPoll = 500 * time.Millisecond
 	defaultCap  = 32 << 20
-	asleep      = time.Minute // who has not looked for so long was not there: the machine slept, or relay was stopped
+	asleep      = time.Minute // who has not polled for so long was not there: the machine slept, or relay was stopped
 	floodFactor = 64          // an agent that writes this many times what is kept of its output is stopped
 )
 
@@ -49,7 +49,7 @@ type Process struct {
 	Limits     runners.Limits
 	ReadLine   func(line []byte) // sees each line of stdout as it comes; nil: nobody reads while it runs
 	MaxLine    int               // bytes of the longest line that read wants; 0: maxLine
-	State      func() State      // asked after each look and at the end; nil: always working
+	State      func() State      // asked after each poll and at the end; nil: always Working
 	now        func() time.Time  // nil: time.Now
 	Stopping   func(time.Time)   // told when the process was asked to stop, once what it had written until then is read; nil: nobody
 }
@@ -75,7 +75,7 @@ func (w *Process) Run(parent context.Context) (End, error) {
 	return e, nil
 }
 
-// wait looks at the output until the process is gone, often while it is young and busy, rarely when it is quiet.
+// wait polls the output until the process is gone, often while it is young and busy, rarely when it is quiet.
 func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
 	if w.now == nil {
 		w.now = time.Now
@@ -105,8 +105,8 @@ func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop conte
 	}
 }
 
-// look is the state of watching one process. Its limits count the time in which there was somebody to look: what
-// passed while the machine slept is nobody's fault, whether or not this machine's clocks go on then.
+// monitor is the state of watching one process. Its limits count the time in which somebody polled: what passed while the
+// machine slept is nobody's fault, whether or not this machine's clocks go on then.
 type monitor struct {
 	*Process
 	stop          context.CancelCauseFunc
@@ -121,7 +121,7 @@ type monitor struct {
 	pause         time.Duration
 }
 
-// pass counts the time since the last look.
+// advance counts the time since the last poll.
 func (l *monitor) advance() {
 	now := l.now()
 	if step := now.Sub(l.polled); step > 0 && step < asleep {
@@ -130,7 +130,7 @@ func (l *monitor) advance() {
 	l.polled = now
 }
 
-// again reads what is new, holds the process to its limits, and says when to look next.
+// poll reads what is new, holds the process to its limits, and returns the pause until the next poll.
 func (l *monitor) poll() time.Duration {
 	l.advance()
 	grown, all := l.grown(), true
@@ -152,6 +152,7 @@ func (l *monitor) poll() time.Duration {
 	return l.untilDue()
 }
 
+// enforce stops the process when a limit has passed.
 func (l *monitor) enforce() {
 	m := Working
 	if l.State != nil {
@@ -212,10 +213,10 @@ func (l *monitor) untilDue() time.Duration {
 	return max(pause, time.Millisecond)
 }
 
-// quiet is since when a process with a final result has said nothing more.
+// quiet returns since when a process with a final result has said nothing more.
 func (l *monitor) quiet() time.Duration { return max(l.lastOutput, l.ended) }
 
-// grown compares the sizes of both outputs with those of the last look.
+// grown compares the sizes of both outputs with those of the last poll.
 func (l *monitor) grown() bool {
 	sizes := [2]int64{fileSize(l.Command.Stdout), fileSize(l.Command.Stderr)}
 	grown := sizes != l.sizes
@@ -223,7 +224,7 @@ func (l *monitor) grown() bool {
 	return grown
 }
 
-// last reads what the process wrote between the last look and its end.
+// readRest reads what the process wrote between the last poll and its end.
 func (l *monitor) readRest(exit process.Exit) {
 	if l.tail != nil {
 		if l.Stopping != nil && !exit.StoppedAt.IsZero() {

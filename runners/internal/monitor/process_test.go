@@ -66,7 +66,7 @@ func TestLimits(t *testing.T) {
 		name   string
 		limits runners.Limits
 		play   func(ctx context.Context, cmd process.Command)
-		mood   func(lines int) State
+		state  func(lines int) State
 		cause  error
 		detail string
 		took   time.Duration
@@ -92,7 +92,7 @@ func TestLimits(t *testing.T) {
 					pause(ctx, time.Minute)
 				}
 			},
-			mood:  func(int) State { return AwaitingAnswer },
+			state: func(int) State { return AwaitingAnswer },
 			cause: ErrNoAnswer, detail: "no answer from the model: 5m0s", took: 5 * time.Minute,
 		},
 		{
@@ -101,7 +101,7 @@ func TestLimits(t *testing.T) {
 				write(cmd, "result\n")
 				pause(ctx, hour)
 			},
-			mood:  func(lines int) State { return State(min(lines, 1)) },
+			state: func(lines int) State { return State(min(lines, 1)) },
 			cause: ErrLinger, took: 30 * time.Second,
 		},
 		{
@@ -112,7 +112,7 @@ func TestLimits(t *testing.T) {
 				write(cmd, "work\n")
 				pause(ctx, hour)
 			},
-			mood: func(lines int) State { return State(lines % 2) }, took: hour + 20*time.Second,
+			state: func(lines int) State { return State(lines % 2) }, took: hour + 20*time.Second,
 		},
 		{
 			name: "is hopeless",
@@ -120,7 +120,7 @@ func TestLimits(t *testing.T) {
 				write(cmd, "401\n")
 				pause(ctx, hour)
 			},
-			mood:  func(lines int) State { return State(min(lines, 1)) * Hopeless },
+			state: func(lines int) State { return State(min(lines, 1)) * Hopeless },
 			cause: ErrHopeless, took: 0,
 		},
 	} {
@@ -132,8 +132,8 @@ func TestLimits(t *testing.T) {
 					Supervisor: actor{c.play}, Limits: c.limits, ReadLine: func([]byte) { lines++ },
 					Command: process.Command{Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err")},
 				}
-				if c.mood != nil {
-					w.State = func() State { return c.mood(lines) }
+				if c.state != nil {
+					w.State = func() State { return c.state(lines) }
 				}
 				began := time.Now()
 				e, err := w.Run(t.Context())

@@ -78,7 +78,7 @@ func TestStartWaitsForRoom(t *testing.T) {
 	}
 }
 
-func TestHowEnded(t *testing.T) {
+func TestDescribeExit(t *testing.T) {
 	t.Parallel()
 	for want, exit := range map[string]process.Exit{
 		"exit status 0":        {},

@@ -27,10 +27,10 @@ type Tail struct {
 	off   int64 // bytes of the file that were handed on
 }
 
-// read hands on what came since the last call, at most lookBytes of it, and reports whether that was everything.
+// Read hands on what came since the last call, at most pollBytes of it, and reports whether that was everything.
 func (t *Tail) Read() (all bool, err error) { return t.readTo(math.MaxInt64) }
 
-// readTo is read for the lines that begin before an offset of the file.
+// readTo is Read for the lines that begin before an offset of the file.
 func (t *Tail) readTo(end int64) (all bool, err error) {
 	if t.lines == nil {
 		if empty(t.Path) {

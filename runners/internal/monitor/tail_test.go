@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A look at the output ends, whatever the lines are like: else a process that prints without end is never held to its limits.
-func TestOneLookIsBounded(t *testing.T) {
+// A poll of the output ends, whatever the lines are like: else a process that prints without end is never held to its limits.
+func TestOnePollIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{"empty lines": "\n", "short lines": "y\n", "a line without end": "y"} {
 		path := filepath.Join(t.TempDir(), "log")

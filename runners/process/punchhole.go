@@ -7,22 +7,22 @@ const (
 	holeStep = 1 << 20 // bytes worth a system call
 )
 
-// hole is the middle of a file, given back to the disk while the file grows.
-type hole struct {
+// punchHole gives the middle of a file back to the disk while the file grows.
+type punchHole struct {
 	keep int64 // bytes of the head, and of what was read last; 0: everything
 	end  int64 // punched up to here
 }
 
-func newHole(limit int64) hole {
+func newPunchHole(limit int64) punchHole {
 	if limit <= 0 {
-		return hole{}
+		return punchHole{}
 	}
 	keep := (limit/2 + block - 1) / block * block
-	return hole{keep: keep, end: keep}
+	return punchHole{keep: keep, end: keep}
 }
 
 // behind gives back what lies between the head and the last bytes before off.
-func (h *hole) behind(f *os.File, off int64) {
+func (h *punchHole) behind(f *os.File, off int64) {
 	end := (off - h.keep) / block * block
 	if h.keep == 0 || end < h.end+holeStep {
 		return

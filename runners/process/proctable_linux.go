@@ -46,7 +46,7 @@ func awaitDeath(pid int) {
 
 // adopted lists the children of this process that it did not start. Orphans are handed to the first thread of their
 // new parent, and a Go program never ends that one: one small file lists them all. Needs k.mu.
-func (k *kin) adopted() []member {
+func (k *procTable) adopted() []member {
 	pid := os.Getpid()
 	self := strconv.Itoa(pid)
 	pids, err := childrenOf("/proc/self/task/" + self + "/children")
@@ -58,7 +58,7 @@ func (k *kin) adopted() []member {
 		if k.leaders[pid] != nil || k.guardians[pid] {
 			continue
 		}
-		if m, ok := look(pid); ok && (k.alone || m.sid != k.session) {
+		if m, ok := findMember(pid); ok && (k.alone || m.sid != k.session) {
 			found = append(found, m)
 		}
 	}
@@ -66,7 +66,7 @@ func (k *kin) adopted() []member {
 }
 
 // reap takes the exit status of a dead process that was handed to us, and counts it if we had to kill it. Needs k.mu.
-func (k *kin) reap(m member) bool {
+func (k *procTable) reap(m member) bool {
 	var status unix.WaitStatus
 	var got int
 	err := retry(func() (err error) {
@@ -91,7 +91,7 @@ func (k *kin) reap(m member) bool {
 }
 
 // reapAdopted reaps what came to us and died; during long commands nobody else does.
-func (k *kin) reapAdopted() {
+func (k *procTable) reapAdopted() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
@@ -103,7 +103,7 @@ func (k *kin) reapAdopted() {
 
 // countGroup notes who is in the leader's group before it is killed: who leaves it that moment dies of it all the same,
 // and nothing would then say whose it was.
-func (k *kin) countGroup(c *child) {
+func (k *procTable) countGroup(c *child) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
@@ -124,7 +124,7 @@ func descendants(pid int) []member {
 		for _, thread := range threads {
 			pids, _ := childrenOf(task + "/" + thread.Name() + "/children")
 			for _, p := range pids {
-				if m, ok := look(p); ok && !seen[p] {
+				if m, ok := findMember(p); ok && !seen[p] {
 					seen[p] = true
 					found, next = append(found, m), append(next, p)
 				}
@@ -152,7 +152,7 @@ func childrenOf(file string) ([]int, error) {
 func scanChildren(parent int) []int {
 	var pids []int
 	for _, pid := range everyPid() {
-		if m, ok := look(pid); ok && m.ppid == parent {
+		if m, ok := findMember(pid); ok && m.ppid == parent {
 			pids = append(pids, pid)
 		}
 	}
@@ -175,8 +175,8 @@ func everyPid() []int {
 	return pids
 }
 
-// look reads one process's line in /proc.
-func look(pid int) (member, bool) {
+// findMember reads one process's line in /proc.
+func findMember(pid int) (member, bool) {
 	data, err := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 4096)
 	if err != nil {
 		return member{}, false

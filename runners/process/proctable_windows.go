@@ -41,17 +41,17 @@ func (cmd Command) endings(path string) []string {
 	return list
 }
 
-// seat is the job object that holds the command and everything it starts. Its last handle is ours: when this process
+// startInfo holds the job object of the command and everything it starts. Its last handle is ours: when this process
 // ends, whatever the way, the system ends the job.
-type seat struct{ job, process windows.Handle }
+type startInfo struct{ job, process windows.Handle }
 
-// kin is empty: the system keeps the families.
-type kin struct{}
+// procTable is empty: the system records which processes belong to a job.
+type procTable struct{}
 
-var theKin = sync.OnceValue(func() *kin { return &kin{} })
+var theProcTable = sync.OnceValue(func() *procTable { return &procTable{} })
 
 // launch starts the program of c suspended, so that it cannot start anything before it is in its job.
-func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
+func (k *procTable) launch(c *child, path string, attr *os.ProcAttr) error {
 	job, err := newJob()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
 		_ = windows.CloseHandle(job)
 		return err
 	}
-	c.proc, c.pid, c.seat = proc, proc.Pid, seat{job: job, process: process}
+	c.proc, c.pid, c.startInfo = proc, proc.Pid, startInfo{job: job, process: process}
 	return nil
 }
 
@@ -113,41 +113,41 @@ func enter(job windows.Handle, pid int) (windows.Handle, error) {
 	return process, nil
 }
 
-func (k *kin) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
+func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
 	attr.Sys = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 	return os.StartProcess(argv[0], argv, attr)
 }
 
-func (k *kin) guardianGone(int) {}
+func (k *procTable) guardianGone(int) {}
 
-func (k *kin) beGuardian() {}
+func (k *procTable) beGuardian() {}
 
 func rouse(*os.Process) {}
 
 func (c *child) awaitDeath() {
-	_, _ = windows.WaitForSingleObject(c.seat.process, windows.INFINITE)
+	_, _ = windows.WaitForSingleObject(c.startInfo.process, windows.INFINITE)
 }
 
 // ask sends Ctrl-Break, the only polite word that reaches a group. Who has no console does not hear it.
-func (k *kin) ask(c *child) {
+func (k *procTable) ask(c *child) {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid))
 }
 
-func (k *kin) killGroup(c *child) { _ = windows.TerminateJobObject(c.seat.job, killedCode) }
+func (k *procTable) killGroup(c *child) { _ = windows.TerminateJobObject(c.startInfo.job, killedCode) }
 
-func (k *kin) remind(c *child, _ bool) bool { return living(c.seat.job) > 0 }
+func (k *procTable) remind(c *child, _ bool) bool { return living(c.startInfo.job) > 0 }
 
 // bury ends what is left of c in its job.
-func (k *kin) bury(c *child) (Exit, int) {
-	strays := living(c.seat.job)
+func (k *procTable) bury(c *child) (Exit, int) {
+	strays := living(c.startInfo.job)
 	k.killGroup(c)
 	limit := time.Now().Add(held)
-	for pause := time.Millisecond; living(c.seat.job) > 0 && time.Now().Before(limit); pause = min(2*pause, 20*time.Millisecond) {
+	for pause := time.Millisecond; living(c.startInfo.job) > 0 && time.Now().Before(limit); pause = min(2*pause, 20*time.Millisecond) {
 		time.Sleep(pause)
 	}
 	state, err := c.proc.Wait()
-	_ = windows.CloseHandle(c.seat.process)
-	_ = windows.CloseHandle(c.seat.job)
+	_ = windows.CloseHandle(c.startInfo.process)
+	_ = windows.CloseHandle(c.startInfo.job)
 	if err != nil {
 		return Exit{Code: -1, Lost: true}, strays
 	}
@@ -171,9 +171,11 @@ func living(job windows.Handle) int {
 	return int(info.active)
 }
 
-func (k *kin) reapAdopted() {}
+func (k *procTable) reapAdopted() {}
 
 // reclaim has nothing to do: the jobs ended with the guardian.
-func (k *kin) reclaim(time.Duration, map[string]bool) {}
+func (k *procTable) reclaim(time.Duration, map[string]bool) {}
 
-func (k *kin) sweep(func(string) bool, time.Duration, time.Duration, <-chan struct{}) int { return 0 }
+func (k *procTable) sweep(func(string) bool, time.Duration, time.Duration, <-chan struct{}) int {
+	return 0
+}

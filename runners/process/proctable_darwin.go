@@ -27,7 +27,7 @@ func awaitDeath(pid int) {
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for m, ok := look(pid); ok && !m.zombie; m, ok = look(pid) {
+	for m, ok := findMember(pid); ok && !m.zombie; m, ok = findMember(pid) {
 		<-tick.C
 	}
 }
@@ -53,7 +53,7 @@ func queueDeath(pid int) bool {
 }
 
 // adopted lists the orphans that could be one of our commands'. Needs k.mu.
-func (k *kin) adopted() []member {
+func (k *procTable) adopted() []member {
 	var found []member
 	for _, m := range processes("kern.proc.uid", os.Getuid()) {
 		if m.ppid != 1 || m.zombie || !k.younger(m) {
@@ -66,21 +66,21 @@ func (k *kin) adopted() []member {
 	return found
 }
 
-func (k *kin) younger(m member) bool {
+func (k *procTable) younger(m member) bool {
 	for _, c := range k.leaders {
-		if m.start >= c.seat.start {
+		if m.start >= c.startInfo.start {
 			return true
 		}
 	}
 	return false
 }
 
-func (k *kin) reap(member) bool { return false }
+func (k *procTable) reap(member) bool { return false }
 
-func (k *kin) reapAdopted() {}
+func (k *procTable) reapAdopted() {}
 
 // countGroup counts what the leader left in its group: process 1 reaps it, so this is the moment to see it.
-func (k *kin) countGroup(c *child) {
+func (k *procTable) countGroup(c *child) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range processes("kern.proc.pgrp", c.pid) {
@@ -117,7 +117,7 @@ func everyPid() []int {
 	return pids
 }
 
-func look(pid int) (member, bool) {
+func findMember(pid int) (member, bool) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {
 		return member{}, false

@@ -23,8 +23,8 @@ const (
 func (Command) endings(string) []string  { return []string{""} }
 func sameVariable(key, name string) bool { return key == name }
 
-// seat is when the leader started, on the clock of member.start; it was taken just before, so it is never too late.
-type seat struct {
+// startInfo says when the leader started, on the clock of member.start. It was taken just before the start, so it is never too late.
+type startInfo struct {
 	start    uint64
 	asked    uint64          // when it was asked to stop
 	reminded map[member]bool // who was started later and asked by itself, by identity
@@ -46,9 +46,9 @@ func openFile(path string, flag int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), err
 }
 
-// kin knows which processes of this machine belong to which command. Its lock is held while a child is started and
+// procTable records which processes of this machine belong to which command. Its lock is held while a child is started and
 // while one is reaped, so that under it the children of this process are exactly what the system lists.
-type kin struct {
+type procTable struct {
 	mu        sync.Mutex
 	leaders   map[int]*child
 	condemned map[int]*child  // what we killed, until we reap it
@@ -59,27 +59,27 @@ type kin struct {
 	alone     bool         // this process is a guardian: all its children are commands or come from them
 }
 
-// theKin is the one table of this process: the subreaper attribute, waiting and the list of children are shared by
+// theProcTable is the one table of this process: the subreaper attribute, waiting and the list of children are shared by
 // all that runs in it, so two tables would kill each other's children.
 //
 //nolint:gochecknoglobals // what it describes, the children of this process, is one and global too
-var theKin = sync.OnceValue(func() *kin {
+var theProcTable = sync.OnceValue(func() *procTable {
 	becomeReaper()
 	session, _ := unix.Getsid(0)
-	return &kin{
+	return &procTable{
 		leaders: map[int]*child{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
 		unseen: unseen{}, guardians: map[int]bool{}, session: session,
 	}
 })
 
 // launch starts the program of c.
-func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
+func (k *procTable) launch(c *child, path string, attr *os.ProcAttr) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	// A guardian has a session without a terminal already, and a group is enough for its commands. One more session
 	// each would be scheduled as one more user: on a busy Linux that doubles the time of a short command.
 	attr.Sys = &syscall.SysProcAttr{Setsid: !k.alone, Setpgid: k.alone}
-	c.seat.start, c.began = startClock(), time.Now()
+	c.startInfo.start, c.began = startClock(), time.Now()
 	proc, err := os.StartProcess(path, c.cmd.Argv, attr)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (k *kin) launch(c *child, path string, attr *os.ProcAttr) error {
 }
 
 // beGuardian says that nobody else in this process starts children.
-func (k *kin) beGuardian() {
+func (k *procTable) beGuardian() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.alone = true
@@ -98,7 +98,7 @@ func (k *kin) beGuardian() {
 
 // launchGuardian starts a guardian in a session of its own, so that neither Ctrl-C nor the end of the terminal reaches
 // it or its commands, and those have no terminal to ask questions on.
-func (k *kin) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
+func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
 	attr.Sys = &syscall.SysProcAttr{Setsid: true}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,7 +110,7 @@ func (k *kin) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, err
 }
 
 // guardianGone takes note that a guardian has been reaped.
-func (k *kin) guardianGone(pid int) {
+func (k *procTable) guardianGone(pid int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.guardians, pid)
@@ -122,9 +122,9 @@ func rouse(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
 func (c *child) awaitDeath() { awaitDeath(c.pid) }
 
 // ask sends the stop signal to the group and to everything else that is the command's.
-func (k *kin) ask(c *child) {
+func (k *procTable) ask(c *child) {
 	sig := c.cmd.stopSignal()
-	c.seat.asked, c.seat.reminded = startClock(), map[member]bool{}
+	c.startInfo.asked, c.startInfo.reminded = startClock(), map[member]bool{}
 	rest := descendants(c.pid)
 	k.mu.Lock()
 	for _, m := range k.adopted() {
@@ -143,11 +143,11 @@ func (k *kin) ask(c *child) {
 	}
 }
 
-func (k *kin) killGroup(c *child) { _ = unix.Kill(-c.pid, unix.SIGKILL) }
+func (k *procTable) killGroup(c *child) { _ = unix.Kill(-c.pid, unix.SIGKILL) }
 
 // remind reports whether anything of c lives on after its leader. What was started since the stop has not heard of it
 // and is told; with again, all are.
-func (k *kin) remind(c *child, again bool) (left bool) {
+func (k *procTable) remind(c *child, again bool) (left bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
@@ -159,8 +159,8 @@ func (k *kin) remind(c *child, again bool) (left bool) {
 		}
 		left = true
 		// Within one tick of the clock it may have heard: some take the second signal for a wish to hurry.
-		if again || m.start > c.seat.asked && !c.seat.reminded[m.identity()] {
-			c.seat.reminded[m.identity()] = true
+		if again || m.start > c.startInfo.asked && !c.startInfo.reminded[m.identity()] {
+			c.startInfo.reminded[m.identity()] = true
 			m.signal(unix.SIGTERM)
 		}
 	}
@@ -168,7 +168,7 @@ func (k *kin) remind(c *child, again bool) (left bool) {
 }
 
 // bury ends everything that is left of c, and of commands that were over before, and then reaps the leader.
-func (k *kin) bury(c *child) (Exit, int) {
+func (k *procTable) bury(c *child) (Exit, int) {
 	k.countGroup(c)
 	k.killGroup(c)
 	k.cullAll(c)
@@ -196,7 +196,7 @@ func exitOf(state *os.ProcessState) Exit {
 }
 
 // cullAll culls until nothing new turns up: what dies hands its children to us.
-func (k *kin) cullAll(c *child) {
+func (k *procTable) cullAll(c *child) {
 	limit := time.Now().Add(held)
 	for pause := 50 * time.Microsecond; ; {
 		did := k.cull(c)
@@ -218,7 +218,7 @@ type culled struct {
 }
 
 // cull kills what came to us from c and from commands that are over, and reaps what is dead.
-func (k *kin) cull(c *child) (did culled) {
+func (k *procTable) cull(c *child) (did culled) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
@@ -250,7 +250,7 @@ func (k *kin) cull(c *child) (did culled) {
 
 // condemn notes whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
 // where we cannot reap it, at once.
-func (k *kin) condemn(m member, owner *child) {
+func (k *procTable) condemn(m member, owner *child) {
 	if owner == nil || k.condemned[m.pid] != nil {
 		return
 	}
