@@ -34,7 +34,7 @@ func fewerFailed(before, now Receipt) bool {
 // failed reports whether a check has failed on the work.
 func (c CheckRun) failed() bool { return c.ExitCode != 0 && c.Phase != "baseline" }
 
-// Tests is what the check said of how many tests it ran.
+// Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
 
 // Cause is by what two failures are compared: the output of the checks that failed and the reviewers' findings, else what

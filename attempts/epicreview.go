@@ -9,7 +9,7 @@ import (
 	"relay/review"
 )
 
-// EpicReview is what a panel of reviewers said of all that had landed, once every task was completed.
+// EpicReview holds what a panel of reviewers said of all that had landed, once every task was completed.
 type EpicReview struct {
 	At       time.Time       `json:"at,omitzero" yaml:"at"` // when it ended
 	Run      string          `json:"run,omitempty" yaml:"run"`

@@ -8,7 +8,7 @@ import (
 	"relay/attempts/internal/durable"
 )
 
-// Holder is who has an epic's lock.
+// Holder names who has an epic's lock.
 type Holder = durable.Holder
 
 // HeldError means that another relay works on the epic, or did so on another host and never let go.

@@ -8,7 +8,7 @@ import (
 	"relay/review"
 )
 
-// Limits are how often a task may be tried. A limit that is not positive means its default: nothing runs for ever.
+// Limits say how often a task may be tried. A limit that is not positive means its default: nothing runs for ever.
 type Limits struct {
 	MaxAttempts  int // charged attempts; default 3
 	MaxUncharged int // attempts that failed through no fault of the agent; default 10
@@ -116,7 +116,7 @@ func faultless(n int, last Receipt) string {
 // mostDeclared is how many files a gate names.
 const mostDeclared = 10
 
-// declared is what a task says in epic.yml to declare files.
+// declared returns the line of epic.yml by which a task declares files.
 func declared(files []string) string {
 	shown := make([]string, 0, mostDeclared)
 	for _, file := range files[:min(len(files), mostDeclared)] {

@@ -43,7 +43,7 @@ type Integration struct {
 	Finished string `json:"finished,omitempty" yaml:"finished,omitempty"`
 }
 
-// TaskRecord is what the ledger knows of one task.
+// TaskRecord holds everything the ledger has of one task.
 type TaskRecord struct {
 	Completed bool      `json:"completed,omitempty"`
 	Attempts  []Attempt `json:"attempts,omitempty"`

@@ -40,7 +40,7 @@ func NewRunID(now time.Time, entropy io.Reader) string {
 	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(end)
 }
 
-// EventsPath is where the log of a run is, below the relay folder.
+// EventsPath returns where the log of a run is, below the relay folder.
 func EventsPath(run string) string { return path.Join(RunsDir, run, EventsFile) }
 
 // runNames lists the runs that have a folder, by name.

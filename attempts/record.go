@@ -82,7 +82,7 @@ func (rec *TaskRecord) undo(e *Event) {
 	a.Undone, rec.Completed, rec.CountFrom = &undone, false, len(rec.Attempts)
 }
 
-// TimesUndone is how often work that landed later has broken the task after it was completed.
+// TimesUndone returns how often work that landed later has broken the task after it was completed.
 func (rec TaskRecord) TimesUndone() int {
 	n := 0
 	for i := range rec.Attempts {

@@ -6,7 +6,7 @@ import (
 	"relay/review"
 )
 
-// Reviewed is what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
+// Reviewed holds what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
 type Reviewed struct {
 	Rounds  int       `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
 	Split   bool      `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
@@ -31,7 +31,7 @@ type Said struct {
 	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
 }
 
-// Heard is what the reviewers of an attempt under way have said.
+// Heard holds the answers of an attempt's reviewers, and the rounds of changes they asked for, while it is under way.
 type Heard struct {
 	Said   []Said  `json:"said,omitempty"`
 	Rounds []Round `json:"rounds,omitempty"` // that the agent has been given to mend what they found

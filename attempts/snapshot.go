@@ -41,7 +41,7 @@ func (s *Store) snapshots() {
 	}
 }
 
-// wait is how long to wait for more events before the next snapshot.
+// wait returns how long to wait for more events before the next snapshot.
 func (s *Store) wait() time.Duration {
 	s.disk.Lock()
 	defer s.disk.Unlock()

@@ -9,7 +9,7 @@ import (
 	"relay/internal/plaintext"
 )
 
-// TestCount is how many tests a test command says it ran and how many of those failed. The zero value means that it does
+// TestCount says how many tests a test command says it ran and how many of those failed. The zero value means that it does
 // not say so: a count of failed tests is only known when it is above 0 or Ran is.
 type TestCount struct {
 	Failed int

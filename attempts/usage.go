@@ -1,6 +1,6 @@
 package attempts
 
-// Usage is what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
+// Usage holds what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
 // provider's cache; who wrote this may not have told them apart. CostUSD is 0 when nobody knew what it cost.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens" yaml:"input_tokens"`
@@ -29,10 +29,10 @@ func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.Output
 // Uncached are the tokens that caps count: what the model read and wrote without what it read from its provider's cache.
 func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.OutputTokens }
 
-// Used is what all attempts of the task came to.
+// Used returns the usage of all attempts of the task.
 func (rec TaskRecord) Used() Usage { return sum(rec.Attempts) }
 
-// UsedSince is what the attempts since the last ungate or retry came to: what counts against the task's caps.
+// UsedSince returns the usage of the attempts since the last ungate or retry, which counts against the task's caps.
 func (rec TaskRecord) UsedSince() Usage { return sum(rec.counted()) }
 
 func sum(list []Attempt) Usage {

@@ -16,7 +16,7 @@ type attemptYAML struct {
 	endYAML   `yaml:",inline"`
 }
 
-// endYAML is how an attempt ended, or is about to.
+// endYAML says how an attempt ended, or is about to.
 type endYAML struct {
 	Result  string  `yaml:"result"`
 	Outcome Outcome `yaml:"outcome"`
@@ -47,7 +47,7 @@ func (y *attemptYAML) attempt(i int) Attempt {
 	return a
 }
 
-// undoneYAML is what has become of work that was completed.
+// undoneYAML names the check of completed work that fails since.
 type undoneYAML struct {
 	At    stamp    `yaml:"at"`
 	Tip   string   `yaml:"tip"`

@@ -27,7 +27,7 @@ const (
 //go:embed commands/*.md
 var commandBodies embed.FS
 
-// command is what the agents' files say about a slash command besides its body.
+// command holds what the agents' files say about a slash command besides its body.
 type command struct {
 	name, description, hint string
 }

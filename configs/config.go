@@ -20,7 +20,7 @@ type Config struct {
 	values []Value
 }
 
-// Relay is what stands under `relay:`.
+// Relay holds what stands under `relay:`.
 type Relay struct {
 	Dir                string           `mapstructure:"dir"` // relative to the repository, with slashes
 	MaxAttemptsPerTask int              `mapstructure:"max_attempts_per_task"`
@@ -64,7 +64,7 @@ type Relay struct {
 	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
 }
 
-// Budget is what a run, the epic over all its runs, a task and an attempt may cost. 0: anything.
+// Budget holds what a run, the epic over all its runs, a task and an attempt may cost. 0: anything.
 type Budget struct {
 	USD           float64 `mapstructure:"budget_usd"`
 	Tokens        int64   `mapstructure:"budget_tokens"`
@@ -76,7 +76,7 @@ type Budget struct {
 	AttemptTokens int64   `mapstructure:"attempt_budget_tokens"`
 }
 
-// Worktree is what stands under `relay.worktree:`.
+// Worktree holds what stands under `relay.worktree:`.
 type Worktree struct {
 	Setup []string `mapstructure:"setup"` // shell commands, run in each fresh worktree
 	Copy  []string `mapstructure:"copy"`  // paths and globs of untracked files, with slashes
@@ -84,7 +84,7 @@ type Worktree struct {
 	Dir   string   `mapstructure:"dir"` // absolute, or relative to the repository; "": below relay's folder
 }
 
-// Review is what stands under `relay.review:`.
+// Review holds what stands under `relay.review:`.
 type Review struct {
 	Enabled  bool          `mapstructure:"enabled"`
 	Rounds   int           `mapstructure:"rounds"`   // in which the agent may mend what reviewers find
@@ -107,7 +107,7 @@ type Agent struct {
 	Instructions string   `mapstructure:"instructions"` // as a reviewer: file with the user's own words to it
 }
 
-// QualityGate is what stands under `quality_gate:`.
+// QualityGate holds what stands under `quality_gate:`.
 type QualityGate struct {
 	Reviewers  []string `mapstructure:"reviewers"`
 	Strictness string   `mapstructure:"strictness"` // "pedantic", "strict" or "standard"

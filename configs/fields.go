@@ -34,7 +34,7 @@ type field struct {
 	hidden   bool          // items are NAME=value, and the value is nobody's business
 }
 
-// form is what a text must look like.
+// form restricts the texts that a setting may have.
 type form struct {
 	pattern *regexp.Regexp
 	want    string                   // the pattern in words

@@ -78,7 +78,7 @@ type setting struct {
 	items  []place // of a list in a file
 }
 
-// place is where something is written.
+// place says where something is written.
 type place struct {
 	file         string
 	line, column int

@@ -13,7 +13,7 @@ import (
 
 const pricesKey = "relay.prices"
 
-// Price is what a model costs, in USD for a million tokens. CachedInput is that of tokens the provider had in its cache.
+// Price holds what a model costs, in USD for a million tokens. CachedInput is that of tokens the provider had in its cache.
 type Price struct {
 	Input       float64 `json:"input"`
 	CachedInput float64 `json:"cached_input"`
@@ -23,7 +23,7 @@ type Price struct {
 // Prices are those of models, by globs.
 type Prices map[string]Price
 
-// String is how a file would have it, in one line.
+// String returns the price as a file would have it, in one line.
 func (p Prices) String() string {
 	var all []string
 	for _, glob := range slices.Sorted(maps.Keys(p)) {

@@ -38,7 +38,7 @@ func (g *Graph) arrange(e *Epic) bool {
 	return true
 }
 
-// Edges is how many dependencies there are, those that groups imply included: what it costs to go through all Deps.
+// Edges returns the number of dependencies, those that groups imply included: to go through all Deps takes as many steps.
 func (g *Graph) Edges() int {
 	n := len(g.deps.items)
 	for k := range g.groups {
@@ -47,7 +47,7 @@ func (g *Graph) Edges() int {
 	return n
 }
 
-// points is what a task weighs in the critical path.
+// points returns a task's weight in the critical path.
 func points(t *Task) float64 {
 	if t.Points == 0 {
 		return 1

@@ -159,7 +159,7 @@ type aliasWalk struct {
 	at    *yaml.Node
 }
 
-// expanse is how much a part of a tree holds.
+// expanse measures a part of a tree.
 type expanse struct{ values, bytes int }
 
 func (e *expanse) add(other expanse) {

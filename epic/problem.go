@@ -71,7 +71,7 @@ func (l *problemList) add(at Place, hint, format string, args ...any) {
 	l.found = append(l.found, Problem{File: l.file, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// count is how many problems there are so far.
+// count returns how many problems there are so far.
 func (l *problemList) count() int { return len(l.found) + l.left }
 
 // err sorts the problems and returns them, or nil when there are none.

@@ -13,7 +13,7 @@ type Ref struct {
 	Item  int // which entry of a list, from 0
 }
 
-// Part is what a Ref points into.
+// Part names the part of an epic that a Ref points into.
 type Part uint8
 
 // The parts of an epic.

@@ -120,7 +120,7 @@ func olderAttempts(s *sheet, past []attempts.Attempt) {
 	s.quote(cutOlderAttempts, "The first ones in short (output of earlier attempts):", b.String(), reportBytes)
 }
 
-// pastOf is what an earlier attempt is to this one.
+// pastOf says how an earlier attempt relates to this one.
 type pastOf struct {
 	last bool
 	here bool // its work is in the checkout

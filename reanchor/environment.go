@@ -87,7 +87,7 @@ func arguments(c Call) []string {
 	return append(args, c.Args[at+1:]...)
 }
 
-// subcommand is where the builtin stands, behind the settings a caller adds.
+// subcommand returns where the builtin stands, behind the settings a caller adds.
 func subcommand(args []string) int {
 	at := 0
 	for at+1 < len(args) && args[at] == "-c" {

@@ -45,7 +45,7 @@ type Input struct {
 	MaxBytes int // of the brief; 0 means 48 KiB, and less than 8 KiB means 8 KiB
 }
 
-// About is what a brief says of the epic.
+// About holds what a brief says of the epic.
 type About struct{ ID, Title, Description, Source, Bead string }
 
 // Progress counts tasks by state and names some of each; the caller need not name more than a handful.

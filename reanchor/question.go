@@ -1,6 +1,6 @@
 package reanchor
 
-// ResultQuestion is what an agent is asked, in the session that did the work, that ended without a result.
+// ResultQuestion is put to an agent that ended without a result, in the session that did the work.
 type ResultQuestion struct {
 	Why     string // it counts as none, in a line
 	Changed bool   // it has changed something

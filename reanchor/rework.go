@@ -2,7 +2,7 @@ package reanchor
 
 import "fmt"
 
-// Rework is what the agent of an attempt is told when reviewers want changes: in the session that did the work, or, when
+// Rework tells the agent of an attempt what its reviewers want changed: in the session that did the work, or, when
 // there is none to go on with, behind a brief of its own.
 type Rework struct {
 	Findings  string // markdown, as in a receipt

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// State is what there is to know about a checkout before agents work in it.
+// State holds what there is to know about a checkout before agents work in it.
 type State struct {
 	Unborn     bool   // no commit yet
 	Detached   bool   // HEAD is no branch

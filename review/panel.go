@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Opinion is what one reviewer of a panel said.
+// Opinion holds what one reviewer of a panel said.
 type Opinion struct {
 	Reviewer string // by the name it has in the configuration
 	Verdict  Verdict
 }
 
-// Scope is what a finding may be held against. A finding that names none of the changed files and no criterion is not
+// Scope says what a finding can be about. A finding that names none of the changed files and no criterion is not
 // about this change: it is noted, and does not count, unless its reviewer refuses the change for nothing else.
 type Scope struct {
 	Files    []string // changed paths; of a renamed file both
@@ -28,7 +28,7 @@ type Raised struct {
 	By      []string `json:"by,omitempty" yaml:"by,omitempty"`
 }
 
-// Judgement is what a panel came to.
+// Judgement holds a panel's decision and the findings behind it.
 type Judgement struct {
 	Decision Decision
 	Summary  string   // of the reviewer whose decision it is
@@ -196,7 +196,7 @@ func alike(a, b string) bool {
 	return 2*common >= len(one)+len(two)-common
 }
 
-// words are what two texts are compared by: without case, punctuation and the shortest ones.
+// words returns the words by which two texts are compared: without case, punctuation and the shortest ones.
 func words(text string) map[string]bool {
 	set := make(map[string]bool)
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {

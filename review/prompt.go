@@ -57,7 +57,7 @@ const answerSchema = `{
   }
 }`
 
-// Prompt is what a reviewer is asked. The reviewer works in a checkout of the head commit and reads the change there.
+// Prompt returns what a reviewer is asked. The reviewer works in a checkout of the head commit and reads the change there.
 // Same subject, same bytes.
 func Prompt(s Subject) []byte {
 	var b strings.Builder

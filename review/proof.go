@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Mark is what a reviewer says of one acceptance criterion.
+// Mark holds what a reviewer says of one acceptance criterion.
 type Mark struct {
 	Criterion string `json:"criterion" yaml:"criterion"` // its number in the list, or its text
 	Met       bool   `json:"met" yaml:"met"`

@@ -67,7 +67,7 @@ type Asker interface {
 	Ask(ctx context.Context, prompt []byte) (answer string, err error)
 }
 
-// Subject is what a reviewer is asked to judge: one task's change or, without TaskID, all that has landed of an epic.
+// Subject holds what a reviewer is asked to judge: one task's change or, without TaskID, all that has landed of an epic.
 type Subject struct {
 	EpicTitle, TaskID, TaskTitle, Description string
 	Tasks                                     []string // of a whole epic: what has landed, one line each

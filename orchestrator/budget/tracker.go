@@ -122,7 +122,7 @@ type Tracker struct {
 	open      map[string]*openAttempt
 }
 
-// openAttempt is what the tracker knows of an attempt under way.
+// openAttempt holds what the tracker knows of an attempt under way.
 type openAttempt struct {
 	cap    Cap   // of the task
 	before money // by earlier attempts, as the task's cap counts them

@@ -25,7 +25,7 @@ func (m Instant) After(wait time.Duration) Deadline {
 	return Deadline{Day: m.Day.Add(wait), Run: m.Run + wait}
 }
 
-// Rest is how long the deadline is off; not more than 0 when it has come.
+// Rest returns how long the deadline is off; not more than 0 when it has come.
 func (d Deadline) Rest(now Instant) time.Duration {
 	rest := d.Run - now.Run
 	if d.Named {

@@ -98,7 +98,7 @@ func charge(charged bool) string {
 	return "not charged"
 }
 
-// reason is what an attempt came to, in words.
+// reason returns in words how an attempt ended.
 func reason(a *Attempt) string {
 	if a.Result == attempts.ResultSuccess || a.Error == "" {
 		return a.Summary

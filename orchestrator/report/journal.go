@@ -65,7 +65,7 @@ func (j *Journal) Add(e attempts.Event) {
 	}
 }
 
-// noted is what is told of an event that is neither a wait nor part of an attempt; an empty kind is nothing.
+// noted returns what is told of an event that is neither a wait nor part of an attempt; an empty kind is nothing.
 func noted(e attempts.Event) (kind, text string) {
 	switch {
 	case e.Note != nil:

@@ -11,7 +11,7 @@ import (
 	"relay/orchestrator/budget"
 )
 
-// Input is what a report follows from.
+// Input holds everything that a report is made from.
 type Input struct {
 	Epic    *epic.Epic
 	Graph   *epic.Graph

@@ -81,7 +81,7 @@ func Finish(from string) Command {
 	return Command{"relay finish", "lands the completed tasks on the branch the epic began from"}
 }
 
-// remedy is what to type for a gated task.
+// remedy returns what to type for a gated task.
 func remedy(t *Task) []Command {
 	look := Command{"relay show " + t.ID, "what was tried"}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}

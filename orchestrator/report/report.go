@@ -9,7 +9,7 @@ import (
 	"relay/review"
 )
 
-// Report is what a night came to: one relay work, which may have been several runs. Its JSON form has a schema,
+// Report says what one relay work did, which may have been several runs. Its JSON form has a schema,
 // report.schema.json. All text in it is cleaned, and without secrets.
 type Report struct {
 	Version  int       `json:"version"`
@@ -42,7 +42,7 @@ type Report struct {
 	Tasks     []Task              `json:"tasks"` // every task, in the order of the plan
 }
 
-// State is how the newest run of a report is.
+// State says how the newest run of a report is.
 type State string
 
 // States of a run. One that ended without a word has crashed.
@@ -117,7 +117,7 @@ type Command struct {
 	For  string `json:"for"`
 }
 
-// Share is what one agent, or one model, has used.
+// Share holds what one agent, or one model, has used.
 type Share struct {
 	Name     string `json:"name,omitempty"` // empty: it did not say
 	Attempts int    `json:"attempts"`
@@ -197,7 +197,7 @@ type Task struct {
 	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged
 }
 
-// Attempt is what one attempt came to.
+// Attempt says how one attempt ended.
 type Attempt struct {
 	ID         int                   `json:"id"`
 	Run        string                `json:"run,omitempty"`
@@ -227,7 +227,7 @@ type Attempt struct {
 	Proofs     []review.Proof        `json:"proofs,omitempty"`
 }
 
-// Review is what the panel said of an attempt.
+// Review holds what the panel said of an attempt.
 type Review struct {
 	Verdict    review.Decision `json:"verdict,omitempty"`
 	Rounds     int             `json:"rounds,omitempty"` // in which the agent mended what they found
@@ -238,7 +238,7 @@ type Review struct {
 	PutOff     []PutOff        `json:"put_off,omitempty"`
 }
 
-// EpicReview is what the panel said of all that had landed.
+// EpicReview holds what the panel said of all that had landed.
 type EpicReview struct {
 	At       time.Time       `json:"at"`
 	Run      string          `json:"run,omitempty"`

@@ -126,7 +126,7 @@ func (m *making) count(one *Task, a *attempts.Attempt) {
 	m.shares.Add(&attempts.Attempt{Runner: m.line(a.Runner), Model: m.line(a.Model), Usage: a.Usage})
 }
 
-// length is how many seconds an attempt took, or has taken so far.
+// length returns how many seconds an attempt took, or has taken so far.
 func (m *making) length(a *attempts.Attempt) float64 {
 	if a.EndedAt.IsZero() && m.Running {
 		return between(a.StartedAt, m.Now)

@@ -22,7 +22,7 @@ type series struct {
 	lively    bool            // an attempt that began since is being answered
 }
 
-// Fault is how an attempt failed through its runner or the provider of that.
+// Fault says how an attempt failed through its runner or the provider of that.
 type Fault struct {
 	Outcome attempts.Outcome // Quota, Provider, Auth, Start; anything else counts as Provider
 	Why     string
@@ -33,7 +33,7 @@ type Fault struct {
 
 func (f Fault) refused() bool { return f.Outcome == attempts.Auth || f.Outcome == attempts.Start }
 
-// Ruling is what follows from a fault.
+// Ruling says what follows from a fault.
 type Ruling struct {
 	Cooldown *attempts.Cooldown // the runner is not to be asked before; nil: nothing has changed
 	Repeat   bool               // part of what has been counted before
@@ -234,7 +234,7 @@ func (p *Pool) Suspect(name, task string, now clock.Instant) {
 	}
 }
 
-// suspected is how long the runner is not asked because an attempt seems to have failed through it.
+// suspected returns how long the runner is not asked because an attempt seems to have failed through it.
 func (r *runner) suspected(now clock.Instant, most time.Duration) (rest time.Duration) {
 	for _, c := range r.asked {
 		if c.failed {
@@ -247,7 +247,7 @@ func (r *runner) suspected(now clock.Instant, most time.Duration) (rest time.Dur
 // limited reports whether the provider itself has said when to ask again, and that is still to come.
 func (r *runner) limited(now clock.Instant) bool { return r.opens.Named && r.opens.Rest(now) > 0 }
 
-// probed is how long an attempt keeps others from asking a runner that answers nobody: until it is answered, and for a
+// probed returns how long an attempt keeps others from asking a runner that answers nobody: until it is answered, and for a
 // back-off at most. An agent that says nothing while it works, or a provider that says nothing, must hold nobody up.
 func (r *runner) probed(now clock.Instant, most time.Duration) (rest time.Duration) {
 	s := &r.series

@@ -9,7 +9,7 @@ import (
 	"relay/orchestrator/clock"
 )
 
-// pair is what a runner has failed one task for while it answered others. That is there until it answers the task.
+// pair holds what a runner has failed one task for while it answered others. That is there until it answers the task.
 type pair struct {
 	faults int            // the task's own, by comparison; 0: it was in a series with other tasks, and others were answered since
 	opens  clock.Deadline // the task is not tried at this runner before
@@ -27,7 +27,7 @@ func (p *Pool) ownWait(faults int, alone bool) time.Duration {
 	return doubled(p.Backoff, faults-1+aloneDoublings, 2*p.BackoffMax)
 }
 
-// suspect is what is known of a task when its fault now is its own; else nil.
+// suspect returns what is known of a task if its fault now is its own, else nil.
 func (p *Pool) suspect(r *runner, task string, f Fault) *pair {
 	s := &r.series
 	if f.Outcome == attempts.Quota || s.others(task) {

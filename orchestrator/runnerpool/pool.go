@@ -159,7 +159,7 @@ func (p *Pool) Release(task string) {
 	}
 }
 
-// rest is how long a task has to wait until a runner may be asked for it; not more than 0: it may be now.
+// rest returns how long a task has to wait until a runner may be asked for it; not more than 0: it may be now.
 func (p *Pool) rest(r *runner, task string, now clock.Instant) time.Duration {
 	return p.opens(r, task, now).Rest(now)
 }
@@ -281,10 +281,10 @@ func (p *Pool) Hopeless(named string, now clock.Instant) (name string, yes bool)
 	return name, true
 }
 
-// Why is what the last fault of a runner was.
+// Why returns the text of a runner's last fault, or nothing.
 func (p *Pool) Why(name string) string { return p.runner(name).why }
 
-// Last is how the last fault of a runner is called.
+// Last returns the outcome of a runner's last fault, or nothing.
 func (p *Pool) Last(name string) attempts.Outcome { return p.runner(name).outcome }
 
 // Prefers reports whether a runner is among those for tasks that name none.

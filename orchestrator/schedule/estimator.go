@@ -32,7 +32,7 @@ type Forecast struct {
 	LeftOut  int // how many cannot: gated, or waiting for a gated one
 }
 
-// Timeline is what a run would do in which order if every task took the average time.
+// Timeline holds the order and the times of tasks in a run in which every task takes the average time.
 type Timeline struct {
 	Slots    []Slot
 	Makespan float64

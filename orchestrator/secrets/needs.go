@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// need is what every match of an expression holds: one of these words. A text that does not meet all needs of a rule
+// need holds what every match of an expression holds: one of these words. A text that does not meet all needs of a rule
 // has no match, and finding that out costs next to nothing compared with looking for one.
 type need []literal
 

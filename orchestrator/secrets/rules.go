@@ -54,7 +54,7 @@ func (r *rule) within(text sought) bool {
 	return !slices.ContainsFunc(r.needs, func(n need) bool { return !n.met(text) })
 }
 
-// expression is what the rule looks for. It is compiled when there is something to look at: most never are.
+// expression returns the expression of the rule. It is compiled when there is something to look at: most never are.
 func (r *rule) expression() *regexp.Regexp {
 	r.compiling.Do(func() { r.compiled = regexp.MustCompile(r.Regex) })
 	return r.compiled

@@ -58,7 +58,7 @@ func shapes(s string) []span {
 	return spans
 }
 
-// secret is where in a match the secret is: the group the rule names, else the first that holds anything, else all.
+// secret returns where in a match the secret is: the group the rule names, else the first that holds anything, else all.
 func (r *rule) secret(m []int) (from, to int) {
 	if g := 2 * r.SecretGroup; g > 0 && g < len(m) {
 		return m[g], m[g+1]

@@ -46,7 +46,7 @@ func (s *Stream) pass(n int) {
 	s.held = append(s.held[:0], s.held[n:]...)
 }
 
-// border is where a piece is best cut: behind its last line, else between words, else at its end.
+// border returns where a piece is best cut: behind its last line, else between words, else at its end.
 func border(p []byte) int {
 	if i := bytes.LastIndexByte(p, '\n'); i > piece/2 {
 		return i + 1

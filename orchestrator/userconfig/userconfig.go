@@ -42,7 +42,7 @@ type held struct {
 	was     state
 }
 
-// Change is what was done to one of them.
+// Change holds what was done to one of them.
 type Change struct {
 	Text  string // in words
 	Grave bool   // it stays, and checks may have gone by it

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Holder is who has the lock, as written in the lock file.
+// Holder names who has the lock, as written in the lock file.
 type Holder struct {
 	PID   int       `json:"pid"`
 	Start uint64    `json:"start,omitempty"` // of the process, in the system's own unit: with Boot it tells the owners of one pid apart

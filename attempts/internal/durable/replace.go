@@ -12,10 +12,10 @@ import (
 
 const tempSuffix = ".relay-tmp"
 
-// TempName is what a file is called that will be put under a name.
+// TempName returns the temporary name of a file that Replace will rename to name.
 func TempName(name string) string { return name + tempSuffix }
 
-// Content is what Replace puts in place.
+// Content writes the file that Replace puts in place.
 type Content struct {
 	Write  func(io.Writer) error
 	Before func() error // called when the bytes are durable under the temporary name, before they are put in place; may be nil

@@ -116,7 +116,7 @@ type BadLine struct {
 	Why    string
 }
 
-// Tail is what a crash has left at the end of a log: bytes that nobody was told are safe.
+// Tail holds what a crash has left at the end of a log: bytes that nobody was told are safe.
 type Tail struct {
 	Offset int64 // of the first byte to cut
 	Bytes  int64 // 0 when the log ends well

@@ -53,7 +53,7 @@ func (n *node) survivors(rng *rand.Rand) map[string]*node {
 	return names
 }
 
-// rest is what is left of a file: each write that was not synced is kept, lost, torn or turned to zeros, in any order.
+// rest returns what is left of a file: each write that was not synced is kept, lost, torn or turned to zeros, in any order.
 func (n *node) rest(rng *rand.Rand) []byte {
 	if rng == nil {
 		return n.data
