@@ -1,6 +1,13 @@
 // Package attempts is the memory of an epic: every attempt, gate and receipt, as an event log and the ledger folded from it.
 //
 // The log is the truth while a run is on; attempt-ledger.yml is the fold of it, complete after every clean stop.
+//
+// Append is one write of one checksummed line, then fdatasync, shared by concurrent tasks; only then does anyone act. The end of
+// an attempt is written at once and shares its sync with the next start (AppendLater): in between nothing is done. The snapshot
+// is replaced atomically, at most 5 % of the time while a run is busy, at once when it is idle or stops, and its hash is logged
+// before it is put in place, so that an edit by somebody else is told from relay's own write. When the logs are undamaged the
+// ledger is folded from them, and the YAML is not parsed; otherwise the YAML is the base. After a failed write nothing more is
+// started, and no fsync is tried twice.
 package attempts
 
 import "time"

@@ -1,8 +1,11 @@
 package configs
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,17 +60,121 @@ func yamlBlocks(t *testing.T, path string) []string {
 	return blocks
 }
 
-// TestSettingsAreDocumented fails when a setting is not in docs/configuration.md.
+var update = flag.Bool("update", false, "write the settings and defaults of the schema into docs/configuration.md")
+
+// The tables of docs/configuration.md name every setting, no other one, and the defaults as they are built in.
 func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
+	path := filepath.Join("..", "docs", "configuration.md")
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c, err := Load(Sources{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &settingsDoc{config: c, seen: map[string]bool{}}
+	rows := strings.Split(string(data), "\n")
+	for i, row := range rows {
+		rows[i] = d.row(t, row)
+	}
+	var missing []string
 	for _, f := range fields {
-		name := f.key[strings.LastIndexByte(f.key, '.')+1:]
-		if !strings.Contains(string(data), "`"+name+"`") && !strings.Contains(string(data), "`"+f.key+"`") && !strings.Contains(string(data), "."+name+"`") {
-			t.Errorf("%s is not in docs/configuration.md", f.key)
+		if !d.seen[f.key] && !strings.HasPrefix(f.key, agentKeys) {
+			value, _ := c.Lookup(f.key)
+			missing = append(missing, "| `"+f.key+"` | "+documented(value)+" | |")
+			t.Errorf("%s is in no table of docs/configuration.md", f.key)
+		}
+		if name, agent := strings.CutPrefix(f.key, agentKeys); agent && !strings.Contains(string(data), "`"+name+"`") {
+			t.Errorf("%s of an agent is not in docs/configuration.md", name)
 		}
 	}
+	if want := strings.Join(append(rows, missing...), "\n"); *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// agentKeys is the beginning of settings that every agent has; the documentation names them in one row.
+const agentKeys = "relay.agents.*."
+
+// settingsDoc compares the tables of the documentation with the built-in configuration.
+type settingsDoc struct {
+	config *Config
+	prefix string // of names in the table at hand
+	table  bool   // a table of settings is at hand
+	seen   map[string]bool
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// row compares one line of the documentation, and returns it with the defaults as they are.
+func (d *settingsDoc) row(t *testing.T, row string) string {
+	t.Helper()
+	cells := strings.Split(row, "|")
+	switch {
+	case len(cells) < 4:
+		d.table = false
+		return row
+	case strings.HasPrefix(cells[1], " setting"):
+		d.table, d.prefix = true, ""
+		if strings.Contains(cells[1], "under `relay`") {
+			d.prefix = "relay."
+		}
+		return row
+	case !d.table, strings.HasPrefix(cells[1], "---"), strings.Contains(cells[1], "agents.NAME"):
+		return row
+	}
+	var defaults []string
+	folder := ""
+	for _, name := range quoted.FindAllStringSubmatch(cells[1], -1) {
+		key := d.prefix + name[1]
+		if short, ok := strings.CutPrefix(name[1], "."); ok {
+			key = folder + short
+		}
+		folder = key[:strings.LastIndexByte(key, '.')+1]
+		d.seen[key] = true
+		if key == "relay.prices" { // a map, of which the documentation says where it comes from
+			return row
+		}
+		value, ok := d.config.Lookup(key)
+		if !ok {
+			t.Errorf("docs/configuration.md names %s, which is no setting", key)
+		}
+		defaults = append(defaults, documented(value))
+	}
+	if one := slices.Compact(slices.Clone(defaults)); len(one) == 1 {
+		defaults = one
+	}
+	got, want := strings.TrimSpace(cells[2]), strings.Join(defaults, ", ")
+	if got == want || want == "none" && got != "" && !strings.ContainsAny(got, "`0123456789") { // or it says what none means
+		return row
+	}
+	t.Errorf("docs/configuration.md has the default %q for %s, and it is %q: go test ./configs -update", got, strings.TrimSpace(cells[1]), want)
+	cells[2] = " " + want + " "
+	return strings.Join(cells, "|")
+}
+
+// documented returns a default as the documentation writes it.
+func documented(v Value) string {
+	text := v.String()
+	switch v.Value.(type) {
+	case string:
+		if text != `""` {
+			return "`" + text + "`"
+		}
+	case []string:
+		if text != "[]" {
+			return "`" + text + "`"
+		}
+	case int, float64:
+		if text != "0" {
+			return text
+		}
+	default:
+		return text
+	}
+	return "none"
 }

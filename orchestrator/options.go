@@ -1,7 +1,3 @@
-// Package orchestrator runs the night: which task goes next, one task's life from base to receipt, limits, and what is
-// recorded of it.
-//
-// It decides from the events so far; agents are carried out behind [Engine], and the ledger stays with the scheduler.
 package orchestrator
 
 import (

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +12,7 @@ import (
 	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
-	"relay/cmd/relay/internal/terminal"
-	"relay/internal/plaintext"
 	"relay/orchestrator"
-	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
@@ -66,36 +60,12 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 			return err
 		}
 	} else {
-		tellPoints(opts.app.Out, points)
+		checkup.Write(opts.app.Out, points)
 	}
 	if code != exit.OK {
 		return exit.Code(code)
 	}
 	return nil
-}
-
-func tellPoints(w io.Writer, points []checkup.Point) {
-	counts, widest := map[string]int{}, 0
-	for _, p := range points {
-		widest = max(widest, len(p.Name))
-	}
-	for i, p := range points {
-		counts[p.State]++
-		fmt.Fprintf(w, "%-4s  %s  %s\n", p.State, terminal.Pad(p.Name, widest), plaintext.Escape(p.Message))
-		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
-			for row := range strings.SplitSeq(p.Fix, "\n") {
-				fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), plaintext.Escape(row))
-			}
-		}
-	}
-	switch {
-	case counts[checkup.Fail] > 0:
-		fmt.Fprintf(w, "\n%s to fix before relay work\n", text.Count(counts[checkup.Fail], "problem"))
-	case counts[checkup.Warn] > 0:
-		fmt.Fprintf(w, "\nready, with %s: relay work\n", text.Count(counts[checkup.Warn], "warning"))
-	default:
-		fmt.Fprint(w, "\nready: relay work\n")
-	}
 }
 
 // host gives the examination what only the program has.

@@ -1,5 +1,13 @@
-// Package userconfig holds what the user's tools go by wherever they work, as it was before agents began: an agent has the
-// same home. Checks are pointed to copies of it, where a tool can be, and what an agent has changed is put back and told.
+// Package userconfig holds what the user's tools go by wherever they work, as it was before agents began: an agent has the same
+// home. Checks are pointed to copies of it, where a tool can be, and what an agent has changed is put back and told.
+//
+// These files are ~/.gitconfig and what is beside it in git/, but not what they include, and those of other tools. A change of
+// them never gates a task. Package trees holds .git/config and the info files of the user's repository in the same way: nothing
+// records who has changed them, so a change while no agent works is the user's. While one works, what steers git (filters, merge
+// drivers, core.*, the address of an existing remote, attributes, the part of a commit that is checked out) is taken for the
+// agent's: it is restored before anything is collected, checked out or merged, and an agent that was alone is gated, but for
+// info/exclude. Everything else stays, and is reported when a user will want to know (identity, aliases), not when it is git's
+// own record (branch.*).
 package userconfig
 
 import (

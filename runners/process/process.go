@@ -1,8 +1,16 @@
 // Package process starts, watches and ends the processes of a run.
 //
-// There is one place that starts children. On unix it runs inside the guardian: relay itself, re-executed, which is
-// the parent of every agent and acceptance command, a subreaper on Linux, and outlives a killed relay just long enough
-// to end them all and to write down how each ended.
+// There is one place that starts children. On unix it runs inside the guardian: relay itself, re-executed, which is the parent of
+// every agent and acceptance command, a subreaper on Linux, and outlives a killed relay just long enough to end them all and to
+// write down how each ended.
+//
+// The guardian writes how each process ended to end.json before it tells relay, and when relay's pipe closes without a goodbye it
+// ends them all. So a killed relay leaves no agent behind, and an agent that had finished is not run twice: its output is read
+// again (Ended). What calls setsid is still a descendant of the guardian; if the guardian dies, relay, a subreaper too, ends what
+// becomes its child. Neither lets other processes of the user into its memory or environment (Conceal).
+//
+// Limits are measured on a clock that nobody sets and that stands while the machine sleeps. Whatever waits does so for a limited
+// time: for a guardian that is stopped (it is continued) or does not answer (it is killed), and for room for another process.
 package process
 
 import (

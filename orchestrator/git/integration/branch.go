@@ -1,6 +1,18 @@
 // Package integration is an epic's integration branch: where it is, how the work of attempts is put onto it (marked with
-// trailers, merged or replayed), what of it is whose, and how it is put back when it was moved. All of it happens in the
-// object database; no checkout is touched. What puts the branch onto one of the user's is package finish.
+// trailers, merged or replayed), what of it is whose, and how it is put back when it was moved. All of it happens in the object
+// database; no checkout is touched. What puts the branch onto one of the user's is package finish.
+//
+// Every commit on the branch's first-parent line is a tree on which the checks of the landed task passed, and no check of the
+// epic that passed on the tip fails after a landing. A check that failed from the start, and fails when it is run once more, is
+// not held against tasks. refs/relay-tip/EPIC is the authoritative tip; relay/EPIC is the user-visible copy, and follows whenever
+// no worktree has it checked out. Commits that a person adds to it are kept and reported, with what they change of protected
+// files and tests; any other move is reverted.
+//
+// The branch is named by the epic's id alone, and outlives ledgers. A run begins from it, and relay finish lands it, only if the
+// ledger knows what is on it (LedgerView): all that relay has landed there (trailers Relay-Epic, Relay-Run) is below a commit
+// that the ledger has as landed, of one of its runs, or in the user's branch already. A ledger that has never run there accepts
+// nothing that the user's branch lacks. When a user has renamed or deleted the branch because of that, refs/relay-tip/EPIC is set
+// to where this ledger left it, and what it pointed to is kept as refs/relay/EPIC-moved/COMMIT.
 package integration
 
 import (

@@ -1,5 +1,10 @@
-// Package session is one relay work: runs of the orchestrator, one after the other as the plan changes, with signals, progress, the
-// summary and the exit code.
+// Package session is one relay work: runs of the orchestrator, one after the other as the plan changes, with signals, progress,
+// the summary and the exit code.
+//
+// A run keeps the plan it began with (runs/RUN/epic.yml). relay reload checks an edited epic.yml and signals the run, if the
+// lock's holder is that process by pid, start and boot. The run then starts nothing new, ends when what runs has landed, with
+// reason reload, and the session begins another one with the plan as it is then, or with the old one when the new has mistakes.
+// Nothing is handed over in memory: the next run folds the ledger as any other.
 package session
 
 import (

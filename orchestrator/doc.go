@@ -1,0 +1,19 @@
+// Package orchestrator is the run loop: which task goes next, one attempt's life from base commit to receipt, limits, and what is
+// recorded of it. It decides from the events so far; attempts are carried out behind package engine, and the ledger stays with
+// the loop.
+//
+// An attempt that git cannot carry on for what is wrong with its own checkout, branch or commits ends, uncharged, and is tried
+// again in another slot, three times at most. Only the user's repository, the ledger or the disk ends a run. The deadline and the
+// limits of a run are in limits.go; whose fault a failure is, is the table in worker/judge.go and attempts.Outcome.Charged, and gates
+// are the pure function attempts.GateAfter.
+//
+// At the end of a run in which something landed, the checks of completed tasks run again on the tip, for a share of the run's
+// time. A task whose own check fails there is made pending again by the event undone, which its next brief quotes, max_undone
+// times; then, as for checks of the epic, a person decides. When every task is completed, the reviewers judge all that has
+// landed; their findings become tasks (review.Propose, epic.Append) when a person, or --auto, says so.
+//
+// All locks are flocks with a readable holder, and end with their process; one from another host is respected until a person
+// removes it. The file lock in relay's folder is one run, or one command that decides, per epic. relay-RUN.ISOLATION.lock in the
+// checkout's git folder is one run with isolation none, or any number with shared. In the git folder that all worktrees share,
+// relay-epic-EPIC.lock is one run per epic id, whatever its ledger, and relay-repository.lock is held for moments around refs.
+package orchestrator
