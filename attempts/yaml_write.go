@@ -143,7 +143,7 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.undone(a.Undone)
 }
 
-// undone returns the check of completed work that fails since.
+// undone writes the check of completed work that fails since.
 func (y ledgerWriter) undone(u *Undone) {
 	if u == nil {
 		return
@@ -157,7 +157,7 @@ func (y ledgerWriter) undone(u *Undone) {
 	y.check(10, u.Check)
 }
 
-// landing returns how an attempt that still runs is about to end.
+// landing writes how an attempt that still runs is about to end.
 func (y ledgerWriter) landing(e *Ended) {
 	if e == nil {
 		return
@@ -225,7 +225,7 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.reviewed(indent, r.Review)
 }
 
-// check returns how a check ended, without its name.
+// check writes how a check ended, without its name.
 func (y ledgerWriter) check(indent int, c CheckRun) {
 	y.Line(indent, "exit_code: ", strconv.Itoa(c.ExitCode))
 	y.Number(indent, "seconds", c.Seconds)
