@@ -8,6 +8,9 @@ import (
 // listen passes on what is heard from attempts.
 func (n *night) listen(heard <-chan engine.Event) {
 	for h := range heard {
+		if n.o.Wire != nil {
+			h = n.o.Wire.Event(h)
+		}
 		n.locked(func() {
 			switch h.Kind {
 			case engine.KindUsage:

@@ -67,6 +67,7 @@ type Options struct {
 
 	ExitCode func(Summary, error) int // what the process will exit with, for the record
 	Fault    func(point string) error // fault points for tests; nil in use
+	Wire     engine.Wire              // between the run and its engine; nil: none
 	Notify   func(Update)             // called from one goroutine at a time; nil: nobody listens
 }
 

@@ -58,7 +58,11 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 		return Summary{Run: o.Run}, err
 	}
 	c.Remember(store, here)
-	n := newNight(&o, store, c.Abilities)
+	abilities := c.Abilities
+	if o.Wire != nil {
+		abilities = o.Wire.Engine(abilities)
+	}
+	n := newNight(&o, store, abilities)
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)

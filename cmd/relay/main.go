@@ -25,11 +25,16 @@ const (
 )
 
 func main() {
+	os.Exit(runProcess(newApp()))
+}
+
+// runProcess is the program in this process, from its arguments to its exit code.
+func runProcess(a *cli.App) int {
 	debug.SetMemoryLimit(memoryLimit)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(heapGrowth)
 	}
-	os.Exit(relay(context.Background(), os.Args[1:]))
+	return relay(context.Background(), a, os.Args[1:])
 }
 
 // newApp returns what commands need, of this process.
@@ -44,8 +49,7 @@ func newApp() *cli.App {
 }
 
 // relay is the program from its arguments to its exit code.
-func relay(ctx context.Context, args []string) int {
-	a := newApp()
+func relay(ctx context.Context, a *cli.App, args []string) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

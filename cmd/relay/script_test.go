@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"relay/orchestrator/engine/enginetest"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,10 +21,21 @@ var update = flag.Bool("update", false, "write what relay prints into the script
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"relay":        main,
+		"relay":        relayForTests,
 		"claude":       fakeClaude,
 		"scored-agent": scoredAgent,
 	})
+}
+
+// wireVariable has relay pass all that its engine is asked and answers through JSON.
+const wireVariable = "TEST_WIRE"
+
+func relayForTests() {
+	a := newApp()
+	if os.Getenv(wireVariable) != "" {
+		a.Wire = enginetest.JSON{}
+	}
+	os.Exit(runProcess(a))
 }
 
 // TestScript runs relay as a user does: every file below testdata/script is one claim about it.
@@ -55,7 +67,7 @@ func setUp(env *testscript.Env) error {
 	}
 	for name, value := range map[string]string{
 		"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
-		"RELAY_INHIBIT_SLEEP": "false",
+		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
 		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",

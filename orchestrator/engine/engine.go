@@ -38,6 +38,12 @@ type Abilities struct {
 	AskFirst func(may func(ctx context.Context, a Attempt) (why string))
 }
 
+// Wire stands between a run and its engine.
+type Wire interface {
+	Engine(of Abilities) Abilities
+	Event(e Event) Event
+}
+
 // Briefer writes the brief of an attempt before the attempt has begun: its start is made durable meanwhile. Run then finds
 // it there.
 type Briefer interface {

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
 )
 
@@ -28,6 +29,7 @@ type App struct {
 	Secrets *secrets.Redactor // of what users see and hosts get
 	Dir     string            // value of -C; "" : the working directory
 	Now     func() time.Time
+	Wire    engine.Wire // between a run and its engine; nil: none
 }
 
 // Lookup returns the value of an environment variable, or "".

@@ -58,7 +58,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		Budget:   p.Budget(),
 		Review:   engine.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
-		Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
+		Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 	}
 }
 

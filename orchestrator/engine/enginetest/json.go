@@ -1,0 +1,151 @@
+// Package enginetest has engines for tests.
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+)
+
+// JSON is a wire that passes all that crosses the border through JSON, as one to another machine would. What JSON loses an engine
+// cannot rely on. Errors, and the bounds of contexts, go past it.
+type JSON struct{}
+
+// Event returns an event as it arrives.
+func (JSON) Event(e engine.Event) engine.Event { return sent(e) }
+
+// Engine returns an engine whose every question and answer has gone through JSON.
+func (JSON) Engine(of engine.Abilities) engine.Abilities {
+	a := engine.Abilities{Engine: remote{of.Engine}}
+	if of.Briefer != nil {
+		a.Briefer = briefer{of.Briefer}
+	}
+	if of.Merger != nil {
+		a.Merger = merger{of.Merger}
+	}
+	if of.Abandoner != nil {
+		a.Abandoner = abandoner{of.Abandoner}
+	}
+	if of.Lifecycle != nil {
+		a.Lifecycle = lifecycle{of.Lifecycle}
+	}
+	if of.Rechecker != nil {
+		a.Rechecker = rechecker{of.Rechecker}
+	}
+	if of.Reviewer != nil {
+		a.Reviewer = reviewer{of.Reviewer}
+	}
+	if of.AskFirst != nil {
+		a.AskFirst = func(may func(ctx context.Context, a engine.Attempt) string) {
+			of.AskFirst(func(ctx context.Context, a engine.Attempt) string { return sent(may(ctx, sent(a))) })
+		}
+	}
+	return a
+}
+
+// sent returns what is left of a value on the other side. It panics when that is not all that JSON can say of it: the type is no
+// plain data.
+func sent[T any](v T) (got T) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("enginetest: %T is no plain data: %v", v, err))
+	}
+	if again, err := json.Marshal(got); err != nil || !bytes.Equal(text, again) {
+		panic(fmt.Sprintf("enginetest: %T does not survive JSON: %s became %s", v, text, again))
+	}
+	return got
+}
+
+type remote struct{ engine.Engine }
+
+func (r remote) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
+	return r.Engine.Prepare(ctx, sent(a))
+}
+
+func (r remote) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+	result, err := r.Engine.Run(ctx, sent(a))
+	return sent(result), err
+}
+
+type briefer struct{ engine.Briefer }
+
+func (b briefer) Brief(ctx context.Context, a engine.Attempt) error {
+	return b.Briefer.Brief(ctx, sent(a))
+}
+
+type merger struct{ engine.Merger }
+
+func (m merger) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
+	step, err := m.Merger.Join(ctx, sent(waiting))
+	return sent(step), err
+}
+
+func (m merger) Advance(ctx context.Context, s engine.Step) (bool, error) {
+	return m.Merger.Advance(ctx, sent(s))
+}
+
+type abandoner struct{ engine.Abandoner }
+
+func (b abandoner) Abandon(ctx context.Context, a engine.Attempt, r engine.Result) (engine.Result, error) {
+	result, err := b.Abandoner.Abandon(ctx, sent(a), sent(r))
+	return sent(result), err
+}
+
+type lifecycle struct{ engine.Lifecycle }
+
+func (l lifecycle) Origin() attempts.Integration { return sent(l.Lifecycle.Origin()) }
+
+func (l lifecycle) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
+	return l.Lifecycle.Admit(ctx, ledger, sent(open))
+}
+
+func (l lifecycle) Reserve(a engine.Attempt) { l.Lifecycle.Reserve(sent(a)) }
+
+func (l lifecycle) Asked(a engine.Attempt) bool { return l.Lifecycle.Asked(sent(a)) }
+
+func (l lifecycle) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
+	ended, err := l.Lifecycle.Revive(ctx, sent(a), sent(open))
+	return sent(ended), err
+}
+
+func (l lifecycle) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
+	notes, err := l.Lifecycle.CleanAfter(ctx)
+	return sent(notes), err
+}
+
+type rechecker struct{ engine.Rechecker }
+
+func (r rechecker) Commit(a attempts.Attempt) string { return r.Rechecker.Commit(sent(a)) }
+
+func (r rechecker) BeginRecheck(ctx context.Context, a engine.Attempt, tip string) error {
+	return r.Rechecker.BeginRecheck(ctx, sent(a), tip)
+}
+
+func (r rechecker) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
+	notes, err := r.Rechecker.EndRecheck(ctx, tip)
+	return sent(notes), err
+}
+
+func (r rechecker) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
+	failed, err := r.Rechecker.Recheck(ctx, sent(a), tip)
+	return sent(failed), err
+}
+
+func (r rechecker) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
+	failed, err := r.Rechecker.RecheckEpic(ctx, sent(a), tip)
+	return sent(failed), err
+}
+
+type reviewer struct{ engine.EpicReviewer }
+
+func (r reviewer) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
+	reviewed, err := r.EpicReviewer.ReviewEpic(ctx, sent(a), head, sent(putOff))
+	return sent(reviewed), err
+}
