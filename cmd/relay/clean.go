@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/orchestrator/worker"
+
+	"github.com/spf13/cobra"
 )
 
 type cleanOptions struct {
@@ -55,8 +55,8 @@ type cleaned struct {
 }
 
 type leftover struct {
-	Kind trees.LeftoverKind `json:"kind"`
-	Name string             `json:"name"`
+	Kind remains.LeftoverKind `json:"kind"`
+	Name string               `json:"name"`
 }
 
 // keptRemains is something that stays, with the reason and a command that shows what would be lost.
@@ -89,14 +89,14 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 			open = worker.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
-	yard := trees.Cleanup{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Vault: p.BackupDir()}
-	found, err := yard.Leftovers(ctx)
+	yard := remains.Finder{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Backup: p.BackupDir()}
+	found, err := yard.List(ctx)
 	if err != nil {
 		return err
 	}
 	open.Keep(found)
 	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
-	var going []trees.Leftover
+	var going []remains.Leftover
 	for _, l := range found {
 		if l.Why == "" {
 			going = append(going, l)
@@ -122,7 +122,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 }
 
 // remove removes one thing, unless it must stay by now.
-func (o cleanOptions) remove(ctx context.Context, yard trees.Cleanup, l trees.Leftover, answer *cleaned) bool {
+func (o cleanOptions) remove(ctx context.Context, yard remains.Finder, l remains.Leftover, answer *cleaned) bool {
 	err := yard.Remove(ctx, l)
 	if err == nil {
 		return true
@@ -134,7 +134,7 @@ func (o cleanOptions) remove(ctx context.Context, yard trees.Cleanup, l trees.Le
 }
 
 // list says what can be removed, and what cannot.
-func (o cleanOptions) list(p *project.Project, going []trees.Leftover, kept []keptRemains) {
+func (o cleanOptions) list(p *project.Project, going []remains.Leftover, kept []keptRemains) {
 	if len(going)+len(kept) == 0 {
 		fmt.Fprintln(o.app.Out, "no worktree, branch of a task or copy of .git is left of ended runs")
 	}
@@ -158,9 +158,9 @@ func rid(kept []keptRemains) []string {
 	for _, k := range kept {
 		with := "rm -r COPY"
 		switch k.Kind {
-		case trees.LeftWorktree:
+		case remains.LeftWorktree:
 			with = "rm -r WORKTREE"
-		case trees.LeftBranch:
+		case remains.LeftBranch:
 			with = "git branch -D BRANCH"
 		}
 		if !slices.Contains(how, with) {

@@ -6,8 +6,8 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -28,8 +28,8 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yard := trees.Cleanup{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: &slot.Pool{Repo: repo, Dir: dir + "/.agents-os/relay/worktrees"}}
-	found, err := yard.Leftovers(t.Context())
+	yard := remains.Finder{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: &slot.Pool{Repo: repo, Dir: dir + "/.agents-os/relay/worktrees"}}
+	found, err := yard.List(t.Context())
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}

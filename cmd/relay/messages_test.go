@@ -89,7 +89,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/work.go", "open", "could not look for processes of earlier runs: …", "a run that is stopped in that moment"},
 	{"orchestrator/git/integration/replay.go", "", "stand-in", "message of a commit that nobody sees"},
 	{"orchestrator/git/integration/replay.go", "fixedIdentity", "", "author of a commit that nobody sees"},
-	{"orchestrator/trees/keep.go", "keptWords", "", "what git writes into its log of a ref"},
+	{"orchestrator/git/gitcmd/reflog.go", "KeptMessage", "", "what git writes into its log of a ref"},
 	{"orchestrator/git/integration/branch.go", "move", "", "what git is told, and writes into its log of a ref"},
 	{"review/prompt.go", "answerSchema", "", "a JSON Schema"},
 	{"runners/schema.go", "resultSchema", "", "a JSON Schema"},

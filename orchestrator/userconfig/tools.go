@@ -10,7 +10,7 @@ type tool struct {
 	name     string // of the tool
 	path     string
 	variable string // names another file to the tool instead; "": there is none
-	held     bool   // it is put back; git's own files trees.Rules holds
+	held     bool   // it is put back; git's own files gitconfig.Guard holds
 }
 
 // toolsOf are the files of an environment. A variable that has no file, such as GOENV=off, leaves its tool out.

@@ -11,7 +11,7 @@ import (
 	"relay/epic/globs"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/worktree"
 )
 
 // question is a list of checks to be run on one commit, for one attempt.
@@ -164,7 +164,7 @@ func (b *bench) enter(ctx context.Context, f *state) error {
 	if err != nil {
 		return err
 	}
-	if err := (&trees.Tree{Repo: repo}).Lay(ctx, b.q.layFrom, b.q.lay); err != nil {
+	if err := (&worktree.Tree{Repo: repo}).Lay(ctx, b.q.layFrom, b.q.lay); err != nil {
 		return err
 	}
 	b.t = trial{b.l.workspace, b.q.a, b.q.p, repo.Root()}

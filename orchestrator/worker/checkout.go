@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/worktree"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +18,6 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -35,7 +36,7 @@ type lock interface {
 type workspace struct {
 	o     *engine.Options
 	home  *reanchor.Git // the user's own checkout
-	vault *trees.Vault
+	vault *backup.Backup
 	stash *stashGuard
 	watched
 	lock   lock // nil: none
@@ -66,7 +67,7 @@ type checkout struct {
 	*workspace
 	repo  *reanchor.Git
 	facts *reanchor.Cached
-	tree  *trees.Tree // nil with IsolationShared: changes then belong to no task
+	tree  *worktree.Tree // nil with IsolationShared: changes then belong to no task
 
 	traces string // folder in which git writes down what the agent has it do; "" : it does not
 	config string // the configuration of agent CLIs before any agent; see steered

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"relay/attempts"
-	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"slices"
 	"strings"
 	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/text"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -24,7 +27,7 @@ func (c *checkout) Revive(ctx context.Context, a engine.Attempt, _ attempts.Atte
 		return nil, nil
 	}
 	c.from = text.FirstOf(c.from, a.Base) // its commits can be there already
-	return nil, c.tree.ReadMine(ctx, c.untrackedFile(a.Run))
+	return nil, c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run))
 }
 
 // Settle refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
@@ -32,7 +35,7 @@ func (c *checkout) Settle(ctx context.Context) error {
 	if c.tree == nil {
 		return nil
 	}
-	if half := c.tree.Halfway(); half != "" {
+	if half := gitcmd.Halfway(c.tree.Repo); half != "" {
 		return &text.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
 	}
 	changes, err := c.repo.Changes(ctx)
@@ -68,10 +71,10 @@ func (c *checkout) Begin(ctx context.Context) error {
 		_, err := c.state(ctx) // asked now, while the disk is busy, for the first attempts
 		return errors.Join(err, copying.Wait())
 	}
-	if err := errors.Join(c.noteHead(ctx), c.tree.Remember(ctx)); err != nil {
+	if err := errors.Join(c.noteHead(ctx), c.tree.User.Record(ctx, c.tree.Runner())); err != nil {
 		return err
 	}
-	if err := c.tree.WriteMine(c.untrackedFile(c.o.Run)); err != nil {
+	if err := c.tree.User.Save(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
 	return errors.Join(c.stash.begin(), c.vault.Save())
@@ -95,7 +98,7 @@ func (c *checkout) found(ctx context.Context, a engine.Attempt, f *state) error 
 	if !a.Ended || head == a.Base {
 		return nil
 	}
-	if f.agentHead, err = c.tree.Peel(ctx, head, commitMessage(c.o.Epic.ID, a)); err != nil {
+	if f.agentHead, err = worktree.Peel(ctx, c.tree.Repo, head, commitMessage(c.o.Epic.ID, a)); err != nil {
 		return err
 	}
 	f.theirs, err = c.theirs(ctx, a, f.agentHead)
@@ -108,7 +111,7 @@ func (c *checkout) theirs(ctx context.Context, a engine.Attempt, head string) (b
 		return true, err
 	}
 	last := lastSeen(filesOf(c.o.Dir, a))
-	times, err := c.tree.CommitTimes(ctx, a.Base, head)
+	times, err := worktree.CommitTimes(ctx, c.tree.Repo, a.Base, head)
 	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
 }
 

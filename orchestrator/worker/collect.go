@@ -12,8 +12,9 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -91,11 +92,11 @@ func (c *checkout) finished(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
-	if half := c.tree.Halfway(); half != "" {
+	if half := gitcmd.Halfway(c.tree.Repo); half != "" {
 		f.Fail(attempts.Agent, attempts.CodeError, "the agent left a "+half+" half done; its work is kept, but not landed")
 		return nil
 	}
-	path, err := c.tree.Unmerged(ctx)
+	path, err := gitcmd.Unmerged(ctx, c.tree.Repo)
 	if path != "" {
 		f.Fail(attempts.Agent, attempts.CodeError, "the agent left "+path+" in conflict; its work is kept, but not landed")
 	}
@@ -202,5 +203,5 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // commitMessage says which attempt a commit made by relay belongs to.
 func commitMessage(epicID string, a engine.Attempt) string {
-	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, trees.AttemptTrailer, a.Number)
+	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, worktree.AttemptTrailer, a.Number)
 }

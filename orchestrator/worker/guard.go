@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -92,7 +92,7 @@ func (c *checkout) mendRules(ctx context.Context, f *state) error {
 }
 
 // told notes what was found, and blames the attempt when that is grave.
-func (c *checkout) told(f *state, m trees.Meddling) {
+func (c *checkout) told(f *state, m gitconfig.Tampering) {
 	f.Note("tamper", m.Text)
 	if m.Grave {
 		c.blame(f, m.Text)
@@ -119,7 +119,7 @@ func (c *checkout) recollect(ctx context.Context, a engine.Attempt, f *state, ca
 	if !errors.As(cause, &said) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
 	}
-	why, err := c.vault.PutBack(ctx, func() bool { return false })
+	why, err := c.vault.Restore(ctx, func() bool { return false })
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}

@@ -14,6 +14,8 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/runners"
 )
@@ -126,7 +128,7 @@ func (c *checkout) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
 	}
 	number, _ := strconv.Atoi(was[1])
 	a := engine.Attempt{Run: was[0], Number: number, Base: was[2], Task: epic.Task{ID: engine.WholeEpic, Title: "what reviewers left"}, Ended: true}
-	if err := errors.Join(c.tree.Unlock(ctx), c.tree.ReadMine(ctx, c.untrackedFile(a.Run))); err != nil || c.tree.Halfway() != "" {
+	if err := errors.Join(c.tree.Unlock(ctx), c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run))); err != nil || gitcmd.Halfway(c.tree.Repo) != "" {
 		return nil, err
 	}
 	head, err := c.tree.Head(ctx)
@@ -182,6 +184,6 @@ func (c *checkout) committedSince(ctx context.Context, a engine.Attempt, head st
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, err
 	}
-	times, err := c.tree.CommitTimes(ctx, a.Base, head)
+	times, err := worktree.CommitTimes(ctx, c.tree.Repo, a.Base, head)
 	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
 }

@@ -10,6 +10,7 @@ import (
 	"relay/attempts"
 	"relay/epic/globs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -113,7 +114,7 @@ func (c *checkout) hasProtected(a engine.Attempt) bool {
 // can go on from the rest.
 func (c *checkout) withdraw(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
 	hits := protectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
-	hits = slices.DeleteFunc(hits, func(p string) bool { return c.tree.Converted(ctx, a.Base, f.Head, p) })
+	hits = slices.DeleteFunc(hits, func(p string) bool { return gitcmd.Converted(ctx, c.tree.Repo, p, a.Base, f.Head) })
 	if len(hits) == 0 {
 		return nil
 	}

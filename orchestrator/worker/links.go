@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/git/nested"
 	"relay/reanchor"
 )
 
@@ -18,7 +19,7 @@ func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *state
 		}
 		if known == nil {
 			var err error
-			if known, err = c.tree.Declared(ctx, f.Head); err != nil {
+			if known, err = nested.Declared(ctx, c.tree.Repo, f.Head); err != nil {
 				return err
 			}
 		}
@@ -26,10 +27,10 @@ func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *state
 		switch {
 		case !slices.Contains(known, n.Path):
 			why = "the agent put a repository into the commit: " + n.Path + "; its content would not land"
-			if c.tree.Populated(n.Path) {
+			if nested.At(c.tree.Repo, n.Path) {
 				c.tree.Leave(n.Path + "/")
 			}
-		case c.ceiling != "" && c.tree.OnlyHere(ctx, n.Path, n.Link): // a user's own submodule stays with the user
+		case c.ceiling != "" && nested.MadeCommit(ctx, c.tree.Repo, n.Path, n.Link): // a user's own submodule stays with the user
 			why = "the agent committed in submodule " + n.Path + ", and only this worktree has that commit; it would not land"
 			c.tree.Leave(n.Path + "/")
 		}

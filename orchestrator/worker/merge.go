@@ -53,7 +53,7 @@ func (l *slotEngine) joinAgain(ctx context.Context, waiting []engine.Proved) (st
 }
 
 func (l *slotEngine) join(ctx context.Context, waiting []engine.Proved) (mergeStep, error) {
-	if err := l.rules.Settle(ctx); err != nil { // they say how a merge comes out
+	if err := l.rules.MendSilently(ctx); err != nil { // they say how a merge comes out
 		return mergeStep{}, err
 	}
 	tip := l.tips.Tip()
@@ -166,7 +166,7 @@ func (l *slotEngine) proveStep(ctx context.Context, batch []engine.Proved, step 
 func (l *slotEngine) watched(ctx context.Context, check func() error) error {
 	l.agentsEnter()
 	defer l.agentsLeave()
-	return errors.Join(check(), l.rules.Settle(ctx))
+	return errors.Join(check(), l.rules.MendSilently(ctx))
 }
 
 // merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.

@@ -12,8 +12,8 @@ import (
 	"relay/epic"
 	"relay/epic/globs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -192,7 +192,7 @@ func (c *checkout) provesWithOld(ctx context.Context, a engine.Attempt, p attemp
 	if f.Outcome != attempts.Success || len(f.old.changed) == 0 || c.tree == nil {
 		return nil
 	}
-	tree := &trees.Tree{Repo: c.repo}
+	tree := &worktree.Tree{Repo: c.repo}
 	if err := tree.Lay(ctx, a.Base, f.old.all); err != nil {
 		return err
 	}

@@ -22,8 +22,10 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/backup"
+	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -54,7 +56,7 @@ func localSlots(l *slotEngine) *Local {
 // Open looks at the repository and refuses what no attempt could work in.
 func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
-	g := &workspace{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, watched: watched{rules: &trees.Rules{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
+	g := &workspace{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
 	g.settings.begin(o.Files)
 	g.watchTools()
 	if !o.Push {
@@ -65,7 +67,7 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 	}
 	c := &checkout{workspace: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{checkCache: checkCache{known: make(map[verdictKey]*cachedRun)}}}
 	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &trees.Vault{GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
+	c.vault = &backup.Backup{GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
 			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
@@ -91,7 +93,7 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 	if branch == "" {
 		return nil, &text.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
 	}
-	c.tree = &trees.Tree{Repo: repo, Branch: "refs/heads/" + branch}
+	c.tree = &worktree.Tree{Repo: repo, Branch: "refs/heads/" + branch}
 	return localCheckout(c), nil
 }
 

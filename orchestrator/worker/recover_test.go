@@ -86,7 +86,7 @@ func TestRecovery(t *testing.T) {
 			if name == "another history" {
 				l.c.tree.Branch = "refs/heads/else" // the next run begins where the user is now
 			}
-			if err := l.c.tree.ReadMine(t.Context(), l.c.untrackedFile(a.Run)); err != nil {
+			if err := l.c.tree.User.Load(t.Context(), l.c.tree.Runner(), l.c.untrackedFile(a.Run)); err != nil {
 				t.Fatal(err)
 			}
 			f := l.try(c.task, func(to *engine.Attempt) { *to = a })

@@ -6,13 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/nested"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -32,7 +34,7 @@ type slotAttempt struct {
 
 // lane makes a worktree a place to work in.
 func (l *slotEngine) lane(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
-	c := &checkout{workspace: l.workspace, repo: repo, tree: &trees.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
+	c := &checkout{workspace: l.workspace, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
 	if name != "" {
 		c.tree.Home = l.home
 		c.tree.Bring = func(ctx context.Context, commit, ref string) error {
@@ -49,12 +51,12 @@ func (w *slotAttempt) carry(ctx context.Context) (state, error) {
 	a, p, c := w.a, w.p, w.c
 	if a.Ended {
 		list := filepath.Join(p.folder, untrackedName)
-		if c.tree.OwnNothing(); exists(list) { // an agent that has removed it must not have made all there is the set-up's
-			if err := c.tree.ReadMine(ctx, list); err != nil {
+		if c.tree.User.Clear(); exists(list) { // an agent that has removed it must not have made all there is the set-up's
+			if err := c.tree.User.Load(ctx, c.tree.Runner(), list); err != nil {
 				return state{}, err
 			}
 		}
-		c.tree.HideNothing()
+		c.tree.User.HideNothing()
 	} else {
 		f, err := w.ready(ctx)
 		if err != nil || f.Outcome != attempts.Success {
@@ -116,7 +118,7 @@ func (w *slotAttempt) guard(ctx context.Context, f *state) error {
 func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 	found, err := w.tips.Mend(ctx)
 	if err == nil && found.Text != "" {
-		w.c.told(f, found)
+		w.c.told(f, gitconfig.Tampering(found))
 	}
 	return err
 }
@@ -137,16 +139,16 @@ func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 // takeStock tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
 // bring this attempt to its end, all that is not in that list is work.
 func (w *slotAttempt) takeStock(ctx context.Context) error {
-	w.c.tree.OwnNothing()
+	w.c.tree.User.Clear()
 	w.c.config = configuration(w.c.repo.Root())
 	var err error
 	if len(w.o.Worktree.Setup) > 0 {
-		if w.inner, err = w.c.tree.Inner(ctx); err != nil {
+		if w.inner, err = nested.Unique(ctx, w.c.tree.Repo); err != nil {
 			return err
 		}
 	}
 	if made := w.o.Worktree; len(made.Setup)+len(made.Copy)+len(made.Link) > 0 {
-		if err := w.c.tree.Remember(ctx); err != nil {
+		if err := w.c.tree.User.Record(ctx, w.c.tree.Runner()); err != nil {
 			return err
 		}
 	}
@@ -154,7 +156,7 @@ func (w *slotAttempt) takeStock(ctx context.Context) error {
 	if err := w.makeRoom(list); err != nil {
 		return err
 	}
-	return w.c.tree.WriteMine(list)
+	return w.c.tree.User.Save(list)
 }
 
 // reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
@@ -183,7 +185,7 @@ func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
 
 // adopt takes over what is known of a place whose repository had to be opened again.
 func (w *slotAttempt) adopt(c *checkout) *checkout {
-	w.c.tree.Inherit(c.tree)
+	w.c.tree.User.Inherit(&c.tree.User)
 	w.c.config = c.config
 	w.c.traces, w.c.changesSeen, w.c.turned = c.traces, c.changesSeen, c.turned
 	return w.c
@@ -192,7 +194,7 @@ func (w *slotAttempt) adopt(c *checkout) *checkout {
 // vacate frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
 func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
 	if !w.gone {
-		inner, err := w.c.tree.Inner(ctx)
+		inner, err := nested.Unique(ctx, w.c.tree.Repo)
 		if err != nil {
 			return err
 		}
@@ -210,7 +212,7 @@ func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
 		if err := w.keepAltered(ctx, f); err != nil {
 			return err
 		}
-		w.c.tree.RemoveMine() // what the set-up made is made anew for the next one; what stays is told when the run ends
+		w.c.tree.User.Remove(w.c.tree.Repo) // what the set-up made is made anew for the next one; what stays is told when the run ends
 	}
 	_ = os.Remove(filepath.Join(w.p.folder, laneFile)) // an agent may have: see reopen
 	w.leave(w.name)

@@ -17,8 +17,8 @@ import (
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/runners"
 )
 
@@ -187,7 +187,7 @@ func (l *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, 
 }
 
 func (l *slotEngine) about(a engine.Attempt) []string {
-	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", trees.AttemptTrailer, a.Number)}
+	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
 }
 
 // trailers are those of a task's own commits. One that is replayed lands as it is, and says of which run it is.

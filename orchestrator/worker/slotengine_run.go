@@ -5,22 +5,22 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"relay/orchestrator/git/gitcmd"
 	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/support"
 	"relay/runners"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
 // part of the night, and stays as it is.
 func (l *slotEngine) Settle(ctx context.Context) error {
-	if err := trees.Unsuited(ctx, l.home); err != nil {
+	if err := support.CheckRepository(ctx, l.home); err != nil {
 		return err
 	}
-	return trees.Placed(l.o.Worktree.Dir)
+	return support.CheckFolder(l.o.Worktree.Dir)
 }
 
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/userfiles"
 	"relay/reanchor"
 )
 
@@ -19,15 +19,15 @@ type stashGuard struct {
 	epic string
 
 	mu     sync.Mutex
-	theirs []trees.Stashed // the user's, oldest first
-	back   []trees.Stashed // of theirs, what was put back once
+	theirs []userfiles.StashEntry // the user's, oldest first
+	back   []userfiles.StashEntry // of theirs, what was put back once
 }
 
 // begin remembers what is the user's.
 func (g *stashGuard) begin() (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.theirs, err = trees.Stash(g.repo)
+	g.theirs, err = userfiles.Stash(g.repo)
 	return err
 }
 
@@ -36,7 +36,7 @@ func (g *stashGuard) begin() (err error) {
 func (g *stashGuard) settle(ctx context.Context, byAgent bool) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now, err := trees.Stash(g.repo)
+	now, err := userfiles.Stash(g.repo)
 	if err != nil || slices.Equal(now, g.theirs) {
 		return nil, err
 	}
@@ -55,15 +55,15 @@ func (g *stashGuard) settle(ctx context.Context, byAgent bool) ([]string, error)
 
 // restore puts back what is gone of the user's entries: each once, and as often as an agent is known to have taken it out.
 func (g *stashGuard) restore(ctx context.Context, byAgent bool) (notes []string, err error) {
-	now, err := trees.Stash(g.repo)
+	now, err := userfiles.Stash(g.repo)
 	if err != nil {
 		return nil, err
 	}
-	var still []trees.Stashed
+	var still []userfiles.StashEntry
 	for _, e := range g.theirs {
 		if !slices.Contains(now, e) {
 			if byAgent {
-				g.back = slices.DeleteFunc(g.back, func(b trees.Stashed) bool { return b == e })
+				g.back = slices.DeleteFunc(g.back, func(b userfiles.StashEntry) bool { return b == e })
 			}
 			note, back, err := g.putBack(ctx, e)
 			if note != "" {
@@ -83,7 +83,7 @@ func (g *stashGuard) restore(ctx context.Context, byAgent bool) (notes []string,
 }
 
 // putBack puts an entry back that has gone, unless it has been put back before, and says what became of it.
-func (g *stashGuard) putBack(ctx context.Context, e trees.Stashed) (note string, back bool, err error) {
+func (g *stashGuard) putBack(ctx context.Context, e userfiles.StashEntry) (note string, back bool, err error) {
 	switch {
 	case !gitcmd.Has(ctx, g.repo, e.Commit):
 		return "", false, nil // no agent's doing: it takes a git gc that spares nothing
@@ -98,7 +98,7 @@ func (g *stashGuard) putBack(ctx context.Context, e trees.Stashed) (note string,
 }
 
 // ref keeps an entry that is no longer in the stash.
-func (g *stashGuard) ref(e trees.Stashed) string {
+func (g *stashGuard) ref(e userfiles.StashEntry) string {
 	return "refs/relay/" + g.epic + "/stash/" + e.Commit
 }
 

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -140,7 +140,7 @@ func (g *workspace) unsteer(ctx context.Context, repo *reanchor.Git, head string
 	if err != nil || len(changed)+len(added) == 0 {
 		return nothing, err
 	}
-	tree := &trees.Tree{Repo: repo}
+	tree := &worktree.Tree{Repo: repo}
 	if err := errors.Join(tree.Discard(added), tree.Lay(ctx, g.trusted, changed)); err != nil {
 		return nothing, err
 	}

@@ -62,7 +62,7 @@ func (c *checkout) takeUp(ctx context.Context, a *engine.Attempt) (notes []attem
 	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
 		return nil, nil
 	}
-	done, err := c.tree.TakeUp(ctx, a.Base, a.Unfinished.Head)
+	done, err := c.tree.ResumeWork(ctx, a.Base, a.Unfinished.Head)
 	if err != nil || !done {
 		return nil, err
 	}

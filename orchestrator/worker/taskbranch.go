@@ -3,11 +3,11 @@ package worker
 import (
 	"context"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/taskbranch"
 	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/trees"
 )
 
 // branch is where a task's commits are until they land.
@@ -24,11 +24,11 @@ func (l *slotEngine) dropBranch(ctx context.Context, name, kept string) error {
 	if err != nil || head == "" {
 		return err
 	}
-	at, own, err := trees.Claimed(ctx, l.home, l.o.Worktree.Dir, name, kept)
+	at, own, err := taskbranch.InUse(ctx, l.home, l.o.Worktree.Dir, name, kept)
 	if err != nil {
 		return err
 	}
-	if why := trees.ClaimWords(at, own); why != "" {
+	if why := taskbranch.Reason(at, own); why != "" {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if text := "the branch " + name + " was not removed: " + why; !slices.Contains(l.theirs, text) {
@@ -36,7 +36,7 @@ func (l *slotEngine) dropBranch(ctx context.Context, name, kept string) error {
 		}
 		return nil
 	}
-	return trees.Unbranch(ctx, l.home, name, head)
+	return taskbranch.Delete(ctx, l.home, name, head)
 }
 
 // freeBranch sees that a new attempt may have its task's branch. What a person has committed there is kept; what they have
@@ -48,7 +48,7 @@ func (l *slotEngine) freeBranch(ctx context.Context, a engine.Attempt) (f state,
 	if a.Ended || err != nil || head == "" {
 		return f, err
 	}
-	at, own, err := trees.Claimed(ctx, l.home, l.o.Worktree.Dir, name, "")
+	at, own, err := taskbranch.InUse(ctx, l.home, l.o.Worktree.Dir, name, "")
 	if err != nil {
 		return f, err
 	}

@@ -8,8 +8,8 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 )
 
 // Unsettled names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
@@ -34,13 +34,13 @@ func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
 }
 
 // Keep has what is not settled stay, and with it the copies of .git, whatever would be lost.
-func (u Unsettled) Keep(found []trees.Leftover) {
+func (u Unsettled) Keep(found []remains.Leftover) {
 	for i, l := range found {
 		name := l.Name
-		if l.Kind == trees.LeftWorktree {
+		if l.Kind == remains.LeftWorktree {
 			name = filepath.Base(name)
 		}
-		if u[name] || len(u) > 0 && l.Kind == trees.LeftCopy && l.Why == "" {
+		if u[name] || len(u) > 0 && l.Kind == remains.LeftCopy && l.Why == "" {
 			found[i].Why = "an attempt that the last run left open uses it; relay work recovers it"
 			found[i].Look = text.FirstOf(l.Look, "git log -1 "+text.ShellWord(l.Name))
 		}

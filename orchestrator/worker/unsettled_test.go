@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/trees"
 )
 
 // What an open attempt has stays, and how to look at it is said; all else goes as it would.
@@ -19,17 +19,17 @@ func TestUnsettledStays(t *testing.T) {
 	}})
 	const why = "an attempt that the last run left open uses it; relay work recovers it"
 	for _, c := range []struct {
-		trees.Leftover
+		remains.Leftover
 		why, look string
 	}{
-		{trees.Leftover{Kind: trees.LeftWorktree, Name: "/x/3", Look: "look"}, why, "look"},
-		{trees.Leftover{Kind: trees.LeftWorktree, Name: "/x/1"}, "", ""},
-		{trees.Leftover{Kind: trees.LeftBranch, Name: "relay-tasks/20260101-lab/T1"}, why, "git log -1 relay-tasks/20260101-lab/T1"},
-		{trees.Leftover{Kind: trees.LeftBranch, Name: "relay-tasks/20260101-lab/T2"}, "", ""},
-		{trees.Leftover{Kind: trees.LeftCopy, Name: "/y", Look: "look"}, why, "look"},
-		{trees.Leftover{Kind: trees.LeftCopy, Name: "/y", Why: "it has more", Look: "look"}, "it has more", "look"},
+		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x/3", Look: "look"}, why, "look"},
+		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x/1"}, "", ""},
+		{remains.Leftover{Kind: remains.LeftBranch, Name: "relay-tasks/20260101-lab/T1"}, why, "git log -1 relay-tasks/20260101-lab/T1"},
+		{remains.Leftover{Kind: remains.LeftBranch, Name: "relay-tasks/20260101-lab/T2"}, "", ""},
+		{remains.Leftover{Kind: remains.LeftCopy, Name: "/y", Look: "look"}, why, "look"},
+		{remains.Leftover{Kind: remains.LeftCopy, Name: "/y", Why: "it has more", Look: "look"}, "it has more", "look"},
 	} {
-		found := []trees.Leftover{c.Leftover}
+		found := []remains.Leftover{c.Leftover}
 		if open.Keep(found); found[0].Why != c.why || found[0].Look != c.look {
 			t.Errorf("%s %s: %q, %q", c.Kind, c.Name, found[0].Why, found[0].Look)
 		}

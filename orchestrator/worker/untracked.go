@@ -14,7 +14,7 @@ import (
 func (c *checkout) noteMine(names []reanchor.Change, f *state) {
 	var paths []string
 	for _, n := range names {
-		if n.Code == "A" && c.tree.Own(n.Path) {
+		if n.Code == "A" && c.tree.User.Has(n.Path) {
 			paths = append(paths, n.Path)
 		}
 	}
@@ -37,7 +37,7 @@ func (w *slotAttempt) keepAltered(ctx context.Context, f *state) error {
 	if err != nil {
 		return nil //nolint:nilerr // nobody knows what was there
 	}
-	names, err := w.c.tree.Altered(ctx, listed.ModTime())
+	names, err := w.c.tree.User.Altered(ctx, w.c.tree.Runner(), listed.ModTime())
 	if err != nil || len(names) == 0 {
 		return err
 	}

@@ -12,15 +12,15 @@ import (
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 )
 
 // userCheckout knows what the user's checkout was like when the run began, and tells what has changed there since: tasks
 // work elsewhere, but nothing keeps an agent from a folder whose path it knows. The user may be at work there as well, so a
 // change alone is held against nobody. What gates is git's own record of what the agent had it do (gitCommand).
 type userCheckout struct {
-	snapshot *trees.Snapshot // nil: none could be made
+	snapshot *userfiles.Snapshot // nil: none could be made
 
 	mu           sync.Mutex
 	branch, head string // when it was last looked at
@@ -48,7 +48,7 @@ func (l *slotEngine) watchCheckout(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, snapshotWall)
 	defer cancel()
 	u := &userCheckout{known: make(map[string]bool)}
-	s, err := trees.TakeSnapshot(ctx, l.home, "refs/relay-checkout/"+l.o.Epic.ID+"/"+l.o.Run, filepath.Join(l.o.Dir, "user-index"))
+	s, err := userfiles.TakeSnapshot(ctx, l.home, "refs/relay-checkout/"+l.o.Epic.ID+"/"+l.o.Run, filepath.Join(l.o.Dir, "user-index"))
 	if err != nil {
 		l.theirs = append(l.theirs, "relay has no copy of what was not committed in your checkout: "+err.Error())
 		return

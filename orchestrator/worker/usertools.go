@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/userconfig"
 )
 
@@ -13,7 +13,7 @@ var hooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-com
 
 // watched is what agents share with the user, and what is put back of it.
 type watched struct {
-	rules *trees.Rules
+	rules *gitconfig.Guard
 	user  *userconfig.Watch
 }
 
@@ -51,7 +51,7 @@ func (g *workspace) unwatch() {
 // mendTools puts back what was done to what the user's tools go by.
 func (c *checkout) mendTools(f *state) {
 	for _, change := range c.user.Mend() {
-		c.told(f, trees.Meddling{Text: change.Text, Grave: change.Grave})
+		c.told(f, gitconfig.Tampering{Text: change.Text, Grave: change.Grave})
 	}
 }
 

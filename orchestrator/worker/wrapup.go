@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
 )
 
@@ -30,7 +32,7 @@ func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 		return err
 	}
 	if f.Outcome != attempts.Success {
-		if err := w.c.tree.Forget(); err != nil {
+		if err := gitcmd.Forget(w.c.tree.Repo); err != nil {
 			return err
 		}
 	}
@@ -42,12 +44,12 @@ func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 		return err
 	}
 	w.c.tree.Detach(ctx, text.FirstOf(f.Head, w.a.Base))
-	return w.c.tree.DropRefs()
+	return slot.DropRefs(w.c.tree.Repo)
 }
 
 // keepForsaken keeps commits that the agent made and left where nothing leads to them.
 func (w *slotAttempt) keepForsaken(ctx context.Context, f *state) error {
-	tips, err := w.c.tree.Forsaken(ctx, mostForsaken, f.Outcome != attempts.Success, f.agentHead)
+	tips, err := slot.Unreachable(ctx, w.c.tree.Repo, slot.UnreachableOptions{Branch: w.c.tree.Branch, Most: mostForsaken, Rewritten: f.Outcome != attempts.Success, Known: f.agentHead})
 	if err != nil || len(tips) == 0 {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -81,7 +81,7 @@ func (f *Step) checkUncommitted(changed, added, folders map[string]bool) error {
 
 // checkHidden refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.
 func (f *Step) checkHidden(ctx context.Context, changed map[string]bool) error {
-	hidden, err := trees.Hidden(ctx, f.branch.Repo)
+	hidden, err := userfiles.Hidden(ctx, f.branch.Repo)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,13 @@ import (
 	"sync"
 
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 )
+
+// Restored is what a guard has found and put right.
+type Restored struct {
+	Text  string // in words; "" : nothing
+	Grave bool   // an attempt could have been judged by something else than its commits
+}
 
 // TipGuard knows where the integration branch is during a run: where relay has put it. What a person adds to it meanwhile is
 // taken in; any other move is put back. Agents work in repositories of their own and do not reach it.
@@ -19,8 +24,8 @@ type TipGuard struct {
 	Describe func(ctx context.Context, from, to string) string
 
 	mu     sync.Mutex
-	tip    string         // where relay has put it
-	untold trees.Meddling // what was found and put right while something landed: the next one to look is told
+	tip    string   // where relay has put it
+	untold Restored // what was found and put right while something landed: the next one to look is told
 }
 
 // Tip is the commit that attempts begin from now.
@@ -44,11 +49,11 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 	defer g.mu.Unlock()
 	err = g.Branch.advance(ctx, g.tip, to)
 	if errors.Is(err, errMoved) {
-		var strayed trees.Meddling
-		if strayed, err = g.restore(ctx); err != nil || strayed.Text == "" {
+		var untold Restored
+		if untold, err = g.restore(ctx); err != nil || untold.Text == "" {
 			return false, err
 		}
-		g.untold = strayed
+		g.untold = untold
 		err = g.Branch.advance(ctx, g.tip, to)
 	}
 	if err == nil {
@@ -58,7 +63,7 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 }
 
 // Mend is restore for whoever does not move the branch.
-func (g *TipGuard) Mend(ctx context.Context) (trees.Meddling, error) {
+func (g *TipGuard) Mend(ctx context.Context) (Restored, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found, err := g.restore(ctx)
@@ -66,14 +71,14 @@ func (g *TipGuard) Mend(ctx context.Context) (trees.Meddling, error) {
 		found = g.untold
 	}
 	if err == nil {
-		g.untold = trees.Meddling{}
+		g.untold = Restored{}
 	}
 	return found, err
 }
 
 // restore puts the branch back where relay has put it, and says in words what was found; nothing when all is well, or
 // when a person has added to it: then that is the tip.
-func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error) {
+func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 	tip, branch, err := g.Branch.Position(ctx)
 	if err != nil || tip == g.tip && branch == tip {
 		return found, err
@@ -84,7 +89,7 @@ func (g *TipGuard) restore(ctx context.Context) (found trees.Meddling, err error
 		}
 	}
 	if branch == g.tip {
-		return trees.Meddling{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Grave: true}, nil
+		return Restored{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Grave: true}, nil
 	}
 	if tip == g.tip && branch != "" { // nobody but relay moves its own ref
 		added, err := g.Branch.Contains(ctx, branch, g.tip)
@@ -117,7 +122,7 @@ func (g *TipGuard) takeIn(ctx context.Context) error {
 		return err
 	}
 	if text := g.describeTaken(ctx, g.tip, tip); text != "" {
-		g.untold = trees.Meddling{Text: text}
+		g.untold = Restored{Text: text}
 	}
 	g.tip = tip
 	return nil

@@ -7,25 +7,25 @@ import (
 	"strings"
 	"testing"
 
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
-func (l *lab) cleanup() trees.Cleanup {
+func (l *lab) cleanup() remains.Finder {
 	l.Helper()
 	repo, err := reanchor.OpenGit(l.Context(), l.Root)
 	if err != nil {
 		l.Fatal(err)
 	}
 	worktrees := l.Path(".agents-os/relay/worktrees")
-	return trees.Cleanup{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: &Pool{Repo: repo, Dir: worktrees}, Vault: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+	return remains.Finder{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: &Pool{Repo: repo, Dir: worktrees}, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
 }
 
 // remains lists what is left: its name, and why it stays.
-func (l *lab) remains() (names []string, found []trees.Leftover) {
+func (l *lab) remains() (names []string, found []remains.Leftover) {
 	l.Helper()
-	found, err := l.cleanup().Leftovers(l.Context())
+	found, err := l.cleanup().List(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}

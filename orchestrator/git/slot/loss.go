@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -25,7 +24,7 @@ func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, name)
-	if pid := trees.Inhabitant(path); pid != 0 {
+	if pid := Inhabitant(path); pid != 0 {
 		return fmt.Sprintf("process %d works in it", pid), nil
 	}
 	info, err := os.Lstat(path)
@@ -43,7 +42,7 @@ func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
 		return "git cannot read it: its .git is not the one relay made", nil
 	}
 	if admin := p.linkedAdmin(path); admin != "" { // of an earlier version
-		return trees.LossOf(ctx, p.Repo.Worktree(path, admin))
+		return LossOf(ctx, p.Repo.Worktree(path, admin))
 	}
 	if found, err := os.ReadDir(path); err != nil || len(found) > 0 {
 		return "git does not know it", err
@@ -56,7 +55,7 @@ func (p *Pool) lossOf(ctx context.Context, path string) (string, error) {
 	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
 		return "", err
 	}
-	if why, err := trees.Unsaved(ctx, repo); err != nil || why != "" {
+	if why, err := Unsaved(ctx, repo); err != nil || why != "" {
 		return why, err
 	}
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", "HEAD", "--all", "--not", "--alternate-refs", "--"}})

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/trees"
+	"relay/orchestrator/git/nested"
 	"relay/reanchor"
 )
 
@@ -171,7 +171,7 @@ func spare(path string) error {
 	if !isDir(own) || fileText(filepath.Join(own, "HEAD")) == "" || fileText(filepath.Join(own, slotMark)) != "" {
 		return nil
 	}
-	aside := filepath.Join(path, trees.AgentsGit)
+	aside := filepath.Join(path, nested.AgentsGit)
 	for n := 2; ; n++ {
 		err := os.Mkdir(aside, 0o755)
 		if err == nil {
@@ -180,7 +180,7 @@ func spare(path string) error {
 		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		aside = fmt.Sprintf("%s-%d", filepath.Join(path, trees.AgentsGit), n)
+		aside = fmt.Sprintf("%s-%d", filepath.Join(path, nested.AgentsGit), n)
 	}
 }
 

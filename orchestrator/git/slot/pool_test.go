@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/trees"
 )
 
 // newPool is a yard in a repository of two commits, tagged one and two.
@@ -255,7 +255,7 @@ func TestFetch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := &trees.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
+			w := &worktree.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
 			if err := w.Unlock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +311,7 @@ func TestOpenKeepsTheFiles(t *testing.T) {
 					t.Errorf("no head: %v", err)
 				}
 				l.Wants(map[string]string{".agents-os/relay/worktrees/1/work": "precious\n"})
-				w := &trees.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
+				w := &worktree.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
 				if _, err := w.Untracked(t.Context(), func(string) bool { return true }); err != nil || !w.Readable(t.Context(), l.Git("rev-parse", "one")) {
 					t.Errorf("git cannot read it: %v", err)
 				}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 )
 
@@ -75,7 +75,7 @@ func TestOddPaths(t *testing.T) {
 			l.Root = root
 			p := &Pool{Repo: l.Open(), Dir: l.Path(".agents-os/relay/worktrees")}
 			repo := repotest.Want[*reanchor.Git](t)(p.Acquire(t.Context(), "1", l.Git("rev-parse", "HEAD"), "relay-tasks/lab/T1"))
-			w := &trees.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
+			w := &worktree.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
 			if err := os.WriteFile(filepath.Join(repo.Root(), "work"), []byte("work\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/support"
 	"relay/orchestrator/text"
-	"relay/orchestrator/trees"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -31,9 +31,9 @@ func (c *checkup) worktrees(ctx context.Context) {
 	if head, err := c.project.Git.Head(ctx); err == nil && head == "" {
 		return // that is told as it is: nothing to go back to
 	}
-	err := trees.Unsuited(ctx, c.project.Git)
+	err := support.CheckRepository(ctx, c.project.Git)
 	if err == nil {
-		err = trees.Placed(c.project.Worktrees().Dir)
+		err = support.CheckFolder(c.project.Worktrees().Dir)
 	}
 	var refused *text.RefusedError
 	switch {

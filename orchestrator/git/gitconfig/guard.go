@@ -1,0 +1,201 @@
+// Package gitconfig keeps the configuration by which git reads and writes the user's repository as the user has it while
+// agents run: configuration and info files, the user's own files for all repositories, replaced objects, a cut history.
+package gitconfig
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Guard keeps as it is what tells git how to read and write files and where to send them: the configuration of the
+// repository and its info files, which all worktrees share. An agent's git config in a worktree is one in the user's
+// repository.
+//
+// Nobody writes down who has changed them. What changes while no agent is at work is the user's. What changes while one
+// is, and steers git, is taken for an agent's and put back; of the rest some is told, and all of it left. See classify.
+type Guard struct {
+	Repo *reanchor.Git // the user's checkout
+	Env  []string      // of agents, by which git finds the user's own files
+
+	mu       sync.Mutex
+	atWork   int           // who runs an agent's code
+	home     []watchedFile // of the user's own, as they are named
+	files    []watchedFile
+	shallow  string            // commits without the history that they have
+	replaced map[string]string // refs/replace
+	packed   packedReplacements
+	untold   []Tampering // what was put right while nobody was there to be told
+}
+
+// Tampering is something that an agent has changed for everybody.
+type Tampering struct {
+	Text  string // in words
+	Grave bool   // it could have had an attempt judged by something else than its commits
+}
+
+// watchedFile is a file as it should be.
+type watchedFile struct {
+	path, name string // name is for people
+	config     bool
+	own        bool // the user's, for all repositories
+	content    []byte
+	there      bool
+	odd        bool // it is no ordinary file, but was so before: that is left alone
+}
+
+// Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.
+func (r *Guard) Enter() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.atWork++; r.atWork == 1 {
+		r.files, r.shallow, r.replaced = r.read(), r.shallowFile(), r.replacements()
+	}
+}
+
+// Leave ends it. Whoever leaves has asked Mend before.
+func (r *Guard) Leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.atWork--
+}
+
+// read reads the files as they are.
+func (r *Guard) read() []watchedFile {
+	shared, own := r.Repo.CommonDir(), r.Repo.GitDir()
+	var files []watchedFile
+	all := r.userFiles()
+	for _, at := range [][2]string{{shared, "config"}, {shared, "config.worktree"}, {own, "config.worktree"},
+		{shared, "info/attributes"}, {shared, excludes}, {shared, "info/sparse-checkout"}, {own, "info/sparse-checkout"}} {
+		path := filepath.Join(at[0], filepath.FromSlash(at[1]))
+		all = append(all, watchedFile{path: path, name: ".git/" + at[1], config: filepath.Dir(path) == at[0]})
+	}
+	for _, f := range all {
+		if slices.ContainsFunc(files, func(other watchedFile) bool { return other.path == f.path }) {
+			continue
+		}
+		info, err := os.Lstat(f.path)
+		f.there = err == nil
+		if f.odd = f.there && !info.Mode().IsRegular(); f.there && !f.odd {
+			f.content, err = os.ReadFile(f.path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.odd = true
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+const excludes = "info/exclude"
+
+func (f *watchedFile) intact() bool {
+	if f.odd {
+		return true
+	}
+	if f.there {
+		return gitcmd.SameAs(f.content, f.path)
+	}
+	_, err := os.Lstat(f.path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Mend puts back what an agent has changed, and returns what was found since it was last asked. As long as nothing has
+// changed it only compares bytes.
+func (r *Guard) Mend(ctx context.Context) ([]Tampering, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.mendAll(ctx)
+	found := r.untold
+	r.untold = nil
+	return found, err
+}
+
+// MendSilently is Mend for whoever cannot tell anybody: the next one to ask is told.
+func (r *Guard) MendSilently(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mendAll(ctx)
+}
+
+func (r *Guard) mendAll(ctx context.Context) error {
+	if r.atWork == 0 { // whatever has changed is the user's
+		return nil
+	}
+	for i := range r.files {
+		f := &r.files[i]
+		if f.intact() {
+			continue
+		}
+		if f.config {
+			if err := r.mendConfig(ctx, f); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.putBack(); err != nil {
+			return err
+		}
+		// One who keeps a scratch file out of git's sight means no harm, and once it is put back does none.
+		r.untold = append(r.untold, Tampering{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.own})
+	}
+	return errors.Join(r.mendShallow(ctx), r.mendReplaced(ctx))
+}
+
+// putBack makes the file what it was.
+func (f *watchedFile) putBack() error {
+	err := gitcmd.RemoveTree(f.path)
+	if f.there {
+		err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o755), gitcmd.ReplaceFile(f.path, f.content))
+	}
+	return err
+}
+
+// mendConfig takes back those changes of a configuration that steer git, and says so; others stay.
+func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
+	content, err := os.ReadFile(f.path)
+	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
+		r.untold = append(r.untold, Tampering{f.name + " was removed or replaced during the attempt; relay put it back", !f.own})
+		return f.putBack()
+	}
+	was, err := r.settings(ctx, f.content)
+	if err != nil {
+		return err
+	}
+	is, err := r.settings(ctx, content)
+	var said *reanchor.GitError
+	if errors.As(err, &said) && said.Code > 0 {
+		r.untold = append(r.untold, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.own})
+		return f.putBack()
+	}
+	if err != nil {
+		return err
+	}
+	changed, scope := compare(was, is), "local"
+	if f.own {
+		changed.relaxUserSettings()
+		scope = "global"
+	}
+	if taken := changed.keys(steering); len(taken) > 0 {
+		if content, err = r.without(ctx, f.content, changed, is); err != nil {
+			return err
+		}
+		if err := gitcmd.ReplaceFile(f.path, content); err != nil {
+			return err
+		}
+		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
+	}
+	if told := changed.keys(personal); len(told) > 0 {
+		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(told) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
+	}
+	f.content, f.there = content, true
+	return nil
+}

@@ -1,0 +1,255 @@
+// Package remains lists and removes what runs that are over have left behind: slots, branches of tasks, copies of .git.
+package remains
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/taskbranch"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Leftover is one thing that runs have left behind which are over.
+type Leftover struct {
+	Kind LeftoverKind
+	Name string // of a branch, without refs/heads/, or a folder's absolute path
+	Why  string // why it stays, in words; "" : nothing would be lost with it
+	Look string // command that shows what would be lost
+
+	commit string // a branch's
+}
+
+// LeftoverKind names a sort of things that runs leave behind.
+type LeftoverKind string
+
+// What runs leave behind.
+const (
+	LeftWorktree LeftoverKind = "worktree"
+	LeftBranch   LeftoverKind = "branch"
+	LeftCopy     LeftoverKind = "copy" // of .git
+)
+
+// Finder is where runs leave things behind.
+type Finder struct {
+	Git       *reanchor.Git // the user's checkout
+	Dir       string        // relay's folder
+	Worktrees string        // as Worktree.Dir in the options of a run
+	Slots     Slots         // below Worktrees
+	Backup    string        // as in the options of a run
+}
+
+// Slots are the repositories in which attempts work.
+type Slots interface {
+	Names(ctx context.Context) ([]string, error)
+	Loss(ctx context.Context, name string) (string, error) // what would be lost with one, in words; "" : nothing
+	Remove(ctx context.Context, name string) error
+}
+
+// List lists what runs have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is active.
+func (o Finder) List(ctx context.Context) ([]Leftover, error) {
+	found, err := o.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[string]bool{} // worktrees that can be removed
+	for _, l := range found {
+		at := l.Name
+		if real, err := filepath.EvalSymlinks(at); err == nil { // as git names it
+			at = real
+		}
+		gone[at] = l.Why == ""
+	}
+	branches, err := o.branches(ctx, gone)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := o.copies(ctx)
+	return append(append(found, branches...), copies...), err
+}
+
+// Remove removes one thing that [Cleanup.Leftovers] has listed, unless something would be lost with it by now.
+func (o Finder) Remove(ctx context.Context, l Leftover) error {
+	if l.Why != "" {
+		return errors.New(l.Why)
+	}
+	switch l.Kind {
+	case LeftWorktree:
+		why, err := o.Slots.Loss(ctx, filepath.Base(l.Name))
+		if err == nil && why != "" {
+			err = errors.New(why)
+		}
+		if err != nil {
+			return err
+		}
+		return o.Slots.Remove(ctx, filepath.Base(l.Name))
+	case LeftBranch:
+		epic := epicOf(l.Name)
+		lock, err := attempts.Hold(gitcmd.EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
+		if err != nil {
+			return err
+		}
+		defer func() { _ = lock.Release() }() // what stays behind is no lock
+		now, err := o.branches(ctx, nil)
+		for _, b := range now {
+			if b.Name == l.Name && b.Why != "" {
+				err = errors.Join(err, errors.New(b.Why))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return taskbranch.Delete(ctx, o.Git, l.Name, l.commit)
+	}
+	err := os.RemoveAll(l.Name)
+	_ = os.Remove(filepath.Dir(l.Name)) // when it was the last one there
+	return err
+}
+
+func (o Finder) worktrees(ctx context.Context) ([]Leftover, error) {
+	names, err := o.Slots.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Leftover, len(names))
+	for i, name := range names {
+		l := Leftover{Kind: LeftWorktree, Name: filepath.Join(o.Worktrees, name)}
+		if l.Why, err = o.Slots.Loss(ctx, name); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.Name, err)
+		}
+		l.Look = "git -C " + text.ShellWord(l.Name) + " status"
+		if _, err := os.Lstat(filepath.Join(l.Name, ".git")); err != nil {
+			l.Look = "ls -A " + text.ShellWord(l.Name) // git would look at the repository around it
+		}
+		found[i] = l
+	}
+	return found, nil
+}
+
+// branches lists the branches of tasks. One whose commits are in no other ref has work that has neither landed nor been
+// kept elsewhere. gone are worktrees that will not be there any more.
+func (o Finder) branches(ctx context.Context, gone map[string]bool) ([]Leftover, error) {
+	branches, err := taskbranch.List(ctx, o.Git, "refs/heads/"+gitcmd.TaskBranches)
+	if err != nil {
+		return nil, err
+	}
+	var found []Leftover
+	for _, b := range branches {
+		l := Leftover{Kind: LeftBranch, Name: b.Name, commit: b.Commit}
+		own, err := b.Unmerged(ctx, o.Git)
+		if err != nil {
+			return nil, err
+		}
+		at := b.Worktree
+		if gone[at] {
+			at = ""
+		}
+		busy := o.busy(epicOf(l.Name))
+		switch l.Why = cmp.Or(busy, taskbranch.Reason(at, own)); {
+		case busy != "":
+			l.Look = "git log " + text.ShellWord(l.Name)
+		case own != "":
+			l.Look = "git log -p -" + own + " " + text.ShellWord(l.Name)
+		case at != "":
+			l.Look = "git -C " + text.ShellWord(at) + " status"
+		}
+		found = append(found, l)
+	}
+	return found, nil
+}
+
+// epicOf is the epic that a task's branch belongs to.
+func epicOf(branch string) string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(branch, gitcmd.TaskBranches), "/")
+	return id
+}
+
+// holder is whoever cleans up.
+func (o Finder) holder(epicID string) attempts.Holder {
+	me := attempts.Self(epicID, time.Now())
+	me.Dir = o.Dir
+	return me
+}
+
+// busy says where an epic is worked: in another checkout, for no run is active here.
+func (o Finder) busy(epicID string) string {
+	who, err := attempts.HeldBy(gitcmd.EpicLock(o.Git, epicID))
+	switch {
+	case err != nil:
+		return err.Error()
+	case who == nil || who.Dir == o.Dir:
+		return ""
+	}
+	return "relay is at work on its epic in " + who.Dir
+}
+
+// copies lists copies of .git. One with a commit that the repository lacks may be all that is left of it.
+func (o Finder) copies(ctx context.Context) ([]Leftover, error) {
+	var found []Leftover
+	var err error
+	for _, path := range []string{o.Backup, filepath.Join(o.Dir, "git-copy", "own")} {
+		if path == "" {
+			continue
+		}
+		for _, name := range []string{path, path + ".file"} {
+			if _, err = os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			l := Leftover{Kind: LeftCopy, Name: name}
+			l.Why, err = o.lacking(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			l.Look = "git --git-dir=" + text.ShellWord(name) + " log --all"
+			found = append(found, l)
+		}
+	}
+	damaged, err := filepath.Glob(filepath.Join(o.Dir, "git-damaged*"))
+	for _, path := range damaged {
+		found = append(found, Leftover{Kind: LeftCopy, Name: path, Why: "what was left of a .git that an agent had damaged", Look: "ls " + text.ShellWord(path)})
+	}
+	return found, err
+}
+
+// lacking says what a copy has that the repository lacks. One without HEAD was cut short, and would not be put back.
+func (o Finder) lacking(ctx context.Context, path string) (string, error) {
+	if _, err := os.Lstat(filepath.Join(path, gitcmd.HeadFile)); err != nil {
+		return "", nil //nolint:nilerr // a part of a copy, or the one line that a linked worktree has
+	}
+	list, err := reanchor.Run(ctx, reanchor.Call{Dir: o.Dir, GitDir: path, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return "git cannot read it", nil
+	}
+	if len(list) == 0 {
+		return "", nil
+	}
+	rows := strings.Split(strings.TrimSuffix(string(list), "\n"), "\n")
+	var names strings.Builder
+	for _, row := range rows {
+		name, _, _ := strings.Cut(row, " ")
+		names.WriteString(name + "\n")
+	}
+	said, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--batch-check=%(objectname)"}, Stdin: strings.NewReader(names.String())})
+	if err != nil {
+		return "", err
+	}
+	for i, answer := range strings.Split(strings.TrimSuffix(string(said), "\n"), "\n") {
+		if strings.HasSuffix(answer, " missing") && i < len(rows) {
+			_, ref, _ := strings.Cut(rows[i], " ")
+			return "this repository lacks the commit of its " + ref, nil
+		}
+	}
+	return "", nil
+}

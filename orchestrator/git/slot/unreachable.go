@@ -1,0 +1,111 @@
+package slot
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/userfiles"
+	"relay/reanchor"
+)
+
+// UnreachableOptions say which commits [Unreachable] lists.
+type UnreachableOptions struct {
+	Branch    string // the slot's own, full name
+	Most      int    // so many at most
+	Rewritten bool   // also what was made and left again
+	Known     string // a commit whose history is kept; "" : HEAD
+}
+
+// Unreachable lists commits of a slot that are nowhere else: on branches beside its own, in its stash, and with Rewritten also
+// those that were made and reset away, left on no branch, or put aside by an operation that is half done. For these it goes
+// by the slot's log of HEAD, which begins with the attempt. Only those are listed that neither Known nor another of them
+// contains, the last ones first, and at most Most of them.
+func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) ([]string, error) {
+	left := beside(repo, o.Branch)
+	if o.Rewritten {
+		left = append(left, leftBehind(repo)...)
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	args := append([]string{"rev-list", "--ignore-missing", "--parents"}, left...)
+	out, err := repo.Run(ctx, reanchor.Call{Args: append(args, "--not", "HEAD", cmp.Or(o.Known, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted})
+	if err != nil {
+		return nil, gitcmd.Unasked(err)
+	}
+	var tips []string
+	parents := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		names := strings.Fields(line)
+		for _, parent := range names[1:] {
+			parents[parent] = true
+		}
+	}
+	for line := range strings.Lines(string(out)) {
+		if name := strings.Fields(line)[0]; !parents[name] && slices.Contains(left, name) && len(tips) < o.Most {
+			tips = append(tips, name)
+		}
+	}
+	return tips, nil
+}
+
+// beside lists what branches beside its own and the stash of a slot lead to.
+func beside(repo *reanchor.Git, own string) (commits []string) {
+	heads := filepath.Join(repo.GitDir(), "refs", "heads")
+	add := func(name, text string) {
+		if hash := strings.TrimSpace(text); name != own && gitcmd.IsObject(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
+			commits = append(commits, hash)
+		}
+	}
+	_ = filepath.WalkDir(heads, func(path string, e fs.DirEntry, err error) error {
+		if rel, relErr := filepath.Rel(repo.GitDir(), path); err == nil && relErr == nil && e.Type().IsRegular() {
+			add(filepath.ToSlash(rel), gitcmd.Plain(path, gitcmd.SmallFile))
+		}
+		return nil
+	})
+	packed := gitcmd.Plain(filepath.Join(repo.GitDir(), gitcmd.PackedRefs), gitcmd.MaxPrinted)
+	for line := range strings.Lines(packed) {
+		hash, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		branch, ok := strings.CutPrefix(name, "refs/heads/")
+		if ok && !strings.Contains(packed, hash+" refs/remotes/origin/"+branch+"\n") { // else it is the user's
+			add(name, hash)
+		}
+	}
+	entries, _ := userfiles.Stash(repo) // as far as it can be read
+	for _, e := range entries {
+		add("", e.Commit)
+	}
+	return commits
+}
+
+// leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of
+// it an agent can have written: only what looks like a commit counts.
+func leftBehind(repo *reanchor.Git) []string {
+	texts := gitcmd.Contents(repo.GitDir(), []string{"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head"})
+	var left []string
+	add := func(name string) {
+		if gitcmd.IsObject(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
+			left = append(left, name)
+		}
+	}
+	for _, text := range texts[1:] {
+		add(strings.TrimSpace(text))
+	}
+	moves := strings.Split(texts[0], "\n")
+	for i, move := range slices.Backward(moves) {
+		from, rest, _ := strings.Cut(move, " ")
+		_, did, _ := strings.Cut(rest, "\t")
+		if i > 0 && did != gitcmd.KeptMessage && !strings.HasPrefix(did, "commit: ") && !strings.HasPrefix(did, "commit (initial)") { // the first is relay's own
+			add(from)
+		}
+	}
+	return left
+}
+
+// leftMost bounds how many places of HEAD are looked at.
+const leftMost = 1000

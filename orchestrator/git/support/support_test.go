@@ -1,0 +1,88 @@
+package support
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"relay/orchestrator/repotest"
+	"relay/orchestrator/text"
+)
+
+func TestMain(m *testing.M) { repotest.Main(m) }
+
+func TestUnsuited(t *testing.T) {
+	t.Parallel()
+	const submodule = `git init -q ../inner; git -C ../inner -c user.name=a -c user.email=b commit -q --allow-empty -m x
+		git -c protocol.file.allow=always submodule --quiet add ../inner 'lib/in ner'; git commit -q -m sub; `
+	const crypt = `echo '*.bin filter=crypt' > .gitattributes; echo long > a.bin; echo > b.bin; git add -A; git commit -qm x; git config filter.crypt.clean cat; git config filter.crypt.smudge nosuchprog; `
+	for name, c := range map[string]struct{ given, reason, hint string }{
+		"plain":                 {given: `true`},
+		"sparse":                {given: `git sparse-checkout set --no-cone /seed.txt`},
+		"shallow":               {given: `echo x > x; git add x; git commit -q -m x; git rev-parse HEAD > .git/shallow`},
+		"worktreeConfig":        {given: `git config extensions.worktreeConfig true`},
+		"no commit":             {given: `git checkout -q --orphan new`, reason: "no commit yet", hint: "git commit --allow-empty"},
+		"branch relay":          {given: `git branch relay`, reason: "a branch named relay,", hint: "git branch -m relay another-name"},
+		"branch relay-tasks":    {given: `git branch relay-tasks; git pack-refs --all`, reason: "a branch named relay-tasks,", hint: "git branch -m relay-tasks another-name"},
+		"branches below":        {given: `git branch relay/x; git branch relay-tasks/x/y`},
+		"submodule":             {given: submodule, reason: "submodule lib/in ner is checked out", hint: "relay work --isolation none, or set relay.isolation: none"},
+		"submodule not fetched": {given: submodule + `git submodule --quiet deinit --all`},
+		"odd .gitmodules":       {given: `printf '[submodule "x"]\npath = ../../etc\n[submodule "y"]\n' > .gitmodules`},
+		"broken .gitmodules":    {given: `printf '[[[' > .gitmodules`},
+		"pointers":              {given: `echo '* filter=lfs' > .gitattributes`},
+		"lfs that is not there": {given: `echo '* filter=lfs' > .gitattributes; git config filter.lfs.required true`, reason: "git-lfs, which is not installed", hint: "install git-lfs"},
+		"lfs done without":      {given: `echo '* filter=lfs' > .gitattributes; echo > a; git add -A; git commit -qm x; git config filter.lfs.required true; git config filter.lfs.process 'nosuchprog x'; git config filter.lfs.smudge nosuchprog; git config filter.lfs.required false && git config filter.lfs.process ""`},
+		"lfs for nothing here":  {given: `git config filter.lfs.required true`},
+		"lfs below": {given: `mkdir sub; echo '*.bin filter=lfs' > sub/.gitattributes; echo x > sub/a.bin; git add -A; git commit -qm x; git config filter.lfs.required true; git config filter.lfs.process nosuchprog`,
+			reason: "git cannot write sub/a.bin into a worktree, because its filter lfs fails: git cat-file: fatal: sub/a.bin: smudge filter lfs failed", hint: "install what filter.lfs in git config names, or set relay.isolation: none"},
+		"a filter that fails": {given: crypt + `git config filter.crypt.required true`,
+			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: fatal: b.bin: smudge filter crypt failed", hint: "install what filter.crypt in git config names, or set relay.isolation: none"},
+		"a filter of the user's own attributes": {given: crypt + `git config filter.crypt.required true; git mv .gitattributes own; git commit -qam own; git config core.attributesFile own`,
+			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: fatal: b.bin: smudge filter crypt failed", hint: "install what filter.crypt in git config names, or set relay.isolation: none"},
+		"a filter that need not work": {given: crypt},
+		"a filter that works":         {given: crypt + `git config filter.crypt.required true; git config filter.crypt.smudge cat`},
+		"a filter for nothing":        {given: crypt + `git config filter.crypt.required true; git rm -q *.bin`},
+		"a filter nobody has set up":  {given: `echo '* filter=crypt' > .gitattributes; git add -A; git commit -qm x`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath("git-lfs"); err == nil && strings.Contains(c.hint, "git-lfs") {
+				t.Skip("git-lfs is here")
+			}
+			l := repotest.New(t)
+			l.Sh(c.given)
+			err := CheckRepository(t.Context(), l.Open())
+			var refused *text.RefusedError
+			switch {
+			case c.reason == "" && err != nil:
+				t.Error(err)
+			case c.reason != "" && (!errors.As(err, &refused) || !strings.Contains(refused.Reason, c.reason) || !strings.Contains(refused.Hint, c.hint)):
+				t.Errorf("got %v, want %q and %q", err, c.reason, c.hint)
+			}
+		})
+	}
+}
+
+func TestOldGit(t *testing.T) {
+	t.Parallel()
+	for version, enough := range map[string]bool{
+		"2.37.9": false, "1.9.1": false, "2.9.0": false, "2.38.0": true, "2.39.5 (Apple Git-154)": true, "2.45.1.windows.1": true, "3.0.0": true, "2.50.GIT": true, "unknown": true,
+	} {
+		if newEnough(version) != enough {
+			t.Errorf("%s: %t", version, !enough)
+		}
+	}
+}
+
+func TestUnsuitedWithoutACommit(t *testing.T) {
+	t.Parallel()
+	empty := &repotest.Repo{T: t, Root: filepath.Join(t.TempDir(), "empty")}
+	empty.Write("x", "")
+	empty.Git("init", "-q")
+	err := CheckRepository(t.Context(), empty.Open())
+	if want := (text.RefusedError{Reason: "this repository has no commit yet, from which tasks could begin", Hint: "git add -A && git commit --allow-empty -m Begin, then relay work"}); err == nil || err.Error() != want.Reason {
+		t.Errorf("got %v, want %+v", err, want)
+	}
+}

@@ -1,0 +1,272 @@
+// Package userfiles knows what in a checkout is the user's and in no commit: untracked, ignored and hidden files, the stash,
+// and how all of it was when a run began.
+package userfiles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor"
+)
+
+// Set names what in a checkout is the user's own: untracked and ignored files and folders that were there before the run,
+// which are never committed and never removed, and tracked files that git was told not to look at.
+// In methods that take a [gitcmd.Runner] it is that of the checkout.
+type Set struct {
+	own    map[string]bool // paths; of folders with a slash at the end
+	hidden map[string]bool // nil: not known
+}
+
+// Unstage takes the user's own untracked files out of the index again: an agent that stages everything there is
+// would have relay commit them.
+func (u *Set) Unstage(ctx context.Context, run gitcmd.Runner) error {
+	if len(u.own) == 0 {
+		return nil
+	}
+	out, err := run.Git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z")
+	if err != nil {
+		return err
+	}
+	staged := u.among(out)
+	if len(staged) == 0 {
+		return nil
+	}
+	_, err = run.Git(ctx, strings.NewReader(strings.Join(staged, "\x00")), "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+	return err
+}
+
+// Release takes the user's own untracked files out of the index when commit does not have them: git then leaves
+// them where they are when the commits are put back that an agent had put them into.
+func (u *Set) Release(ctx context.Context, run gitcmd.Runner, commit string) error {
+	out, err := run.Git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z", commit, "--")
+	if err != nil {
+		return err
+	}
+	added := u.among(out)
+	return flag(ctx, run, "--force-remove", added)
+}
+
+// Record takes note of what is the user's own: files that are not tracked, ignored ones among them (an agent that
+// rewrites .gitignore would have them committed), and changes that git was told not to look at.
+func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
+	var said bytes.Buffer
+	call := gitcmd.Writing(gitcmd.StatusAll()...)
+	call.Stderr = &said
+	out, err := run.Run(ctx, call)
+	if err != nil {
+		return err
+	}
+	u.own = make(map[string]bool)
+	for _, folder := range gitcmd.ClosedFolders(said.String()) {
+		u.own[folder] = true
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if p, ok := strings.CutPrefix(entry, "?? "); ok {
+			u.own[p] = true
+		} else if p, ok := strings.CutPrefix(entry, "!! "); ok {
+			u.own[p] = true
+		}
+	}
+	assumed, skipped, err := flagged(ctx, run)
+	u.hidden = make(map[string]bool)
+	for _, p := range append(assumed, skipped...) {
+		u.hidden[p] = true
+	}
+	return err
+}
+
+// Has reports whether a path is the user's own, or below a folder that is.
+func (u *Set) Has(p string) bool {
+	if u.own[p] {
+		return true
+	}
+	for at, b := range []byte(p) {
+		if b == '/' && u.own[p[:at+1]] {
+			return true
+		}
+	}
+	return false
+}
+
+// flagged lists tracked files that git was told not to look at, and that are there.
+func flagged(ctx context.Context, run gitcmd.Runner) (assumed, skipped []string, err error) {
+	out, err := run.Git(ctx, nil, "ls-files", "-v", "-z")
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		tag, p, ok := strings.Cut(entry, " ")
+		if !ok {
+			continue
+		}
+		if tag >= "a" {
+			assumed = append(assumed, p)
+		}
+		if strings.EqualFold(tag, "S") && there(run.Repo, p) {
+			skipped = append(skipped, p)
+		}
+	}
+	return assumed, skipped, err
+}
+
+// Hidden lists tracked files that are there and that git was told not to look at, in either way.
+func Hidden(ctx context.Context, repo *reanchor.Git) ([]string, error) {
+	assumed, skipped, err := flagged(ctx, gitcmd.Runner{Repo: repo})
+	return append(assumed, skipped...), err
+}
+
+// CoverHidden protects the user's own hidden changes from git reset, which heeds only one of the two ways to hide
+// them. The function it returns ends that.
+func (u *Set) CoverHidden(ctx context.Context, run gitcmd.Runner) (uncover func() error, err error) {
+	nothing := func() error { return nil }
+	if u.hidden != nil && len(u.hidden) == 0 {
+		return nothing, nil
+	}
+	assumed, _, err := flagged(ctx, run)
+	assumed = slices.DeleteFunc(assumed, func(p string) bool { return u.hidden != nil && !u.hidden[p] })
+	if err != nil || len(assumed) == 0 {
+		return nothing, err
+	}
+	flag := func(name string) error { return flag(ctx, run, name, assumed) }
+	return func() error { return flag("--no-skip-worktree") }, flag("--skip-worktree")
+}
+
+func flag(ctx context.Context, run gitcmd.Runner, name string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := run.Git(ctx, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), "update-index", name, "-z", "--stdin")
+	return err
+}
+
+// Unhide has git look again at what an attempt told it not to look at: a change that is hidden so would help the
+// checks to pass and be in no commit.
+func (u *Set) Unhide(ctx context.Context, run gitcmd.Runner) error {
+	if u.hidden == nil {
+		return nil
+	}
+	assumed, skipped, err := flagged(ctx, run)
+	if err != nil {
+		return err
+	}
+	users := func(p string) bool { return u.hidden[p] }
+	err = flag(ctx, run, "--no-assume-unchanged", slices.DeleteFunc(assumed, users))
+	return errors.Join(err, flag(ctx, run, "--no-skip-worktree", slices.DeleteFunc(skipped, users)))
+}
+
+func there(repo *reanchor.Git, path string) bool {
+	_, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(path)))
+	return err == nil
+}
+
+// among returns the user's own among paths that git printed with -z.
+func (u *Set) among(printed []byte) []string {
+	var found []string
+	for path := range strings.SplitSeq(string(printed), "\x00") {
+		if path != "" && u.Has(path) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// Clear takes whatever is there for an attempt's work.
+func (u *Set) Clear() { u.own, u.hidden = make(map[string]bool), make(map[string]bool) }
+
+// HideNothing takes whatever is hidden from git for an attempt's doing: nothing is the user's own here.
+func (u *Set) HideNothing() { u.hidden = make(map[string]bool) }
+
+// Inherit takes over what is known to be the user's own from the same checkout, opened before.
+func (u *Set) Inherit(from *Set) { u.own, u.hidden = from.own, from.hidden }
+
+// Remove removes what was there before the attempt, as far as it can be removed.
+func (u *Set) Remove(repo *reanchor.Git) {
+	root, err := os.OpenRoot(repo.Root())
+	if err != nil {
+		return
+	}
+	for p := range u.own {
+		_ = root.RemoveAll(filepath.FromSlash(strings.TrimSuffix(p, "/")))
+	}
+	_ = root.Close()
+}
+
+// Save writes down what is the user's own, for a run that has to bring this one to its end. Names are bytes,
+// with a NUL behind each: JSON would change those that are no text.
+func (u *Set) Save(file string) error {
+	var list bytes.Buffer
+	for path := range u.own {
+		list.WriteString(path)
+		list.WriteByte(0)
+	}
+	list.WriteString(listEnd)
+	return os.WriteFile(file, list.Bytes(), 0o600)
+}
+
+// listEnd ends a whole list: no path is empty.
+const listEnd = "\x00\x00"
+
+// Load reads what Save of an earlier run has written. When that is gone, everything that is there and not
+// tracked counts as the user's: nothing of theirs may be taken for an agent's.
+func (u *Set) Load(ctx context.Context, run gitcmd.Runner, file string) error {
+	var list []byte
+	info, err := os.Lstat(file)
+	if err == nil && !info.Mode().IsRegular() { // an agent has put something else there
+		err = fs.ErrNotExist
+	}
+	if err == nil {
+		list, err = os.ReadFile(file)
+	}
+	list, whole := bytes.CutSuffix(list, []byte(listEnd))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !whole {
+		err = u.Record(ctx, run)
+		u.hidden = nil
+		return err
+	}
+	u.own, u.hidden = make(map[string]bool), nil
+	for path := range strings.SplitSeq(string(list), "\x00") {
+		if path != "" {
+			u.own[path] = true
+		}
+	}
+	return err
+}
+
+// Altered lists files that were there before an attempt, or are in folders that were, and that it has changed since then
+// without committing them: those by name, and what is not ignored any more.
+func (u *Set) Altered(ctx context.Context, run gitcmd.Runner, since time.Time) ([]string, error) {
+	newer := func(p string) bool {
+		info, err := os.Lstat(filepath.Join(run.Repo.Root(), filepath.FromSlash(p)))
+		return err == nil && info.Mode().IsRegular() && info.ModTime().After(since)
+	}
+	if len(u.own) == 0 {
+		return nil, nil
+	}
+	var altered []string
+	for p := range u.own {
+		if newer(p) {
+			altered = append(altered, p)
+		}
+	}
+	if len(altered) > 0 {
+		out, err := run.Git(ctx, nil, append([]string{"ls-files", "-z", "--"}, altered...)...)
+		if err != nil {
+			return nil, err
+		}
+		committed := strings.Split(string(out), "\x00")
+		altered = slices.DeleteFunc(altered, func(p string) bool { return slices.Contains(committed, p) })
+	}
+	out, err := run.Git(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		if p != "" && !u.own[p] && u.Has(p) && newer(p) {
+			altered = append(altered, p)
+		}
+	}
+	slices.Sort(altered)
+	return altered, err
+}

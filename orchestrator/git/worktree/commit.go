@@ -1,0 +1,125 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+)
+
+// CommitLeftovers commits what an attempt left uncommitted, and returns the head that has it: every change of a tracked
+// file, and the untracked files that takes reports. A nil takes means all of them: the tree is exactly that head then.
+func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
+	if err := errors.Join(w.permit(ctx), w.User.Unhide(ctx, w.Runner())); err != nil {
+		return "", err
+	}
+	w.stage = staging{run: w.Runner()}
+	if err := w.stage.addChanged(ctx); err != nil {
+		return "", err
+	}
+	if err := w.addFresh(ctx, takes); err != nil {
+		return "", err
+	}
+	if err := errors.Join(w.stage.stageRefused(ctx), w.User.Unstage(ctx, w.Runner())); err != nil {
+		return "", err
+	}
+	if none, err := w.nothingStaged(ctx); err != nil || none {
+		return w.headUnless(ctx, err)
+	}
+	if len(w.stage.refused) > 0 {
+		if err := w.commitIndex(ctx, message); err != nil {
+			return "", err
+		}
+		return w.Head(ctx)
+	}
+	// Not by stdin: what it reads of a relay that is killed is an empty message.
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	args = append(args, "commit", "--quiet", "--no-verify", "--allow-empty-message", "--message="+message)
+	if _, err := w.git(ctx, nil, args...); err != nil {
+		return "", err
+	}
+	return w.Head(ctx)
+}
+
+// addFresh stages the new files that takes reports, or all. What git does not take (a file that cannot be read, a name
+// that it refuses) is left where it is, and so is a repository: of that a commit would have the name only.
+func (w *Tree) addFresh(ctx context.Context, takes func(path string) bool) error {
+	list := func() ([]string, error) {
+		fresh, err := w.untracked(ctx)
+		if takes != nil {
+			fresh = slices.DeleteFunc(fresh, func(p string) bool { return !strings.HasSuffix(p, "/") && !takes(p) })
+		}
+		return fresh, err
+	}
+	fresh, err := list()
+	if err != nil {
+		return err
+	}
+	inner := func(p string) bool { return strings.HasSuffix(p, "/") }
+	for _, p := range fresh {
+		if inner(p) {
+			w.Leave(p)
+		}
+	}
+	if fresh = slices.DeleteFunc(fresh, inner); len(fresh) == 0 {
+		return nil
+	}
+	refused := w.stage.add(ctx, fresh)
+	if refused == nil {
+		return nil
+	}
+	still, err := w.stage.addAllBut(ctx, refused, list, func(paths []string) error { return w.stage.add(ctx, paths, "--ignore-errors") })
+	if err == nil {
+		w.Leave(still...)
+	}
+	return err
+}
+
+// identity lets relay commit where nobody has told git a name.
+func (w *Tree) identity(ctx context.Context) []string {
+	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
+		return nil
+	}
+	return gitcmd.Nameless()
+}
+
+// commitIndex commits the index as git commit does, but looks at no file: it would have to pass them through the filters
+// that refuse them.
+func (w *Tree) commitIndex(ctx context.Context, message string) error {
+	tree, err := w.git(ctx, nil, "write-tree")
+	if err != nil {
+		return err
+	}
+	head, err := w.Head(ctx)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", head, "-m", message, strings.TrimSpace(string(tree)))...)
+	if err != nil {
+		return err
+	}
+	_, err = w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", strings.TrimSpace(string(made)), head)
+	return err
+}
+
+// Refused says in git's words why it does not take files as their filters or encodings want them, by path. They are
+// committed as they are.
+func (w *Tree) Refused() map[string]error { return w.stage.refused }
+
+// Untaken lists tracked paths at which an attempt has left what git does not take: a commit would have what was there
+// before.
+func (w *Tree) Untaken() []string { return w.stage.untaken }
+
+// files returns those of paths at which a file stands: it is in no commit.
+func (w *Tree) files(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		info, err := os.Lstat(filepath.Join(w.Repo.Root(), filepath.FromSlash(p)))
+		return errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular()
+	})
+}

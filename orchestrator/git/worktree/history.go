@@ -1,0 +1,79 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor"
+)
+
+// Peel returns the commit below those that relay itself made for an attempt.
+func Peel(ctx context.Context, repo *reanchor.Git, head, message string) (string, error) {
+	for {
+		out, err := repo.Run(ctx, gitcmd.Writing("log", "-1", "--format=%P%x00%B", head, "--"))
+		if err != nil {
+			return "", err
+		}
+		parents, body, _ := strings.Cut(string(out), "\x00")
+		parent, _, _ := strings.Cut(parents, " ")
+		if parent == "" || strings.TrimSpace(body) != strings.TrimSpace(message) {
+			return head, nil
+		}
+		head = parent
+	}
+}
+
+// BringBack puts an attempt's work that was kept into the checkout again, if it is there and nothing is in its way.
+func (w *Tree) BringBack(ctx context.Context, head, kept string) (string, error) {
+	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
+		return head, nil // somebody is at work here
+	}
+	if _, err := w.git(ctx, nil, "merge", "--quiet", "--ff-only", "--no-autostash", "--", kept); err != nil {
+		return head, nil // files that would be overwritten, or a history that does not follow
+	}
+	return kept, nil
+}
+
+// AttemptTrailer marks commits that relay made itself, and those that landed.
+const AttemptTrailer = "Relay-Attempt: "
+
+// CommitTimes returns the committer times of base..head in seconds since 1970, without commits that relay made itself.
+func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]int64, error) {
+	out, err := repo.Run(ctx, gitcmd.Writing("log", "--format=%ct", "--invert-grep", "--grep=^"+AttemptTrailer, base+".."+head, "--"))
+	if err != nil {
+		return nil, err
+	}
+	var times []int64
+	for _, line := range bytes.Fields(out) {
+		var t int64
+		if _, err := fmt.Sscan(string(line), &t); err != nil {
+			return nil, fmt.Errorf("git log: %w", err)
+		}
+		times = append(times, t)
+	}
+	return times, nil
+}
+
+// ResumeWork makes the files what they are in commit from, without moving a branch: a relay that is killed in between has
+// lost nothing, and finds no commit that is nobody's.
+func (w *Tree) ResumeWork(ctx context.Context, base, from string) (bool, error) {
+	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
+		return false, gitcmd.Unasked(err) // somebody has removed it
+	}
+	if follows, err := w.Contains(ctx, base, from); err != nil || !follows {
+		return false, err
+	}
+	if head, err := w.Head(ctx); err != nil || head != base {
+		return false, err
+	}
+	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
+		return false, gitcmd.Unasked(err) // somebody is at work here
+	}
+	if _, err := w.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", from); err != nil {
+		return false, gitcmd.Unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
+	}
+	return true, nil
+}

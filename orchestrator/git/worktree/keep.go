@@ -1,0 +1,95 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor"
+)
+
+// Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
+func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
+	return w.point(ctx, ref, commit, func() ([]string, error) { return nil, nil })
+}
+
+// Salvage is Keep for a name that another ledger of the epic may have used: what is there and not in the commit stays
+// reachable as aside.
+func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
+	err = w.point(ctx, ref, commit, func() ([]string, error) {
+		was, err := w.home().Ref(ctx, ref)
+		switch {
+		case err != nil: // it leads nowhere
+			return nil, nil
+		case was == "":
+			return []string{strings.Repeat("0", len(commit))}, nil
+		}
+		if held, err := w.Contains(ctx, was, commit); err != nil || held {
+			return []string{was}, err
+		}
+		aside = gitcmd.MovedRefs + was
+		_, err = w.home().Run(ctx, gitcmd.Writing("update-ref", "-m", gitcmd.KeptMessage, "--", aside, was))
+		return []string{was}, err
+	})
+	return aside, err
+}
+
+// point writes a ref, which must be at the value that expect returns, if it returns one.
+func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]string, error)) error {
+	release, err := gitcmd.LockRepository(ctx, w.home())
+	if err != nil {
+		return err
+	}
+	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
+		was, looking := expect()
+		if err = looking; err != nil {
+			break
+		}
+		if err = w.write(ctx, ref, commit, was); err == nil || ctx.Err() != nil {
+			break
+		}
+		if making := errors.Join(gitcmd.Unlatch(w.home(), ref), gitcmd.ClearRef(ctx, w.home(), ref)); making != nil {
+			err = errors.Join(err, making)
+			break
+		}
+	}
+	return errors.Join(err, release())
+}
+
+// write writes a ref of the user's repository that must be at the value was, if one is given.
+func (w *Tree) write(ctx context.Context, ref, commit string, was []string) error {
+	if w.Bring != nil {
+		return w.Bring(ctx, commit, ref)
+	}
+	_, err := w.git(ctx, nil, append([]string{"update-ref", "--no-deref", "-m", gitcmd.KeptMessage, "--", ref, commit}, was...)...)
+	return err
+}
+
+// home is the repository in which work is kept.
+func (w *Tree) home() *reanchor.Git {
+	if w.Home != nil {
+		return w.Home
+	}
+	return w.Repo
+}
+
+// Follow moves the branch of a slot to a commit that relay has made of what is on it.
+func (w *Tree) Follow(ctx context.Context, commit string) error {
+	_, err := w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "--", w.Branch, commit)
+	return err
+}
+
+// keepTries bounds how often a ref is written that git could not write.
+const keepTries = 3
+
+// Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
+func (w *Tree) Detach(ctx context.Context, commit string) {
+	if commit != "" && w.Home != nil { // a slot has its refs in files
+		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), gitcmd.HeadFile), []byte(commit+"\n"), 0o644)
+	} else if commit != "" {
+		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
+	}
+}

@@ -1,0 +1,77 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+)
+
+// PutBack has the files of a commit that protected covers be again what the commit has, and returns those that were not.
+func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
+	changed, err := w.Differing(ctx, commit, protected)
+	if err != nil || len(changed) == 0 {
+		return nil, err
+	}
+	return changed, w.checkout(ctx, commit, changed)
+}
+
+// Differing lists the files of a commit that protected covers and that are not what the commit has.
+func (w *Tree) Differing(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
+	return w.differing(ctx, commit, "a", protected) // all but added
+}
+
+func (w *Tree) differing(ctx context.Context, commit, filter string, protected func(path string) bool) ([]string, error) {
+	if _, err := os.Lstat(filepath.Join(w.Repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) { // without one all files differ
+		if _, err := w.git(ctx, nil, "read-tree", "HEAD"); err != nil {
+			return nil, err
+		}
+	}
+	call := gitcmd.Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
+	call.Limit = gitcmd.MaxPrinted
+	out, err := w.Repo.Run(ctx, call)
+	paths := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
+	return gitcmd.Unconverted(ctx, w.Repo, commit, paths), err
+}
+
+func (w *Tree) checkout(ctx context.Context, commit string, paths []string) error {
+	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")), "checkout", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", commit)
+	return err
+}
+
+// Withdraw takes every change since a commit back of what protected covers, new files as well, and commits that.
+func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
+	added, err := w.differing(ctx, commit, "A", protected)
+	if err == nil && len(added) > 0 {
+		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")), "rm", "--quiet", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+	}
+	if err == nil {
+		_, err = w.PutBack(ctx, commit, protected)
+	}
+	if err != nil {
+		return "", err
+	}
+	return w.CommitLeftovers(ctx, message, func(string) bool { return false })
+}
+
+// Lay writes those of paths that a commit has into the checkout, and removes the others; the index stays as it is.
+func (w *Tree) Lay(ctx context.Context, commit string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	args := append([]string{"ls-tree", "-r", "--name-only", "-z", commit, "--"}, paths...)
+	out, err := w.git(ctx, nil, args...)
+	if err != nil {
+		return err
+	}
+	there := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if err := w.Discard(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return slices.Contains(there, p) })); err != nil || len(out) == 0 {
+		return err
+	}
+	_, err = w.git(ctx, strings.NewReader(strings.Join(there, "\x00")), "restore", "--worktree", "--source="+commit, "--pathspec-from-file=-", "--pathspec-file-nul")
+	return err
+}
