@@ -9,90 +9,25 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
 )
-
-// Kinds of words in a shell command: what runs a file given to it, what stands before a command, and what ends one.
-var (
-	interpreter = regexp.MustCompile(`^(sh|bash|dash|zsh|ksh|source|\.|node|bun|deno|ruby|perl|php|python[0-9.]*)$`)
-	prefix      = regexp.MustCompile(`^(exec|env|time|nice|nohup|command|timeout|!|if|then|else|elif|while|until|do|\{|[0-9.]+[smh]?|[A-Za-z_]\w*=.*)$`)
-	separators  = regexp.MustCompile("\n|&&|\\|\\||[;|&()`]")
-)
-
-// ruled are programs that decide by what stands in a file of a certain name, wherever it is.
-var ruled = []struct{ program, files *regexp.Regexp }{
-	{regexp.MustCompile(`^g?make$`), regexp.MustCompile(`^(GNUm|m|M)akefile$`)},
-	{regexp.MustCompile(`^(npm|npx|yarn|pnpm|bun|jest|vitest|mocha)$`), regexp.MustCompile(`^(package\.json|(jest|vitest|vite)\.config\.\w+|\.mocharc\.\w+)$`)},
-	{regexp.MustCompile(`^(pytest|py\.test|tox|nox)$`), regexp.MustCompile(`^(pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py)$`)},
-	{regexp.MustCompile(`^cargo$`), regexp.MustCompile(`^(Cargo\.toml|build\.rs)$`)},
-	{regexp.MustCompile(`^(mvnw?|gradlew?)$`), regexp.MustCompile(`^(pom\.xml|(build|settings)\.gradle(\.kts)?)$`)},
-	{regexp.MustCompile(`^(just|rake)$`), regexp.MustCompile(`^([jJ]ustfile|Rakefile)$`)},
-}
-
-// command is what an acceptance command hangs on, as far as its text says it.
-type command struct {
-	scripts []string         // files it runs
-	files   []*regexp.Regexp // names of files its programs go by
-	words   []string
-}
-
-// readCommand finds the scripts in a shell command. It is no parser of the shell: what it misses is not told of.
-func readCommand(run string) command {
-	var c command
-	text := separators.ReplaceAllString(strings.NewReplacer(`"`, "", "'", "").Replace(run), " ; ")
-	begins, script := true, false // whether the next word is a program, or a file for the one before it
-	for _, word := range strings.Fields(text) {
-		c.words = append(c.words, word)
-		for _, r := range ruled {
-			if r.program.MatchString(path.Base(word)) {
-				c.files = append(c.files, r.files)
-			}
-		}
-		switch {
-		case word == ";":
-			begins, script = true, false
-		case begins && prefix.MatchString(word):
-		case begins:
-			c.scripts = append(c.scripts, globs.CleanPath(word))
-			begins, script = false, interpreter.MatchString(path.Base(word))
-		case script && strings.HasPrefix(word, "-"):
-			begins, script = strings.HasSuffix(word, "c"), word != "-m" && !strings.HasSuffix(word, "c")
-		case script:
-			c.scripts = append(c.scripts, globs.CleanPath(word))
-			script = false
-		}
-	}
-	return c
-}
-
-// runs reports whether a file is one of the command's scripts, in the root or in a folder that the command names.
-func (c *command) runs(p string) bool {
-	return slices.ContainsFunc(c.scripts, func(s string) bool {
-		return s == p || slices.ContainsFunc(c.words, func(dir string) bool { return path.Join(dir, s) == p })
-	})
-}
-
-// goesBy reports whether a program of the command reads a file of that name.
-func (c *command) goesBy(name string) bool {
-	return slices.ContainsFunc(c.files, func(r *regexp.Regexp) bool { return r.MatchString(name) })
-}
 
 // checksKept tells of changed files that decide what the checks say, other than by being what they test: a script they run,
 // or one of those their programs go by. One that is new decides nothing that was there, unless it takes the place of
 // another; one that the task names is the task.
 func (c *checkout) checksKept(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
 	checks := slices.Concat(a.Task.Checks, c.o.Epic.Checks)
-	commands := make([]command, len(checks))
+	commands := make([]evidence.Command, len(checks))
 	for i := range checks {
-		commands[i] = readCommand(checks[i].Run)
+		commands[i] = evidence.ParseCommand(checks[i].Run)
 	}
 	f.decisive = nil
 	for _, n := range names {
@@ -101,11 +36,11 @@ func (c *checkout) checksKept(ctx context.Context, a engine.Attempt, names []rea
 			continue
 		}
 		byName := !isTest(p) // else it decides as the script of a check only: what tests say is looked at as such
-		at := slices.IndexFunc(commands, func(d command) bool {
+		at := slices.IndexFunc(commands, func(d evidence.Command) bool {
 			if n.Code == "A" {
-				return byName && d.goesBy(path.Base(p)) && c.displaces(&d, p, names)
+				return byName && d.Reads(path.Base(p)) && c.displaces(&d, p, names)
 			}
-			return d.runs(p) || byName && (d.goesBy(path.Base(p)) || d.goesBy(path.Base(n.Path)))
+			return d.Runs(p) || byName && (d.Reads(path.Base(p)) || d.Reads(path.Base(n.Path)))
 		})
 		if at < 0 {
 			continue
@@ -127,8 +62,8 @@ func (c *checkout) checksKept(ctx context.Context, a engine.Attempt, names []rea
 // runs, or a file that its programs go by.
 func (g *workspace) decides(t *epic.Task, p string) bool {
 	return isTest(p) || slices.ContainsFunc(slices.Concat(t.Checks, g.o.Epic.Checks), func(check epic.Check) bool {
-		c := readCommand(check.Run)
-		return c.runs(p) || c.goesBy(path.Base(p)) || slices.Contains(c.words, p)
+		c := evidence.ParseCommand(check.Run)
+		return c.Runs(p) || c.Reads(path.Base(p)) || slices.Contains(c.Words, p)
 	})
 }
 
@@ -143,11 +78,11 @@ func namesChange(t *epic.Task, n reanchor.Change) bool {
 }
 
 // displaces reports whether a new file stands beside an older one that the same programs go by.
-func (c *checkout) displaces(d *command, p string, names []reanchor.Change) bool {
+func (c *checkout) displaces(d *evidence.Command, p string, names []reanchor.Change) bool {
 	beside, err := os.ReadDir(filepath.Join(c.repo.Root(), filepath.FromSlash(path.Dir(p))))
 	return err == nil && slices.ContainsFunc(beside, func(e fs.DirEntry) bool {
 		other := path.Join(path.Dir(p), e.Name())
-		return d.goesBy(e.Name()) && !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == other && n.Code == "A" })
+		return d.Reads(e.Name()) && !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == other && n.Code == "A" })
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"relay/epic"
 	"relay/epic/globs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -196,7 +197,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *state) (checkResul
 		f.Fail(attempts.Check, attempts.TestFailure, check.Name+" "+tooMuch(ended.Flooded, t.checkWall(check.Check)))
 	case run.ExitCode != 0:
 		f.Fail(attempts.Check, attempts.TestFailure, check.Name+": "+runners.DescribeExit(ended.Exit))
-		if strings.Contains(check.Run, lacks(run).name) { // what only scripts call may be the agent's own
+		if strings.Contains(check.Run, evidence.FindMissing(run).Name) { // what only scripts call may be the agent's own
 			t.cannotRun(ctx, t.a, check, run, f)
 		}
 	}

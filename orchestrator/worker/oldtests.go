@@ -12,6 +12,7 @@ import (
 	"relay/epic"
 	"relay/epic/globs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/evidence"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -77,13 +78,13 @@ func (c *checkout) onlyMore(ctx context.Context, a engine.Attempt, n reanchor.Ch
 	if n.Code != "M" || !isTest(n.Path) {
 		return false, nil
 	}
-	var count tally
+	var count evidence.AssertionDiff
 	more := true
 	err := c.changedLines(ctx, a.Base, f.Head, []string{n.Path}, func(line string) {
-		count.line(line)
+		count.Line(line)
 		more = more && line[0] != '-' && !endsEarly.MatchString(line)
 	})
-	return more && err == nil && count.issue() == "", ctx.Err()
+	return more && err == nil && count.Issue() == "", ctx.Err()
 }
 
 // checkScripts lists the scripts that the checks run, by names of such, and what these read in, as the base has them.
@@ -95,11 +96,11 @@ func (c *checkout) checkScripts(ctx context.Context, a engine.Attempt) []string 
 		}
 	}
 	for _, check := range slices.Concat(a.Task.Checks, c.o.Epic.Checks) {
-		d := readCommand(check.Run)
-		for _, s := range d.scripts {
+		d := evidence.ParseCommand(check.Run)
+		for _, s := range d.Scripts {
 			if checkName.MatchString(s) && strings.ContainsAny(s, "./") {
 				add(s)
-				for _, dir := range d.words {
+				for _, dir := range d.Words {
 					if strings.HasSuffix(dir, "/") || !strings.Contains(path.Base(dir), ".") && !strings.HasPrefix(dir, "-") {
 						add(path.Join(dir, s))
 					}

@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/evidence"
 	"relay/reanchor"
 )
 
@@ -25,16 +26,16 @@ func (g *workspace) remedy(ctx context.Context, check numbered, run attempts.Che
 	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
 		s.dirs = append(s.dirs, path.Clean(m[1]))
 	}
-	what := lacks(run)
+	what := evidence.FindMissing(run)
 	why := ""
-	switch what.kind {
-	case missingProgram:
+	switch what.Kind {
+	case evidence.MissingProgram:
 		if !strings.Contains(check.Run, "PATH=") {
-			why = s.program(what.name)
+			why = s.program(what.Name)
 		}
-	case missingFile, notExecutable:
+	case evidence.MissingFile, evidence.NotExecutable:
 		why = s.file(what)
-	case missingModule, missingTool:
+	case evidence.MissingModule, evidence.MissingTool:
 		why = s.module(what)
 	}
 	if why == "" {
@@ -81,10 +82,10 @@ func (s search) install(name, manifest string) string {
 }
 
 // file is about one that is not there, or not executable.
-func (s search) file(what missing) string {
-	name := s.inside(what.name)
+func (s search) file(what evidence.Missing) string {
+	name := s.inside(what.Name)
 	if path.IsAbs(name) {
-		if what.kind == missingFile && !exists(name) {
+		if what.Kind == evidence.MissingFile && !exists(name) {
 			return name + " is not on this machine: install it, or change the check"
 		}
 		return ""
@@ -95,12 +96,12 @@ func (s search) file(what missing) string {
 		case s.declared(in):
 			return ""
 		case s.committed(in):
-			if what.kind == notExecutable {
+			if what.Kind == evidence.NotExecutable {
 				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
 			}
 			return "" // an interpreter of another folder, or some file that it names
 		case s.users(in) && !s.apart:
-			if what.kind == notExecutable {
+			if what.Kind == evidence.NotExecutable {
 				return in + " is not executable: chmod +x " + in
 			}
 			return ""
@@ -139,9 +140,9 @@ func (s search) ignored(in string) string {
 }
 
 // module is about a package of node or python.
-func (s search) module(what missing) string {
+func (s search) module(what evidence.Missing) string {
 	for _, dir := range s.dirs {
-		pkg := packageOf(what.name)
+		pkg := packageOf(what.Name)
 		if in := path.Join(dir, "node_modules", pkg); s.users(in) && s.apart {
 			return s.ignored(in)
 		} else if s.users(in) {
@@ -150,12 +151,12 @@ func (s search) module(what missing) string {
 		if file := path.Join(dir, "package.json"); strings.Contains(s.text(file), `"`+pkg+`":`) {
 			return s.install(pkg, file)
 		}
-		if why := s.required(dir, what.name); why != "" {
+		if why := s.required(dir, what.Name); why != "" {
 			return why
 		}
 	}
-	if what.kind == missingTool && slices.Contains(pythonTools, what.name) {
-		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.name, what.name)
+	if what.Kind == evidence.MissingTool && slices.Contains(pythonTools, what.Name) {
+		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.Name, what.Name)
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
@@ -104,7 +105,7 @@ func (f *state) weak(p, was, issue string) {
 	f.Note("tests", was+" "+issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, was+" "+issue)
 	f.weakened = append(f.weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
-	f.Doubtful = f.Doubtful || !strings.HasPrefix(issue, otherThan)
+	f.Doubtful = f.Doubtful || !strings.HasPrefix(issue, evidence.OtherAssertion)
 }
 
 // declared reports whether a task has a path among its files.
@@ -160,11 +161,11 @@ func (c *checkout) holding(ctx context.Context, commit string, changes []reancho
 // testsWeakened notes test files of which assertions were taken away, or that are skipped now.
 func (c *checkout) testsWeakened(ctx context.Context, a engine.Attempt, changed []reanchor.Change, f *state) error {
 	for _, n := range changed[:min(len(changed), maxTestsRead)] {
-		var count tally
+		var count evidence.AssertionDiff
 		was := text.FirstOf(n.From, n.Path)
-		if err := c.changedLines(ctx, a.Base, f.Head, []string{was, n.Path}, count.line); err != nil {
+		if err := c.changedLines(ctx, a.Base, f.Head, []string{was, n.Path}, count.Line); err != nil {
 			f.Note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if issue := count.issue(); issue != "" && (!strings.HasPrefix(issue, otherThan) || !namesTestOf(&a.Task, n)) {
+		} else if issue := count.Issue(); issue != "" && (!strings.HasPrefix(issue, evidence.OtherAssertion) || !namesTestOf(&a.Task, n)) {
 			f.weak(n.Path, was, issue)
 		}
 	}
@@ -185,19 +186,6 @@ func (c *checkout) changedLines(ctx context.Context, base, head string, paths []
 	if err != nil {
 		return err
 	}
-	eachChanged(string(out), hear)
+	evidence.EachChangedLine(string(out), hear)
 	return nil
-}
-
-func eachChanged(diff string, hear func(line string)) {
-	inHunk := false
-	for line := range strings.SplitSeq(diff, "\n") {
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			inHunk = true
-			hear(line)
-		case inHunk && (strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")):
-			hear(line)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package worker
+package evidence
 
 import (
 	"regexp"
@@ -13,14 +13,14 @@ var (
 	number    = regexp.MustCompile(`\d+(\.\d+)?([eE][-+]?\d+)?`)
 )
 
-// slack finds tolerances that a diff has widened: a line that is the same but for a larger number, or a smaller one
+// toleranceDiff finds tolerances that a diff has widened: a line that is the same but for a larger number, or a smaller one
 // where it counts places.
-type slack struct {
+type toleranceDiff struct {
 	was   map[string][]float64 // numbers of removed lines, by the line without them
 	wider int
 }
 
-func (s *slack) removed(line string) {
+func (s *toleranceDiff) removed(line string) {
 	if tolerance.MatchString(line) {
 		if s.was == nil {
 			s.was = make(map[string][]float64)
@@ -29,7 +29,7 @@ func (s *slack) removed(line string) {
 	}
 }
 
-func (s *slack) added(line string) {
+func (s *toleranceDiff) added(line string) {
 	if !tolerance.MatchString(line) {
 		return
 	}

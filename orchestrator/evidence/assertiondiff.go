@@ -1,4 +1,6 @@
-package worker
+// Package evidence reads texts for what they prove: commands for the files they hang on, output for why a command could not run, and
+// diffs for tests that assert less.
+package evidence
 
 import (
 	"fmt"
@@ -17,16 +19,16 @@ var (
 	comment   = regexp.MustCompile(`^[+-]\s*(//|#([^\[!]|$)|/\*|\*[ /]|--|<!--|;|%)`)
 )
 
-// tally counts what a diff takes away from a test.
-type tally struct {
+// AssertionDiff counts what a diff takes away from a test.
+type AssertionDiff struct {
 	tests, asserts, skips int
 	wants                 map[string]int // assertions by what they say: how often one was added less removed
 	block                 bool           // a comment has begun in this part of the diff, and not ended
-	loose                 slack
+	loose                 toleranceDiff
 }
 
-// line counts one removed or added line, or the beginning of another part of the diff.
-func (t *tally) line(line string) {
+// Line counts one removed or added line, or the beginning of another part of the diff.
+func (t *AssertionDiff) Line(line string) {
 	if line[0] == '@' {
 		t.hunk()
 		return
@@ -65,17 +67,18 @@ func (t *tally) line(line string) {
 }
 
 // hunk ends a part of the diff. Where a comment that was begun in it goes on, old lines prove nothing any more.
-func (t *tally) hunk() {
+func (t *AssertionDiff) hunk() {
 	if t.block {
 		t.skips++
 	}
 	t.block = false
 }
 
-const otherThan = "asserts something else than before"
+// OtherAssertion says that a test has as many assertions as before, and others.
+const OtherAssertion = "asserts something else than before"
 
-// issue says how a test proves something else than it did, or is "".
-func (t *tally) issue() string {
+// Issue says how a test asserts something else than before; "": it does not.
+func (t *AssertionDiff) Issue() string {
 	t.hunk()
 	if less := t.less(); less != "" {
 		return "asserts less than before: " + less
@@ -85,13 +88,13 @@ func (t *tally) issue() string {
 		other -= min(n, 0)
 	}
 	if other > 0 {
-		return fmt.Sprintf(otherThan+": %d assertions changed", other)
+		return fmt.Sprintf(OtherAssertion+": %d assertions changed", other)
 	}
 	return ""
 }
 
 // less says what was taken away, or is "".
-func (t *tally) less() string {
+func (t *AssertionDiff) less() string {
 	var said []string
 	if t.asserts < 0 {
 		said = append(said, fmt.Sprintf("%d fewer assertions", -t.asserts))
@@ -106,4 +109,18 @@ func (t *tally) less() string {
 		said = append(said, fmt.Sprintf("tolerance widened %d times", t.loose.wider))
 	}
 	return strings.Join(said, ", ")
+}
+
+// EachChangedLine gives hear each line that a diff removes or adds, and the beginning of each of its parts.
+func EachChangedLine(diff string, hear func(line string)) {
+	inHunk := false
+	for line := range strings.SplitSeq(diff, "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			inHunk = true
+			hear(line)
+		case inHunk && (strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")):
+			hear(line)
+		}
+	}
 }

@@ -1,0 +1,74 @@
+package evidence
+
+import (
+	"path"
+	"regexp"
+	"relay/epic/globs"
+	"slices"
+	"strings"
+)
+
+// Kinds of words in a shell command: what runs a file given to it, what stands before a command, and what ends one.
+var (
+	interpreter = regexp.MustCompile(`^(sh|bash|dash|zsh|ksh|source|\.|node|bun|deno|ruby|perl|php|python[0-9.]*)$`)
+	prefix      = regexp.MustCompile(`^(exec|env|time|nice|nohup|command|timeout|!|if|then|else|elif|while|until|do|\{|[0-9.]+[smh]?|[A-Za-z_]\w*=.*)$`)
+	separators  = regexp.MustCompile("\n|&&|\\|\\||[;|&()`]")
+)
+
+// ruled are programs that decide by what stands in a file of a certain name, wherever it is.
+var ruled = []struct{ program, files *regexp.Regexp }{
+	{regexp.MustCompile(`^g?make$`), regexp.MustCompile(`^(GNUm|m|M)akefile$`)},
+	{regexp.MustCompile(`^(npm|npx|yarn|pnpm|bun|jest|vitest|mocha)$`), regexp.MustCompile(`^(package\.json|(jest|vitest|vite)\.config\.\w+|\.mocharc\.\w+)$`)},
+	{regexp.MustCompile(`^(pytest|py\.test|tox|nox)$`), regexp.MustCompile(`^(pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py)$`)},
+	{regexp.MustCompile(`^cargo$`), regexp.MustCompile(`^(Cargo\.toml|build\.rs)$`)},
+	{regexp.MustCompile(`^(mvnw?|gradlew?)$`), regexp.MustCompile(`^(pom\.xml|(build|settings)\.gradle(\.kts)?)$`)},
+	{regexp.MustCompile(`^(just|rake)$`), regexp.MustCompile(`^([jJ]ustfile|Rakefile)$`)},
+}
+
+// Command is what an acceptance command hangs on, as far as its text says it.
+type Command struct {
+	Scripts []string         // files it runs
+	files   []*regexp.Regexp // names of files its programs go by
+	Words   []string
+}
+
+// ParseCommand finds the scripts in a shell command. It is no parser of the shell: what it misses is not told of.
+func ParseCommand(run string) Command {
+	var c Command
+	text := separators.ReplaceAllString(strings.NewReplacer(`"`, "", "'", "").Replace(run), " ; ")
+	begins, script := true, false // whether the next word is a program, or a file for the one before it
+	for _, word := range strings.Fields(text) {
+		c.Words = append(c.Words, word)
+		for _, r := range ruled {
+			if r.program.MatchString(path.Base(word)) {
+				c.files = append(c.files, r.files)
+			}
+		}
+		switch {
+		case word == ";":
+			begins, script = true, false
+		case begins && prefix.MatchString(word):
+		case begins:
+			c.Scripts = append(c.Scripts, globs.CleanPath(word))
+			begins, script = false, interpreter.MatchString(path.Base(word))
+		case script && strings.HasPrefix(word, "-"):
+			begins, script = strings.HasSuffix(word, "c"), word != "-m" && !strings.HasSuffix(word, "c")
+		case script:
+			c.Scripts = append(c.Scripts, globs.CleanPath(word))
+			script = false
+		}
+	}
+	return c
+}
+
+// Runs reports whether a file is one of the command's scripts, in the root or in a folder that the command names.
+func (c *Command) Runs(p string) bool {
+	return slices.ContainsFunc(c.Scripts, func(s string) bool {
+		return s == p || slices.ContainsFunc(c.Words, func(dir string) bool { return path.Join(dir, s) == p })
+	})
+}
+
+// Reads reports whether a program of the command reads a file of that name.
+func (c *Command) Reads(name string) bool {
+	return slices.ContainsFunc(c.files, func(r *regexp.Regexp) bool { return r.MatchString(name) })
+}

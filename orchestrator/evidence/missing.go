@@ -1,0 +1,84 @@
+package evidence
+
+import (
+	"regexp"
+	"strings"
+
+	"relay/attempts"
+)
+
+// Missing is what a check needed and did not find, so that it could not run at all.
+type Missing struct {
+	Kind MissingKind
+	Name string // as it was printed
+}
+
+// MissingKind says what kind of thing is missing.
+type MissingKind uint8
+
+// What a check can lack.
+const (
+	missingNothing MissingKind = iota
+	MissingProgram             // on the PATH
+	MissingFile                // a path
+	NotExecutable              // a path
+	MissingModule              // of node or python
+	MissingTool                // a python module that was to be run: python -m pytest
+)
+
+// noRun says how programs tell that they could not begin. Those of a shell only count with the exit status of a command
+// that was not found (127) or cannot be run (126), its own or one that make or npm reports.
+var noRun = []struct {
+	kind  MissingKind
+	shell bool
+	form  *regexp.Regexp
+}{
+	{MissingFile, true, regexp.MustCompile(`: (/\S+): bad interpreter: No such file or directory$`)},
+	{NotExecutable, true, regexp.MustCompile(`(?:^|: )([^\s:]+): (?:Permission denied|cannot execute: required file not found|cannot execute binary file: Exec format error)$`)},
+	{MissingProgram, true, regexp.MustCompile(`(?:^|: )([^\s:]+): (?:command )?not found$`)},
+	{MissingProgram, true, regexp.MustCompile(`: command not found: (\S+)$`)},
+	{MissingProgram, true, regexp.MustCompile(`(?:^|: )[‘']?([^\s:’']+)[’']?: No such file or directory$`)},
+	{MissingFile, false, regexp.MustCompile(`^\S*sh: \d+: cannot open ([^\s:]+)(?:: No such file)?$`)},
+	{MissingFile, false, regexp.MustCompile(`: can't open file '([^']+)': \[Errno 2\]`)},
+	{MissingTool, false, regexp.MustCompile(`^\S*python[\d.]*: No module named '?([\w.]+)'?$`)},
+	{MissingModule, false, regexp.MustCompile(`^ModuleNotFoundError: No module named '([\w.]+)'`)},
+	{MissingModule, false, regexp.MustCompile(`Cannot find (?:module|package) '([^']+)'`)},
+}
+
+var shellStatus = regexp.MustCompile(`(?i)\b(?:error|code|status):? 12[67]\b`)
+
+// FindMissing reads from how a check ended what it did not find; the last line that says so counts.
+func FindMissing(run attempts.CheckRun) Missing {
+	if run.ExitCode == 0 {
+		return Missing{}
+	}
+	shell := run.ExitCode == 126 || run.ExitCode == 127 || shellStatus.MatchString(run.Tail)
+	lines := strings.Split(run.Tail, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimRight(lines[i], " \r")
+		for _, n := range noRun {
+			if n.shell && !shell {
+				continue
+			}
+			m := n.form.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			return Missing{n.kind.of(m[1]), m[1]}
+		}
+	}
+	return Missing{}
+}
+
+// of corrects a kind by the name: what has a slash is a path, for a shell and for node.
+func (k MissingKind) of(name string) MissingKind {
+	switch {
+	case k == MissingProgram && strings.Contains(name, "/"):
+		return MissingFile
+	case k == MissingModule && (strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".")):
+		return MissingFile
+	case k == NotExecutable && !strings.Contains(name, "/"):
+		return MissingProgram
+	}
+	return k
+}
