@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -9,9 +10,9 @@ import (
 // are progress, whatever else was printed.
 func repeated(rec TaskRecord, now Receipt) bool {
 	counted := rec.counted()
-	for i := len(counted) - 1; i >= 0; i-- {
-		if counted[i].Charged {
-			before := counted[i].Receipt
+	for _, c := range slices.Backward(counted) {
+		if c.Charged {
+			before := c.Receipt
 			cause := Cause(now)
 			return cause != "" && cause == Cause(before) && !fewerFailed(before, now)
 		}

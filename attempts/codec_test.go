@@ -76,8 +76,10 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(line))
-	for _, s := range []string{`{"landing":{"landed":"a"},"ended":{"landed":"b"}}`, `{"landing":{},"landing":{"head":"x"}}`, `{"landing":null}`, `{"started":{"sealed":"\u0000"}}`, "{}", "", "null", `{"seq":01}`, `{"SEQ":1}`, `{"seq":1,"seq":2}`, `{"task":"\ud83d\ude00"}`, `{"ended":{"usage":null}}`,
-		`{"ended":{"receipt":{"checks":[{}],"checks":[]}}}`, `{"attempt":1.0}`, `{"at":"2026-01-11T22:00:00+01:00"}`, `{"started":{"runner":"a"}}x`, `{"seq":1,}`, `{"ended":{"receipt":{"files_changed":[]}}}`} {
+	for _, s := range []string{
+		`{"landing":{"landed":"a"},"ended":{"landed":"b"}}`, `{"landing":{},"landing":{"head":"x"}}`, `{"landing":null}`, `{"started":{"sealed":"\u0000"}}`, "{}", "", "null", `{"seq":01}`, `{"SEQ":1}`, `{"seq":1,"seq":2}`, `{"task":"\ud83d\ude00"}`, `{"ended":{"usage":null}}`,
+		`{"ended":{"receipt":{"checks":[{}],"checks":[]}}}`, `{"attempt":1.0}`, `{"at":"2026-01-11T22:00:00+01:00"}`, `{"started":{"runner":"a"}}x`, `{"seq":1,}`, `{"ended":{"receipt":{"files_changed":[]}}}`,
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) { sameDecoding(t, []byte(s)) })

@@ -103,8 +103,7 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	}
 	p, err := file.parse()
 	if err != nil {
-		var newer *VersionError
-		if errors.As(err, &newer) {
+		if _, ok := errors.AsType[*VersionError](err); ok {
 			return err
 		}
 		c.faults = append(c.faults, Fault{File: LedgerFile, Message: "it cannot be read: " + err.Error(), Hint: "correct it; the event logs do not go back to the beginning"})
@@ -150,8 +149,7 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 		return err
 	}
 	p, err := parseLedger(text)
-	var newer *VersionError
-	if errors.As(err, &newer) {
+	if _, ok := errors.AsType[*VersionError](err); ok {
 		return err
 	}
 	var seq uint64

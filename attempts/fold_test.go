@@ -131,7 +131,8 @@ func TestReviewInTheLedger(t *testing.T) {
 	f := newFold(g, nil)
 	end := succeeded("T1", 1)
 	found := review.Finding{Severity: review.Low, File: "a.go", Line: 3, Issue: "a typo", Fix: "mend it", Criterion: "1"}
-	end.Ended.Receipt.Review = &Reviewed{Rounds: 1, Split: true,
+	end.Ended.Receipt.Review = &Reviewed{
+		Rounds: 1, Split: true,
 		Said:     []Said{{Reviewer: "ann", Decision: review.Approved, Head: "c0ffee", Question: "ab12", Verdict: review.Verdict{Decision: review.NeedsChanges, Findings: []review.Finding{found}, Criteria: []review.Mark{{Criterion: "1", Met: true, Evidence: "a.go"}}}}},
 		Missing:  []Missing{{Reviewer: "bob", Why: "overloaded"}},
 		Earlier:  "## Finding 1: a typo\n",

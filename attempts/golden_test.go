@@ -29,15 +29,19 @@ func TestFormats(t *testing.T) {
 	seal := started("T5", 1)
 	seal.Started.Sealed = "5ea1ed"
 	events := []Event{
-		{Type: TypeRunStarted, RunStarted: &RunStarted{Version: LogVersion, EpicID: e.ID, PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 2, TimeoutMinutes: 15, Review: ReviewSettings{Enabled: true, Provider: "repoprompt"}},
-			Integration: "relay/" + e.ID, Branch: "main", Base: "abc123", Sealed: "a11"}},
+		{Type: TypeRunStarted, RunStarted: &RunStarted{
+			Version: LogVersion, EpicID: e.ID, PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 2, TimeoutMinutes: 15, Review: ReviewSettings{Enabled: true, Provider: "repoprompt"}},
+			Integration: "relay/" + e.ID, Branch: "main", Base: "abc123", Sealed: "a11",
+		}},
 		started("T1", 1), succeeded("T1", 1), started("T2", 1), failed("T2", 1, "exit 1: \"quoted\"\nsecond line"), started("T2", 2), stop,
 		{Type: TypeNote, Note: &Note{Kind: "wait", Text: "usage limit until 03:00"}},
-		{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}}, {Type: TypeUngated, Task: "T4"},
+		{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}},
+		{Type: TypeUngated, Task: "T4"},
 		{Type: TypeWritten, Written: &Written{SHA256: "00ff", Size: 10, Seq: 10}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 3, Reason: "no_runnable_tasks"}},
 		started("T3", 1),
-		landing("T4", 1), {Type: TypeAttemptEnded, Task: "T4", Attempt: 1, Ended: landing("T4", 1).Landing},
+		landing("T4", 1),
+		{Type: TypeAttemptEnded, Task: "T4", Attempt: 1, Ended: landing("T4", 1).Landing},
 		seal, lands,
 	}
 	f, now := newFold(g, nil), clock()

@@ -97,9 +97,9 @@ func (l *logFile) peek(fsys durable.FS) error {
 
 // begin finds the log to start with: the last that has a base, else the first if nothing is missing before it.
 func (h *history) begin() bool {
-	for i := len(h.logs) - 1; i >= 0; i-- {
-		if h.logs[i].based {
-			h.start, h.next = i, h.logs[i].first
+	for i, v := range slices.Backward(h.logs) {
+		if v.based {
+			h.start, h.next = i, v.first
 			return true
 		}
 	}

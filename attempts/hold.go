@@ -26,8 +26,7 @@ func Hold(path string, who Holder) (*Held, error) {
 	lock, err := durable.Acquire(disk, filepath.Base(path), who)
 	if err != nil {
 		disk.Close()
-		var held *HeldError
-		if errors.As(err, &held) {
+		if held, ok := errors.AsType[*HeldError](err); ok {
 			held.Path = path
 		}
 		return nil, err
@@ -61,8 +60,7 @@ func HoldWithin(ctx context.Context, patience time.Duration, path string, who Ho
 	defer pause.Stop()
 	for {
 		h, err := Hold(path, who)
-		var held *HeldError
-		if !errors.As(err, &held) {
+		if _, ok := errors.AsType[*HeldError](err); !ok {
 			return h, err
 		}
 		select {

@@ -72,15 +72,21 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 func (c *contents) everyFault() []Fault {
 	faults := c.faults
 	for _, l := range c.torn {
-		faults = append(faults, Fault{File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes),
-			Hint: "nothing is lost: they were never acknowledged, and the next relay work cuts them off"})
+		faults = append(faults, Fault{
+			File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes),
+			Hint: "nothing is lost: they were never acknowledged, and the next relay work cuts them off",
+		})
 	}
 	if c.edit != nil && c.edit.Unreadable != nil {
-		faults = append(faults, Fault{File: LedgerFile, Message: "it cannot be read: " + c.edit.Unreadable.Error() + "\n" + c.edit.Diff,
-			Hint: "relay ledger repair writes it anew from the event logs"})
+		faults = append(faults, Fault{
+			File: LedgerFile, Message: "it cannot be read: " + c.edit.Unreadable.Error() + "\n" + c.edit.Diff,
+			Hint: "relay ledger repair writes it anew from the event logs",
+		})
 	} else if c.edit != nil {
-		faults = append(faults, Fault{File: LedgerFile, Message: "it was changed by somebody else\n" + c.edit.Diff,
-			Hint: "relay ledger accept takes the change in; relay ledger repair undoes it"})
+		faults = append(faults, Fault{
+			File: LedgerFile, Message: "it was changed by somebody else\n" + c.edit.Diff,
+			Hint: "relay ledger accept takes the change in; relay ledger repair undoes it",
+		})
 	}
 	return faults
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
+	"slices"
 
 	"relay/attempts/internal/durable"
 )
@@ -28,10 +29,8 @@ func (s *Store) Restore() (tampered []string, err error) {
 }
 
 func addName(names []string, name string) []string {
-	for _, n := range names {
-		if n == name {
-			return names
-		}
+	if slices.Contains(names, name) {
+		return names
 	}
 	return append(names, name)
 }

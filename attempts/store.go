@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"sync"
 	"time"
 
@@ -127,8 +128,6 @@ func (s *Store) Counts() map[Status]int {
 	s.folding.RLock()
 	defer s.folding.RUnlock()
 	out := make(map[Status]int, len(s.fold.counts))
-	for status, n := range s.fold.counts {
-		out[status] = n
-	}
+	maps.Copy(out, s.fold.counts)
 	return out
 }

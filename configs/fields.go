@@ -52,23 +52,35 @@ const (
 )
 
 var (
-	nameForm = form{pattern: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`),
-		want: "a name: a letter, then up to 31 letters, digits, - or _"}
+	nameForm = form{
+		pattern: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`),
+		want:    "a name: a letter, then up to 31 letters, digits, - or _",
+	}
 	// A leading dash would be read as an option by the CLI that gets the model.
 	modelForm = form{pattern: regexp.MustCompile(`^([^\s-]\S*)?$`), want: "a model's name: no spaces, no leading dash"}
-	dirForm   = form{pattern: regexp.MustCompile(`^[^/\\~]`), want: "a folder inside the repository, such as .agents-os/relay",
-		check: localFolder}
-	passForm = form{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
-		check: notOurs}
+	dirForm   = form{
+		pattern: regexp.MustCompile(`^[^/\\~]`), want: "a folder inside the repository, such as .agents-os/relay",
+		check: localFolder,
+	}
+	passForm = form{
+		pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
+		check: notOurs,
+	}
 	argumentForm = form{pattern: regexp.MustCompile(`^[^\x00]*$`), want: "an argument without NUL"}
 	pathForm     = form{pattern: regexp.MustCompile(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
 	shellForm    = form{pattern: regexp.MustCompile(`^[^\x00]*[^\s\x00][^\x00]*$`), want: "a shell command"}
-	anywhereForm = form{pattern: regexp.MustCompile(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), want: "a folder, absolute or in the repository, with ~ written out",
-		check: ownFolder}
-	untrackedForm = form{pattern: regexp.MustCompile(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
-		check: userFile}
-	untilForm = form{pattern: regexp.MustCompile(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
-		want: "a time of day such as 07:00, or how long from now: 8h, 90m"}
+	anywhereForm = form{
+		pattern: regexp.MustCompile(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), want: "a folder, absolute or in the repository, with ~ written out",
+		check: ownFolder,
+	}
+	untrackedForm = form{
+		pattern: regexp.MustCompile(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
+		check: userFile,
+	}
+	untilForm = form{
+		pattern: regexp.MustCompile(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
+		want:    "a time of day such as 07:00, or how long from now: 8h, 90m",
+	}
 	permissionForm = form{pattern: regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
 )
 
@@ -201,10 +213,8 @@ func below(key string) []string {
 // variable is the environment variable of a setting, or "" when it has none.
 func variable(key string) string {
 	name := "RELAY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(strings.TrimPrefix(key, "relay.")))
-	for _, own := range ours {
-		if name == own {
-			return ""
-		}
+	if slices.Contains(ours, name) {
+		return ""
 	}
 	return name
 }
@@ -257,10 +267,8 @@ func inGit(path string) bool {
 // notOurs complains of an env entry for a variable that relay sets itself.
 func notOurs(entry string) string {
 	name, _, _ := strings.Cut(entry, "=")
-	for _, own := range ours {
-		if name == own {
-			return "is set by relay itself"
-		}
+	if slices.Contains(ours, name) {
+		return "is set by relay itself"
 	}
 	return ""
 }

@@ -152,9 +152,9 @@ func (l *loader) fillAgents() {
 
 // winner returns the setting of a key that holds, which is the last one written.
 func (l *loader) winner(key string) (setting, bool) {
-	for i := len(l.settings) - 1; i >= 0; i-- {
-		if l.settings[i].key == key {
-			return l.settings[i], true
+	for _, v := range slices.Backward(l.settings) {
+		if v.key == key {
+			return v, true
 		}
 	}
 	return setting{}, false

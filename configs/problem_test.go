@@ -17,8 +17,7 @@ func complaints(t *testing.T, src string) []string {
 	if err == nil {
 		return nil
 	}
-	var problems Problems
-	if !errors.As(err, &problems) {
+	if _, ok := errors.AsType[Problems](err); !ok {
 		t.Fatalf("got %T %v, want Problems", err, err)
 	}
 	return strings.Split(strings.ReplaceAll(err.Error(), filepath.Join(dir, SharedFile)+":", ""), "\n")

@@ -22,7 +22,6 @@ func Append(name string, src []byte, tasks []Task) ([]byte, error) {
 	if err != nil || len(tasks) == 0 {
 		return src, err
 	}
-	var problems Problems
 	for _, add := range []func([]byte, []Task) ([]byte, error){insertTasks, encodeTasks} {
 		out, failed := add(src, tasks)
 		if failed != nil {
@@ -33,7 +32,7 @@ func Append(name string, src []byte, tasks []Task) ([]byte, error) {
 		if failed == nil && grown(old, now, len(tasks)) {
 			return out, nil
 		}
-		if !errors.As(failed, &problems) {
+		if _, ok := errors.AsType[Problems](failed); !ok {
 			failed = fmt.Errorf("%s: %w", name, errPlace)
 		}
 		err = failed

@@ -37,8 +37,10 @@ func TestAppend(t *testing.T) {
 		"comments behind":   {head + "tasks:\n  T1:\n    title: A\n    # of T1\n\n# the end\n", head + "tasks:\n  T1:\n    title: A\n    # of T1\n" + addedText + "\n# the end\n"},
 		"a key behind":      {"tasks:\n  T1: {title: A}\n\n# what it is\n" + head, "tasks:\n  T1: {title: A}\n" + addedText + "\n# what it is\n" + head},
 		"deeper":            {head + "tasks:\n    T1: {title: A}\n", head + "tasks:\n    T1: {title: A}\n" + indented},
-		"a text that keeps its newlines": {head + "tasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n",
-			"# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n" + addedText},
+		"a text that keeps its newlines": {
+			head + "tasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n",
+			"# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n" + addedText,
+		},
 		"on one line":                {head + "tasks: {T1: {title: A}}\n", "# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1: {title: A}\n" + addedText},
 		"lines as Windows ends them": {strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n# end\n", "\n", "\r\n"), strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n"+addedText+"# end\n", "\n", "\r\n")},
 		"a document's end":           {head + "tasks:\n  T1: {title: A}\n...\n", head + "tasks:\n  T1: {title: A}\n" + addedText + "...\n"},

@@ -90,10 +90,8 @@ func (r *reader) key(n *yaml.Node, keys *keySet, what string) (name string, at P
 	if n.Tag == "!!merge" {
 		return "<<", at, true
 	}
-	for _, k := range keys.known {
-		if k == name {
-			return name, at, true
-		}
+	if slices.Contains(keys.known, name) {
+		return name, at, true
 	}
 	r.add(at, r.keyHint(name, keys.known), "unknown key %s in %s", plain(name), what)
 	return "", at, false

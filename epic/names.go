@@ -3,6 +3,7 @@ package epic
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -73,12 +74,7 @@ func hasParent(slashed string) bool {
 		return false
 	}
 	elements := strings.FieldsFunc(slashed, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' })
-	for _, e := range elements {
-		if e == ".." {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(elements, "..")
 }
 
 // strayBackslash finds a backslash that escapes nothing: someone wrote a Windows path, which as a glob would match another name.

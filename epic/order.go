@@ -1,5 +1,7 @@
 package epic
 
+import "slices"
+
 // arrange fills order, level, weight and next. It reports whether every task found its place; if not, there is a cycle.
 func (g *Graph) arrange(e *Epic) bool {
 	all := g.sorted()
@@ -21,8 +23,8 @@ func (g *Graph) arrange(e *Epic) bool {
 	}
 	g.weight = make([]float64, g.nodes())
 	g.next = make([]int32, g.nodes())
-	for k := len(all) - 1; k >= 0; k-- {
-		n := all[k]
+	for _, n := range slices.Backward(all) {
+
 		g.next[n] = -1
 		heaviest := 0.0
 		for m := range g.after(n) {

@@ -9,8 +9,10 @@ import (
 // scan finds the first thing that no YAML text may contain. The parser refuses it too, but without a place.
 func scan(src []byte) (Problem, bool) {
 	if len(src) > MaxSize {
-		return Problem{Line: 1, Column: 1, Message: fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20),
-			Hint: "split the epic, or move long descriptions into files that the tasks name"}, true
+		return Problem{
+			Line: 1, Column: 1, Message: fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20),
+			Hint: "split the epic, or move long descriptions into files that the tasks name",
+		}, true
 	}
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
 		return Problem{Line: 1, Column: 1, Message: "the file is UTF-16", Hint: "save it as UTF-8"}, true

@@ -35,12 +35,18 @@ func TestAgentsGoOnWhileAReviewerIsLimited(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"one job": {Options{Jobs: 1, Isolation: engine.IsolationWorktree},
-			"A claude 0s, B claude 30s, A review 3h0m30s, B review 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
-		"two jobs": {Options{Jobs: 2, Isolation: engine.IsolationWorktree},
-			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h1m0s, D review 3h1m30s, E review 3h2m0s, F claude 3h2m30s"},
-		"where work that waits is in the way": {Options{Jobs: 1},
-			"A claude 0s, A review 3h0m30s, B claude 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s"},
+		"one job": {
+			Options{Jobs: 1, Isolation: engine.IsolationWorktree},
+			"A claude 0s, B claude 30s, A review 3h0m30s, B review 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s",
+		},
+		"two jobs": {
+			Options{Jobs: 2, Isolation: engine.IsolationWorktree},
+			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h1m0s, D review 3h1m30s, E review 3h2m0s, F claude 3h2m30s",
+		},
+		"where work that waits is in the way": {
+			Options{Jobs: 1},
+			"A claude 0s, A review 3h0m30s, B claude 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s",
+		},
 	} {
 		c.o.Review = panel
 		simulate(t, sixWithoutOrder, c.o, limit(), func(s *simulated, store *attempts.Store, err error) {

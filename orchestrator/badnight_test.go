@@ -124,8 +124,10 @@ func randomScenery(seed uint64, hazards bool) *scenery {
 	s := &scenery{deps: map[string][]string{}, poison: map[string]poison{}, hazard: map[string][]hazard{}}
 	s.o = Options{
 		Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(8), Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
-		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
-			TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour},
+		Limits: engine.Limits{
+			MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
+			TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour,
+		},
 	}
 	for i := range 40 + r.IntN(40) {
 		id := fmt.Sprintf("T%d", i)
@@ -168,12 +170,7 @@ func (s *scenery) tainted(id string) bool {
 	if _, yes := s.poison[id]; yes {
 		return true
 	}
-	for _, d := range s.deps[id] {
-		if s.tainted(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.deps[id], s.tainted)
 }
 
 // play runs the night, without the tainted tasks if so wished, and returns what was done and when the last other one was.

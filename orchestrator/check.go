@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runlock"

@@ -1,11 +1,12 @@
 package orchestrator
 
 import (
+	"testing"
+	"time"
+
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"testing"
-	"time"
 )
 
 // A gate says what was spent, and of what.

@@ -1,10 +1,11 @@
 package orchestrator
 
 import (
-	"relay/attempts"
-	"relay/orchestrator/engine"
 	"strings"
 	"testing"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
 )
 
 // A task whose check cannot run waits until nothing else is left to do, is asked once more, and only then gated; nobody is

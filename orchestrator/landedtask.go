@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"path"
-	"relay/epic/globs"
 	"slices"
 	"strings"
 	"time"
+
+	"relay/epic/globs"
 
 	"relay/attempts"
 	"relay/epic"

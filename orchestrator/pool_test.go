@@ -120,10 +120,16 @@ func TestPoisonIsGated(t *testing.T) {
 		log  string
 		gate string
 	}{
-		"runner": {Options{}, step{outcome: attempts.Provider, why: "overloaded"},
-			"A claude 0s, X claude 30s, A claude 1m30s, A claude 31m30s", "claude failed 3 times on this task alone, and served others; the last: overloaded"},
-		"reviewer": {panel, step{outcome: attempts.Provider, why: "overloaded", limited: "codex"},
-			"A claude 0s, A review 30s, X claude 1m0s, A review 2m0s, A review 32m0s", "reviewer codex failed 3 times on this task alone, and served others; the last: overloaded"},
+		"runner": {
+			Options{},
+			step{outcome: attempts.Provider, why: "overloaded"},
+			"A claude 0s, X claude 30s, A claude 1m30s, A claude 31m30s", "claude failed 3 times on this task alone, and served others; the last: overloaded",
+		},
+		"reviewer": {
+			panel,
+			step{outcome: attempts.Provider, why: "overloaded", limited: "codex"},
+			"A claude 0s, A review 30s, X claude 1m0s, A review 2m0s, A review 32m0s", "reviewer codex failed 3 times on this task alone, and served others; the last: overloaded",
+		},
 	} {
 		simulate(t, threeInARow, c.o, map[string][]step{"A": always(c.bad)}, func(s *simulated, store *attempts.Store, err error) {
 			gate := store.Task("A").Gate

@@ -196,8 +196,10 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
-		c := &chance{seed: seed, e: e, jobs: o.Jobs, start: time.Now(), cancel: cancel,
-			running: map[string]bool{}, done: map[string]bool{}, tries: map[string]int{}, closed: map[string]time.Time{}}
+		c := &chance{
+			seed: seed, e: e, jobs: o.Jobs, start: time.Now(), cancel: cancel,
+			running: map[string]bool{}, done: map[string]bool{}, tries: map[string]int{}, closed: map[string]time.Time{},
+		}
 		if r.IntN(4) == 0 {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}

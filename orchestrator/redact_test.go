@@ -87,9 +87,9 @@ func fill(v reflect.Value, s string) {
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), s)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				fill(v.Field(i), s)
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field, s)
 			}
 		}
 	}
@@ -107,8 +107,10 @@ func TestActivityIsRedacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	o := Options{Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
-		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u Update) { told = append(told, u.Text) }}
+	o := Options{
+		Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
+		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u Update) { told = append(told, u.Text) },
+	}
 	store, err := openedLedger(t, &o)
 	if err != nil {
 		t.Fatal(err)

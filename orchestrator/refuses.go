@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"

@@ -1,11 +1,12 @@
 package orchestrator
 
 import (
-	"relay/attempts"
-	"relay/epic"
 	"slices"
 	"strings"
 	"testing"
+
+	"relay/attempts"
+	"relay/epic"
 )
 
 func TestResealed(t *testing.T) {

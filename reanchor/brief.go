@@ -2,6 +2,7 @@ package reanchor
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,7 +183,7 @@ func taskSection(s *sheet, in Input) {
 	s.list(cutPaths, "Tasks that build on this one, and will be done by others:", named(in.Dependants))
 	s.quote(cutProof, "Commands relay runs on the merged work of all tasks:", commands(in.EpicChecks), reportBytes)
 	s.list(cutProof, "Of these, the following fail already without your work; make them pass only if that is your task:", paths(in.Red))
-	s.list(cutPaths, "Protected paths, which you must not change:", paths(append(in.Protected[:len(in.Protected):len(in.Protected)], t.Protected...)))
+	s.list(cutPaths, "Protected paths, which you must not change:", paths(append(slices.Clip(in.Protected), t.Protected...)))
 }
 
 // named lists the first of some tasks.

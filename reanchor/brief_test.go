@@ -29,14 +29,18 @@ func first() Input {
 		}, Changes: []Change{{Code: " M", Path: "README.md"}, {Code: "R ", Path: "new\nname", From: "old"}, {Code: "??", Path: "tmp/"}}, More: 3},
 		Base: head,
 		Epic: About{ID: "20260111-users", Title: "Users", Description: "People sign in.\n\nThen they sign out.\n", Source: "docs/plans/users.md"},
-		Progress: Progress{Total: 5, Done: 1, Running: 1, Left: 3,
+		Progress: Progress{
+			Total: 5, Done: 1, Running: 1, Left: 3,
 			DoneTasks: []TaskName{{"T1", "Create users table"}}, RunningTasks: []TaskName{{"T4", "Write the docs"}},
-			LeftTasks: []TaskName{{"T2", "Create users API"}, {"T3", "Add rate limits"}}},
-		Task: epic.Task{ID: "T2", Title: "Create users API", Kind: epic.KindFeature, Description: "An endpoint that lists users.\n\n```go\nfunc Users()\n```\n",
+			LeftTasks: []TaskName{{"T2", "Create users API"}, {"T3", "Add rate limits"}},
+		},
+		Task: epic.Task{
+			ID: "T2", Title: "Create users API", Kind: epic.KindFeature, Description: "An endpoint that lists users.\n\n```go\nfunc Users()\n```\n",
 			Files:     []string{"api/users.go", "api/*_test.go"},
 			Criteria:  []epic.Criterion{{Text: "GET /users answers 200", Check: "tests"}, {Text: "no password leaves the server"}},
 			Checks:    []epic.Check{{Name: "tests", Run: "go test ./api/..."}, {Name: "go vet ./...", Run: "go vet ./...", Expect: epic.ExpectRedThenGreen}},
-			Protected: []string{"db/**"}},
+			Protected: []string{"db/**"},
+		},
 		EpicChecks:  []epic.Check{{Name: "all", Run: "make check"}},
 		Protected:   []string{".github/**"},
 		MaxAttempts: 3, Wall: 15 * time.Minute, BudgetUSD: 2.5, Tokens: 400_000,
@@ -46,15 +50,22 @@ func first() Input {
 // second is the brief after a failed command and a reviewer's findings.
 func second() Input {
 	in := first()
-	in.Record.Attempts = []attempts.Attempt{{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Review, Charged: true, Runner: "claude",
-		Receipt: attempts.Receipt{Summary: "Added the endpoint", FilesChanged: []string{"api/users.go"}, ErrorCategory: attempts.QualityGate,
+	in.Record.Attempts = []attempts.Attempt{{
+		ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Review, Charged: true, Runner: "claude",
+		Receipt: attempts.Receipt{
+			Summary: "Added the endpoint", FilesChanged: []string{"api/users.go"}, ErrorCategory: attempts.QualityGate,
 			ErrorSummary: "TestUsers fails: got 500, want 200", Verdict: review.NeedsChanges,
 			Findings:   "## Finding 1: Missing test\n**Severity:** HIGH\n**File:** api/users.go:15\n**Fix:** add one\n",
 			Suggestion: "Run db:migrate first", Learning: "the test database is empty",
-			Checks: []attempts.CheckRun{{Name: "tests", ExitCode: 1, Tail: "--- FAIL: TestUsers\n    got 500, want 200\nFAIL\n"}, {Name: "go vet ./...", ExitCode: 0, Tail: "not shown"},
-				{Name: "silent", ExitCode: 2}},
+			Checks: []attempts.CheckRun{
+				{Name: "tests", ExitCode: 1, Tail: "--- FAIL: TestUsers\n    got 500, want 200\nFAIL\n"},
+				{Name: "go vet ./...", ExitCode: 0, Tail: "not shown"},
+				{Name: "silent", ExitCode: 2},
+			},
 			DiffStat: " api/users.go | 12 ++++++++++++\n 1 file changed, 12 insertions(+)\n", Salvage: "refs/relay/20260111-users/T2/1",
-			Kept: []string{"refs/relay/20260111-users/T2/1-branch", "refs/relay/20260111-users/T2/1-left/0123456789ab"}}}}
+			Kept: []string{"refs/relay/20260111-users/T2/1-branch", "refs/relay/20260111-users/T2/1-left/0123456789ab"},
+		},
+	}}
 	return in
 }
 
@@ -66,8 +77,10 @@ func third() Input {
 		attempts.Attempt{ID: 3, Result: attempts.ResultFailure, Outcome: attempts.Conflict, Receipt: attempts.Receipt{ErrorSummary: "CONFLICT in api/users.go"}},
 		attempts.Attempt{ID: 4, Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true, Receipt: attempts.Receipt{ErrorCategory: attempts.NoChange, ErrorSummary: "no file was changed"}},
 		attempts.Attempt{ID: 5, Result: attempts.ResultInProgress})
-	in.Dependencies = []Dependency{{ID: "T1", Title: "Create users table", Head: in.Base, Receipt: attempts.Receipt{Summary: "Migration and model",
-		FilesChanged: []string{"db/1_users.sql", "model/user.go"}, Learning: "ids are UUIDs"}}, {ID: "T0", Title: "Nothing to tell"}}
+	in.Dependencies = []Dependency{{ID: "T1", Title: "Create users table", Head: in.Base, Receipt: attempts.Receipt{
+		Summary:      "Migration and model",
+		FilesChanged: []string{"db/1_users.sql", "model/user.go"}, Learning: "ids are UUIDs",
+	}}, {ID: "T0", Title: "Nothing to tell"}}
 	in.Handoff = "The staging database is down."
 	in.Learnings = []Learning{{"T1", "run make db first"}}
 	in.Threads = []Thread{{"d-17", "REST or RPC?", "alice: REST\nbob: RPC"}}
@@ -143,15 +156,19 @@ func TestBriefGolden(t *testing.T) {
 	broke := first()
 	broke.Worktree, broke.TakenUp, broke.Silence = true, 1, 10*time.Minute
 	broke.Dependants = []TaskName{{"T3", "Add rate limits"}, {"T4", "Write the docs"}}
-	broke.Record.Attempts = []attempts.Attempt{{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true, Runner: "codex",
-		Receipt: attempts.Receipt{ErrorCategory: attempts.ContextSpent, ErrorSummary: "ran out of room in the model's context window", Salvage: "refs/relay/20260111-users/T2/1"}}}
+	broke.Record.Attempts = []attempts.Attempt{{
+		ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true, Runner: "codex",
+		Receipt: attempts.Receipt{ErrorCategory: attempts.ContextSpent, ErrorSummary: "ran out of room in the model's context window", Salvage: "refs/relay/20260111-users/T2/1"},
+	}}
 	codex, claude, gemini, opencode := broke, first(), first(), first()
 	codex.Agent = Agent{Type: "codex", Forbids: "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."}
 	claude.Agent.Type, gemini.Agent.Type, opencode.Agent.Type = "claude", "gemini", "opencode"
 	claude.Worktree, gemini.Task.Checks, opencode.Task.AllowNoChange = true, nil, true
 	opencode.Task.Checks, opencode.Agent.Forbids = nil, "Your file tools work in this folder only."
-	inputs := map[string]Input{"codex-broke-off": codex, "claude": claude, "gemini": gemini, "opencode": opencode, "worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
-		"shared": shared, "bare": {Task: epic.Task{ID: "T1", Title: "Only a title"}}}
+	inputs := map[string]Input{
+		"codex-broke-off": codex, "claude": claude, "gemini": gemini, "opencode": opencode, "worktree": worktree, "first": first(), "second": second(), "third": third(), "interrupted": interrupted(), "huge": huge(),
+		"shared": shared, "bare": {Task: epic.Task{ID: "T1", Title: "Only a title"}},
+	}
 	passing := first()
 	passing.Passing = []string{"go vet ./..."}
 	inputs["passing"] = passing
@@ -285,8 +302,10 @@ func checkBrief(t *testing.T, got []byte, budget int) {
 	if open {
 		t.Errorf("a fence is left open:\n%s", got)
 	}
-	known := map[string]bool{"## Git state": true, "## Epic": true, "## Your task": true, "## What your task builds on": true,
-		"## Earlier attempts at this task": true, "## Context": true, "## How to work": true}
+	known := map[string]bool{
+		"## Git state": true, "## Epic": true, "## Your task": true, "## What your task builds on": true,
+		"## Earlier attempts at this task": true, "## Context": true, "## How to work": true,
+	}
 	for i, line := range outside {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") && i > 0 && !strings.HasPrefix(line, "### ") && !known[line] {
 			t.Errorf("the heading %q is not relay's own", line)
@@ -330,8 +349,10 @@ func FuzzBrief(f *testing.F) {
 		in.Task.Criteria[0], in.Task.Checks[0] = epic.Criterion{Text: evil, Check: evil}, epic.Check{Name: evil, Run: evil}
 		for i := range in.Record.Attempts {
 			r := &in.Record.Attempts[i].Receipt
-			*r = attempts.Receipt{Summary: evil, ErrorSummary: b, Findings: evil, Suggestion: a, Learning: evil, DiffStat: evil, Salvage: evil, Kept: []string{evil, a},
-				ErrorCategory: attempts.Category(evil), FilesChanged: []string{a, b}, Checks: []attempts.CheckRun{{Name: evil, ExitCode: 1, Tail: evil}}}
+			*r = attempts.Receipt{
+				Summary: evil, ErrorSummary: b, Findings: evil, Suggestion: a, Learning: evil, DiffStat: evil, Salvage: evil, Kept: []string{evil, a},
+				ErrorCategory: attempts.Category(evil), FilesChanged: []string{a, b}, Checks: []attempts.CheckRun{{Name: evil, ExitCode: 1, Tail: evil}},
+			}
 			in.Record.Attempts[i].Runner = evil
 		}
 		in.Dependencies[0] = Dependency{ID: evil, Title: evil, Head: evil, Receipt: attempts.Receipt{Summary: evil, Learning: a, FilesChanged: []string{evil}}}
@@ -346,8 +367,10 @@ func TestBriefOfWorkTakenUp(t *testing.T) {
 	t.Parallel()
 	in := first()
 	began := time.Date(2026, 1, 11, 17, 30, 0, 0, time.UTC)
-	in.Record.Attempts = []attempts.Attempt{{ID: 4, StartedAt: began, EndedAt: began.Add(12 * time.Minute), Result: attempts.ResultFailure, Outcome: attempts.Quota,
-		Runner: "claude", Receipt: attempts.Receipt{Salvage: "refs/relay/20260111-users/T2/4"}}}
+	in.Record.Attempts = []attempts.Attempt{{
+		ID: 4, StartedAt: began, EndedAt: began.Add(12 * time.Minute), Result: attempts.ResultFailure, Outcome: attempts.Quota,
+		Runner: "claude", Receipt: attempts.Receipt{Salvage: "refs/relay/20260111-users/T2/4"},
+	}}
 	const kept = "Its work is kept in `refs/relay/20260111-users/T2/4`; look at it with git show or git diff."
 	if text := string(Brief(in)); !strings.Contains(text, kept) {
 		t.Errorf("the brief does not say where the work is:\n%s", text)

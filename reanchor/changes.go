@@ -54,8 +54,10 @@ func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
 	if err := g.status(ctx, &scan, "--branch", "--untracked-files=normal"); err != nil {
 		return Facts{}, err
 	}
-	f := Facts{Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
-		Unmerged: scan.unmerged || g.operation() != ""}
+	f := Facts{
+		Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
+		Unmerged: scan.unmerged || g.operation() != "",
+	}
 	if f.Branch == "(detached)" { // which is a possible name of a branch, too
 		branch, err := g.Branch(ctx)
 		if err != nil {
@@ -164,8 +166,11 @@ func (g *Git) between(base, head string, options ...string) ([]string, error) {
 
 // operations are what git leaves in its folder while something is half done.
 var operations = []struct{ name, file string }{
-	{"rebase", "rebase-merge"}, {"rebase", "rebase-apply"}, {"merge", "MERGE_HEAD"},
-	{"cherry-pick", "CHERRY_PICK_HEAD"}, {"revert", "REVERT_HEAD"},
+	{"rebase", "rebase-merge"},
+	{"rebase", "rebase-apply"},
+	{"merge", "MERGE_HEAD"},
+	{"cherry-pick", "CHERRY_PICK_HEAD"},
+	{"revert", "REVERT_HEAD"},
 }
 
 // operation names what is half done in the checkout, or is empty.

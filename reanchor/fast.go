@@ -147,8 +147,10 @@ func (f fast) log(hash string, n int) (found []Commit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Commit{Hash: c.Hash.String(), Subject: plaintext.Head(subject(c.Message), fieldBytes),
-			Author: plaintext.Head(c.Author.Name, fieldBytes), When: c.Committer.When.UTC()})
+		found = append(found, Commit{
+			Hash: c.Hash.String(), Subject: plaintext.Head(subject(c.Message), fieldBytes),
+			Author: plaintext.Head(c.Author.Name, fieldBytes), When: c.Committer.When.UTC(),
+		})
 		if len(c.ParentHashes) == 0 {
 			break
 		}

@@ -41,8 +41,10 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
 	}
-	out, err := Run(ctx, Call{Dir: dir, AtOnce: true, Args: []string{"rev-parse", "--show-object-format", "--is-inside-work-tree",
-		"--absolute-git-dir", "--git-common-dir", "--show-toplevel"}})
+	out, err := Run(ctx, Call{Dir: dir, AtOnce: true, Args: []string{
+		"rev-parse", "--show-object-format", "--is-inside-work-tree",
+		"--absolute-git-dir", "--git-common-dir", "--show-toplevel",
+	}})
 	lines := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
 	switch {
 	case len(lines) > 1 && string(lines[1]) == "false":

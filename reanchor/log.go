@@ -74,8 +74,10 @@ func (g *Git) slowLog(ctx context.Context, hash string, n int, paths ...string) 
 	if n <= 0 {
 		return nil, nil
 	}
-	args := []string{"log", "-n", strconv.Itoa(min(n, maxLog)), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
-		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--"}
+	args := []string{
+		"log", "-n", strconv.Itoa(min(n, maxLog)), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
+		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--",
+	}
 	scan := logScan{}
 	cut := records{take: scan.take, clip: fieldBytes}
 	call := Call{Args: append(args, paths...), Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdout: &cut}

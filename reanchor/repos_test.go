@@ -50,8 +50,7 @@ func tryGit(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(out) + string(exit.Stderr), err
 	}
 	return string(out), err
@@ -302,8 +301,10 @@ func oddNames(t testing.TB) string {
 func oddMessages(t testing.TB) string {
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")
-	for _, message := range []string{"plain", "two\nlines of subject\n\nbody", "\n\n  indented, after blank lines", "trailing blanks  \t\r\n next  \n\nbody",
-		"tab\tinside", "", "   ", "bad \xff bytes", "\x1b[31mred\x1b[0m", "only\r\n\r\ncarriage"} {
+	for _, message := range []string{
+		"plain", "two\nlines of subject\n\nbody", "\n\n  indented, after blank lines", "trailing blanks  \t\r\n next  \n\nbody",
+		"tab\tinside", "", "   ", "bad \xff bytes", "\x1b[31mred\x1b[0m", "only\r\n\r\ncarriage",
+	} {
 		git(t, dir, "commit", "-q", "--allow-empty", "--allow-empty-message", "--cleanup=verbatim", "-m", message)
 	}
 	git(t, dir, "-c", "user.name= Odd  O'Name. ", "-c", "user.email=x y", "commit", "-q", "--allow-empty", "-m", "a name")

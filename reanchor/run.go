@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -81,9 +82,9 @@ func (e *GitError) Unwrap() error { return e.Err }
 // lastWords finds the line that says why: the last fatal or error line, else the last one.
 func lastWords(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if strings.HasPrefix(lines[i], "fatal: ") || strings.HasPrefix(lines[i], "error: ") {
-			return oneLine(lines[i], 500)
+	for _, line := range slices.Backward(lines) {
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+			return oneLine(line, 500)
 		}
 	}
 	return oneLine(lines[len(lines)-1], 500)

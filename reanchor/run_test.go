@@ -14,12 +14,16 @@ import (
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	base := []string{"PATH=/bin", "GIT_DIR=/evil", "git_work_tree=/evil", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.fsmonitor",
+	base := []string{
+		"PATH=/bin", "GIT_DIR=/evil", "git_work_tree=/evil", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.fsmonitor",
 		"GIT_CONFIG_VALUE_0=/evil", "GIT_CONFIG_PARAMETERS='a=b'", "GIT_INDEX_FILE=/evil", "GIT_EXTERNAL_DIFF=/evil", "LC_ALL=de_DE",
-		"GIT_CONFIG_GLOBAL=/home/me/.gitconfig", "GIT_AUTHOR_NAME=Me", "GIT_SSH_COMMAND=ssh -F x"}
+		"GIT_CONFIG_GLOBAL=/home/me/.gitconfig", "GIT_AUTHOR_NAME=Me", "GIT_SSH_COMMAND=ssh -F x",
+	}
 	got := strings.Join(environment(base, Call{GitDir: "/g", WorkTree: "/w", Env: []string{"GIT_INDEX_FILE=mine"}}), "\n") + "\n"
-	for _, want := range []string{"PATH=/bin", "GIT_CONFIG_GLOBAL=/home/me/.gitconfig", "GIT_AUTHOR_NAME=Me", "GIT_SSH_COMMAND=ssh -F x",
-		"GIT_DIR=/g", "GIT_WORK_TREE=/w", "GIT_INDEX_FILE=mine", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"} {
+	for _, want := range []string{
+		"PATH=/bin", "GIT_CONFIG_GLOBAL=/home/me/.gitconfig", "GIT_AUTHOR_NAME=Me", "GIT_SSH_COMMAND=ssh -F x",
+		"GIT_DIR=/g", "GIT_WORK_TREE=/w", "GIT_INDEX_FILE=mine", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+	} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("the environment lacks %s:\n%s", want, got)
 		}
@@ -64,8 +68,10 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, key := range []string{"core.fsmonitor", "core.pager", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.editor",
-		"sequence.editor", "core.askPass", "alias.status", "alias.diff", "pager.log", "pager.status", "pager.diff"} {
+	for _, key := range []string{
+		"core.fsmonitor", "core.pager", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.editor",
+		"sequence.editor", "core.askPass", "alias.status", "alias.diff", "pager.log", "pager.status", "pager.diff",
+	} {
 		git(t, dir, "config", key, trap)
 	}
 	git(t, dir, "config", "log.showSignature", "true")
@@ -133,12 +139,14 @@ func TestRunStops(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	pid := ""
-	_, err := Run(ctx, Call{Dir: dir, Args: []string{"commit", "--allow-empty"}, Env: []string{"GIT_EDITOR=" + script}, Writes: true,
+	_, err := Run(ctx, Call{
+		Dir: dir, Args: []string{"commit", "--allow-empty"}, Env: []string{"GIT_EDITOR=" + script}, Writes: true,
 		Stdout: writerFunc(func(p []byte) (int, error) {
 			pid += strings.TrimSpace(string(p))
 			cancel(cause)
 			return len(p), nil
-		})})
+		}),
+	})
 	if !errors.Is(err, cause) {
 		t.Errorf("Run = %v, want the cause of the cancellation", err)
 	}

@@ -63,8 +63,10 @@ func (g *Git) State(ctx context.Context) (State, error) {
 
 // configured reads what the configuration says, the last value of a key in force.
 func (g *Git) configured(ctx context.Context, s *State) error {
-	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{"config", "-z", "--get-regexp",
-		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`}})
+	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{
+		"config", "-z", "--get-regexp",
+		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`,
+	}})
 	if err != nil && !isExit(err) {
 		return err
 	}

@@ -81,10 +81,18 @@ func TestAsk(t *testing.T) {
 		again   string
 	}{
 		{"at once", reviewer{answers: []string{approved}}, Approved, 1, nil, ""},
-		{"second time", reviewer{answers: []string{"hm", approved}}, Approved, 2, nil,
-			"Your last answer could not be used (the reviewer gave no verdict: the answer has no verdict). Review the change and answer in this form."},
-		{"never", reviewer{answers: []string{"", "You've hit your limit", approved}}, "", 2, ErrNoVerdict,
-			"Your last answer could not be used (the reviewer gave no verdict: the answer is empty). Review the change and answer in this form."},
+		{
+			"second time",
+			reviewer{answers: []string{"hm", approved}},
+			Approved, 2, nil,
+			"Your last answer could not be used (the reviewer gave no verdict: the answer has no verdict). Review the change and answer in this form.",
+		},
+		{
+			"never",
+			reviewer{answers: []string{"", "You've hit your limit", approved}},
+			"", 2, ErrNoVerdict,
+			"Your last answer could not be used (the reviewer gave no verdict: the answer is empty). Review the change and answer in this form.",
+		},
 		{"cannot be asked", reviewer{err: down}, "", 1, down, ""},
 	} {
 		v, asked, err := Ask(t.Context(), &c.r, Subject{TaskID: "T1"})

@@ -18,23 +18,31 @@ func TestPropose(t *testing.T) {
 	}{
 		"everything": {
 			Finding{Severity: Critical, File: "a/b.go", Line: 7, Issue: "it\nleaks", Fix: "close it"},
-			epic.Task{Title: "it leaks", Priority: 0, Files: []string{"a/b.go"}, Criteria: []epic.Criterion{{Text: "Mended: it leaks"}},
-				Description: "A review of the whole epic found (severity critical, a/b.go:7): it leaks\n\nWhat would mend it: close it" + tail},
+			epic.Task{
+				Title: "it leaks", Priority: 0, Files: []string{"a/b.go"}, Criteria: []epic.Criterion{{Text: "Mended: it leaks"}},
+				Description: "A review of the whole epic found (severity critical, a/b.go:7): it leaks\n\nWhat would mend it: close it" + tail,
+			},
 		},
 		"a criterion": {
 			Finding{Severity: Info, Issue: "not met: T1: it waves", Criterion: "T1: it waves"},
-			epic.Task{Title: "not met: T1: it waves", Priority: 3, Criteria: []epic.Criterion{{Text: "T1: it waves"}},
-				Description: "A review of the whole epic found (severity info): not met: T1: it waves" + tail},
+			epic.Task{
+				Title: "not met: T1: it waves", Priority: 3, Criteria: []epic.Criterion{{Text: "T1: it waves"}},
+				Description: "A review of the whole epic found (severity info): not met: T1: it waves" + tail,
+			},
 		},
 		"no words": {
 			Finding{Severity: Medium, File: "../x"},
-			epic.Task{Title: "the review has no words for it", Priority: 2, Criteria: []epic.Criterion{{Text: "Mended: the review has no words for it"}},
-				Description: "A review of the whole epic found (severity medium, ../x): the review has no words for it" + tail},
+			epic.Task{
+				Title: "the review has no words for it", Priority: 2, Criteria: []epic.Criterion{{Text: "Mended: the review has no words for it"}},
+				Description: "A review of the whole epic found (severity medium, ../x): the review has no words for it" + tail,
+			},
 		},
 		"a pattern for a file": {
 			Finding{Severity: Low, File: "a/*.go", Issue: "x\x1b[31m"},
-			epic.Task{Title: "x", Priority: 3, Criteria: []epic.Criterion{{Text: "Mended: x"}},
-				Description: "A review of the whole epic found (severity low, a/*.go): x" + tail},
+			epic.Task{
+				Title: "x", Priority: 3, Criteria: []epic.Criterion{{Text: "Mended: x"}},
+				Description: "A review of the whole epic found (severity low, a/*.go): x" + tail,
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,14 +29,16 @@ func TestParseResult(t *testing.T) {
 				Status: "failure", Summary: "s", FilesChanged: []string{"a", "b"}, ErrorCategory: "the disk is full", ErrorSummary: "e",
 				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Discovered: []Discovery{{"t", "w"}},
 				Decisions: map[string]string{"k": "v"}, Questions: []string{"q"}, Confident: &yes,
-			}, "",
+			},
+			"",
 		},
 		{
 			"unknown fields and wrong types are kept apart",
 			`{"status":"success","summary":"s","implementation":{"files":["x\u001b[0m"]},"files_changed":"a.txt","learning":null}`,
 			Result{Status: "success", Summary: "s", Extra: map[string]json.RawMessage{
 				"implementation": json.RawMessage(`{"files":["x"]}`), "files_changed": json.RawMessage(`"a.txt"`),
-			}}, "",
+			}},
+			"",
 		},
 		{"empty", "", Result{}, "result is empty"},
 		{"text", "done", Result{}, "result is not a JSON object: invalid character 'd'"},

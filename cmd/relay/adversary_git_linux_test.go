@@ -47,8 +47,10 @@ git rebase side >/dev/null 2>&1; ok`, half},
 git merge side >/dev/null 2>&1; bad "it does not merge"`, fails("agent", "code_error", "does not merge")},
 		"half merge, claimed": {`git switch -qc side; echo a > c.txt; git add .; git commit -qm a; git switch -q main; echo b > c.txt; git add .; git commit -qm b
 git merge side >/dev/null 2>&1; ok`, half},
-		"stash in conflict": {`echo a >> free.txt; git add .; git stash -q; echo b >> free.txt; git add .; git commit -qm b; git stash pop >/dev/null 2>&1; ok`,
-			fails("agent", "code_error", "free.txt in conflict")},
+		"stash in conflict": {
+			`echo a >> free.txt; git add .; git stash -q; echo b >> free.txt; git add .; git commit -qm b; git stash pop >/dev/null 2>&1; ok`,
+			fails("agent", "code_error", "free.txt in conflict"),
+		},
 		"pruned base":         {`echo x > work.txt; git add .; git commit -q --amend -m "T1: One"; git reflog expire --expire=now --all; git gc -q --force --prune=now; ok`, tampered.saying(".git")},
 		"config is a pipe":    {`rm .git/config; mkfifo .git/config; ok`, tampered.saying("configuration")},
 		"work tree elsewhere": {`git config extensions.worktreeConfig true; git config --worktree core.worktree /; ok`, tampered.saying("configuration")},

@@ -143,8 +143,14 @@ func TestAdversaryBytes(t *testing.T) {
 			r := l.work(exit.Gated)
 			harmless(t, "work", r)
 			for _, args := range [][]string{
-				{"status"}, {"status", "--verbose"}, {"status", "--json"}, {"show", "T1"}, {"show", "T1", "--json"},
-				{"show", "T1", "--brief"}, {"ledger", "log"}, {"work", "--json"},
+				{"status"},
+				{"status", "--verbose"},
+				{"status", "--json"},
+				{"show", "T1"},
+				{"show", "T1", "--json"},
+				{"show", "T1", "--brief"},
+				{"ledger", "log"},
+				{"work", "--json"},
 			} {
 				harmless(t, strings.Join(args, " "), l.run(args...))
 			}

@@ -49,19 +49,23 @@ var clis = []agentCLI{
 "privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false,"maxAttempts":2}}`}
 	}},
 	{name: "opencode", model: "local/model", starting: 60, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
-		return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+		return []string{
+			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			`OPENCODE_CONFIG_CONTENT={"autoupdate":false,"share":"disabled","provider":{"local":{"npm":"@ai-sdk/openai-compatible",
 "options":{"baseURL":"` + url + `/v1","apiKey":"test-key"},
-"models":{"model":{"limit":{"context":200000,"output":8000},"cost":{"input":3,"output":15}}}}}}`}
+"models":{"model":{"limit":{"context":200000,"output":8000},"cost":{"input":3,"output":15}}}}}}`,
+		}
 	}},
 }
 
 func codexWith(name, model string) agentCLI {
-	return agentCLI{name: name, patience: 2, limit: "to the minute", tidy: true, form: name != "codex",
+	return agentCLI{
+		name: name, patience: 2, limit: "to the minute", tidy: true, form: name != "codex",
 		env: func(string) []string { return []string{"LOCAL_KEY=test-key"} },
 		files: func(url string) map[string]string {
 			return map[string]string{".codex/config.toml": fmt.Sprintf(codexConfig, model, url)}
-		}}
+		},
+	}
 }
 
 const codexConfig = `model = %q

@@ -73,8 +73,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	if project.Exists(p.Dir) { // no run may begin meanwhile
 		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", opts.app.Now()))
-		var held *attempts.HeldError
-		if errors.As(err, &held) {
+		if held, ok := errors.AsType[*attempts.HeldError](err); ok {
 			held.Path = "" // it is the epic's own lock, as in every other command
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -126,7 +127,8 @@ func act(name, rest string) {
 		os.Exit(1)
 	case "limit":
 		emit(map[string]any{"type": "rate_limit_event", "session_id": fakeSession, "rate_limit_info": map[string]any{
-			"status": "rejected", "resetsAt": time.Now().Add(time.Hour).Unix(), "rateLimitType": "five_hour"}})
+			"status": "rejected", "resetsAt": time.Now().Add(time.Hour).Unix(), "rateLimitType": "five_hour",
+		}})
 		act("fault", "429 You've hit your session limit")
 	case "await":
 		for !project.Exists(path) {
@@ -160,9 +162,7 @@ func final(more map[string]any) map[string]any {
 		"type": "result", "session_id": fakeSession, "num_turns": 1, "duration_ms": 1, "total_cost_usd": json.RawMessage(cmp.Or(os.Getenv("FAKE_COST"), "0.01")),
 		"usage": map[string]any{"input_tokens": 1000 + number("FAKE_SPENT"), "output_tokens": 50}, "permission_denials": []any{},
 	}
-	for k, v := range more {
-		event[k] = v
-	}
+	maps.Copy(event, more)
 	return event
 }
 

@@ -96,8 +96,7 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 		return err
 	}
 	store, err := p.Open(pl)
-	var held *attempts.HeldError
-	if errors.As(err, &held) {
+	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
 		return &exit.Hinted{Err: errors.New(exit.HolderMessage(err, held)), Code: exit.Running, Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
 	}
 	if err != nil {

@@ -37,9 +37,11 @@ func collectShown(t *testing.T, root string) shownTexts {
 		}
 		expected(archive, add)
 	}
-	for _, pattern := range []string{"*/testdata/*.golden*", "*/*/testdata/*.golden*", "*/testdata/*/*.golden*", "*/*/testdata/*/*.golden*",
+	for _, pattern := range []string{
+		"*/testdata/*.golden*", "*/*/testdata/*.golden*", "*/testdata/*/*.golden*", "*/*/testdata/*/*.golden*",
 		"reanchor/testdata/brief/*.md", "epic/testdata/*.t*xt", "epic/testdata/*.dot", "epic/testdata/*.m*d", "attempts/testdata/*.yml",
-		"epic/blueprint/testdata/*.yml"} {
+		"epic/blueprint/testdata/*.yml",
+	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +130,7 @@ func units(text string) []string {
 		}
 		paragraph = []string{next}
 	}
-	for _, row := range strings.Split(text, "\n") {
+	for row := range strings.SplitSeq(text, "\n") {
 		one := strings.TrimSpace(squash(row))
 		if !strings.HasPrefix(row, "  ") || one == "" {
 			flush(one)
@@ -146,7 +148,7 @@ func units(text string) []string {
 // show finds a line that holds a text.
 func (s shownTexts) show(text string, said bool) (string, bool) {
 	var pieces []string
-	for _, piece := range strings.Split(text, hole) {
+	for piece := range strings.SplitSeq(text, hole) {
 		if strings.TrimSpace(piece) != "" {
 			pieces = append(pieces, strings.TrimSpace(piece))
 		}

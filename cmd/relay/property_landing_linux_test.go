@@ -140,9 +140,9 @@ const landingBranch = "relay/20260101-lab"
 // landedWhole wants the epic's check to pass at every commit of the branch's own line.
 func (l *lab) landedWhole() {
 	l.t.Helper()
-	for _, commit := range strings.Fields(l.git("rev-list", "--first-parent", "main.."+landingBranch)) {
+	for commit := range strings.FieldsSeq(l.git("rev-list", "--first-parent", "main.."+landingBranch)) {
 		defs := strings.Fields(l.git("ls-tree", "-r", "--name-only", commit, "defs/"))
-		for _, use := range strings.Fields(l.git("ls-tree", "-r", "--name-only", commit, "uses/")) {
+		for use := range strings.FieldsSeq(l.git("ls-tree", "-r", "--name-only", commit, "uses/")) {
 			if def := l.git("show", commit+":"+use); !slices.Contains(defs, "defs/"+def) {
 				l.t.Errorf("%s is red: %s uses %s, and there is only %v\n%s", commit, use, def, defs, l.git("log", "--graph", "--oneline", landingBranch))
 			}

@@ -53,7 +53,7 @@ func TestHelp(t *testing.T) {
 
 func checkPage(t *testing.T, cmd *cobra.Command, golden, got string) {
 	t.Helper()
-	for _, row := range strings.Split(got, "\n") {
+	for row := range strings.SplitSeq(got, "\n") {
 		if width := displaywidth.String(row); width > 80 {
 			t.Errorf("%s --help: %d columns: %s", cmd.CommandPath(), width, row)
 		}

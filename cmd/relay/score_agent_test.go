@@ -159,7 +159,8 @@ func (c *scoredCall) refuse(kind, what string, until time.Time) {
 	switch kind {
 	case "quota":
 		emit(map[string]any{"type": "rate_limit_event", "session_id": fakeSession, "rate_limit_info": map[string]any{
-			"status": "rejected", "resetsAt": until.Unix(), "rateLimitType": "five_hour"}})
+			"status": "rejected", "resetsAt": until.Unix(), "rateLimitType": "five_hour",
+		}})
 		act("fault", "429 You've hit your session limit")
 	case "login":
 		act("fault", "401 Invalid API key")
@@ -245,8 +246,10 @@ func (c *scoredCall) first() {
 		c.writes("4")
 		c.end("hung")
 		if t.Factor%2 == 0 { // in a tool, and not in its model
-			emit(map[string]any{"type": "assistant", "session_id": fakeSession, "message": map[string]any{"id": "msg_2", "role": "assistant",
-				"content": []any{map[string]any{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": map[string]any{"command": "npm test -- --watch"}}}}})
+			emit(map[string]any{"type": "assistant", "session_id": fakeSession, "message": map[string]any{
+				"id": "msg_2", "role": "assistant",
+				"content": []any{map[string]any{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": map[string]any{"command": "npm test -- --watch"}}},
+			}})
 		}
 		act("hang", "")
 	case kindCrashes:

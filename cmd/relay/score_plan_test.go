@@ -84,8 +84,10 @@ func newScoredPlan(dice *rand.Rand) *scoredPlan {
 	dice.Shuffle(len(kinds), func(i, k int) { kinds[i], kinds[k] = kinds[k], kinds[i] })
 	p := &scoredPlan{}
 	for i, kind := range kinds {
-		t := scoredTask{ID: fmt.Sprintf("T%02d", i+1), Kind: kind, Factor: 2 + dice.IntN(7), Summand: 1 + dice.IntN(90), Cases: []int{1, 2, 5},
-			Stub: dice.IntN(2) == 0, Commits: dice.IntN(2) == 0, Files: kind != kindMeets && dice.IntN(3) > 0, Millis: 50 + dice.IntN(300)}
+		t := scoredTask{
+			ID: fmt.Sprintf("T%02d", i+1), Kind: kind, Factor: 2 + dice.IntN(7), Summand: 1 + dice.IntN(90), Cases: []int{1, 2, 5},
+			Stub: dice.IntN(2) == 0, Commits: dice.IntN(2) == 0, Files: kind != kindMeets && dice.IntN(3) > 0, Millis: 50 + dice.IntN(300),
+		}
 		if kind == kindTwice {
 			t.Cases = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 		}

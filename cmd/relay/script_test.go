@@ -8,11 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"relay/orchestrator/engine/enginetest"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"relay/orchestrator/engine/enginetest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

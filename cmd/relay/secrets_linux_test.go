@@ -107,8 +107,17 @@ func secretsStay(t *testing.T, isolation string) {
 	w.wants(t, exit.Gated)
 	told := map[string]string{"work": w.stdout.String() + w.stderr.String()}
 	for _, args := range [][]string{
-		{"status", "--verbose"}, {"status", "--json"}, {"show", "T1"}, {"show", "T1", "--json"}, {"show", "T1", "--brief"}, {"show", "T1", "--attempt", "1", "--checks"},
-		{"show", "T1", "--log"}, {"show", "T2", "--brief"}, {"ledger", "log"}, {"ledger", "log", "--json"}, {"gate", "T3", "--reason", plain + " " + known[0]},
+		{"status", "--verbose"},
+		{"status", "--json"},
+		{"show", "T1"},
+		{"show", "T1", "--json"},
+		{"show", "T1", "--brief"},
+		{"show", "T1", "--attempt", "1", "--checks"},
+		{"show", "T1", "--log"},
+		{"show", "T2", "--brief"},
+		{"ledger", "log"},
+		{"ledger", "log", "--json"},
+		{"gate", "T3", "--reason", plain + " " + known[0]},
 	} {
 		ran := l.run(args...)
 		told[strings.Join(args, " ")] = ran.stdout.String() + ran.stderr.String()

@@ -2,9 +2,10 @@ package main
 
 import (
 	"fmt"
-	"relay/cmd/relay/internal/cli"
 	"runtime"
 	"runtime/debug"
+
+	"relay/cmd/relay/internal/cli"
 
 	"github.com/spf13/cobra"
 )

@@ -76,14 +76,16 @@ var mistakes = []struct{ name, src, want string }{
 	{"unknown field", top + "## T1: a\n- **Prioritty:** p1\n- **Owner:** me\n", `4:3: unknown field "Prioritty" in task T1 (did you mean **Priority:**?)
 5:3: unknown field "Owner" in task T1 (the fields are Priority, Points, Files, Depends on, Checks, Acceptance Criteria, Description, Kind, Protected, Runner, Model, Timeout, Max attempts, Budget, Allow no change; without the colon it is description)`},
 	{"unknown field after a bar", top + "## T1: a\n- **Points:** 1 | **Sprint:** 3\n", `4:19: unknown field "Sprint" in task T1 (the fields are ` + strings.Join(fieldNames, ", ") + "; without the colon it is description)"},
-	{"values", top + "## T1: a\n- **Priority:** high | **Points:** many\n- **Kind:** bug\n- **Timeout:** 9999999\n- **Max attempts:** 1.5\n- **Allow no change:** perhaps\n- **Points:** 3\n",
+	{
+		"values", top + "## T1: a\n- **Priority:** high | **Points:** many\n- **Kind:** bug\n- **Timeout:** 9999999\n- **Max attempts:** 1.5\n- **Allow no change:** perhaps\n- **Points:** 3\n",
 		`4:17: priority cannot be "high" (use p0, p1, p2 or p3)
 4:36: points cannot be "many" (use a number from 0 up, such as 2)
 5:13: kind "bug" is not known (use feature, bugfix, review or chore)
 6:16: timeout cannot be "9999999" (write minutes, such as 30)
 7:21: max attempts cannot be "1.5" (write a whole number, such as 3)
 8:24: allow no change cannot be "perhaps" (write yes or no)
-9:3: Points of task T1 is given twice (take one of the two out)`},
+9:3: Points of task T1 is given twice (take one of the two out)`,
+	},
 	{"no title", top + "## T1:\n", "3:1: task T1 has no title (write ## T1: and a few words)"},
 	{"same id", top + "## T1: a\n## T1: b\n## t1: c\n", `4:1: task "T1" is defined twice, first on line 3 (give each task an id of its own)
 5:1: task ids "T1" and "t1" differ only in upper and lower case (choose ids that differ by more than case: they become folder names)`},
@@ -103,9 +105,12 @@ var mistakes = []struct{ name, src, want string }{
 	{"field of the epic without backticks", top + "**Checks:** make test\n\n- **Protected:** tests/**\n\n**Checks:**\nmake\n## T1: a\n", strings.Join([]string{
 		`3:13: the value of "Checks" above the tasks is not in backticks` + backticks,
 		`5:18: the value of "Protected" above the tasks is not in backticks` + backticks,
-		`8:1: the value of "Checks" above the tasks is not in backticks` + backticks}, "\n")},
-	{"values of the epic without backticks", top + "**Checks:**\n- make\n\n**Protected:**\n\nthe tests\n## T1: a\n",
-		`4:3: the value of "checks" above the tasks is not in backticks` + backticks + "\n" + `8:1: the value of "protected" above the tasks is not in backticks` + backticks},
+		`8:1: the value of "Checks" above the tasks is not in backticks` + backticks,
+	}, "\n")},
+	{
+		"values of the epic without backticks", top + "**Checks:**\n- make\n\n**Protected:**\n\nthe tests\n## T1: a\n",
+		`4:3: the value of "checks" above the tasks is not in backticks` + backticks + "\n" + `8:1: the value of "protected" above the tasks is not in backticks` + backticks,
+	},
 	{"colon behind the stars", top + "**Checks**: `make`\n## T1: a\n", "3:1: \"Checks\" above the tasks has its colon behind the stars (write **Checks:**; without the colon it is description)"},
 	{"more than fields of the epic", top + "- **Checks:** `make`\n- **Points:** 3\n- and more\n## T1: a\n", `4:3: "Points" is no field of the epic (put it in a paragraph of its own; the epic has Checks and Protected)
 5:3: "and more" stands with fields of the epic, and is none (put it in a paragraph of its own)`},

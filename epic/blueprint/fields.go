@@ -12,8 +12,10 @@ import (
 )
 
 // fieldNames are the keys of a task's lines, as a hint shows them.
-var fieldNames = []string{"Priority", "Points", "Files", "Depends on", "Checks", "Acceptance Criteria", "Description", "Kind",
-	"Protected", "Runner", "Model", "Timeout", "Max attempts", "Budget", "Allow no change"}
+var fieldNames = []string{
+	"Priority", "Points", "Files", "Depends on", "Checks", "Acceptance Criteria", "Description", "Kind",
+	"Protected", "Runner", "Model", "Timeout", "Max attempts", "Budget", "Allow no change",
+}
 
 // fields are the keys of a task's lines, with the other names people give them.
 var fields = map[string]string{

@@ -62,7 +62,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // dependsOn reads ids, each of which may be followed by its task's title.
 func (d *draft) dependsOn(v line) {
 	for _, piece := range pieces(v) {
-		for _, word := range strings.Split(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
+		for word := range strings.SplitSeq(strings.ReplaceAll(piece.text, " & ", " and "), " and ") {
 			if id := leadingID(word); !nothing(id) {
 				d.task.DependsOn = append(d.task.DependsOn, id)
 				d.at[epic.FieldDependsOn] = append(d.at[epic.FieldDependsOn], piece.place())

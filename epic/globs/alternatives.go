@@ -1,5 +1,7 @@
 package globs
 
+import "slices"
+
 import "strings"
 
 // bracketless returns a glob with a backslash before each bracket: in many a file's name brackets stand for themselves.
@@ -54,10 +56,8 @@ func alternatives(glob string) (choices []string, split bool) {
 // the end when it does not.
 func first(glob string, i int, of ...byte) int {
 	for ; i < len(glob); i++ {
-		for _, c := range of {
-			if glob[i] == c {
-				return i
-			}
+		if slices.Contains(of, glob[i]) {
+			return i
 		}
 		switch glob[i] {
 		case '\\':

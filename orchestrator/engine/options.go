@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"relay/epic"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/secrets"
@@ -8,7 +10,6 @@ import (
 	"relay/review"
 	"relay/runners"
 	"relay/runners/process"
-	"time"
 )
 
 // Options are what an engine needs to know of a run. Zero limits mean none, except where said.

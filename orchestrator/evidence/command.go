@@ -3,9 +3,10 @@ package evidence
 import (
 	"path"
 	"regexp"
-	"relay/epic/globs"
 	"slices"
 	"strings"
+
+	"relay/epic/globs"
 )
 
 // Kinds of words in a shell command: what runs a file given to it, what stands before a command, and what ends one.
@@ -37,7 +38,7 @@ func ParseCommand(run string) Command {
 	var c Command
 	text := separators.ReplaceAllString(strings.NewReplacer(`"`, "", "'", "").Replace(run), " ; ")
 	begins, script := true, false // whether the next word is a program, or a file for the one before it
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		c.Words = append(c.Words, word)
 		for _, r := range ruled {
 			if r.program.MatchString(path.Base(word)) {

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -54,8 +55,8 @@ func FindMissing(run attempts.CheckRun) Missing {
 	}
 	shell := run.ExitCode == 126 || run.ExitCode == 127 || shellStatus.MatchString(run.Tail)
 	lines := strings.Split(run.Tail, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimRight(lines[i], " \r")
+	for _, line := range slices.Backward(lines) {
+		line := strings.TrimRight(line, " \r")
 		for _, n := range noRun {
 			if n.shell && !shell {
 				continue

@@ -2,13 +2,15 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"relay/orchestrator"
 )
 
 // Standing says how many tasks are in which state. On a run that is over nothing is under way.
 func Standing(c orchestrator.Counts, over bool) string {
-	text := fmt.Sprintf("%d of %d completed", c.Completed, c.Total)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
 	underway := "in progress" // and not running: what is proved and waits to land has no job any more
 	if over {
 		underway = "interrupted"
@@ -18,10 +20,10 @@ func Standing(c orchestrator.Counts, over bool) string {
 		word string
 	}{{c.InProgress, underway}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
 		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.word)
+			text.WriteString(fmt.Sprintf(", %d %s", part.n, part.word))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // Headline says how a run ended; left is how many of its tasks are not completed.

@@ -57,9 +57,11 @@ var tags = regexp.MustCompile(`<[^>]*>`)
 // Whatever an agent writes, wherever it can: the report has the headings, tables and lists that it would have without, and
 // not one more; nothing in it is HTML, a link or emphasis of theirs.
 func FuzzHostileText(f *testing.F) {
-	for _, seed := range []string{hostile, "plain", "two words", "`", "``` \n# x\n```", "a|b\\|c\\\\|d", "| a |\n|---|", "<b>", "~~~\n", "\x1b[0m`\x00`", "\u202e", "- x", "1. x", "    code", "> q",
+	for _, seed := range []string{
+		hostile, "plain", "two words", "`", "``` \n# x\n```", "a|b\\|c\\\\|d", "| a |\n|---|", "<b>", "~~~\n", "\x1b[0m`\x00`", "\u202e", "- x", "1. x", "    code", "> q",
 		"x\n===", "&#60;script&#62;", "[a]: http://x", "\ufeff#", "\u2028# x", "www.example.com", "a@example.com", "\\", "x\\", "`` ` ``", " ` ", "\t", "_a_", "*", "<!--", "]]>", "\r\n\r\n# x", strings.Repeat("`", 300),
-		strings.Repeat("a|", 300)} {
+		strings.Repeat("a|", 300),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, said string) {

@@ -42,9 +42,18 @@ func night(t testing.TB, text string) Input {
 	t.Helper()
 	criteria := []epic.Criterion{{Text: "it greets", Check: "greets"}, {Text: "it is friendly"}, {Text: "it is short"}, {Text: text}}
 	e := &epic.Epic{ID: "20260102-greetings", Title: text, Source: "docs/plan.md", Tasks: []epic.Task{
-		{ID: "T1", Title: "Greet", Criteria: criteria}, {ID: "T2", Title: text, Criteria: criteria[:2]}, {ID: "T3", Title: "Greet more", DependsOn: []string{"T2"}},
-		{ID: "T4", Title: "Greet the world", BudgetUSD: 4}, {ID: "T5", Title: "Shout"}, {ID: "T6", Title: "Spend"}, {ID: "T7", Title: "Wait", DependsOn: []string{"T8"}},
-		{ID: "T8", Title: "Sleep"}, {ID: "T9", Title: "Meddle"}, {ID: "T10", Title: "Ask"}, {ID: "T11", Title: "Break"}, {ID: "T12", Title: "Later"},
+		{ID: "T1", Title: "Greet", Criteria: criteria},
+		{ID: "T2", Title: text, Criteria: criteria[:2]},
+		{ID: "T3", Title: "Greet more", DependsOn: []string{"T2"}},
+		{ID: "T4", Title: "Greet the world", BudgetUSD: 4},
+		{ID: "T5", Title: "Shout"},
+		{ID: "T6", Title: "Spend"},
+		{ID: "T7", Title: "Wait", DependsOn: []string{"T8"}},
+		{ID: "T8", Title: "Sleep"},
+		{ID: "T9", Title: "Meddle"},
+		{ID: "T10", Title: "Ask"},
+		{ID: "T11", Title: "Break"},
+		{ID: "T12", Title: "Later"},
 		{ID: "T13", Title: "Believe"},
 	}}
 	g, err := epic.NewGraph(e)
@@ -69,7 +78,8 @@ func night(t testing.TB, text string) Input {
 			"T1": {Completed: true, Attempts: []attempts.Attempt{
 				tried(1, 5, attempts.Check, attempts.Receipt{ErrorSummary: "greets: exit status 1", Checks: []attempts.CheckRun{{Name: "greets", ExitCode: 1, Seconds: 2, Phase: "task"}}}),
 				tried(2, 75, attempts.Success, attempts.Receipt{Summary: "Wrote it.", Verdict: review.Approved, Review: proved(text), Checks: []attempts.CheckRun{
-					{Name: "greets", Seconds: 1.5, Phase: "task", Attribution: attempts.FixedByTask}, {Name: text, Seconds: 3, Phase: "merged"}}}),
+					{Name: "greets", Seconds: 1.5, Phase: "task", Attribution: attempts.FixedByTask}, {Name: text, Seconds: 3, Phase: "merged"},
+				}}),
 			}},
 			"T2":  gated(attempts.RepeatedFailure, text, early, tried(2, 76, attempts.Agent, failed)),
 			"T4":  {Completed: true, Attempts: []attempts.Attempt{cutShort, other}},
@@ -86,9 +96,11 @@ func night(t testing.TB, text string) Input {
 	whole.Missing = []attempts.Missing{{Reviewer: "bob", Why: text}}
 	l.EpicReviews = []attempts.EpicReview{
 		{At: at(-1430), Run: before, Base: commit, Head: "fedcba9876543210", Why: "no reviewer answered", Usage: &attempts.Usage{InputTokens: 10, CostUSD: 0.5}},
-		{At: at(149), Run: second, Base: commit, Head: "fedcba9876543210", Decision: review.NeedsChanges, Summary: text, Reviewed: *whole, Added: nil,
+		{
+			At: at(149), Run: second, Base: commit, Head: "fedcba9876543210", Decision: review.NeedsChanges, Summary: text, Reviewed: *whole, Added: nil,
 			Findings: []review.Raised{{Finding: review.Finding{Severity: review.High, File: "hello.go", Line: 1, Issue: text}, By: []string{"ann"}}},
-			Usage:    &attempts.Usage{InputTokens: 1_000, OutputTokens: 10, CostUSD: 0.25}},
+			Usage:    &attempts.Usage{InputTokens: 1_000, OutputTokens: 10, CostUSD: 0.25},
+		},
 	}
 	return Input{
 		Epic: e, Graph: g, Ledger: l, Journal: journal(text), MaxAttempts: 3, Now: at(600), Warnings: []string{text},
@@ -98,7 +110,8 @@ func night(t testing.TB, text string) Input {
 
 // proved is a review with a criterion of each kind.
 func proved(text string) *attempts.Reviewed {
-	return &attempts.Reviewed{Rounds: 1, Split: true,
+	return &attempts.Reviewed{
+		Rounds: 1, Split: true,
 		Said: []attempts.Said{
 			{Reviewer: "ann", Model: "opus", Decision: review.Approved, Verdict: review.Verdict{Summary: text}},
 			{Reviewer: "bob", Decision: review.NeedsChanges, Verdict: review.Verdict{Summary: "No.", Findings: []review.Finding{{Severity: review.High}, {Severity: review.Low}, {Severity: review.Low}}}},
@@ -155,7 +168,8 @@ func events(text string) []attempts.Event {
 		{At: at(107), Type: attempts.TypeGated, Task: "T10", Gate: &attempts.Gate{Reason: attempts.UserBlocked}},
 		note(110, "sleep", "", 0, "the machine slept from 23:50 to 00:40"),
 		stopped(second, 150, 3, "no_runnable_tasks", ""),
-		{At: at(160), Run: second, Type: attempts.TypeUngated, Task: "T12"}, {At: at(161), Run: second, Type: attempts.TypeReset, Task: "T12"},
+		{At: at(160), Run: second, Type: attempts.TypeUngated, Task: "T12"},
+		{At: at(161), Run: second, Type: attempts.TypeReset, Task: "T12"},
 		{At: at(162), Run: second, Type: attempts.TypeFinished, Finished: &attempts.Finished{Branch: "relay/x", Into: "main", How: "merge"}},
 		{At: at(163), Run: second, Type: attempts.TypeAccepted, Accepted: &attempts.Accepted{}},
 		{At: at(164), Run: second, Type: "of a later relay", Task: "T1"},

@@ -31,16 +31,17 @@ func PullRequest(e *epic.Epic, g *epic.Graph, l *attempts.Ledger) string {
 		}
 		open = append(open, openText(t, rec, l, g))
 	}
-	head := fmt.Sprintf("%s\n\nEpic %s: %d of %s completed. Each commit names its task (`Relay-Task`).\n",
-		code(e.Title, 200), code(e.ID, 100), len(landed), text.Count(len(e.Tasks), "task"))
+	var head strings.Builder
+	head.WriteString(fmt.Sprintf("%s\n\nEpic %s: %d of %s completed. Each commit names its task (`Relay-Task`).\n",
+		code(e.Title, 200), code(e.ID, 100), len(landed), text.Count(len(e.Tasks), "task")))
 	if len(e.Checks) > 0 {
-		head += "\nChecks of the whole epic, run at every landing:\n\n"
+		head.WriteString("\nChecks of the whole epic, run at every landing:\n\n")
 		for _, c := range e.Checks {
-			head += "- " + code(c.Run, 200) + "\n"
+			head.WriteString("- " + code(c.Run, 200) + "\n")
 		}
 	}
 	rest := requestPart("Not in this branch", open, maxRequestOpen)
-	return head + requestPart("Landed", landed, maxRequest-len(head)-len(rest)) + rest
+	return head.String() + requestPart("Landed", landed, maxRequest-len(head.String())-len(rest)) + rest
 }
 
 // requestPart is a heading with as many sections as there is room for.

@@ -20,8 +20,12 @@ func requested(t *testing.T) (*epic.Epic, *epic.Graph, *attempts.Ledger) {
 	e := &epic.Epic{
 		ID: "20260101-users", Title: "Users can `sign up` @everyone", Checks: []epic.Check{{Name: "test", Run: "make test"}},
 		Tasks: []epic.Task{
-			{ID: "T1", Title: "Create the users table"}, {ID: "T2", Title: "Sign in\n# Fixes #1"}, {ID: "T3", Title: "Sign out"},
-			{ID: "T4", Title: "Mail", DependsOn: []string{"T3"}}, {ID: "T5", Title: "Later"}, {ID: "T6", Title: "Again"},
+			{ID: "T1", Title: "Create the users table"},
+			{ID: "T2", Title: "Sign in\n# Fixes #1"},
+			{ID: "T3", Title: "Sign out"},
+			{ID: "T4", Title: "Mail", DependsOn: []string{"T3"}},
+			{ID: "T5", Title: "Later"},
+			{ID: "T6", Title: "Again"},
 		},
 	}
 	g, err := epic.NewGraph(e)

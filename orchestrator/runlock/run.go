@@ -194,8 +194,7 @@ func runOfLock(name string) (run string, i engine.Isolation, ok bool) {
 
 // inUse marks who is in a run's way.
 func inUse(err error) error {
-	var held *attempts.HeldError
-	if errors.As(err, &held) {
+	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
 		return &InUseError{Held: held}
 	}
 	return err

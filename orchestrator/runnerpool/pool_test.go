@@ -108,8 +108,10 @@ func TestPick(t *testing.T) {
 			}
 		}, hopeless: true},
 		"reviewer is cooling": {order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("r", "X", limit, 0, time.Hour) }, opens: time.Hour},
-		"reviewer later than both": {order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, time.Minute); p.fails("r", "X", limit, 0, time.Hour) },
-			opens: time.Hour},
+		"reviewer later than both": {
+			order: []string{"a"}, panel: []string{"r"}, happened: func(p *Pool) { p.fails("a", "X", limit, 0, time.Minute); p.fails("r", "X", limit, 0, time.Hour) },
+			opens: time.Hour,
+		},
 		"reviewer is lost": {order: []string{"a"}, panel: []string{"r"}, own: "z", happened: func(p *Pool) { p.refuseAll("r", -10*time.Second) }, hopeless: true},
 	} {
 		p := night(c.order...)
@@ -145,38 +147,94 @@ func TestBlame(t *testing.T) {
 	const s = time.Second
 	for name, steps := range map[string][]step{
 		"one task, and nobody to compare with": {
-			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "P", ""}, {30 * s, "fails", "P", "cools 1m0s, repeat"},
-			{90 * s, "asks", "P", ""}, {90 * s, "fails", "P", "cools 2m0s, repeat"}, {90 * s, "", "P", "waits 2m0s, rank 3"}, {90 * s, "", "A", "waits 30s"},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{30 * s, "asks", "P", ""},
+			{30 * s, "fails", "P", "cools 1m0s, repeat"},
+			{90 * s, "asks", "P", ""},
+			{90 * s, "fails", "P", "cools 2m0s, repeat"},
+			{90 * s, "", "P", "waits 2m0s, rank 3"},
+			{90 * s, "", "A", "waits 30s"},
 		},
 		"another is served": {
-			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "", "P", "waits 0s, rank 1"}, {30 * s, "", "A", "waits 0s"},
-			{30 * s, "asks", "A", ""}, {31 * s, "says", "A", "changed"}, {31 * s, "", "P", "waits 0s, behind"}, {31 * s, "", "B", "waits 0s"},
-			{40 * s, "asks", "P", ""}, {40 * s, "fails", "P", "own 2"}, {40 * s, "", "P", "waits 1m0s, behind"}, {40 * s, "", "B", "waits 0s"},
-			{100 * s, "asks", "P", ""}, {100 * s, "fails", "P", "own 3, barred"},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{30 * s, "", "P", "waits 0s, rank 1"},
+			{30 * s, "", "A", "waits 0s"},
+			{30 * s, "asks", "A", ""},
+			{31 * s, "says", "A", "changed"},
+			{31 * s, "", "P", "waits 0s, behind"},
+			{31 * s, "", "B", "waits 0s"},
+			{40 * s, "asks", "P", ""},
+			{40 * s, "fails", "P", "own 2"},
+			{40 * s, "", "P", "waits 1m0s, behind"},
+			{40 * s, "", "B", "waits 0s"},
+			{100 * s, "asks", "P", ""},
+			{100 * s, "fails", "P", "own 3, barred"},
 		},
 		"served before its back-off was over": {
-			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {5 * s, "says", "A", ""}, {29 * s, "", "B", "waits 1s"},
-			{35 * s, "says", "A", "changed"}, {35 * s, "", "P", "waits 0s, behind"},
+			{0, "asks", "A", ""},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{5 * s, "says", "A", ""},
+			{29 * s, "", "B", "waits 1s"},
+			{35 * s, "says", "A", "changed"},
+			{35 * s, "", "P", "waits 0s, behind"},
 		},
 		"the provider is down for all": {
-			{0, "asks", "A", ""}, {0, "fails", "A", "cools 30s"}, {30 * s, "asks", "B", ""}, {30 * s, "fails", "B", "cools 1m0s, repeat"},
-			{90 * s, "asks", "C", ""}, {90 * s, "ends", "C", ""}, {90 * s, "", "A", "waits 0s"}, {90 * s, "", "B", "waits 0s"},
+			{0, "asks", "A", ""},
+			{0, "fails", "A", "cools 30s"},
+			{30 * s, "asks", "B", ""},
+			{30 * s, "fails", "B", "cools 1m0s, repeat"},
+			{90 * s, "asks", "C", ""},
+			{90 * s, "ends", "C", ""},
+			{90 * s, "", "A", "waits 0s"},
+			{90 * s, "", "B", "waits 0s"},
 		},
 		"two bad tasks are found one after the other": {
-			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "Q", ""}, {30 * s, "fails", "Q", "cools 1m0s, repeat"},
-			{90 * s, "asks", "A", ""}, {90 * s, "ends", "A", ""},
-			{90 * s, "asks", "P", ""}, {90 * s, "fails", "P", "own 1"}, {90 * s, "", "P", "waits 30s, behind"}, {90 * s, "asks", "Q", ""}, {90 * s, "fails", "Q", "own 1"},
-			{90 * s, "asks", "B", ""}, {120 * s, "asks", "P", ""}, {120 * s, "fails", "P", "own 2"}, {120 * s, "", "P", "waits 1m0s, behind"},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{30 * s, "asks", "Q", ""},
+			{30 * s, "fails", "Q", "cools 1m0s, repeat"},
+			{90 * s, "asks", "A", ""},
+			{90 * s, "ends", "A", ""},
+			{90 * s, "asks", "P", ""},
+			{90 * s, "fails", "P", "own 1"},
+			{90 * s, "", "P", "waits 30s, behind"},
+			{90 * s, "asks", "Q", ""},
+			{90 * s, "fails", "Q", "own 1"},
+			{90 * s, "asks", "B", ""},
+			{120 * s, "asks", "P", ""},
+			{120 * s, "fails", "P", "own 2"},
+			{120 * s, "", "P", "waits 1m0s, behind"},
 		},
 		"it was in a wall, and is left alone": {
-			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "A", "cools 30s"}, {0, "fails", "P", "repeat"}, {30 * s, "asks", "A", ""}, {60 * s, "ends", "A", ""},
-			{60 * s, "asks", "P", ""}, {60 * s, "fails last", "P", "own 1"}, {60 * s, "", "P", "waits 16m0s, behind"},
-			{1020 * s, "asks", "P", ""}, {1020 * s, "fails last", "P", "own 2"}, {1020 * s, "", "P", "waits 30m0s, behind"},
-			{2820 * s, "asks", "P", ""}, {2820 * s, "fails last", "P", "own 3, barred"},
+			{0, "asks", "A", ""},
+			{0, "asks", "P", ""},
+			{0, "fails", "A", "cools 30s"},
+			{0, "fails", "P", "repeat"},
+			{30 * s, "asks", "A", ""},
+			{60 * s, "ends", "A", ""},
+			{60 * s, "asks", "P", ""},
+			{60 * s, "fails last", "P", "own 1"},
+			{60 * s, "", "P", "waits 16m0s, behind"},
+			{1020 * s, "asks", "P", ""},
+			{1020 * s, "fails last", "P", "own 2"},
+			{1020 * s, "", "P", "waits 30m0s, behind"},
+			{2820 * s, "asks", "P", ""},
+			{2820 * s, "fails last", "P", "own 3, barred"},
 		},
 		"it is the last one": {
-			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {s, "asks", "P", ""}, {s, "fails last", "P", "cools 30s"}, {31 * s, "asks", "P", ""}, {31 * s, "fails last", "P", "own 1"},
-			{31 * s, "", "P", "waits 16m0s, behind"}, {991 * s, "asks", "P", ""}, {991 * s, "ends", "P", ""}, {991 * s, "", "P", "waits 0s"},
+			{0, "asks", "A", ""},
+			{0, "ends", "A", ""},
+			{s, "asks", "P", ""},
+			{s, "fails last", "P", "cools 30s"},
+			{31 * s, "asks", "P", ""},
+			{31 * s, "fails last", "P", "own 1"},
+			{31 * s, "", "P", "waits 16m0s, behind"},
+			{991 * s, "asks", "P", ""},
+			{991 * s, "ends", "P", ""},
+			{991 * s, "", "P", "waits 0s"},
 		},
 		"others wait for it": {
 			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {s, "asks", "P", ""}, {s, "fails", "P", "cools 30s"}, {31 * s, "asks", "P", ""}, {31 * s, "fails", "P", "cools 1m0s, repeat"},
@@ -185,52 +243,119 @@ func TestBlame(t *testing.T) {
 			{0, "asks", "P", ""}, {0, "fails last", "P", "cools 30s"}, {30 * s, "asks", "P", ""}, {30 * s, "fails last", "P", "cools 1m0s, repeat"},
 		},
 		"it was in a wall, and is in the next one": {
-			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "A", "cools 30s"}, {0, "fails", "P", "repeat"}, {30 * s, "asks", "A", ""}, {60 * s, "ends", "A", ""},
-			{60 * s, "asks", "B", ""}, {60 * s, "asks", "P", ""}, {60 * s, "fails", "B", "cools 30s"}, {60 * s, "fails", "P", "repeat"}, {90 * s, "asks", "B", ""}, {91 * s, "ends", "B", ""},
-			{91 * s, "", "P", "waits 0s"}, {91 * s, "asks", "P", ""}, {92 * s, "fails", "P", "own 1"},
+			{0, "asks", "A", ""},
+			{0, "asks", "P", ""},
+			{0, "fails", "A", "cools 30s"},
+			{0, "fails", "P", "repeat"},
+			{30 * s, "asks", "A", ""},
+			{60 * s, "ends", "A", ""},
+			{60 * s, "asks", "B", ""},
+			{60 * s, "asks", "P", ""},
+			{60 * s, "fails", "B", "cools 30s"},
+			{60 * s, "fails", "P", "repeat"},
+			{90 * s, "asks", "B", ""},
+			{91 * s, "ends", "B", ""},
+			{91 * s, "", "P", "waits 0s"},
+			{91 * s, "asks", "P", ""},
+			{92 * s, "fails", "P", "own 1"},
 		},
 		"its fault came in a usage limit": {
-			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {0, "limited", "A", "cools 1h0m0s, repeat"}, {time.Hour, "asks", "A", ""}, {time.Hour, "ends", "A", ""},
-			{time.Hour, "asks", "P", ""}, {time.Hour, "fails", "P", "own 1"},
+			{0, "asks", "A", ""},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{0, "limited", "A", "cools 1h0m0s, repeat"},
+			{time.Hour, "asks", "A", ""},
+			{time.Hour, "ends", "A", ""},
+			{time.Hour, "asks", "P", ""},
+			{time.Hour, "fails", "P", "own 1"},
 		},
 		"it was served in the end": {
-			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "A", ""}, {30 * s, "ends", "A", ""}, {30 * s, "", "P", "waits 0s, behind"},
-			{60 * s, "asks", "P", ""}, {60 * s, "ends", "P", ""}, {60 * s, "", "P", "waits 0s"},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{30 * s, "asks", "A", ""},
+			{30 * s, "ends", "A", ""},
+			{30 * s, "", "P", "waits 0s, behind"},
+			{60 * s, "asks", "P", ""},
+			{60 * s, "ends", "P", ""},
+			{60 * s, "", "P", "waits 0s"},
 		},
 		"it is at work again when another is served": {
-			{0, "asks", "P", ""}, {0, "fails", "P", "cools 30s"}, {30 * s, "asks", "P", ""}, {31 * s, "says", "P", "changed"}, {31 * s, "asks", "A", ""},
-			{32 * s, "says", "A", "changed"}, {33 * s, "ends", "P", ""}, {33 * s, "", "P", "waits 0s"},
+			{0, "asks", "P", ""},
+			{0, "fails", "P", "cools 30s"},
+			{30 * s, "asks", "P", ""},
+			{31 * s, "says", "P", "changed"},
+			{31 * s, "asks", "A", ""},
+			{32 * s, "says", "A", "changed"},
+			{33 * s, "ends", "P", ""},
+			{33 * s, "", "P", "waits 0s"},
 		},
 		"one job probes": {
-			{0, "asks", "A", ""}, {0, "asks", "B", ""}, {20 * s, "fails", "A", "cools 30s"}, {21 * s, "fails", "B", "repeat"},
-			{50 * s, "", "C", "waits 0s"}, {50 * s, "asks", "C", ""}, {50 * s, "", "D", "waits 30s"}, {55 * s, "", "A", "waits 25s, rank 1"},
-			{60 * s, "says", "C", "changed"}, {60 * s, "", "D", "waits 0s"},
+			{0, "asks", "A", ""},
+			{0, "asks", "B", ""},
+			{20 * s, "fails", "A", "cools 30s"},
+			{21 * s, "fails", "B", "repeat"},
+			{50 * s, "", "C", "waits 0s"},
+			{50 * s, "asks", "C", ""},
+			{50 * s, "", "D", "waits 30s"},
+			{55 * s, "", "A", "waits 25s, rank 1"},
+			{60 * s, "says", "C", "changed"},
+			{60 * s, "", "D", "waits 0s"},
 		},
 		"a probe that lasts has been answered": {
 			{0, "asks", "A", ""}, {20 * s, "fails", "A", "cools 30s"}, {50 * s, "asks", "C", ""}, {70 * s, "", "D", "waits 10s"}, {80 * s, "", "D", "waits 0s"},
 		},
 		"a limit is nobody's fault": {
-			{0, "asks", "P", ""}, {0, "limited", "P", "cools 1h0m0s"}, {0, "", "A", "waits 1h0m0s"}, {time.Hour, "asks", "A", ""}, {time.Hour, "ends", "A", ""},
+			{0, "asks", "P", ""},
+			{0, "limited", "P", "cools 1h0m0s"},
+			{0, "", "A", "waits 1h0m0s"},
+			{time.Hour, "asks", "A", ""},
+			{time.Hour, "ends", "A", ""},
 			{time.Hour, "", "P", "waits 0s"},
 		},
 		"a limit holds though an older attempt goes on": {
-			{0, "asks", "A", ""}, {0, "asks", "P", ""}, {0, "limited", "P", "cools 1h0m0s"}, {10 * time.Minute, "says", "A", ""}, {11 * time.Minute, "ends", "A", ""},
+			{0, "asks", "A", ""},
+			{0, "asks", "P", ""},
+			{0, "limited", "P", "cools 1h0m0s"},
+			{10 * time.Minute, "says", "A", ""},
+			{11 * time.Minute, "ends", "A", ""},
 			{11 * time.Minute, "", "B", "waits 49m0s"},
 		},
 		"it failed another before the agent began": {
-			{0, "asks", "A", ""}, {0, "asks", "B", ""}, {0, "asks", "C", ""}, {0, "begins", "A", ""}, {10 * s, "fails", "A", "cools 30s"},
-			{15 * s, "begins", "B", "waits 25s"}, {40 * s, "begins", "B", ""}, {40 * s, "begins", "C", "waits 30s"}, {41 * s, "says", "B", "changed"}, {41 * s, "begins", "C", ""},
+			{0, "asks", "A", ""},
+			{0, "asks", "B", ""},
+			{0, "asks", "C", ""},
+			{0, "begins", "A", ""},
+			{10 * s, "fails", "A", "cools 30s"},
+			{15 * s, "begins", "B", "waits 25s"},
+			{40 * s, "begins", "B", ""},
+			{40 * s, "begins", "C", "waits 30s"},
+			{41 * s, "says", "B", "changed"},
+			{41 * s, "begins", "C", ""},
 		},
 		"it may be asked, though others were failed when it was chosen": {
 			{0, "asks", "A", ""}, {0, "fails", "A", "cools 30s"}, {30 * s, "asks", "B", ""}, {90 * s, "begins", "B", ""},
 		},
 		"refused, and out": {
-			{0, "asks", "A", ""}, {0, "ends", "A", ""}, {0, "asks", "A", ""}, {0, "refuses", "A", "cools 5s"}, {5 * s, "asks", "B", ""}, {5 * s, "refuses", "B", "cools 10s, repeat"},
-			{15 * s, "asks", "A", ""}, {15 * s, "refuses", "A", "cools 30m0s, repeat"}, {15 * s, "", "C", "waits 30m0s, last"},
-			{1815 * s, "asks", "C", ""}, {1816 * s, "says", "C", "changed"}, {1816 * s, "", "A", "waits 0s"},
+			{0, "asks", "A", ""},
+			{0, "ends", "A", ""},
+			{0, "asks", "A", ""},
+			{0, "refuses", "A", "cools 5s"},
+			{5 * s, "asks", "B", ""},
+			{5 * s, "refuses", "B", "cools 10s, repeat"},
+			{15 * s, "asks", "A", ""},
+			{15 * s, "refuses", "A", "cools 30m0s, repeat"},
+			{15 * s, "", "C", "waits 30m0s, last"},
+			{1815 * s, "asks", "C", ""},
+			{1816 * s, "says", "C", "changed"},
+			{1816 * s, "", "A", "waits 0s"},
 		},
 		"many refusals in no time are no reason": {
-			{0, "asks", "A", ""}, {0, "asks", "B", ""}, {0, "asks", "C", ""}, {0, "refuses", "A", "cools 5s"}, {s, "refuses", "B", "repeat"}, {s, "refuses", "C", "repeat"},
+			{0, "asks", "A", ""},
+			{0, "asks", "B", ""},
+			{0, "asks", "C", ""},
+			{0, "refuses", "A", "cools 5s"},
+			{s, "refuses", "B", "repeat"},
+			{s, "refuses", "C", "repeat"},
 			{s, "", "A", "waits 4s, rank 1"},
 		},
 	} {
@@ -317,166 +442,4 @@ func joined(words []string) string {
 		text += w
 	}
 	return text
-}
-
-// A task that one runner fails alone goes to another at once, and is spent when none is left.
-// After a run that was killed one attempt asks a runner before all others do, unless these have another one.
-func TestProbe(t *testing.T) {
-	t.Parallel()
-	p := night("a")
-	p.Probe("a", at(0))
-	if name, _, ok := p.Pick("T1", "", at(0)); !ok || name != "a" {
-		t.Fatalf("T1 gets %q", name)
-	}
-	p.Ask("a", "T1", at(0))
-	if name, _, ok := p.Pick("T2", "", at(0)); ok {
-		t.Errorf("T2 gets %q before T1 was answered", name)
-	}
-	if _, opens := p.Opens("T2", "", nil, at(0)); opens.Rest(at(0)) != 30*time.Second {
-		t.Errorf("T2 waits for %s", opens.Rest(at(0)))
-	}
-	if !p.Heard("a", "T1", at(time.Second)) {
-		t.Error("T1 was answered, and nothing has changed")
-	}
-	if _, _, ok := p.Pick("T2", "", at(time.Second)); !ok {
-		t.Error("T2 gets nobody after T1 was answered")
-	}
-	two := night("a", "b")
-	two.Probe("a", at(0))
-	two.Ask("a", "T1", at(0))
-	if name, _, _ := two.Pick("T2", "", at(0)); name != "a" {
-		t.Errorf("T2 gets %q", name)
-	}
-}
-
-func TestSpent(t *testing.T) {
-	t.Parallel()
-	p := night("a", "b")
-	p.fails("a", "P", attempts.Provider, 0, 0)
-	if who, _, _ := p.Pick("P", "", at(0)); who != "b" {
-		t.Errorf("P goes to %q, want b", who)
-	}
-	p.serves("a", "A", time.Minute)
-	for _, runner := range []string{"b", "a", "a", "b", "b"} {
-		if why, yes := p.Spent("P", ""); yes {
-			t.Errorf("spent too early: %s", why)
-		}
-		p.fails(runner, "P", attempts.Provider, 2*time.Hour, 0)
-		p.serves(runner, "A", 2*time.Hour)
-	}
-	if why, yes := p.Spent("P", ""); !yes || why != "a failed 3 times, b failed 3 times" {
-		t.Errorf("got %q, %v", why, yes)
-	}
-	if who, _, ok := p.Pick("P", "", at(9*time.Hour)); ok {
-		t.Errorf("P goes to %q, want nobody", who)
-	}
-	if _, yes := p.Spent("A", ""); yes {
-		t.Error("A is spent")
-	}
-}
-
-// What earlier runs have shown of tasks that a runner fails alone holds; how the runner stood does not.
-func TestLearn(t *testing.T) {
-	t.Parallel()
-	const s = time.Second
-	attempt := func(task string, from, to time.Duration, o attempts.Outcome) Past {
-		return Past{Runner: "a", Task: task, From: in(from - time.Hour), To: in(to - time.Hour), Outcome: o}
-	}
-	const fault, done, cut = attempts.Provider, attempts.Success, attempts.Stopped
-	for name, c := range map[string]struct {
-		past []Past
-		own  int // faults of P that are its own, with one more now; 0: it is not blamed
-	}{
-		"nothing":                {},
-		"it failed alone":        {past: []Past{attempt("A", 5*s, 9*s, done), attempt("P", 0, s, fault)}, own: 2},
-		"twice":                  {past: []Past{attempt("P", 0, s, fault), attempt("A", 5*s, 9*s, done), attempt("P", 40*s, 41*s, fault)}, own: 3},
-		"it failed beside A":     {past: []Past{attempt("P", 0, s, fault), attempt("A", 0, s, fault), attempt("A", 40*s, 50*s, done)}, own: 1},
-		"nobody was answered":    {past: []Past{attempt("A", 0, s, done), attempt("P", 2*s, 3*s, fault), attempt("A", 40*s, 50*s, cut)}},
-		"it was answered since":  {past: []Past{attempt("P", 0, s, fault), attempt("A", 5*s, 9*s, done), attempt("P", 40*s, 41*s, attempts.Check)}},
-		"it was a limit":         {past: []Past{attempt("P", 0, s, attempts.Quota), attempt("A", 5*s, 9*s, done)}},
-		"the runner was refused": {past: []Past{attempt("A", 0, s, attempts.Auth), attempt("A", 6*s, 7*s, attempts.Auth), attempt("A", 20*s, 21*s, attempts.Auth)}},
-	} {
-		p := night("a")
-		p.Learn(c.past)
-		if got := p.stands("A", at(0)); got != "waits 0s" {
-			t.Errorf("%s: A %s", name, got)
-		}
-		if got := p.fails("a", "P", fault, 0, 0).Own; got != c.own {
-			t.Errorf("%s: got %d own faults, want %d", name, got, c.own)
-		}
-	}
-}
-
-// With a deadline whoever is out is waited for as long as it can be asked once more.
-func TestLostAtTheDeadline(t *testing.T) {
-	t.Parallel()
-	for until, want := range map[time.Duration]bool{20 * time.Minute: true, time.Hour: false} {
-		p := night("a")
-		end := at(0).After(until)
-		p.Deadline = &end
-		p.refuseAll("a", -10*time.Second)
-		if _, lost := p.Hopeless("", at(0)); lost != want {
-			t.Errorf("until %s: lost %v, want %v", until, lost, want)
-		}
-	}
-}
-
-// Many relays that wait for one reset do not all ask in the same second; none asks before it, nor much later.
-func TestWaitsAreSpread(t *testing.T) {
-	t.Parallel()
-	most := func(n time.Duration) time.Duration { return n }
-	for name, c := range map[string]struct {
-		reset  time.Duration // 0: not known
-		jitter func(time.Duration) time.Duration
-		want   time.Duration
-	}{
-		"nobody draws":     {reset: 5 * time.Hour, want: 5 * time.Hour},
-		"a long wait":      {reset: 5 * time.Hour, jitter: most, want: 5*time.Hour + 3*time.Minute},
-		"a short wait":     {reset: time.Minute, jitter: most, want: time.Minute + leastSpread},
-		"a very long wait": {reset: 20 * 24 * time.Hour, jitter: most, want: 20*24*time.Hour + mostSpread},
-		"a back-off":       {jitter: most, want: 30*time.Second + leastSpread},
-	} {
-		p := night("a")
-		p.Jitter = c.jitter
-		cooling := p.fails("a", "X", attempts.Quota, 0, c.reset).Cooldown
-		if cooling == nil || !cooling.Until.Equal(in(c.want)) || cooling.Named != (c.reset > 0) {
-			t.Errorf("%s: got %+v, want %s", name, cooling, c.want)
-		}
-		if rest := p.rest(p.runner("a"), "X", at(0)); rest != c.want {
-			t.Errorf("%s: got %s, want %s", name, rest, c.want)
-		}
-		if again := p.Fail("a", "Y", Fault{Outcome: attempts.Quota, ResetAt: in(c.reset)}, at(0)).Cooldown; again != nil {
-			t.Errorf("%s: one reset was told twice: %+v", name, again)
-		}
-	}
-}
-
-// What an earlier run was told holds, whatever the clock said then; a back-off is never longer than one can be. What was
-// refused is asked at once.
-func TestRecall(t *testing.T) {
-	t.Parallel()
-	const years = 365 * 24 * time.Hour
-	for name, c := range map[string]struct {
-		off     time.Duration
-		named   bool
-		outcome attempts.Outcome
-		want    time.Duration
-	}{
-		"a limit":                     {off: 5 * time.Hour, named: true, outcome: attempts.Quota, want: 5 * time.Hour},
-		"a limit that is over":        {off: -time.Minute, named: true},
-		"a limit of a wrong clock":    {off: 10 * years, named: true},
-		"a back-off":                  {off: time.Minute, want: time.Minute},
-		"a back-off of a wrong clock": {off: 20 * time.Hour, want: 15 * time.Minute},
-		"a lost login":                {off: 20 * time.Minute, outcome: attempts.Auth},
-		"a program that was missing":  {off: 20 * time.Minute, outcome: attempts.Start},
-	} {
-		p := night("a")
-		p.Recall(map[string]attempts.Cooldown{"a": {Runner: "a", Until: in(c.off), Named: c.named, Why: "limit", Outcome: c.outcome}}, at(0))
-		if rest := max(0, p.rest(p.runner("a"), "X", at(0))); rest != c.want {
-			t.Errorf("%s: got %s, want %s", name, rest, c.want)
-		}
-		if got := p.Cooldowns(at(0)); len(got) > 0 != (c.want > 0) {
-			t.Errorf("%s: cooling are %v", name, got)
-		}
-	}
 }

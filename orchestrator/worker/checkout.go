@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"relay/orchestrator/git/backup"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/worktree"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"relay/orchestrator/git/backup"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/worktree"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"

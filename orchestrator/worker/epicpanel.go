@@ -3,12 +3,13 @@ package worker
 import (
 	"context"
 	"errors"
+	"strings"
+
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/reanchor"
 	"relay/review"
-	"strings"
 )
 
 // Head returns the commit of the checkout.

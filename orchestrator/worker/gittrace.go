@@ -27,11 +27,12 @@ type gitCommand struct {
 
 // String is the command as somebody would type it in the same place.
 func (c gitCommand) String() string {
-	line := "git"
+	var line strings.Builder
+	line.WriteString("git")
 	for _, arg := range c.args[max(0, slices.Index(c.args, c.name)):] {
-		line += " " + text.ShellWord(arg)
+		line.WriteString(" " + text.ShellWord(arg))
 	}
-	return attempts.Clean(line, 200)
+	return attempts.Clean(line.String(), 200)
 }
 
 // Bounds of what git writes down of one turn of an agent: processes, and bytes that are read of each.
@@ -141,10 +142,8 @@ func (c gitCommand) takesStash() bool { return c.name == "stash" && c.has("clear
 // has reports whether one of some options was given.
 func (c gitCommand) has(options ...string) bool {
 	for _, arg := range c.args {
-		for _, o := range options {
-			if arg == o {
-				return true
-			}
+		if slices.Contains(options, arg) {
+			return true
 		}
 	}
 	return false

@@ -36,12 +36,18 @@ func TestJudge(t *testing.T) {
 		"unheard of":    {runners.Report{Outcome: "new"}, attempts.Environment, attempts.CLIError, "unknown outcome new", false},
 		"said so":       {runners.Report{Outcome: runners.Failed, Detail: "d", Result: failure}, attempts.Agent, attempts.CodeError, "err", true},
 		"limit, failed": {runners.Report{Outcome: runners.Quota, Detail: "d", Result: failure}, attempts.Quota, attempts.RateLimited, "d", false},
-		"own category": {runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: " test_failure "}},
-			attempts.Agent, attempts.TestFailure, "s", true},
-		"free text for a category": {runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: ".tasks | delete"}},
-			attempts.Agent, attempts.CodeError, ".tasks | delete: s", true},
-		"relay's category": {runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: "rate_limited"}},
-			attempts.Agent, attempts.CodeError, "rate_limited: s", true},
+		"own category": {
+			runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: " test_failure "}},
+			attempts.Agent, attempts.TestFailure, "s", true,
+		},
+		"free text for a category": {
+			runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: ".tasks | delete"}},
+			attempts.Agent, attempts.CodeError, ".tasks | delete: s", true,
+		},
+		"relay's category": {
+			runners.Report{Outcome: runners.Failed, Result: &runners.Result{Status: runners.StatusFailure, Summary: "s", ErrorCategory: "rate_limited"}},
+			attempts.Agent, attempts.CodeError, "rate_limited: s", true,
+		},
 	} {
 		c.report.Exit = process.Exit{Strays: 2}
 		f := judge(c.report)
@@ -57,8 +63,10 @@ func TestJudge(t *testing.T) {
 // What an agent decided is in its receipt, and what it found and left is told.
 func TestJudgeTellsDecisions(t *testing.T) {
 	t.Parallel()
-	f := judge(runners.Report{Outcome: runners.Claimed, Result: &runners.Result{Status: runners.StatusSuccess, Summary: "sum",
-		Decisions: map[string]string{"b": "2", "a": "1"}, Discovered: []runners.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}}}})
+	f := judge(runners.Report{Outcome: runners.Claimed, Result: &runners.Result{
+		Status: runners.StatusSuccess, Summary: "sum",
+		Decisions: map[string]string{"b": "2", "a": "1"}, Discovered: []runners.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}},
+	}})
 	if want := "sum\nDecided, a: 1\nDecided, b: 2"; f.Receipt.Summary != want {
 		t.Errorf("got %q, want %q", f.Receipt.Summary, want)
 	}

@@ -1,9 +1,10 @@
 package worker
 
 import (
-	"relay/orchestrator/engine"
 	"strings"
 	"testing"
+
+	"relay/orchestrator/engine"
 )
 
 // What a panel has left in the checkout of a killed run is kept and put away; what is a person's stays where it is.
@@ -18,20 +19,24 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 		"nothing": {script: "", files: map[string]string{"seed.txt": "seed\n", "own.txt": "own"}},
 		"edits": {
 			edits, "relay was killed while reviewers read or checks ran in this checkout: what was changed since is no part of the work; git log -p BASE..REF shows it",
-			map[string]string{"seed.txt": "seed\n", "new.txt": "-", "other.txt": "-", "own.txt": "own"}, "new.txt other.txt seed.txt in what reviewers left",
+			map[string]string{"seed.txt": "seed\n", "new.txt": "-", "other.txt": "-", "own.txt": "own"},
+			"new.txt other.txt seed.txt in what reviewers left",
 		},
 		"a person's commit": {
 			edits + "; GIT_COMMITTER_DATE=2099-01-01T00:00:00Z git commit -qam Theirs",
 			"relay was killed while reviewers read or checks ran in this checkout: somebody has committed since, and it stays as it is; git log shows whether they have committed too",
-			map[string]string{"seed.txt": "y\n", "new.txt": "x\n", "other.txt": "z\n", "own.txt": "own"}, "",
+			map[string]string{"seed.txt": "y\n", "new.txt": "x\n", "other.txt": "z\n", "own.txt": "own"},
+			"",
 		},
 		"a history that does not follow": {
 			"git commit -q --amend -m Begun", "relay was killed while reviewers read or checks ran in this checkout: somebody has committed since, and it stays as it is; git log shows whether they have committed too",
-			map[string]string{"own.txt": "own"}, "",
+			map[string]string{"own.txt": "own"},
+			"",
 		},
 		"another branch": {
 			edits + "; git checkout -q -b elsewhere", "relay was killed while reviewers read or checks ran in this checkout: it is on another branch now, and stays as it is; git log shows whether they have committed",
-			map[string]string{"seed.txt": "y\n", "new.txt": "x\n", "other.txt": "z\n"}, "",
+			map[string]string{"seed.txt": "y\n", "new.txt": "x\n", "other.txt": "z\n"},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -101,8 +101,7 @@ func (l *slotEngine) couple(ctx context.Context, tip string, batch []engine.Prov
 		to, err := l.trunk.Integrate(ctx, step.to, r.Result.Head, integration.MergeInput{
 			Base: r.Attempt.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Attempt),
 		})
-		var conflict *integration.ConflictError
-		if errors.As(err, &conflict) {
+		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 			if i == 0 {
 				f := state{Result: r.Result}
 				l.collided(ctx, r.Attempt, tip, conflict, &f)
@@ -171,7 +170,7 @@ func (l *slotEngine) watched(ctx context.Context, check func() error) error {
 
 // merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.
 func (l *slotEngine) merged(r engine.Proved, first bool) question {
-	var ofEpic = l.o.Epic.Checks
+	ofEpic := l.o.Epic.Checks
 	if !first {
 		ofEpic = nil
 	}

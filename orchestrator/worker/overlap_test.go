@@ -1,10 +1,11 @@
 package worker
 
 import (
-	"relay/epic"
-	"relay/orchestrator/engine"
 	"slices"
 	"testing"
+
+	"relay/epic"
+	"relay/orchestrator/engine"
 )
 
 // A change of a file that another task declares is told, unless the tasks build on each other.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+
 	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"

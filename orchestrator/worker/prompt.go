@@ -3,12 +3,13 @@ package worker
 import (
 	"errors"
 	"os"
+	"slices"
+	"syscall"
+
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/reanchor"
 	"relay/runners"
-	"slices"
-	"syscall"
 )
 
 // PromptOf is what an agent is told, without the secrets that others left in names, commits and receipts. What the user

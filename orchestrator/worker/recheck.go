@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+
 	"relay/attempts"
 	"relay/orchestrator/engine"
 )

@@ -8,9 +8,10 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"relay/epic/globs"
 	"slices"
 	"strings"
+
+	"relay/epic/globs"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"

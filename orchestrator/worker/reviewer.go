@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"relay/orchestrator/git/gitcmd"
 	"sync"
+
+	"relay/orchestrator/git/gitcmd"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -85,8 +86,10 @@ func (d *panelSession) ask(ctx context.Context, r engine.Reviewer, repo *reancho
 		d.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
 	}
 	if errors.Is(err, review.ErrNoVerdict) {
-		return attempts.Said{}, &reviewerError{name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, told: true,
-			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, d.c.relative(filepath.Join(d.folder, r.Name)))}
+		return attempts.Said{}, &reviewerError{
+			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, told: true,
+			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, d.c.relative(filepath.Join(d.folder, r.Name))),
+		}
 	}
 	var unable *reviewerError
 	if errors.As(err, &unable) && unable.outcome == attempts.Environment {

@@ -12,8 +12,10 @@ import (
 func TestGlobalRulesAreTheUsers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, noted string }{
-		"a filter": {`git config --global filter.fmt.smudge 'sed s/1/0/'; git config --global filter.fmt.clean cat; echo '*.sh filter=fmt' > .gitattributes`,
-			"the settings filter.fmt.clean, filter.fmt.smudge in HOME/.gitconfig were changed during the attempt; relay put them back"},
+		"a filter": {
+			`git config --global filter.fmt.smudge 'sed s/1/0/'; git config --global filter.fmt.clean cat; echo '*.sh filter=fmt' > .gitattributes`,
+			"the settings filter.fmt.clean, filter.fmt.smudge in HOME/.gitconfig were changed during the attempt; relay put them back",
+		},
 		"attributes":    {`mkdir -p ~/.config/git; echo '*.sh eol=crlf' > ~/.config/git/attributes`, "HOME/.config/git/attributes was changed during the attempt; relay put it back"},
 		"rubbish":       {`echo '[[[' > ~/.gitconfig`, "HOME/.gitconfig was damaged during the attempt; relay put it back"},
 		"none":          {`rm ~/.gitconfig`, "HOME/.gitconfig was removed or replaced during the attempt; relay put it back"},

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"relay/orchestrator/engine"
 	"strings"
+
+	"relay/orchestrator/engine"
 )
 
 // salvageRef is where the work of an attempt is kept that did not succeed.

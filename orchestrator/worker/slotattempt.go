@@ -238,8 +238,7 @@ func (w *slotAttempt) examine(ctx context.Context, f *state) error {
 	a, c := w.a, w.c
 	if f.Head != a.Base {
 		err := w.stamp(ctx, f)
-		var unfit *integration.UnfitError
-		if errors.As(err, &unfit) {
+		if unfit, ok := errors.AsType[*integration.UnfitError](err); ok {
 			f.Fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
 			return nil
 		}

@@ -2,9 +2,10 @@ package worker
 
 import (
 	"context"
+	"slices"
+
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/taskbranch"
-	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"

@@ -110,8 +110,10 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 		"stays in a worktree": {"git worktree add -q ../mine " + branch + "; cd ../mine; " + commit, "mine", taken},
 		"and goes back":       {"git switch -q " + branch + "; " + commit + "git switch -q main", "mine", taken},
 		"puts it there":       {"git switch -q -c aside; " + commit + "git switch -q main; git branch -q -f " + branch + " aside", "mine", taken},
-		"rewrites it": {"git switch -q " + branch + "; git commit -q --amend -m other; git switch -q main", "",
-			"the branch relay/20260101-lab was moved; relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/"},
+		"rewrites it": {
+			"git switch -q " + branch + "; git commit -q --amend -m other; git switch -q main", "",
+			"the branch relay/20260101-lab was moved; relay put it back, and keeps what was there as refs/relay/20260101-lab-moved/",
+		},
 		"deletes it": {"git branch -q -D " + branch, "", "the branch relay/20260101-lab was moved; relay put it back"},
 	} {
 		t.Run(name, func(t *testing.T) {

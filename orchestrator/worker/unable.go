@@ -41,8 +41,10 @@ func closed(a engine.Attempt, name string, now time.Time) *reviewerError {
 	if !yes {
 		return nil
 	}
-	e := &reviewerError{name: name, outcome: attempts.Provider, category: attempts.RateLimited, told: true,
-		detail: fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why))}
+	e := &reviewerError{
+		name: name, outcome: attempts.Provider, category: attempts.RateLimited, told: true,
+		detail: fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why)),
+	}
 	if c.Named {
 		e.outcome = attempts.Quota
 	}

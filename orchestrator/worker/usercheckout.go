@@ -161,11 +161,12 @@ func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 
 // gitLine is a git command to type in the user's checkout.
 func gitLine(args ...string) string {
-	line := "git"
+	var line strings.Builder
+	line.WriteString("git")
 	for _, arg := range args {
-		line += " " + text.ShellWord(arg)
+		line.WriteString(" " + text.ShellWord(arg))
 	}
-	return line
+	return line.String()
 }
 
 // settleCheckout begins to watch for one attempt: what has changed before is not its agent's, and while no agent was at

@@ -41,16 +41,20 @@ func TestClaudeArguments(t *testing.T) {
 		want   []string
 	}{
 		{
-			"plain", claude.Options{}, func(*runners.Request) {},
+			"plain",
+			claude.Options{},
+			func(*runners.Request) {},
 			[]string{"--permission-mode", "dontAsk", "--allowedTools", "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor", "--session-id", "UUID"},
 		},
 		{
-			"everything", claude.Options{Model: "m0", Permission: "acceptEdits", Args: []string{"--max-turns", "9"}},
+			"everything",
+			claude.Options{Model: "m0", Permission: "acceptEdits", Args: []string{"--max-turns", "9"}},
 			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), id },
 			[]string{"--permission-mode", "acceptEdits", "--model", "m0", "--json-schema", "{}", "--resume", id},
 		},
 		{
-			"a request's model wins", claude.Options{Model: "m0", Permission: "bypassPermissions"},
+			"a request's model wins",
+			claude.Options{Model: "m0", Permission: "bypassPermissions"},
 			func(r *runners.Request) { r.Model, r.Session = "m1", id },
 			[]string{"--dangerously-skip-permissions", "--model", "m1", "--resume", id},
 		},

@@ -113,8 +113,10 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 
 // argv names all options before resume: behind it codex takes no sandbox.
 func (c *Runner) argv(req runners.Request, schema string) []string {
-	argv := slices.Concat([]string{c.Program}, c.Args, []string{"exec", "--json", "--skip-git-repo-check", "--sandbox", c.sandbox(req.Question),
-		"-c", "analytics.enabled=false"}) // with it, each good run ends 5 s late
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{
+		"exec", "--json", "--skip-git-repo-check", "--sandbox", c.sandbox(req.Question),
+		"-c", "analytics.enabled=false",
+	}) // with it, each good run ends 5 s late
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}

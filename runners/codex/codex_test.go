@@ -55,20 +55,27 @@ func TestCodexArguments(t *testing.T) {
 	}{
 		{"plain", codex.Options{}, func(*runners.Request) {}, "--sandbox workspace-write -c analytics.enabled=false -"},
 		{
-			"everything", codex.Options{Model: "m0", Permission: "danger-full-access", Args: []string{"-c", "x=1"}},
+			"everything",
+			codex.Options{Model: "m0", Permission: "danger-full-access", Args: []string{"-c", "x=1"}},
 			func(r *runners.Request) { r.Schema, r.Session = runners.ResultSchema(), codexSession },
 			"--sandbox danger-full-access -c analytics.enabled=false -m m0 --output-schema SCHEMA resume " + codexSession + " -",
 		},
 		{
-			"a question changes nothing", codex.Options{Model: "m0"}, func(r *runners.Request) { r.Question, r.Model = true, "m1" },
+			"a question changes nothing",
+			codex.Options{Model: "m0"},
+			func(r *runners.Request) { r.Question, r.Model = true, "m1" },
 			"--sandbox read-only -c analytics.enabled=false -m m1 -",
 		},
 		{
-			"unless it may", codex.Options{Permission: "workspace-write"}, func(r *runners.Request) { r.Question = true },
+			"unless it may",
+			codex.Options{Permission: "workspace-write"},
+			func(r *runners.Request) { r.Question = true },
 			"--sandbox workspace-write -c analytics.enabled=false -",
 		},
 		{
-			"a schema without a strict form", codex.Options{}, func(r *runners.Request) { r.Schema = []byte(`{"type":"object"}`) },
+			"a schema without a strict form",
+			codex.Options{},
+			func(r *runners.Request) { r.Schema = []byte(`{"type":"object"}`) },
 			"--sandbox workspace-write -c analytics.enabled=false -",
 		},
 	} {
@@ -220,9 +227,12 @@ func TestCodexReport(t *testing.T) {
 		t.Errorf("usage %+v, want %+v: the session's less what was spent before", r.Usage, used)
 	}
 	want := []runners.Event{
-		{Kind: runners.EventSession, Text: codexSession}, {Kind: runners.EventText, Text: "I look."},
-		{Kind: runners.EventTool, Text: "command_execution ls -l"}, {Kind: runners.EventTool, Text: "file_change /w/a.txt"},
-		{Kind: runners.EventTool, Text: "mcp_tool_call docs find"}, {Kind: runners.EventText, Text: `{"status":"success","summary":"s","learning":null}`},
+		{Kind: runners.EventSession, Text: codexSession},
+		{Kind: runners.EventText, Text: "I look."},
+		{Kind: runners.EventTool, Text: "command_execution ls -l"},
+		{Kind: runners.EventTool, Text: "file_change /w/a.txt"},
+		{Kind: runners.EventTool, Text: "mcp_tool_call docs find"},
+		{Kind: runners.EventText, Text: `{"status":"success","summary":"s","learning":null}`},
 		{Kind: runners.EventResult, Text: `{"status":"success","summary":"s","learning":null}`},
 	}
 	if !slices.Equal(told, want) {

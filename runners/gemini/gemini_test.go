@@ -102,12 +102,14 @@ func TestGeminiArguments(t *testing.T) {
 	}{
 		{"plain", gemini.Options{}, func(*runners.Request) {}, []string{"--approval-mode", "yolo", "--skip-trust", "--session-id", "UUID"}},
 		{
-			"everything", gemini.Options{Model: "m0", Permission: "auto_edit", Args: []string{"--sandbox"}},
+			"everything",
+			gemini.Options{Model: "m0", Permission: "auto_edit", Args: []string{"--sandbox"}},
 			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), geminiSession },
 			[]string{"--approval-mode", "auto_edit", "--skip-trust", "-m", "m0", "--resume", geminiSession},
 		},
 		{
-			"a session that would mean another one", gemini.Options{Model: "m0"},
+			"a session that would mean another one",
+			gemini.Options{Model: "m0"},
 			func(r *runners.Request) { r.Model, r.Session = "m1", "latest" },
 			[]string{"--approval-mode", "yolo", "--skip-trust", "-m", "m1", "--session-id", "UUID"},
 		},

@@ -172,13 +172,16 @@ func TestOpencodeArguments(t *testing.T) {
 	}{
 		{"plain", opencode.Options{}, func(*runners.Request) {}, []string{"--auto", "--title", "relay run/T1/2"}},
 		{
-			"everything", opencode.Options{Model: "p/m0", Permission: "config", Args: []string{"--agent", "build"}},
+			"everything",
+			opencode.Options{Model: "p/m0", Permission: "config", Args: []string{"--agent", "build"}},
 			func(r *runners.Request) { r.Session = opencodeSession },
 			[]string{"-m", "p/m0", "-s", opencodeSession},
 		},
 		{
-			"a request's model wins", opencode.Options{Model: "p/m0", Permission: "auto"},
-			func(r *runners.Request) { r.Model = "q/m1/x" }, []string{"--auto", "-m", "q/m1/x", "--title", "relay run/T1/2"},
+			"a request's model wins",
+			opencode.Options{Model: "p/m0", Permission: "auto"},
+			func(r *runners.Request) { r.Model = "q/m1/x" },
+			[]string{"--auto", "-m", "q/m1/x", "--title", "relay run/T1/2"},
 		},
 	} {
 		req := runnertest.Prints(t, ocStart, ocDone, ocStop)

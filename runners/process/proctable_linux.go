@@ -140,7 +140,7 @@ func childrenOf(file string) ([]int, error) {
 		return nil, err
 	}
 	var pids []int
-	for _, field := range bytes.Fields(data) {
+	for field := range bytes.FieldsSeq(data) {
 		if pid, err := strconv.Atoi(string(field)); err == nil {
 			pids = append(pids, pid)
 		}

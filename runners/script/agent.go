@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/runners/internal/adapter"
@@ -87,8 +88,8 @@ type scriptedAgent struct {
 }
 
 func (a *scriptedAgent) getenv(name string) string {
-	for i := len(a.Environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(a.Environ[i], name+"="); ok {
+	for _, v := range slices.Backward(a.Environ) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
 			return value
 		}
 	}
@@ -107,8 +108,7 @@ func (a *scriptedAgent) command(ctx context.Context, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.Dir, a.Environ, a.Stdout, a.Stderr
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return &endError{code: max(1, exit.ExitCode()), message: strings.Join(argv, " ") + ": " + exit.Error()}
 	}
 	return err

@@ -212,15 +212,19 @@ var scripts = map[runnertest.Act][]string{
 	runnertest.BeNoisy:    {`stderr: "warning: {}"`, `print: "{not json"`, `fence: {status: success, summary: did it}`},
 	runnertest.HugeLine:   {`flood: {bytes: 20000000}`, `print: ""`, `fence: {status: success, summary: did it}`},
 	runnertest.Flood:      {`flood: {bytes: 64000000, line: 100}`, `fence: {status: success, summary: did it}`},
-	runnertest.Garbage: {`print: "be\x00fore \e[31mred \u202eafter"`,
-		`claim: {status: success, summary: "be\x00fore \e[31mred\e[0m \u202eafter"}`},
+	runnertest.Garbage: {
+		`print: "be\x00fore \e[31mred \u202eafter"`,
+		`claim: {status: success, summary: "be\x00fore \e[31mred\e[0m \u202eafter"}`,
+	},
 	runnertest.Hang:       {`write: {path: ready, text: ""}`, `hang: polite`},
 	runnertest.Stubborn:   {deafens, `hang: stubborn`},
 	runnertest.Linger:     {`claim: {status: success, summary: did it}`, `write: {path: ready, text: ""}`, `hang: polite`},
 	runnertest.Crash:      {`fail: boom`},
 	runnertest.ReadPrompt: {`expect: "` + runnertest.PromptEnd + `"`, `fence: {status: success, summary: did it}`},
-	runnertest.LookAround: {`run: [sh, -c, "tr '\\0' ' ' < /proc/$PPID/cmdline > argv; env | grep -v -e ^_= -e ^PWD= -e ^SHLVL= -e ^OLDPWD= > env"]`,
-		`fence: {status: success, summary: did it}`},
+	runnertest.LookAround: {
+		`run: [sh, -c, "tr '\\0' ' ' < /proc/$PPID/cmdline > argv; env | grep -v -e ^_= -e ^PWD= -e ^SHLVL= -e ^OLDPWD= > env"]`,
+		`fence: {status: success, summary: did it}`,
+	},
 	runnertest.LinkResult: {`run: [sh, -c, "echo '{\"status\":\"success\",\"summary\":\"x\"}' > elsewhere.json; ln -s \"$PWD/elsewhere.json\" \"$RELAY_RESULT\""]`},
 	runnertest.Missing:    {`exit: 0`},
 }

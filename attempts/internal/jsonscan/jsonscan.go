@@ -97,8 +97,8 @@ func (s *Scanner) raw() (text []byte, plain bool) {
 		}
 		part := s.text[s.at : s.at+n]
 		s.at += n + 1
-		back := bytes.IndexByte(part, '\\')
-		if back < 0 {
+		found := bytes.Contains(part, []byte{'\\'})
+		if !found {
 			break
 		}
 		plain = false

@@ -25,8 +25,7 @@ func TestBorderIsPlainData(t *testing.T) {
 		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 			look(where, of.Elem())
 		case reflect.Struct:
-			for i := range of.NumField() {
-				field := of.Field(i)
+			for field := range of.Fields() {
 				if !field.IsExported() {
 					t.Errorf("%s.%s is not exported", where, field.Name)
 				}

@@ -29,8 +29,10 @@ func (f *Step) checkComplete(ctx context.Context) error {
 	if here, err := f.branch.Repo.Branch(ctx); err == nil && here == f.Name {
 		back = "git reset --keep " + own
 	}
-	return &text.RefusedError{Reason: f.Name + " lacks commits that have landed on it: " + lacking,
-		Hint: "git update-ref " + f.branch.Ref() + " " + f.Name + ", then relay finish, lands it as it is\n" + back + " has it all again"}
+	return &text.RefusedError{
+		Reason: f.Name + " lacks commits that have landed on it: " + lacking,
+		Hint:   "git update-ref " + f.branch.Ref() + " " + f.Name + ", then relay finish, lands it as it is\n" + back + " has it all again",
+	}
 }
 
 // Has reports whether a commit of the integration branch is in what is landed.

@@ -68,8 +68,10 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		return nil, err
 	}
 	if f.Tip == "" {
-		return nil, &text.RefusedError{Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
-			Hint: "relay work makes it\nwith isolation none the work is on your own branch"}
+		return nil, &text.RefusedError{
+			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
+			Hint:   "relay work makes it\nwith isolation none the work is on your own branch",
+		}
 	}
 	if err = f.resolve(ctx); err != nil {
 		return nil, err
@@ -109,8 +111,10 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 // that one, and somebody may have it checked out.
 func (f *Step) resolve(ctx context.Context) error {
 	if f.Into == "" {
-		return &text.RefusedError{Reason: "it is not known which branch " + f.Name + " belongs on: HEAD was detached when the epic began",
-			Hint: "relay finish --into BRANCH names it\ngit branch NAME " + f.Name + " keeps the work under another name"}
+		return &text.RefusedError{
+			Reason: "it is not known which branch " + f.Name + " belongs on: HEAD was detached when the epic began",
+			Hint:   "relay finish --into BRANCH names it\ngit branch NAME " + f.Name + " keeps the work under another name",
+		}
 	}
 	if _, err := f.branch.Git(ctx, nil, "check-ref-format", "refs/heads/"+f.Into); err != nil && ctx.Err() == nil {
 		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
@@ -162,8 +166,10 @@ func (f *Step) checkTarget(ctx context.Context) error {
 	case gone:
 		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
 	case where != "":
-		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
-			Hint: "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx)}
+		return &text.RefusedError{
+			Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+			Hint:   "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx),
+		}
 	case f.branch.InRebase("refs/heads/" + f.Into):
 		return &text.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
 	}
@@ -218,8 +224,10 @@ func (f *Step) conflictHint(ctx context.Context, err error) error {
 	if where == "" {
 		return &text.RefusedError{Reason: f.Into + " and " + f.Name + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
 	}
-	return &text.RefusedError{Reason: fmt.Sprintf("%s has changed since, and conflicts with %s in %s", f.Into, f.Name, where),
-		Hint: begin + ", resolve the conflicts, git commit; nothing has been changed yet"}
+	return &text.RefusedError{
+		Reason: fmt.Sprintf("%s has changed since, and conflicts with %s in %s", f.Into, f.Name, where),
+		Hint:   begin + ", resolve the conflicts, git commit; nothing has been changed yet",
+	}
 }
 
 // tipName is a name for the tip that a person can type: the branch, unless that is somewhere else.

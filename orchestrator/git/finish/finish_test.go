@@ -2,7 +2,6 @@ package finish
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -171,10 +170,14 @@ func TestFinishRefuses(t *testing.T) {
 		"conflict":               {"echo other >> seed.txt; git commit -qam Mine", "main", clash, merge},
 		"conflict elsewhere":     {"echo other >> seed.txt; git commit -qam Mine; git switch -q -c other", "main", clash, "git switch main && " + merge},
 		"the tip has gone ahead": {"git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p " + repotest.Landed + " -m T3 " + repotest.Landed + "^{tree}); echo other >> seed.txt; git commit -qam Mine", "main", clash, ", resolve the conflicts, git commit; nothing has been changed yet"},
-		"merge half done": {"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main",
-			"a merge, rebase or the like is half done in this checkout", "git status says how to finish it and how to abort it; then relay finish"},
-		"checked out and gone": {"git switch -q -c other; git worktree add -q ../beside main; rm -rf ../beside", "main",
-			"main is checked out in TEMP/beside, a worktree that is not there any more", "git worktree prune, then relay finish"},
+		"merge half done": {
+			"git switch -q -c other; echo a > a; git add a; git commit -qm a; git switch -q main; git merge -q --no-commit --no-ff other", "main",
+			"a merge, rebase or the like is half done in this checkout", "git status says how to finish it and how to abort it; then relay finish",
+		},
+		"checked out and gone": {
+			"git switch -q -c other; git worktree add -q ../beside main; rm -rf ../beside", "main",
+			"main is checked out in TEMP/beside, a worktree that is not there any more", "git worktree prune, then relay finish",
+		},
 		"stands for no branch": {"git symbolic-ref refs/heads/alias refs/remotes/origin/main", "alias", "alias stands for refs/remotes/origin/main, which is no branch", "relay finish --into BRANCH names another"},
 		"no such branch":       {"true", "nope", "there is no branch nope", "relay finish --into BRANCH names another; git branch nope " + repotest.Landed + " makes it"},
 		"HEAD":                 {"true", "HEAD", "there is no branch HEAD", "relay finish --into BRANCH names another"},
@@ -184,18 +187,30 @@ func TestFinishRefuses(t *testing.T) {
 		"an option":            {"true", "-x", "there is no branch -x", "relay finish --into BRANCH names another"},
 		"a name for the shell": {"true", "a;b", "there is no branch a;b", "relay finish --into BRANCH names another; git branch 'a;b' " + repotest.Landed + " makes it"},
 		"itself":               {"true", repotest.Landed, repotest.Landed + " is the branch to be landed itself", "relay finish --into BRANCH names another"},
-		"begun on no branch": {"true", "", "it is not known which branch " + repotest.Landed + " belongs on: HEAD was detached when the epic began",
-			"relay finish --into BRANCH names it\ngit branch NAME " + repotest.Landed + " keeps the work under another name"},
-		"never begun": {"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + repotest.Landed, "main",
-			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it\nwith isolation none the work is on your own branch"},
-		"checked out and locked": {"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
-			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed},
-		"being rebased beside": {"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
-			"a rebase or bisection that began on main has not come to its end", "finish it, or git rebase --abort or git bisect reset; then relay finish"},
-		"nothing in common": {"git switch -q --orphan new; git commit -q --allow-empty -m New; git branch -f main new; git switch -q main", "main",
-			"main and " + repotest.Landed + " have no commit in common", "git merge " + repotest.Landed + " --allow-unrelated-histories, if that is what you want"},
-		"checked out beside": {"git switch -q -c other; git worktree add -q ../beside main", "main",
-			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed},
+		"begun on no branch": {
+			"true", "", "it is not known which branch " + repotest.Landed + " belongs on: HEAD was detached when the epic began",
+			"relay finish --into BRANCH names it\ngit branch NAME " + repotest.Landed + " keeps the work under another name",
+		},
+		"never begun": {
+			"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + repotest.Landed, "main",
+			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it\nwith isolation none the work is on your own branch",
+		},
+		"checked out and locked": {
+			"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
+			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed,
+		},
+		"being rebased beside": {
+			"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
+			"a rebase or bisection that began on main has not come to its end", "finish it, or git rebase --abort or git bisect reset; then relay finish",
+		},
+		"nothing in common": {
+			"git switch -q --orphan new; git commit -q --allow-empty -m New; git branch -f main new; git switch -q main", "main",
+			"main and " + repotest.Landed + " have no commit in common", "git merge " + repotest.Landed + " --allow-unrelated-histories, if that is what you want",
+		},
+		"checked out beside": {
+			"git switch -q -c other; git worktree add -q ../beside main", "main",
+			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -391,107 +406,5 @@ func TestFinishThatGitRefuses(t *testing.T) {
 	l.Write(".git/refs/heads/main.lock", "")
 	if err := f.Land(t.Context(), free); err == nil || !strings.HasPrefix(err.Error(), "put main at "+f.New[:12]+": git update-ref: fatal: ") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestRemoteOfABranch(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ set, remote, branch, url string }{
-		"the only one":        {"git remote add up /up", "up", "main", "/up"},
-		"origin of two":       {"git remote add up /up; git remote add origin /o", "origin", "main", "/o"},
-		"the branch's own":    {"git remote add up /up; git remote add origin /o; git config branch.main.remote up; git config branch.main.merge refs/heads/trunk", "up", "trunk", "/up"},
-		"one for pushes":      {"git remote add up /up; git remote add origin /o; git config branch.main.remote origin; git config branch.main.merge refs/heads/trunk; git config remote.pushDefault up", "up", "main", "/up"},
-		"a branch for itself": {"git remote add up /up; git config branch.main.remote .; git config branch.main.merge refs/heads/other", "up", "main", "/up"},
-	} {
-		l := &lab{repotest.NewNight(t)}
-		l.Sh(c.set)
-		f, err := l.plan("main", integration.Merge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := f.Remote(t.Context()); err != nil || r.Name != c.remote || r.Branch != c.branch || r.URLs[0] != c.url {
-			t.Errorf("%s: got %+v, %v", name, r, err)
-		}
-	}
-	for set, hint := range map[string]string{
-		"true": "git remote add origin URL, then relay finish --pr",
-		"git remote add up /up; git remote add fork /f": "git config branch.main.remote fork, or another of fork, up; then relay finish --pr",
-	} {
-		l := &lab{repotest.NewNight(t)}
-		l.Sh(set)
-		f, err := l.plan("main", integration.Merge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var refused *text.RefusedError
-		if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "there is no remote that main belongs to", Hint: hint}) {
-			t.Errorf("%s: %v", set, err)
-		}
-	}
-}
-
-func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
-	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
-	bare := filepath.Join(t.TempDir(), "bare.git")
-	l.Sh("git init -q --bare " + bare + "; git remote add origin " + bare + "; git push -q origin main; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p " + repotest.Landed + " -m T3 " + repotest.Landed + "^{tree})")
-	hook := filepath.Join(l.Root, ".git", "hooks", "pre-push")
-	l.Write(".git/hooks/pre-push", "#!/bin/sh\necho ran > ../hook-ran\n")
-	if err := os.Chmod(hook, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	f, err := l.plan("main", integration.Merge)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // a second push finds everything there
-		if err := f.Push(t.Context(), "origin"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := l.Sh("git ls-remote origin | sort -k2"), f.Old+"\trefs/heads/main\n"+f.Tip+"\trefs/heads/"+repotest.Landed; got != want {
-		t.Errorf("the remote has\n%s\nwant\n%s", got, want)
-	}
-	if _, err := os.Stat(filepath.Join(l.Root, "..", "hook-ran")); err != nil {
-		t.Error("the hook did not run, which uploads large files")
-	}
-	l.Sh(`git push -q -f origin $(git commit-tree -p main -m Foreign 'main^{tree}'):refs/heads/` + repotest.Landed)
-	var refused *text.RefusedError
-	err = f.Push(t.Context(), "origin")
-	if !errors.As(err, &refused) {
-		t.Fatalf("over somebody else's commits: %v", err)
-	}
-	said := strings.NewReplacer(repotest.Landed, "relay/x", f.Tip, "TIP").Replace(refused.Reason + " | " + refused.Hint)
-	if said != "relay/x has other commits at origin: git push: ! [rejected] TIP -> relay/x (non-fast-forward)"+
-		" | git switch relay/x && git pull --no-rebase origin relay/x merges them, then relay finish --pr\ngit push --force origin TIP:refs/heads/relay/x replaces them" {
-		t.Errorf("it says %s", said)
-	}
-}
-
-// Why a push was refused is said by hooks and hosts: git itself only knows that it was.
-func TestPushSaysWhyItWasRefused(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ hook, want string }{
-		"here":  {".git/hooks/pre-push", "git push: GH006: protected"},
-		"there": {"../bare.git/hooks/pre-receive", "git push: remote: GH006: protected; ! [remote rejected] TIP -> relay/x (pre-receive hook declined)"},
-	} {
-		l := &lab{repotest.NewNight(t)}
-		l.Sh("git init -q --bare ../bare.git; git remote add origin ../bare.git")
-		l.Write(c.hook, "#!/bin/sh\nprintf 'GH006: \\033[31mprotected\\n' >&2\nexit 1\n")
-		l.Sh("chmod +x " + c.hook)
-		f, err := l.plan("main", integration.Merge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var refused *text.RefusedError
-		if err := f.Push(t.Context(), "origin"); !errors.As(err, &refused) {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if said := strings.NewReplacer(repotest.Landed, "relay/x", f.Tip, "TIP").Replace(refused.Reason); said != c.want {
-			t.Errorf("%s: it says %q, want %q", name, said, c.want)
-		}
-		if refused.Hint != "what git asks for can be answered when you type it: "+f.PushCommand("origin") {
-			t.Errorf("hint %q", refused.Hint)
-		}
 	}
 }

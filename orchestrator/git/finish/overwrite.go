@@ -98,8 +98,10 @@ func (f *Step) checkHidden(ctx context.Context, changed map[string]bool) error {
 	if len(blocking) == 0 {
 		return ctx.Err()
 	}
-	return &text.RefusedError{Reason: "git was told not to look at changes of yours that would be overwritten: " + text.Listed(blocking),
-		Hint: "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them\ngit commit or git stash them, then relay finish"}
+	return &text.RefusedError{
+		Reason: "git was told not to look at changes of yours that would be overwritten: " + text.Listed(blocking),
+		Hint:   "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them\ngit commit or git stash them, then relay finish",
+	}
 }
 
 // maxTops bounds the folders git is asked about by name.

@@ -3,16 +3,16 @@ package finish
 import (
 	"context"
 	"errors"
-	"relay/orchestrator/git/integration"
 	"strings"
+
+	"relay/orchestrator/git/integration"
 )
 
 // replay puts the branch's commits onto Into one by one, without those that an earlier relay finish has put there. It
 // reports false for a history that cannot stand in a row: that is merged.
 func (f *Step) replay(ctx context.Context) (done bool, err error) {
 	commits, err := f.branch.Commits(ctx, []string{f.Tip, "^" + f.Old})
-	var unfit *integration.UnfitError
-	if errors.As(err, &unfit) { // a long night
+	if _, ok := errors.AsType[*integration.UnfitError](err); ok { // a long night
 		return false, nil
 	}
 	if err != nil {

@@ -11,8 +11,13 @@ import (
 
 // halfDone are the files and folders in which git remembers an operation that has not come to its end.
 var halfDone = []struct{ path, operation string }{
-	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
-	{"REVERT_HEAD", "revert"}, {"sequencer", "cherry-pick"}, {"BISECT_LOG", "bisect"},
+	{"rebase-merge", "rebase"},
+	{"rebase-apply", "rebase"},
+	{"MERGE_HEAD", "merge"},
+	{"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"},
+	{"sequencer", "cherry-pick"},
+	{"BISECT_LOG", "bisect"},
 }
 
 // Halfway names the operation that is half done in the checkout, or "".

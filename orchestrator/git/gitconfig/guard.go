@@ -73,8 +73,15 @@ func (r *Guard) read() []watchedFile {
 	shared, own := r.Repo.CommonDir(), r.Repo.GitDir()
 	var files []watchedFile
 	all := r.userFiles()
-	for _, at := range [][2]string{{shared, "config"}, {shared, "config.worktree"}, {own, "config.worktree"},
-		{shared, "info/attributes"}, {shared, excludes}, {shared, "info/sparse-checkout"}, {own, "info/sparse-checkout"}} {
+	for _, at := range [][2]string{
+		{shared, "config"},
+		{shared, "config.worktree"},
+		{own, "config.worktree"},
+		{shared, "info/attributes"},
+		{shared, excludes},
+		{shared, "info/sparse-checkout"},
+		{own, "info/sparse-checkout"},
+	} {
 		path := filepath.Join(at[0], filepath.FromSlash(at[1]))
 		all = append(all, watchedFile{path: path, name: ".git/" + at[1], config: filepath.Dir(path) == at[0]})
 	}

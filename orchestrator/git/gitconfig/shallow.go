@@ -23,7 +23,7 @@ func (r *Guard) mendShallow(ctx context.Context) error {
 		return nil
 	}
 	var keep, given []string
-	for _, commit := range strings.Fields(now) {
+	for commit := range strings.FieldsSeq(now) {
 		if !slices.Contains(strings.Fields(r.shallow), commit) && r.hasParents(ctx, commit) {
 			given = append(given, commit)
 			continue

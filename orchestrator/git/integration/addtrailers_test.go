@@ -40,7 +40,7 @@ func TestStampKeepsWhatItDoesNotAdd(t *testing.T) {
 					t.Errorf("%s was\n%s\nand is\n%s", what, old, now)
 				}
 			}
-			for _, hash := range strings.Fields(l.Git("rev-list", base+".."+stamped)) {
+			for hash := range strings.FieldsSeq(l.Git("rev-list", base+".."+stamped)) {
 				if got := l.Git("log", "-1", "--format=%(trailers)", hash); got != strings.Join(stamps, "\n") {
 					t.Errorf("the trailers of %s are %q", hash, got)
 				}

@@ -30,8 +30,10 @@ func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
 		"branch behind":         {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab one`, tip: "Two", refs: "Two Two"},
 		"behind, looked at":     {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab one; git checkout -q relay/lab`, tip: "Two", refs: "Two One"},
 		"behind, in a worktree": {given: `git update-ref refs/relay-tip/lab two; git worktree add -q -b relay/lab ../look one`, tip: "Two", refs: "Two One"},
-		"behind, in a bisection": {given: `git update-ref refs/relay-tip/lab two; git checkout -q -b relay/lab one; git bisect start -q one one~1 >/dev/null; git checkout -q --detach`,
-			tip: "Two", refs: "Two One"},
+		"behind, in a bisection": {
+			given: `git update-ref refs/relay-tip/lab two; git checkout -q -b relay/lab one; git bisect start -q one one~1 >/dev/null; git checkout -q --detach`,
+			tip:   "Two", refs: "Two One",
+		},
 		"diverged": {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab beside`, refs: "Two Beside", refused: "git branch -m relay/lab mine-lab, then relay work"},
 	} {
 		t.Run(name, func(t *testing.T) {

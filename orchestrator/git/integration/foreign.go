@@ -159,13 +159,13 @@ func (t *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerV
 		if len(said) < 3 || !slices.Contains(strings.Fields(said[0]), t.epic) {
 			continue
 		}
-		for _, task := range strings.Fields(said[2]) {
+		for task := range strings.FieldsSeq(said[2]) {
 			f.own = true
 			if !slices.Contains(f.tasks, task) {
 				f.tasks = append(f.tasks, task)
 			}
 		}
-		for _, run := range strings.Fields(said[1]) {
+		for run := range strings.FieldsSeq(said[1]) {
 			theirs = theirs || !c.Ran(run)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func (l *lab) steps(base, tip string) string {
 	l.Helper()
 	var steps []string
-	for _, hash := range strings.Fields(l.Git("rev-list", "--first-parent", "--reverse", base+".."+tip)) {
+	for hash := range strings.FieldsSeq(l.Git("rev-list", "--first-parent", "--reverse", base+".."+tip)) {
 		files := strings.Fields(l.Git("diff", "--name-only", hash+"^1", hash))
 		parents := len(strings.Fields(l.Git("log", "-1", "--format=%P", hash)))
 		steps = append(steps, l.Git("log", "-1", "--format=%s", hash)+" "+strings.Repeat("^", parents)+" "+strings.Join(files, ","))
@@ -28,10 +28,14 @@ const sides = `add() { echo "$2" > "$1"; git add -A; git commit -q -m "$1"; }
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ given, merge, rebase string }{
-		"moved, one commit": {given: `git checkout -q -b task; add a 1; git checkout -q trunk; add t2 x`,
-			merge: "Land ^^ a", rebase: "a ^ a"},
-		"moved, three commits": {given: `git checkout -q -b task; add a 1; add b 1; add a 2; git checkout -q trunk; add t2 x`,
-			merge: "Land ^^ a,b", rebase: "Land ^^ a,b"},
+		"moved, one commit": {
+			given: `git checkout -q -b task; add a 1; git checkout -q trunk; add t2 x`,
+			merge: "Land ^^ a", rebase: "a ^ a",
+		},
+		"moved, three commits": {
+			given: `git checkout -q -b task; add a 1; add b 1; add a 2; git checkout -q trunk; add t2 x`,
+			merge: "Land ^^ a,b", rebase: "Land ^^ a,b",
+		},
 		"not moved, one commit":    {given: `git checkout -q -b task; add a 1`, merge: "Land ^^ a", rebase: "a ^ a"},
 		"not moved, two commits":   {given: `git checkout -q -b task; add a 1; add b 1`, merge: "Land ^^ a,b", rebase: "Land ^^ a,b"},
 		"nothing":                  {given: `git branch task; add t2 x`},
@@ -45,8 +49,10 @@ func TestJoin(t *testing.T) {
 		"renamed there, edited":    {given: `git checkout -q -b task; seq 9 > seed.txt; add seed.txt y; git checkout -q trunk; git mv seed.txt moved.txt; add t2 x`, merge: "Land ^^ moved.txt", rebase: "seed.txt ^ moved.txt"},
 		"lines apart":              {given: `seq 20 > f; add l x; git checkout -q -b task; sed -i 1d f; add a 1; git checkout -q trunk; sed -i '$d' f; add t2 x`, merge: "Land ^^ a,f", rebase: "a ^ a,f"},
 		"conflict on the way only": {given: `git checkout -q -b task; add f mine; add f both; git checkout -q trunk; add f both`, merge: "Land ^^ ", rebase: "conflict"},
-		"attributes of the checkout": {given: `git checkout -q -b task; echo mine >> seed.txt; add a 1; git checkout -q trunk; echo 'seed.txt merge=union' > .gitattributes; echo theirs >> seed.txt; add t2 x`,
-			merge: "Land ^^ a,seed.txt", rebase: "a ^ a,seed.txt"},
+		"attributes of the checkout": {
+			given: `git checkout -q -b task; echo mine >> seed.txt; add a 1; git checkout -q trunk; echo 'seed.txt merge=union' > .gitattributes; echo theirs >> seed.txt; add t2 x`,
+			merge: "Land ^^ a,seed.txt", rebase: "a ^ a,seed.txt",
+		},
 		"odd names": {given: `git checkout -q -b task; add "$(printf 'a\nb')" 1; add -- 1; git checkout -q trunk; add ':x' x`, merge: "Land ^^ --,\"a\\nb\"", rebase: "Land ^^ --,\"a\\nb\""},
 	} {
 		for mode, landed := range map[Mode]string{Merge: c.merge, Rebase: c.rebase} {
@@ -131,10 +137,14 @@ func TestConflictsAreTold(t *testing.T) {
 		files       []string
 		text        []string // found in it
 	}{
-		"lines": {task: `sed -i 's/^15$/mine/' f; add a 1`, trunk: `sed -i 's/^15$/theirs/' f; add b 1`, files: []string{"f"},
-			text: []string{"CONFLICT (content): Merge conflict in f", "\nf:\n@ line 12\n12\n13\n14\n<<<<<<< relay/lab\ntheirs\n=======\nmine\n>>>>>>> this task\n16\n17\n18\n"}},
-		"longer marks": {task: `echo 'f conflict-marker-size=20' > .gitattributes; sed -i 's/^15$/mine/' f; add a 1`, trunk: `echo 'f conflict-marker-size=20' > .gitattributes; sed -i 's/^15$/theirs/' f; add b 1`, files: []string{"f"},
-			text: []string{"\nf:\n@ line 12\n12\n13\n14\n<<<<<<<<<<<<<<<<<<<< relay/lab\ntheirs\n====================\nmine\n>>>>>>>>>>>>>>>>>>>> this task\n16\n17\n18\n"}},
+		"lines": {
+			task: `sed -i 's/^15$/mine/' f; add a 1`, trunk: `sed -i 's/^15$/theirs/' f; add b 1`, files: []string{"f"},
+			text: []string{"CONFLICT (content): Merge conflict in f", "\nf:\n@ line 12\n12\n13\n14\n<<<<<<< relay/lab\ntheirs\n=======\nmine\n>>>>>>> this task\n16\n17\n18\n"},
+		},
+		"longer marks": {
+			task: `echo 'f conflict-marker-size=20' > .gitattributes; sed -i 's/^15$/mine/' f; add a 1`, trunk: `echo 'f conflict-marker-size=20' > .gitattributes; sed -i 's/^15$/theirs/' f; add b 1`, files: []string{"f"},
+			text: []string{"\nf:\n@ line 12\n12\n13\n14\n<<<<<<<<<<<<<<<<<<<< relay/lab\ntheirs\n====================\nmine\n>>>>>>>>>>>>>>>>>>>> this task\n16\n17\n18\n"},
+		},
 		"two hunks":          {task: `sed -i 's/^1$/m/;s/^30$/m/' f; add a 1`, trunk: `sed -i 's/^1$/t/;s/^30$/t/' f; add b 1`, files: []string{"f"}, text: []string{"@ line 1\n<<<<<<<", "@ line 31\n27\n28\n29\n<<<<"}},
 		"binary":             {task: `printf 'a\0c' > bin; add a 1`, trunk: `printf 'a\0d' > bin; add b 1`, files: []string{"bin"}, text: []string{"Cannot merge binary files: bin (relay/lab vs. this task)"}},
 		"deleted, changed":   {task: `git rm -q f; add a 1`, trunk: `echo x >> f; add b 1`, files: []string{"f"}, text: []string{"(modify/delete): f deleted in this task"}},
@@ -144,8 +154,10 @@ func TestConflictsAreTold(t *testing.T) {
 		"link, file":         {task: `ln -s f n; add a 1`, trunk: `echo 2 > n; add b 1`, files: []string{"n"}, text: []string{"n"}},
 		"modes":              {task: `chmod +x f; sed -i 's/^1$/m/' f; add a 1`, trunk: `sed -i 's/^1$/t/' f; add b 1`, files: []string{"f"}, text: []string{"<<<<<<<"}},
 		"escapes and a name": {task: `printf '\033[31mred\033[0m\n' > "$(printf 'a\nb')"; add a 1`, trunk: `echo 2 > "$(printf 'a\nb')"; add b 1`, files: []string{"a\nb"}, text: []string{"<<<<<<<"}},
-		"submodules": {task: `git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -q -m s`,
-			trunk: `git update-index --add --cacheinfo 160000,$(git rev-parse HEAD~1),sub; git commit -q -m s`, files: []string{"sub"}, text: []string{"sub"}},
+		"submodules": {
+			task:  `git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -q -m s`,
+			trunk: `git update-index --add --cacheinfo 160000,$(git rev-parse HEAD~1),sub; git commit -q -m s`, files: []string{"sub"}, text: []string{"sub"},
+		},
 		"very much": {task: `seq 1000000 1200000 > f; add a 1`, trunk: `seq 2000000 2200000 > f; add b 1`, files: []string{"f"}, text: []string{"bytes cut]"}},
 		"no common": {task: `git checkout -q --orphan o; git commit -q -m o; git branch -f task o`, trunk: `true`, files: nil, text: []string{"the work has no commit in common with the integration branch"}},
 	} {

@@ -22,8 +22,7 @@ func (t *Branch) replay(ctx context.Context, tip, head string, c MergeInput) (st
 		span = append(span, "^"+c.Base)
 	}
 	commits, err := t.Commits(ctx, span)
-	var unfit *UnfitError
-	if errors.As(err, &unfit) { // it was fit to get trailers: the rest was taken in
+	if _, ok := errors.AsType[*UnfitError](err); ok { // it was fit to get trailers: the rest was taken in
 		return "", errMerges
 	}
 	if err != nil {
@@ -110,8 +109,7 @@ func (t *Branch) pick(ctx context.Context, p pick) (string, error) {
 		return "", err
 	}
 	tree, err := t.MergeTrees(ctx, name, p.commit.Name)
-	var conflict *ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		title, _, _ := strings.Cut(strings.TrimSpace(p.commit.message), "\n")
 		conflict.Text = cleaned(fmt.Sprintf("in commit %q:\n%s", title, conflict.Text))
 	}

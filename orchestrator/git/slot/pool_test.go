@@ -241,8 +241,10 @@ func TestSlotOfASparseCheckout(t *testing.T) {
 // is fetched.
 func TestFetch(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"commits", "a conflict", "modes", "no .git", "another .git", "the user's .git", "the user's common", "the user's refs",
-		"the user's by a link", "empty objects", "empty refs", "HEAD garbage", "index by another", "configuration", "a filter"} {
+	for _, name := range []string{
+		"commits", "a conflict", "modes", "no .git", "another .git", "the user's .git", "the user's common", "the user's refs",
+		"the user's by a link", "empty objects", "empty refs", "HEAD garbage", "index by another", "configuration", "a filter",
+	} {
 		agent := leftByAgents[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

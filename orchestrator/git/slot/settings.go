@@ -88,8 +88,10 @@ func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]strin
 // sections are copied whole; keys one by one. Filters are among them: without one that the user has set up, what it keeps
 // out of commits (git-crypt, for one) would be committed.
 var (
-	sections = map[string]bool{"user": true, "author": true, "committer": true, "i18n": true, "lfs": true, "filter": true, "advice": true,
-		"credential": true, "http": true}
+	sections = map[string]bool{
+		"user": true, "author": true, "committer": true, "i18n": true, "lfs": true, "filter": true, "advice": true,
+		"credential": true, "http": true,
+	}
 	keys = map[string]bool{
 		"core.autocrlf": true, "core.eol": true, "core.excludesfile": true, "core.attributesfile": true,
 		"core.sparsecheckoutcone": true, "index.sparse": true, "merge.conflictstyle": true, "merge.renormalize": true, "pull.rebase": true,

@@ -109,8 +109,10 @@ func checkLFS(ctx context.Context, repo *reanchor.Git) error {
 		return ctx.Err()
 	}
 	if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"lfs", "version"}}); err != nil && ctx.Err() == nil {
-		return &text.RefusedError{Reason: "this repository keeps large files with git-lfs, which is not installed",
-			Hint: `install git-lfs, or do without the large files: git config filter.lfs.required false && git config filter.lfs.process ""`}
+		return &text.RefusedError{
+			Reason: "this repository keeps large files with git-lfs, which is not installed",
+			Hint:   `install git-lfs, or do without the large files: git config filter.lfs.required false && git config filter.lfs.process ""`,
+		}
 	}
 	return ctx.Err()
 }

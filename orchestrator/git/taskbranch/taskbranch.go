@@ -23,7 +23,7 @@ type Branch struct {
 func List(ctx context.Context, repo *reanchor.Git, pattern string) ([]Branch, error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)", pattern}})
 	var found []Branch
-	for _, row := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+	for row := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n"), "\n") {
 		if parts := strings.SplitN(row, "\x00", 3); len(parts) == 3 {
 			found = append(found, Branch{strings.TrimPrefix(parts[0], "refs/heads/"), parts[1], parts[2]})
 		}

@@ -117,8 +117,10 @@ func (s *Snapshot) git(ctx context.Context, paths []string, args ...string) (str
 
 // Changed lists the files that are not what they were, by their paths.
 func (s *Snapshot) Changed(ctx context.Context) ([]string, error) {
-	out, err := s.repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index},
-		Args: []string{"diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all"}})
+	out, err := s.repo.Run(ctx, reanchor.Call{
+		Limit: gitcmd.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index},
+		Args: []string{"diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all"},
+	})
 	paths := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), err
 }

@@ -47,7 +47,7 @@ func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]
 		return nil, err
 	}
 	var times []int64
-	for _, line := range bytes.Fields(out) {
+	for line := range bytes.FieldsSeq(out) {
 		var t int64
 		if _, err := fmt.Sscan(string(line), &t); err != nil {
 			return nil, fmt.Errorf("git log: %w", err)

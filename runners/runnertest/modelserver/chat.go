@@ -45,16 +45,20 @@ func completion(a ask, kind string, choices []object) object {
 }
 
 func chatUsage() object {
-	return object{"prompt_tokens": tokensIn, "completion_tokens": tokensOut, "total_tokens": tokensIn + tokensOut,
-		"prompt_tokens_details": object{"cached_tokens": tokensCached}, "completion_tokens_details": object{"reasoning_tokens": 0}}
+	return object{
+		"prompt_tokens": tokensIn, "completion_tokens": tokensOut, "total_tokens": tokensIn + tokensOut,
+		"prompt_tokens_details": object{"cached_tokens": tokensCached}, "completion_tokens_details": object{"reasoning_tokens": 0},
+	}
 }
 
 func chatCalls(a ask, said answer) (calls []object, reason string) {
 	if said.call == nil {
 		return nil, "stop"
 	}
-	return []object{{"index": 0, "id": fmt.Sprintf("call_%d", a.id), "type": "function",
-		"function": object{"name": said.call.tool.name, "arguments": said.call.arguments()}}}, "tool_calls"
+	return []object{{
+		"index": 0, "id": fmt.Sprintf("call_%d", a.id), "type": "function",
+		"function": object{"name": said.call.tool.name, "arguments": said.call.arguments()},
+	}}, "tool_calls"
 }
 
 func plainChat(a ask, said answer) object {

@@ -58,9 +58,13 @@ func candidate(a ask, part object, reason string) object {
 	if reason != "" {
 		c["finishReason"] = reason
 	}
-	return object{"candidates": []object{c}, "responseId": fmt.Sprintf("response-%d", a.id),
-		"usageMetadata": object{"promptTokenCount": tokensIn, "cachedContentTokenCount": tokensCached,
-			"candidatesTokenCount": tokensOut, "totalTokenCount": tokensIn + tokensOut}}
+	return object{
+		"candidates": []object{c}, "responseId": fmt.Sprintf("response-%d", a.id),
+		"usageMetadata": object{
+			"promptTokenCount": tokensIn, "cachedContentTokenCount": tokensCached,
+			"candidatesTokenCount": tokensOut, "totalTokenCount": tokensIn + tokensOut,
+		},
+	}
 }
 
 func geminiParts(a ask, said answer) []object {
@@ -96,13 +100,16 @@ func refuseGemini(s Step, _ time.Time) refusal {
 	var details []object
 	quota := func(id string) object {
 		return object{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []object{{
-			"quotaMetric": "generativelanguage.googleapis.com/generate_requests", "quotaId": id, "quotaValue": "10"}}}
+			"quotaMetric": "generativelanguage.googleapis.com/generate_requests", "quotaId": id, "quotaValue": "10",
+		}}}
 	}
 	switch s.Fault {
 	case Throttled:
 		r.status, word, text = 429, "RESOURCE_EXHAUSTED", "You exceeded your current quota."
-		details = []object{quota("GenerateRequestsPerMinutePerProjectPerModel"),
-			{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": seconds(s.Reset) + "s"}}
+		details = []object{
+			quota("GenerateRequestsPerMinutePerProjectPerModel"),
+			{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": seconds(s.Reset) + "s"},
+		}
 	case UsedUp: // it does not say until when
 		r.status, word, text = 429, "RESOURCE_EXHAUSTED", "You exceeded your current quota."
 		details = []object{quota("GenerateRequestsPerDayPerProjectPerModel")}

@@ -69,8 +69,10 @@ func message(a ask) object {
 	return object{
 		"id": fmt.Sprintf("msg_%d", a.id), "type": "message", "role": "assistant", "model": a.model, "content": []object{},
 		"stop_reason": nil, "stop_sequence": nil,
-		"usage": object{"input_tokens": tokensIn - tokensCached, "cache_read_input_tokens": tokensCached,
-			"cache_creation_input_tokens": 0, "output_tokens": tokensOut},
+		"usage": object{
+			"input_tokens": tokensIn - tokensCached, "cache_read_input_tokens": tokensCached,
+			"cache_creation_input_tokens": 0, "output_tokens": tokensOut,
+		},
 	}
 }
 
@@ -96,8 +98,10 @@ func messageEvents(a ask, said answer) []event {
 		}
 		add("content_block_stop", object{"index": i})
 	}
-	add("message_delta", object{"delta": object{"stop_reason": whole["stop_reason"], "stop_sequence": nil},
-		"usage": object{"output_tokens": tokensOut}})
+	add("message_delta", object{
+		"delta": object{"stop_reason": whole["stop_reason"], "stop_sequence": nil},
+		"usage": object{"output_tokens": tokensOut},
+	})
 	add("message_stop", object{})
 	return events
 }

@@ -68,8 +68,10 @@ func (a *ask) offered(t responseTool, group string) {
 func items(a ask, said answer) []object {
 	var list []object
 	if said.text != "" {
-		list = append(list, object{"type": "message", "id": fmt.Sprintf("msg_%d", a.id), "role": "assistant", "status": "completed",
-			"content": []object{{"type": "output_text", "text": said.text, "annotations": []any{}}}})
+		list = append(list, object{
+			"type": "message", "id": fmt.Sprintf("msg_%d", a.id), "role": "assistant", "status": "completed",
+			"content": []object{{"type": "output_text", "text": said.text, "annotations": []any{}}},
+		})
 	}
 	c := said.call
 	if c == nil {
@@ -88,15 +90,19 @@ func items(a ask, said answer) []object {
 }
 
 func response(a ask) object {
-	return object{"id": fmt.Sprintf("resp_%d", a.id), "object": "response", "created_at": 1767225600, "status": "in_progress",
-		"model": a.model, "output": []object{}, "usage": nil, "error": nil, "incomplete_details": nil}
+	return object{
+		"id": fmt.Sprintf("resp_%d", a.id), "object": "response", "created_at": 1767225600, "status": "in_progress",
+		"model": a.model, "output": []object{}, "usage": nil, "error": nil, "incomplete_details": nil,
+	}
 }
 
 func plainResponse(a ask, said answer) object {
 	r := response(a)
 	r["status"], r["output"] = "completed", items(a, said)
-	r["usage"] = object{"input_tokens": tokensIn, "input_tokens_details": object{"cached_tokens": tokensCached},
-		"output_tokens": tokensOut, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": tokensIn + tokensOut}
+	r["usage"] = object{
+		"input_tokens": tokensIn, "input_tokens_details": object{"cached_tokens": tokensCached},
+		"output_tokens": tokensOut, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": tokensIn + tokensOut,
+	}
 	return r
 }
 

@@ -151,8 +151,14 @@ func TestFaultsAreCounted(t *testing.T) {
 				body string
 				want string
 			}{
-				{aside, "verloaded"}, {a.body(a.tools, ""), "verloaded"}, {a.body(a.tools, ""), "verloaded"}, {a.body(a.tools, ""), "first"},
-				{aside, "task"}, {a.body(a.tools, a.used), "API key|x-api-key"}, {a.body(a.tools, a.used), "second"}, {a.body(a.tools, a.used+a.used), "second"},
+				{aside, "verloaded"},
+				{a.body(a.tools, ""), "verloaded"},
+				{a.body(a.tools, ""), "verloaded"},
+				{a.body(a.tools, ""), "first"},
+				{aside, "task"},
+				{a.body(a.tools, a.used), "API key|x-api-key"},
+				{a.body(a.tools, a.used), "second"},
+				{a.body(a.tools, a.used+a.used), "second"},
 			} {
 				_, text, err := asked(t, s.URL("c")+"/"+a.path, q.body)
 				if err != nil || !slices.ContainsFunc(strings.Split(q.want, "|"), func(w string) bool { return strings.Contains(text, w) }) {
@@ -207,13 +213,22 @@ func TestForms(t *testing.T) {
 		path, body, want string
 		script           Step
 	}{
-		"claude's tool": {"v1/messages", `{"tools":[{"name":"StructuredOutput","input_schema":{"required":["status","list"],"properties":{"list":{"type":"array"}}}}],"messages":[{"role":"user","content":"x"}]}`,
-			`"input":{"list":[],"status":"success","summary":"Did it."}`, Step{Claim: "Did it."}},
-		"a schema": {"v1/responses", `{"tools":[{"type":"function","name":"exec_command"}],"text":{"format":{"type":"json_schema"}},"input":"x"}`,
-			`"text":"{\"status\":\"success\",\"summary\":\"Did it.\"}"`, Step{Claim: "Did it."}},
+		"claude's tool": {
+			"v1/messages", `{"tools":[{"name":"StructuredOutput","input_schema":{"required":["status","list"],"properties":{"list":{"type":"array"}}}}],"messages":[{"role":"user","content":"x"}]}`,
+			`"input":{"list":[],"status":"success","summary":"Did it."}`,
+			Step{Claim: "Did it."},
+		},
+		"a schema": {
+			"v1/responses", `{"tools":[{"type":"function","name":"exec_command"}],"text":{"format":{"type":"json_schema"}},"input":"x"}`,
+			`"text":"{\"status\":\"success\",\"summary\":\"Did it.\"}"`,
+			Step{Claim: "Did it."},
+		},
 		"no tool": {"v1/messages", `{"tools":[{"name":"Read"}],"messages":[{"role":"user","content":"x"}]}`, "There is no tool for that.", Step{Shell: "true"}},
-		"only a shell": {"v1/responses", `{"tools":[{"type":"function","name":"exec_command"}],"input":"x"}`,
-			`'it'\\\\''s\\n'`, Step{Write: "a", Text: "it's\n"}},
+		"only a shell": {
+			"v1/responses", `{"tools":[{"type":"function","name":"exec_command"}],"input":"x"}`,
+			`'it'\\\\''s\\n'`,
+			Step{Write: "a", Text: "it's\n"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

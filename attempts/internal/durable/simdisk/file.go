@@ -66,7 +66,7 @@ func (w write) apply(data []byte) []byte {
 		data = slices.Clone(data)
 	}
 	if missing := w.at + len(w.data) - len(data); missing > 0 {
-		data = append(data[:len(data):len(data)], make([]byte, missing)...)
+		data = append(slices.Clip(data), make([]byte, missing)...)
 	}
 	copy(data[w.at:], w.data)
 	return data

@@ -5,6 +5,7 @@ package simdisk
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -92,7 +93,7 @@ func (d *Disk) tick() error {
 
 func (d *Disk) find(name string) (*node, error) {
 	n := d.root
-	for _, part := range strings.Split(path.Clean(name), "/") {
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
 		if part == "." {
 			continue
 		}
@@ -253,9 +254,7 @@ func (d *Disk) SyncDir(name string) error {
 
 func clone(m map[string]*node) map[string]*node {
 	out := make(map[string]*node, len(m))
-	for name, n := range m {
-		out[name] = n
-	}
+	maps.Copy(out, m)
 	return out
 }
 

@@ -76,8 +76,10 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	case err != nil && opts.Force:
 		return old.Epic.ID, nil, nil
 	case err != nil:
-		return "", nil, &exit.Hinted{Err: fmt.Errorf("the ledger of the existing epic cannot be read: %w", err),
-			Hint: "relay ledger validate tells what is wrong\nrelay init --force " + opts.Blueprint + " archives it and begins anew"}
+		return "", nil, &exit.Hinted{
+			Err:  fmt.Errorf("the ledger of the existing epic cannot be read: %w", err),
+			Hint: "relay ledger validate tells what is wrong\nrelay init --force " + opts.Blueprint + " archives it and begins anew",
+		}
 	case view.Running:
 		return "", nil, &attempts.HeldError{Holder: *view.Holder}
 	}

@@ -84,8 +84,10 @@ func (c *checkup) versioned(ctx context.Context, program, name string, tested ve
 func (c *checkup) runners(ctx context.Context) {
 	names := c.project.Config.Relay.Runners
 	if len(names) == 0 {
-		c.points = append(c.points, Point{Name: "runner", State: Fail, Message: "no runner is configured",
-			Fix: "set relay.runners in " + configs.SharedFile, Code: exit.NoRunner})
+		c.points = append(c.points, Point{
+			Name: "runner", State: Fail, Message: "no runner is configured",
+			Fix: "set relay.runners in " + configs.SharedFile, Code: exit.NoRunner,
+		})
 	}
 	usable := slices.ContainsFunc(names, func(name string) bool {
 		_, _, err := c.find(ctx, name)

@@ -115,9 +115,8 @@ func badInput(err error) (Diagnosis, bool) {
 	var usage *UsageError
 	var inEpic epic.Problems
 	var inConfig configs.Problems
-	var outer *Hinted
 	better := ""
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*Hinted](err); ok {
 		better = outer.Hint
 	}
 	switch {
@@ -170,8 +169,10 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	case errors.As(err, &edited) && edited.Unreadable != nil:
 		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
 	case errors.As(err, &edited):
-		return Diagnosis{Failure, append([]string{Message(edited)}, differences(edited.Diff)...),
-			"relay ledger accept keeps the edit\nrelay ledger repair discards it"}, true
+		return Diagnosis{
+			Failure, append([]string{Message(edited)}, differences(edited.Diff)...),
+			"relay ledger accept keeps the edit\nrelay ledger repair discards it",
+		}, true
 	case errors.As(err, &damage):
 		d := Diagnosis{Code: Failure, Hint: "relay ledger repair saves what can be read, and keeps a copy"}
 		for _, f := range damage.Faults[:min(len(damage.Faults), maxProblemsShown)] {

@@ -28,8 +28,10 @@ func Refuse(a *cli.App, cmd *cobra.Command) error {
 	if err != nil || !isSameRepository(cmd.Context(), p, folder) {
 		return nil // the command says what is wrong; or it is another repository, as in tests of relay itself
 	}
-	return &exit.Hinted{Err: errors.New(cmd.CommandPath() + " is for people, and a run of this repository started this process"),
-		Hint: "say in the result what should be decided, and why: the user reads that in the report"}
+	return &exit.Hinted{
+		Err:  errors.New(cmd.CommandPath() + " is for people, and a run of this repository started this process"),
+		Hint: "say in the result what should be decided, and why: the user reads that in the report",
+	}
 }
 
 // runAbove finds the run that this process was started by: the folder where it was typed.

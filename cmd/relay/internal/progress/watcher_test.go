@@ -56,8 +56,10 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var p panel
 	for i := range 12 {
-		p.take(orchestrator.Update{Kind: orchestrator.UpdateStarted, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Try: 1, Max: 3, Runner: "claude", At: at,
-			Counts: orchestrator.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i}})
+		p.take(orchestrator.Update{
+			Kind: orchestrator.UpdateStarted, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Try: 1, Max: 3, Runner: "claude", At: at,
+			Counts: orchestrator.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i},
+		})
 	}
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateActivity, Task: "T1", Text: "Bash \x1b[2J go test"})
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateProved, Task: "T2"})

@@ -75,8 +75,10 @@ func (p *Project) BriefFacts(name string) (kind, forbids string) {
 func (p *Project) Agent(name string) (configs.Agent, error) {
 	agent, ok := p.Config.Relay.Agents[name]
 	if !ok {
-		return agent, &exit.Hinted{Err: fmt.Errorf("there is no agent %s", terminal.Quote(name)), Code: exit.NoRunner,
-			Hint: "describe it under relay.agents." + name + " in " + configs.SharedFile}
+		return agent, &exit.Hinted{
+			Err: fmt.Errorf("there is no agent %s", terminal.Quote(name)), Code: exit.NoRunner,
+			Hint: "describe it under relay.agents." + name + " in " + configs.SharedFile,
+		}
 	}
 	own, ok := p.agentEnv.Load(name)
 	if !ok {
@@ -108,8 +110,10 @@ func (p *Project) Program(name string) (string, error) {
 	}
 	found, err := exec.LookPath(wanted)
 	if err != nil {
-		return "", &exit.Hinted{Err: fmt.Errorf("%s is not found", wanted), Code: exit.NoRunner,
-			Hint: "install it, put it on the PATH, or set relay.agents." + name + ".argv"}
+		return "", &exit.Hinted{
+			Err: fmt.Errorf("%s is not found", wanted), Code: exit.NoRunner,
+			Hint: "install it, put it on the PATH, or set relay.agents." + name + ".argv",
+		}
 	}
 	return found, nil
 }
@@ -159,8 +163,7 @@ func (p *Project) CheckAgents(pl *Plan) error {
 // NoRunner returns an error with exit code exit.NoRunner and the hint of err; where goes before its text.
 func NoRunner(where string, err error) error {
 	e := &exit.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: exit.NoRunner}
-	var known *exit.Hinted
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*exit.Hinted](err); ok {
 		e.Hint = known.Hint
 	}
 	return e

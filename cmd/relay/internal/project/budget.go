@@ -106,10 +106,14 @@ func (c *Caps) list() []budgetCap {
 		key string
 		on  bool
 	}{
-		{budgetKey, b.USD > 0 && c.project.budgetChosen()}, {"relay.epic_budget_usd", b.EpicUSD > 0},
-		{"relay.task_budget_usd", b.TaskUSD > 0}, {"relay.attempt_budget_usd", b.AttemptUSD > 0},
-		{"relay.budget_tokens", b.Tokens > 0}, {"relay.epic_budget_tokens", b.EpicTokens > 0},
-		{"relay.task_budget_tokens", b.TaskTokens > 0}, {"relay.attempt_budget_tokens", b.AttemptTokens > 0},
+		{budgetKey, b.USD > 0 && c.project.budgetChosen()},
+		{"relay.epic_budget_usd", b.EpicUSD > 0},
+		{"relay.task_budget_usd", b.TaskUSD > 0},
+		{"relay.attempt_budget_usd", b.AttemptUSD > 0},
+		{"relay.budget_tokens", b.Tokens > 0},
+		{"relay.epic_budget_tokens", b.EpicTokens > 0},
+		{"relay.task_budget_tokens", b.TaskTokens > 0},
+		{"relay.attempt_budget_tokens", b.AttemptTokens > 0},
 	} {
 		if l.on {
 			all = append(all, budgetCap{l.key, strings.HasSuffix(l.key, "_usd")})
@@ -149,14 +153,20 @@ func (c *Caps) check(h agentModel, l budgetCap) error {
 	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
 	case c.accuracyOn(h, false) == notHeld:
-		return &exit.Hinted{Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: exit.Invalid,
-			Hint: "remove the cap, or use an agent that reports its usage"}
+		return &exit.Hinted{
+			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: exit.Invalid,
+			Hint: "remove the cap, or use an agent that reports its usage",
+		}
 	case h.model == "":
-		return &exit.Hinted{Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: exit.Invalid,
-			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name)}
+		return &exit.Hinted{
+			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: exit.Invalid,
+			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name),
+		}
 	}
-	return &exit.Hinted{Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, text.Line(h.model, 60), h.name), Code: exit.Invalid,
-		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model))}
+	return &exit.Hinted{
+		Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, text.Line(h.model, 60), h.name), Code: exit.Invalid,
+		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model)),
+	}
 }
 
 // UncountedWarning warns of agents that the run's cap does not hold, when nobody has chosen that cap.

@@ -34,8 +34,10 @@ func (p *Project) Plan() (*Plan, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errNoEpic(p.Rel(path))
 	case errors.As(err, &odd):
-		return nil, &exit.Hinted{Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
-			Hint: "remove it, and restore the plan\nthe plan of each run is in " + p.Rel(p.File(attempts.RunsDir))}
+		return nil, &exit.Hinted{
+			Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
+			Hint: "remove it, and restore the plan\nthe plan of each run is in " + p.Rel(p.File(attempts.RunsDir)),
+		}
 	case err != nil:
 		return nil, err
 	}

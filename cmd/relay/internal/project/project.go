@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,8 +49,8 @@ type Session struct {
 
 // Lookup returns the value of an environment variable, or "".
 func Lookup(environ []string, name string) string {
-	for i := len(environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(environ[i], name+"="); ok {
+	for _, e := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
 			return value
 		}
 	}
@@ -78,8 +79,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 
 // relativeProblems gives mistakes in files of the repository the path a person would type.
 func relativeProblems(root string, err error) error {
-	var problems configs.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[configs.Problems](err); ok {
 		for i := range problems {
 			problems[i].File = Rel(root, problems[i].File)
 		}
@@ -94,8 +94,10 @@ func Repository(ctx context.Context, s Session) (*Project, error) {
 	git, err := reanchor.OpenGit(ctx, dir)
 	if errors.Is(err, reanchor.ErrNoRepository) {
 		if copied := newestBackup(s.Environ, dir); copied != "" {
-			return nil, &exit.Hinted{Err: errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
-				Hint: "mv " + text.ShellWord(copied) + " " + text.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work"}
+			return nil, &exit.Hinted{
+				Err:  errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
+				Hint: "mv " + text.ShellWord(copied) + " " + text.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work",
+			}
 		}
 	}
 	if err != nil {
@@ -137,8 +139,10 @@ func relayDir(root, dir string, byDefault bool) (string, error) {
 			return "", err
 		}
 		if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
-			return "", &exit.Hinted{Err: fmt.Errorf("%s leads out of the repository, to %s", Rel(root, at), real),
-				Hint: "remove the link, or set relay.dir to a folder inside the repository"}
+			return "", &exit.Hinted{
+				Err:  fmt.Errorf("%s leads out of the repository, to %s", Rel(root, at), real),
+				Hint: "remove the link, or set relay.dir to a folder inside the repository",
+			}
 		}
 		break
 	}

@@ -64,8 +64,10 @@ func (p *Project) Reviewer(name string) (engine.Reviewer, error) {
 	}
 	text, err := ReadFile(p.fromRoot(agent.Instructions), maxInstructions)
 	if err != nil {
-		return r, &exit.Hinted{Err: fmt.Errorf("instructions of %s: %w", name, err), Code: exit.Invalid,
-			Hint: "correct relay.agents." + name + ".instructions"}
+		return r, &exit.Hinted{
+			Err: fmt.Errorf("instructions of %s: %w", name, err), Code: exit.Invalid,
+			Hint: "correct relay.agents." + name + ".instructions",
+		}
 	}
 	r.Instructions = string(text)
 	return r, nil

@@ -68,11 +68,15 @@ func earlier(l *attempts.Ledger, id string) bool {
 func (p Proposal) Allowed(rounds int) error {
 	switch {
 	case p.Judged.Decision == review.Blocked:
-		return &exit.Hinted{Err: errors.New("the reviewers block the whole epic: a person must decide"), Code: exit.Gated,
-			Hint: "relay init --append shows what they found, and adds it when you say so"}
+		return &exit.Hinted{
+			Err: errors.New("the reviewers block the whole epic: a person must decide"), Code: exit.Gated,
+			Hint: "relay init --append shows what they found, and adds it when you say so",
+		}
 	case p.Round > rounds:
-		return &exit.Hinted{Err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", times(p.Round-1), rounds), Code: exit.Gated,
-			Hint: "relay init --append shows what the reviewers want now, and adds it when you say so"}
+		return &exit.Hinted{
+			Err: fmt.Errorf("tasks were added %s already, and quality_gate.epic_rounds is %d", times(p.Round-1), rounds), Code: exit.Gated,
+			Hint: "relay init --append shows what the reviewers want now, and adds it when you say so",
+		}
 	}
 	return nil
 }

@@ -219,7 +219,7 @@ func (o *Opener) run(ctx context.Context, name string, args []string) (string, e
 // lastLink is the last address in what a program printed.
 func lastLink(msg string) string {
 	link := ""
-	for _, word := range strings.Fields(msg) {
+	for word := range strings.FieldsSeq(msg) {
 		if strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") {
 			link = word
 		}

@@ -73,8 +73,10 @@ func (o *Options) CheckAgents(p *project.Project, pl *project.Plan) error {
 	}
 	switch n := len(p.Config.Relay.Runners); {
 	case n == 0:
-		return &exit.Hinted{Err: errors.New("no runner is configured"), Code: exit.NoRunner,
-			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude"}
+		return &exit.Hinted{
+			Err: errors.New("no runner is configured"), Code: exit.NoRunner,
+			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude",
+		}
 	case len(missing) == n:
 		return project.NoRunner("", errors.Join(missing...))
 	}

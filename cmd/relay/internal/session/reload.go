@@ -20,8 +20,10 @@ func AskReload(h *attempts.Holder) error {
 	}
 	defer func() { _ = run.Release() }()
 	if !h.Reachable() {
-		return &exit.Hinted{Err: fmt.Errorf("the run is %s, which cannot be reached from here", exit.HolderText(h)),
-			Hint: "type relay reload on " + text.Line(h.Host, 80) + "\nor stop the run there, and relay work goes on with the new plan"}
+		return &exit.Hinted{
+			Err:  fmt.Errorf("the run is %s, which cannot be reached from here", exit.HolderText(h)),
+			Hint: "type relay reload on " + text.Line(h.Host, 80) + "\nor stop the run there, and relay work goes on with the new plan",
+		}
 	}
 	return notTold(h, sendReload(run))
 }
@@ -32,8 +34,10 @@ func notTold(h *attempts.Holder, err error) error {
 	case errors.Is(err, os.ErrProcessDone):
 		return project.ErrNoRun()
 	case errors.Is(err, errors.ErrUnsupported):
-		return &exit.Hinted{Err: errors.New("a run on this system cannot be told to reload"),
-			Hint: "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost"}
+		return &exit.Hinted{
+			Err:  errors.New("a run on this system cannot be told to reload"),
+			Hint: "stop it with Ctrl-C, then relay work goes on with the new plan; nothing is lost",
+		}
 	case errors.Is(err, os.ErrPermission):
 		return &exit.Hinted{Err: fmt.Errorf("process %d is another user's", h.PID), Hint: "ask the user who started that run to type relay reload"}
 	case err != nil:

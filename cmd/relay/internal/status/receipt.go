@@ -85,7 +85,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 	}
 	say("verdict: ", string(r.Verdict))
 	if r.Findings != "" {
-		for _, shown := range strings.Split(plaintext.Escape(strings.TrimSpace(r.Findings)), "\n") {
+		for shown := range strings.SplitSeq(plaintext.Escape(strings.TrimSpace(r.Findings)), "\n") {
 			fmt.Fprintln(w, indent+"| "+text.Line(shown, max(l.Width-len(indent)-2, 20)))
 		}
 	}

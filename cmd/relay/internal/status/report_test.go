@@ -35,9 +35,11 @@ func mixed(t *testing.T) (*project.Plan, *attempts.View) {
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	failed := func(id int, text string) attempts.Attempt {
-		return attempts.Attempt{ID: id, StartedAt: at, EndedAt: at.Add(time.Minute), Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true,
+		return attempts.Attempt{
+			ID: id, StartedAt: at, EndedAt: at.Add(time.Minute), Result: attempts.ResultFailure, Outcome: attempts.Agent, Charged: true,
 			Runner: "claude", Usage: &attempts.Usage{InputTokens: 1000, OutputTokens: 10, CostUSD: 0.5},
-			Receipt: attempts.Receipt{ErrorCategory: attempts.CodeError, ErrorSummary: text}}
+			Receipt: attempts.Receipt{ErrorCategory: attempts.CodeError, ErrorSummary: text},
+		}
 	}
 	succeeded := attempts.Attempt{ID: 1, StartedAt: at, EndedAt: at.Add(time.Minute), Result: attempts.ResultSuccess, Outcome: attempts.Success}
 	proved := succeeded

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -150,7 +151,7 @@ func (l Printer) workLocation() string {
 func AddRun(before, s orchestrator.Summary) orchestrator.Summary {
 	s.Elapsed += before.Elapsed
 	s.Ended += before.Ended
-	s.Naps = append(before.Naps[:len(before.Naps):len(before.Naps)], s.Naps...)
+	s.Naps = append(slices.Clip(before.Naps), s.Naps...)
 	s.Usage.Add(before.Usage)
 	return s
 }

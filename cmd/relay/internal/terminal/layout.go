@@ -23,7 +23,7 @@ func Wrap(s string, width int, indent string) string {
 	room := max(width-len(indent), 20)
 	var lines []string
 	row := ""
-	for _, word := range strings.Fields(plaintext.Escape(s)) {
+	for word := range strings.FieldsSeq(plaintext.Escape(s)) {
 		if row != "" && displaywidth.String(row)+1+displaywidth.String(word) <= room {
 			row += " " + word
 			continue
