@@ -12,7 +12,7 @@ const tasksPerJobUnreviewed = 2
 
 // choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
 // before new work. The caller holds mu.
-func (n *night) choose(now clock.Instant) (i int, runner string) {
+func (n *run) choose(now clock.Instant) (i int, runner string) {
 	able := func(i int, names []string) (int, bool) { return n.pool.Review(n.plan.Task(i).ID, names, now) }
 	if i := n.plan.NextReview(able); i >= 0 {
 		return i, n.reviewedRunner(i, now)
@@ -38,7 +38,7 @@ func (n *night) choose(now clock.Instant) (i int, runner string) {
 
 // wanted are the reviewers without whom no agent begins new work: none as long as what waits for its review is little and
 // in nobody's way, if all of them can be asked in this run. The caller holds mu.
-func (n *night) wanted() []string {
+func (n *run) wanted() []string {
 	if n.pool.PanelOut() || n.o.Isolation != engine.IsolationWorktree || n.plan.CountUnreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
 		return n.pool.Panel
 	}
@@ -46,7 +46,7 @@ func (n *night) wanted() []string {
 }
 
 // reviewedRunner is whom findings go to when a review is all that a task lacks: who did the work, if that can be.
-func (n *night) reviewedRunner(i int, now clock.Instant) string {
+func (n *run) reviewedRunner(i int, now clock.Instant) string {
 	task := n.plan.Task(i)
 	last := ""
 	if past := n.store.Task(task.ID).Attempts; len(past) > 0 {

@@ -16,11 +16,11 @@ import (
 
 // attempt takes one task through one attempt: base, started, carried out, judged, ended. Only a failure of relay's
 // own machine is an error; it ends the run.
-func (n *night) attempt(ctx context.Context, j job) error {
+func (n *run) attempt(ctx context.Context, j job) error {
 	task := n.plan.Task(j.index)
 	record := n.store.Task(task.ID)
 	if gated, err := n.gateIfExhausted(j, task, record); gated {
-		n.locked(func() { n.pool.Release(task.ID) })
+		n.withLock(func() { n.pool.Release(task.ID) })
 		return err
 	}
 	a := n.assign(task, record, j.runner)
@@ -33,15 +33,15 @@ func (n *night) attempt(ctx context.Context, j job) error {
 		return err
 	}
 	began := n.ran()
-	n.locked(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
+	n.withLock(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
 	f, err := n.runAttempt(ctx, a, record)
 	if err != nil {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
-	if n.train != nil && f.Outcome == attempts.Success {
-		n.locked(func() { n.pool.Answered(a.Runner, task.ID, n.moment()) })
-		n.board(car{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
+	if n.merges != nil && f.Outcome == attempts.Success {
+		n.withLock(func() { n.pool.Answered(a.Runner, task.ID, n.instant()) })
+		n.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
 		return nil
 	}
 	return n.close(j, a, record, f, began)
@@ -49,7 +49,7 @@ func (n *night) attempt(ctx context.Context, j job) error {
 
 // begin makes the start of an attempt durable, and its brief if the engine can. turn says why another runner has it
 // than before, if one has.
-func (n *night) begin(ctx context.Context, a engine.Attempt, turn string) error {
+func (n *run) begin(ctx context.Context, a engine.Attempt, turn string) error {
 	var brief func()
 	var failed error
 	if n.engine.Briefer != nil {
@@ -62,7 +62,7 @@ func (n *night) begin(ctx context.Context, a engine.Attempt, turn string) error 
 	if turn != "" {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + turn}
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
-		n.locked(func() { n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
+		n.withLock(func() { n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
 	}
 	err := n.store.AppendWhile(brief, events...)
 	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
@@ -72,11 +72,11 @@ func (n *night) begin(ctx context.Context, a engine.Attempt, turn string) error 
 }
 
 // unlessStopped forgives an error that a stopping run has caused itself.
-func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
+func (n *run) unlessStopped(ctx context.Context, j job, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	n.locked(func() {
+	n.withLock(func() {
 		n.pool.Release(n.plan.Task(j.index).ID)
 		n.plan.Requeue(j.index)
 	})
@@ -84,7 +84,7 @@ func (n *night) unlessStopped(ctx context.Context, j job, err error) error {
 }
 
 // assign says what the engine must know to carry the next attempt of a task out.
-func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
+func (n *run) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
 	model := text.FirstOf(task.Model, n.o.Model)
 	wall := wallFor(n.o.Limits, task)
 	a := engine.Attempt{Run: n.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
@@ -94,10 +94,10 @@ func (n *night) assign(task *epic.Task, record attempts.TaskRecord, runner strin
 	}
 	a.Known = known(n.o, n.store, task, wall)
 	a.Known.Agent = n.o.agent(runner)
-	n.locked(func() {
+	n.withLock(func() {
 		left := n.budget.Remaining(task, record.UsedSince())
 		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
-		a.Closed = n.pool.Closed(n.moment())
+		a.Closed = n.pool.Closed(n.instant())
 	})
 	return a
 }
@@ -113,7 +113,7 @@ func earlierFindings(record attempts.TaskRecord) string {
 }
 
 // close records how an attempt ended and acts on it.
-func (n *night) close(j job, a engine.Attempt, record attempts.TaskRecord, f engine.Result, began time.Duration) error {
+func (n *run) close(j job, a engine.Attempt, record attempts.TaskRecord, f engine.Result, began time.Duration) error {
 	ended, told, err := n.record(a, record, f)
 	if err != nil {
 		return err
@@ -124,14 +124,14 @@ func (n *night) close(j job, a engine.Attempt, record attempts.TaskRecord, f eng
 	n.consequences(j, a, f, ended)
 	n.report(a, f, ended, n.ran()-began)
 	n.announce()
-	if err := n.weigh(j.index, a, f, ended); err != nil {
+	if err := n.checkLimits(j.index, a, f, ended); err != nil {
 		return err
 	}
 	return n.countUncharged(f, ended, told)
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
-func (n *night) record(a engine.Attempt, record attempts.TaskRecord, f engine.Result) (attempts.Ended, ruling, error) {
+func (n *run) record(a engine.Attempt, record attempts.TaskRecord, f engine.Result) (attempts.Ended, ruling, error) {
 	ended := n.ended(a, f)
 	ended.Charged = ended.Charged && !n.excused(a, ended)
 	told := n.answered(a, f, ended)
@@ -152,7 +152,7 @@ func (n *night) record(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.
-func (n *night) report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
+func (n *run) report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
 	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took})
 	switch {
 	case ended.Result == attempts.ResultSuccess:
@@ -176,7 +176,7 @@ func (n *night) report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 }
 
 // ended is the finding in the ledger's words.
-func (n *night) ended(a engine.Attempt, f engine.Result) attempts.Ended {
+func (n *run) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 	e := attempts.Ended{
 		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
 		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
@@ -195,7 +195,7 @@ func (n *night) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 }
 
 // gate decides whether the task may be tried again.
-func (n *night) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
+func (n *run) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
 	if f.Gate != "" {
 		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
 	}
@@ -214,7 +214,7 @@ func (n *night) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Resu
 }
 
 // consequences moves the task on. The caller holds mu.
-func (n *night) consequences(j job, a engine.Attempt, f engine.Result, e attempts.Ended) {
+func (n *run) consequences(j job, a engine.Attempt, f engine.Result, e attempts.Ended) {
 	switch {
 	case e.Result == attempts.ResultSuccess:
 		n.plan.Complete(j.index)
@@ -239,7 +239,7 @@ func (n *night) consequences(j job, a engine.Attempt, f engine.Result, e attempt
 }
 
 // about fills in which attempt of which task an update is about.
-func (n *night) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
+func (n *run) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
 	u.Task, u.Title, u.Max = t.ID, t.Title, attemptsFor(n.o.Limits, t)
 	u.Try = record.Charges()
 	if u.Kind == UpdateStarted {
@@ -248,7 +248,7 @@ func (n *night) about(t *epic.Task, record attempts.TaskRecord, u Update) Update
 	return u
 }
 
-func (n *night) locked(f func()) {
+func (n *run) withLock(f func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f()

@@ -198,11 +198,11 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 			t.Fatal(err)
 		}
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
-		n := newNight(&o, store, abilities(b))
-		b.hear = func(h engine.Event) { n.locked(func() { n.hears(h) }) }
+		n := newRun(&o, store, abilities(b))
+		b.hear = func(h engine.Event) { n.withLock(func() { n.recordProgress(h) }) }
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
-		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.halted.reason != "" {
-			t.Errorf("the night ended with %v, %+v", err, n.halted)
+		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.stopped.reason != "" {
+			t.Errorf("the night ended with %v, %+v", err, n.stopped)
 		}
 		for i := range e.Tasks {
 			id := e.Tasks[i].ID

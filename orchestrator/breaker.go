@@ -9,7 +9,7 @@ import (
 
 // tripped returns what to wait for while the breaker keeps a task from starting. A pause beyond the deadline ends the run.
 // The caller holds mu.
-func (n *night) tripped(now clock.Instant) (*waiting, error) {
+func (n *run) tripped(now clock.Instant) (*waiting, error) {
 	b := &n.breaker
 	probe, probing := b.Probe()
 	ok, rest := b.Admits(now, probing && n.plan.IsRunning(probe))
@@ -20,14 +20,14 @@ func (n *night) tripped(now clock.Instant) (*waiting, error) {
 		return &waiting{changed: n.changed}, nil
 	}
 	if n.plan.CountRunning() == 0 && n.pointless(b.OpenUntil(), now) {
-		return nil, n.halt(CircuitBreaker, b.Reason())
+		return nil, n.stop(CircuitBreaker, b.Reason())
 	}
 	err := n.tellWaiting(UpdatePaused, attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()})
 	return &waiting{changed: n.changed, rest: rest}, err
 }
 
 // goOn tells the breaker that a task is completed. The caller holds mu.
-func (n *night) goOn(a engine.Attempt) error {
+func (n *run) goOn(a engine.Attempt) error {
 	if !n.breaker.Complete() {
 		return nil
 	}
@@ -37,17 +37,17 @@ func (n *night) goOn(a engine.Attempt) error {
 }
 
 // judgeFailure tells the breaker how an attempt failed. The caller holds mu.
-func (n *night) judgeFailure(index int, a engine.Attempt, e attempts.Ended) error {
+func (n *run) judgeFailure(index int, a engine.Attempt, e attempts.Ended) error {
 	b := &n.breaker
-	b.Fail(breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}, n.moment())
+	b.Fail(breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}, n.instant())
 	if !b.Exhausted() {
 		return nil
 	}
-	return n.halt(CircuitBreaker, b.ExhaustedReason())
+	return n.stop(CircuitBreaker, b.ExhaustedReason())
 }
 
 // excused reports whether an attempt failed only for what has opened the breaker.
-func (n *night) excused(a engine.Attempt, e attempts.Ended) bool {
+func (n *run) excused(a engine.Attempt, e attempts.Ended) bool {
 	index, ok := n.o.Graph.Index(a.Task.ID)
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // recordUsage records what an agent or a reviewer has used so far, and stops an agent that exceeds a cap. A review of
 // delivered work counts but is not stopped: to throw verified work away would cost more. The caller holds mu.
-func (n *night) recordUsage(h engine.Event) {
+func (n *run) recordUsage(h engine.Event) {
 	over := n.budget.Record(h.Task, h.Usage)
 	if stop := n.stops[h.Task]; stop != nil && over != nil && !h.Delivered {
 		stop(over)
@@ -21,7 +21,7 @@ func (n *night) recordUsage(h engine.Event) {
 }
 
 // exhausted reports whether a cap keeps anything more from being started, and tells that once. The caller holds mu.
-func (n *night) exhausted() bool {
+func (n *run) exhausted() bool {
 	if n.exhaustedBy == nil {
 		n.exhaustedBy = n.budget.Exhausted()
 		if left := n.counts(); n.exhaustedBy != nil && left.Pending+left.Blocked > 0 {
@@ -32,16 +32,16 @@ func (n *night) exhausted() bool {
 }
 
 // runAttempt runs the attempt and cancels it when a budget is exhausted.
-func (n *night) runAttempt(ctx context.Context, a engine.Attempt, record attempts.TaskRecord) (engine.Result, error) {
+func (n *run) runAttempt(ctx context.Context, a engine.Attempt, record attempts.TaskRecord) (engine.Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	id := a.Task.ID
-	n.locked(func() {
+	n.withLock(func() {
 		n.budget.Begin(&a.Task, record.UsedSince())
 		n.stops[id] = stop
 	})
 	f, err := n.engine.Run(ctx, a)
-	n.locked(func() {
+	n.withLock(func() {
 		delete(n.stops, id)
 		_ = n.budget.Record(id, f.Usage) // it has ended, whatever that comes to
 	})
@@ -63,7 +63,7 @@ func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
 }
 
 // gateIfExhausted gates a task that has no budget or no attempts left before its next attempt begins.
-func (n *night) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
+func (n *run) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
 	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: attemptsFor(n.o.Limits, task)})
 	if over := n.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
 		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
@@ -73,7 +73,7 @@ func (n *night) gateIfExhausted(j job, task *epic.Task, record attempts.TaskReco
 	}
 	gate.At = n.now().UTC()
 	err := n.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
-	n.locked(func() {
+	n.withLock(func() {
 		n.plan.Gate(j.index)
 		n.tell(n.about(task, record, Update{Kind: UpdateGated, Text: string(gate.Reason) + ": " + gate.Detail}))
 		n.announce()
@@ -82,7 +82,7 @@ func (n *night) gateIfExhausted(j job, task *epic.Task, record attempts.TaskReco
 }
 
 // taskBudgetGate returns a gate if an attempt has exhausted the task's budget, else nil.
-func (n *night) taskBudgetGate(a engine.Attempt, record attempts.TaskRecord, f engine.Result) *attempts.Gate {
+func (n *run) taskBudgetGate(a engine.Attempt, record attempts.TaskRecord, f engine.Result) *attempts.Gate {
 	used := record.UsedSince()
 	used.Add(f.Usage)
 	if over := n.o.Budget.TaskExhausted(&a.Task, used); over != nil {

@@ -101,7 +101,7 @@ func TestDayClockJumps(t *testing.T) {
 // What began when the clock was wrong did not take less than no time.
 func TestNoTimeIsNegative(t *testing.T) {
 	t.Parallel()
-	n := &night{now: time.Now}
+	n := &run{now: time.Now}
 	if d := n.since(time.Now().Add(10 * years)); d != 0 {
 		t.Errorf("an attempt that began in ten years took %s", d)
 	}

@@ -35,7 +35,7 @@ type deferred struct {
 
 // putOff writes the findings that were put off, when an attempt has added to them. A failure is told, and no more: the
 // ledger has them all. The caller holds mu: two that end at once write one file.
-func (n *night) putOff(r *attempts.Reviewed) {
+func (n *run) putOff(r *attempts.Reviewed) {
 	if r == nil || len(r.Deferred)+len(r.Noted) == 0 {
 		return
 	}

@@ -13,8 +13,8 @@ import (
 	"relay/review"
 )
 
-// appraise has the panel judge all that has landed, once every task is completed. The same work is not judged twice.
-func (n *night) appraise(ctx context.Context) error {
+// reviewEpic has the panel judge all that has landed, once every task is completed. The same work is not judged twice.
+func (n *run) reviewEpic(ctx context.Context) error {
 	if n.engine.Reviewer == nil || !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 || n.unfinished(ctx) {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (n *night) appraise(ctx context.Context) error {
 	for tries := 0; ; tries++ {
 		r, f, err := n.judgeEpic(ctx)
 		if atDeadline(ctx, err) {
-			n.locked(func() { n.unjudged = n.halted.why })
+			n.withLock(func() { n.unjudged = n.stopped.why })
 			return nil
 		}
 		if err != nil || r == nil {
@@ -40,7 +40,7 @@ func (n *night) appraise(ctx context.Context) error {
 }
 
 // unfinished reports whether the epic, or the run, is not where its whole can be judged.
-func (n *night) unfinished(ctx context.Context) bool {
+func (n *run) unfinished(ctx context.Context) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	counts := n.counts()
@@ -48,20 +48,20 @@ func (n *night) unfinished(ctx context.Context) bool {
 }
 
 // mayAsk reports whether the run may still begin something, and else why the epic has not been judged.
-func (n *night) mayAsk() bool {
+func (n *run) mayAsk() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.exhausted() {
 		n.unjudged = n.exhaustedBy.Error()
 	} else {
-		n.unjudged = n.halted.why
+		n.unjudged = n.stopped.why
 	}
 	return n.unjudged == ""
 }
 
 // judgeEpic asks the panel; the result is about its members. There is no review when the same work has been judged
 // before, or nothing has changed.
-func (n *night) judgeEpic(ctx context.Context) (r *attempts.EpicReview, of engine.Result, err error) {
+func (n *run) judgeEpic(ctx context.Context) (r *attempts.EpicReview, of engine.Result, err error) {
 	a := n.wholeAssignment()
 	head, err := n.engine.Reviewer.Head(ctx)
 	if err != nil || a.Base == "" || head == a.Base {
@@ -75,13 +75,13 @@ func (n *night) judgeEpic(ctx context.Context) (r *attempts.EpicReview, of engin
 	if last != nil && last.Head == head && last.Decision != "" || !n.mayAsk() {
 		return nil, of, nil
 	}
-	n.locked(func() {
-		a.Closed = n.pool.Closed(n.moment())
+	n.withLock(func() {
+		a.Closed = n.pool.Closed(n.instant())
 		n.budget.Begin(&a.Task, attempts.Usage{})
 		n.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
 	said, err := n.engine.Reviewer.ReviewEpic(ctx, a, head, n.deferredFindings())
-	n.locked(func() {
+	n.withLock(func() {
 		n.budget.End(engine.WholeEpic, said.Usage, true)
 		n.tally.Usage.Add(said.Usage)
 	})
@@ -92,7 +92,7 @@ func (n *night) judgeEpic(ctx context.Context) (r *attempts.EpicReview, of engin
 }
 
 // deferredFindings are what reviewers have wanted of landed tasks, and left to be done later, in words.
-func (n *night) deferredFindings() (list []string) {
+func (n *run) deferredFindings() (list []string) {
 	for i := range n.o.Epic.Tasks {
 		id := n.o.Epic.Tasks[i].ID
 		for _, a := range n.store.Task(id).Attempts {
@@ -108,7 +108,7 @@ func (n *night) deferredFindings() (list []string) {
 
 // wholeAssignment is the epic as something to be judged: from the commit that the first attempt, or the integration
 // branch, began from.
-func (n *night) wholeAssignment() engine.Attempt {
+func (n *run) wholeAssignment() engine.Attempt {
 	a := engine.Attempt{Run: n.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: n.o.Epic.Title}}
 	n.store.View(func(l *attempts.Ledger) {
 		a.Number = len(l.EpicReviews) + 1
@@ -134,7 +134,7 @@ func asked(l *attempts.Ledger) attempts.TaskRecord {
 }
 
 // judged records and tells what the panel came to.
-func (n *night) judged(r attempts.EpicReview, f engine.Result) error {
+func (n *run) judged(r attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
 	told := n.answered(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
 	for _, cooldown := range told.cooldown {
@@ -149,7 +149,7 @@ func (n *night) judged(r attempts.EpicReview, f engine.Result) error {
 }
 
 // noted records and tells what a person should know.
-func (n *night) noted(notes []attempts.Note) error {
+func (n *run) noted(notes []attempts.Note) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var events []attempts.Event
@@ -162,10 +162,10 @@ func (n *night) noted(notes []attempts.Note) error {
 }
 
 // awaitPanel waits until every reviewer may be asked. It reports false when that is not in this run.
-func (n *night) awaitPanel(ctx context.Context) (open bool, err error) {
+func (n *run) awaitPanel(ctx context.Context) (open bool, err error) {
 	for {
 		n.mu.Lock()
-		now := n.moment()
+		now := n.instant()
 		name, at := n.pool.Latest(engine.WholeEpic, n.pool.Panel, now)
 		if name == "" || at.Rest(now) <= 0 || n.pointless(at, now) {
 			n.mu.Unlock()
@@ -177,7 +177,7 @@ func (n *night) awaitPanel(ctx context.Context) (open bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if wait.park(ctx, n.o.Drain); ctx.Err() != nil || n.drained() {
+		if wait.wait(ctx, n.o.Drain); ctx.Err() != nil || n.drained() {
 			return false, nil
 		}
 	}
@@ -205,7 +205,7 @@ func EpicVerdict(r *attempts.EpicReview) string {
 }
 
 // whole says why a run is over whose every task is completed.
-func (n *night) whole() (reason Reason, why string) {
+func (n *run) whole() (reason Reason, why string) {
 	if !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 {
 		return EpicComplete, ""
 	}

@@ -58,9 +58,9 @@ func TestAwaitPanel(t *testing.T) {
 						t.Errorf("told before it is recorded: %+v", u)
 					}
 				}
-				n := newNight(&o, store, abilities(&simulated{}))
+				n := newRun(&o, store, abilities(&simulated{}))
 				for who, off := range test.cool {
-					n.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.moment())
+					n.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.instant())
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -136,7 +136,7 @@ func TestWholeReason(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			n := newNight(&o, store, abilities(&simulated{}))
+			n := newRun(&o, store, abilities(&simulated{}))
 			n.unjudged = test.unjudged
 			if got, why := n.whole(); got != test.want || why != test.why {
 				t.Errorf("got %s, %q, want %s, %q", got, why, test.want, test.why)

@@ -29,7 +29,7 @@ type landedTask struct {
 // landedBefore lists the completed tasks that landed before tip, and of those with the same checks the first; those first
 // whose files were touched since. What has just been asked on tip is left out: the epic's checks, and those of what has
 // landed last.
-func (n *night) landedBefore(tip string) (list []landedTask) {
+func (n *run) landedBefore(tip string) (list []landedTask) {
 	asked, ofEpic := make(map[string]bool), commands(n.o.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	var late []landedTask // in this run
@@ -102,7 +102,7 @@ func (r landedTask) fails(why string, since []string) string {
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.
-func (n *night) landedSince(r landedTask) (ids []string) {
+func (n *run) landedSince(r landedTask) (ids []string) {
 	ended := make(map[string]time.Time)
 	n.store.View(func(l *attempts.Ledger) {
 		for id, rec := range l.Tasks {

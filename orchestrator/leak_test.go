@@ -105,7 +105,7 @@ func TestADayAndANightLeakNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := newNight(&o, store, abilities(d))
+		n := newRun(&o, store, abilities(d))
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, ErrInterrupted)
 		defer cancel()

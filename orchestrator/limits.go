@@ -12,18 +12,18 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// halt is why a run starts nothing more although there is more to do. What runs comes to its end, but at the deadline.
-type halt struct {
+// stopReason is why a run starts nothing more although there is more to do. What runs comes to its end, but at the deadline.
+type stopReason struct {
 	reason Reason
 	why    string // in words
 }
 
-// halt has the run start nothing more, and records why. The caller holds mu.
-func (n *night) halt(reason Reason, why string) error {
-	if n.halted.reason != "" {
+// stop has the run start nothing more, and records why. The caller holds mu.
+func (n *run) stop(reason Reason, why string) error {
+	if n.stopped.reason != "" {
 		return nil
 	}
-	n.halted = halt{reason, why}
+	n.stopped = stopReason{reason, why}
 	n.tell(Update{Kind: UpdateStopping, Text: why})
 	n.announce()
 	return n.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}})
@@ -33,7 +33,7 @@ func (n *night) halt(reason Reason, why string) error {
 var errDeadline = errors.New("the run's deadline has come")
 
 // untilDeadline is a context that ends at the run's deadline. over must be called when nothing needs it any more.
-func (n *night) untilDeadline(ctx context.Context) (bounded context.Context, over func()) {
+func (n *run) untilDeadline(ctx context.Context) (bounded context.Context, over func()) {
 	if n.deadline == nil {
 		return ctx, func() {}
 	}
@@ -41,14 +41,14 @@ func (n *night) untilDeadline(ctx context.Context) (bounded context.Context, ove
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		for ctx.Err() == nil {
-			now := n.moment()
+			now := n.instant()
 			rest := n.deadline.Rest(now)
 			if rest <= 0 {
 				n.expire()
 				cancel(errDeadline)
 				return
 			}
-			(&waiting{rest: rest}).park(ctx, nil)
+			(&waiting{rest: rest}).wait(ctx, nil)
 		}
 	})
 	return ctx, func() { cancel(nil); watch.Wait() }
@@ -60,9 +60,9 @@ func atDeadline(ctx context.Context, err error) bool {
 }
 
 // expire ends the run at its deadline.
-func (n *night) expire() {
+func (n *run) expire() {
 	n.mu.Lock()
-	err := n.halt(Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
+	err := n.stop(Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
 	n.mu.Unlock()
 	if err != nil {
 		n.fail(err)
@@ -70,12 +70,12 @@ func (n *night) expire() {
 }
 
 // pointless reports that a wait would last beyond the run's deadline.
-func (n *night) pointless(at clock.Deadline, now clock.Instant) bool {
+func (n *run) pointless(at clock.Deadline, now clock.Instant) bool {
 	return n.deadline != nil && at.Rest(now) >= n.deadline.Rest(now)
 }
 
-// weigh holds how an attempt ended against the limits of the whole run. The caller holds mu.
-func (n *night) weigh(index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
+// checkLimits holds how an attempt ended against the limits of the whole run. The caller holds mu.
+func (n *run) checkLimits(index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
 	if e.Result == attempts.ResultSuccess {
 		return n.goOn(a)
 	}
@@ -89,14 +89,14 @@ func (n *night) weigh(index int, a engine.Attempt, f engine.Result, e attempts.E
 }
 
 // countUncharged ends the run that has had too many attempts which ended through no fault of an agent. The caller holds mu.
-func (n *night) countUncharged(f engine.Result, e attempts.Ended, told ruling) error {
+func (n *run) countUncharged(f engine.Result, e attempts.Ended, told ruling) error {
 	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
 	if uncounted || f.Held || told.repeat {
 		return nil
 	}
 	n.uncharged++
 	if most := n.o.Limits.MaxUnchargedRun; most > 0 && n.uncharged >= most {
-		return n.halt(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", n.uncharged, e.Receipt.ErrorSummary))
+		return n.stop(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", n.uncharged, e.Receipt.ErrorSummary))
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ const roomPause = 10 * time.Second
 
 // cramped returns what to wait for when the machine has no room for another attempt. When it has had none for too long,
 // the run is halted. The caller holds mu.
-func (n *night) cramped(now clock.Instant) (*waiting, error) {
+func (n *run) cramped(now clock.Instant) (*waiting, error) {
 	reason, lacks, why := n.lacking()
 	if reason == "" {
 		n.tight = nil
@@ -129,7 +129,7 @@ func (n *night) cramped(now clock.Instant) (*waiting, error) {
 	}
 	rest := n.tight.Rest(now)
 	if rest <= 0 && n.plan.CountRunning() == 0 {
-		return nil, n.halt(reason, why)
+		return nil, n.stop(reason, why)
 	}
 	if rest <= 0 || rest > roomPause {
 		rest = roomPause
@@ -139,7 +139,7 @@ func (n *night) cramped(now clock.Instant) (*waiting, error) {
 }
 
 // lacking says what the machine has too little of to start an attempt.
-func (n *night) lacking() (reason Reason, lacks, why string) {
+func (n *run) lacking() (reason Reason, lacks, why string) {
 	lim := n.o.Limits
 	if n.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
 		return "", "", ""
@@ -158,7 +158,7 @@ func short(have, want int64) string {
 }
 
 // heldGate gates a task that was held back and cannot be done either now that nothing else is left to do.
-func (n *night) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
+func (n *run) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.WasPostponed(i) {

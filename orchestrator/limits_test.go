@@ -93,7 +93,7 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
 			}
 			why := "claude is not asked before " + clockText(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + clockText(midnight.Add(until))
-			if early := until == 3*time.Hour; early != (s.halted == halt{Deadline, why}) {
+			if early := until == 3*time.Hour; early != (s.halted == stopReason{Deadline, why}) {
 				t.Errorf("until %s: got %+v", until, s.halted)
 			}
 		})
@@ -113,7 +113,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		for id := range script {
 			uncharged += store.Task(id).Uncharged()
 		}
-		want := halt{UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
+		want := stopReason{UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
 		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {
 			t.Errorf("after %d uncharged attempts (%v) got %+v, want %+v", uncharged, err, s.halted, want)
 		}
@@ -131,14 +131,14 @@ func TestFloors(t *testing.T) {
 		until time.Duration // from 90 s on
 		lim   engine.Limits
 		took  time.Duration
-		want  halt
+		want  stopReason
 	}{
 		"room":                 {short: plenty, until: time.Hour, lim: lim, took: 4 * time.Minute},
 		"not known":            {short: Free{-1, -1}, until: time.Hour, lim: lim, took: 4 * time.Minute},
 		"no floors":            {short: Free{1, 1}, until: time.Hour, took: 4 * time.Minute},
 		"no disk for a while":  {short: Free{100 * mib, -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
-		"no disk":              {short: Free{100 * mib, -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: halt{DiskFloor, "100 MiB are free, and nothing is started below 500"}},
-		"no memory":            {short: Free{-1, 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: halt{MemoryFloor, "50 MiB are free, and nothing is started below 200"}},
+		"no disk":              {short: Free{100 * mib, -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{DiskFloor, "100 MiB are free, and nothing is started below 500"}},
+		"no memory":            {short: Free{-1, 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{MemoryFloor, "50 MiB are free, and nothing is started below 200"}},
 		"neither, in two goes": {short: Free{0, 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
 	} {
 		waits := 0

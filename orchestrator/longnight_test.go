@@ -138,10 +138,10 @@ func part(t *testing.T, o Options, p *providers, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNight(&o, store, abilities(p))
+	n := newRun(&o, store, abilities(p))
 	store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, o.Graph, l, nil) })
-	if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
-		t.Errorf("run %s: %v, %+v", run, err, n.halted)
+	if err := n.work(t.Context()); err != nil || n.stopped.reason != "" {
+		t.Errorf("run %s: %v, %+v", run, err, n.stopped)
 	}
 	if by := store.Counts(); o.Drain == nil && by[attempts.Completed] != 40 {
 		t.Errorf("got %v, want 40 completed", by)

@@ -160,7 +160,7 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 		if landing >= 0 {
 			engine = trailing{s, landing}
 		}
-		n := newNight(&o, store, abilities(engine))
+		n := newRun(&o, store, abilities(engine))
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
 		if err := n.work(t.Context()); err != nil {
 			t.Error(err)

@@ -143,15 +143,15 @@ func (c *Counts) Add(s attempts.Status) {
 
 // Summary is what a run came to.
 type Summary struct {
-	Run     string
-	Reason  Reason
-	Why     string // in words, of a Reason that is a limit
-	Counts  Counts
-	Elapsed time.Duration
-	Usage   attempts.Usage // of this run
-	Ended   int            // attempts that ended in this run
-	Left    int            // tasks of this run's selection that are not completed
-	Naps    []Nap          // in which the machine slept meanwhile
+	Run      string
+	Reason   Reason
+	Why      string // in words, of a Reason that is a limit
+	Counts   Counts
+	Elapsed  time.Duration
+	Usage    attempts.Usage // of this run
+	Ended    int            // attempts that ended in this run
+	Left     int            // tasks of this run's selection that are not completed
+	Suspends []Suspend      // in which the machine slept meanwhile
 	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
 	Relapsed []string
 	// Undone are the completed tasks among them whose own checks fail.

@@ -203,7 +203,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 		if r.IntN(4) == 0 {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
-		n := newNight(&o, store, abilities(c))
+		n := newRun(&o, store, abilities(c))
 		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil).WithFileClaims(true) })
 		err = n.work(ctx)
 		c.judge(t, n, ctx.Err() != nil, err)
@@ -217,7 +217,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 }
 
 // judge looks at what is left of a night.
-func (c *chance) judge(t *testing.T, n *night, stopped bool, err error) {
+func (c *chance) judge(t *testing.T, n *run, stopped bool, err error) {
 	t.Helper()
 	for _, b := range c.broken {
 		t.Errorf("seed %d: %s", c.seed, b)
@@ -243,7 +243,7 @@ func (c *chance) judge(t *testing.T, n *night, stopped bool, err error) {
 
 // explained reports that a task was left because of a gate or because its runners are out, its own or those of what it
 // waits for.
-func (c *chance) explained(n *night, task *epic.Task) bool {
+func (c *chance) explained(n *run, task *epic.Task) bool {
 	ready := true
 	for _, id := range task.DependsOn {
 		rec := n.store.Task(id)
@@ -256,7 +256,7 @@ func (c *chance) explained(n *night, task *epic.Task) bool {
 			return true
 		}
 	}
-	_, hopeless := n.pool.Hopeless(task.Runner, n.moment())
+	_, hopeless := n.pool.Hopeless(task.Runner, n.instant())
 	return ready && hopeless
 }
 

@@ -12,29 +12,29 @@ import (
 	"relay/reanchor"
 )
 
-// orphan is an attempt that a killed run left open.
-type orphan struct {
+// openAttempt is an attempt that a killed run left open.
+type openAttempt struct {
 	task    string
 	record  attempts.TaskRecord // without the open attempt
 	attempt attempts.Attempt
 }
 
-func orphansOf(o *Options, l *attempts.Ledger) []orphan {
-	var found []orphan
+func openAttemptsOf(o *Options, l *attempts.Ledger) []openAttempt {
+	var found []openAttempt
 	for i := range o.Graph.Len() {
 		id := o.Graph.ID(i)
 		rec := l.Tasks[id]
 		if rec == nil || rec.Running() == nil {
 			continue
 		}
-		found = append(found, orphan{task: id, attempt: *rec.Running()})
+		found = append(found, openAttempt{task: id, attempt: *rec.Running()})
 	}
 	return found
 }
 
-func (n *night) orphans() []orphan {
-	var found []orphan
-	n.store.View(func(l *attempts.Ledger) { found = orphansOf(n.o, l) })
+func (n *run) openAttempts() []openAttempt {
+	var found []openAttempt
+	n.store.View(func(l *attempts.Ledger) { found = openAttemptsOf(n.o, l) })
 	for i := range found {
 		found[i].record = n.store.Task(found[i].task)
 		found[i].record.Attempts = found[i].record.Attempts[:len(found[i].record.Attempts)-1]
@@ -42,20 +42,20 @@ func (n *night) orphans() []orphan {
 	return found
 }
 
-// adopt brings the attempts of a killed run to their end, one after the other: one whose agent had finished is judged by its
+// recoverAll brings the attempts of a killed run to their end, one after the other: one whose agent had finished is judged by its
 // evidence, the others are interrupted, uncharged, with their work kept.
-func (n *night) adopt(ctx context.Context, orphans []orphan) error {
+func (n *run) recoverAll(ctx context.Context, orphans []openAttempt) error {
 	for _, o := range orphans {
-		if err := n.adoptTask(ctx, o); err != nil {
+		if err := n.recoverTask(ctx, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// resume has workers bring the attempts of a killed run to their end before they take new tasks, side by side. What these attempts
+// queueOpenAttempts has workers bring the attempts of a killed run to their end before they take new tasks, side by side. What these attempts
 // met at their runners is not known yet: one new attempt asks a runner before all others do.
-func (n *night) resume(orphans []orphan) {
+func (n *run) queueOpenAttempts(orphans []openAttempt) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, o := range orphans {
@@ -64,14 +64,14 @@ func (n *night) resume(orphans []orphan) {
 			continue
 		}
 		n.plan.Start(at)
-		n.pool.Probe(o.attempt.Runner, n.moment())
+		n.pool.Probe(o.attempt.Runner, n.instant())
 		n.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
-		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.adoptTask(ctx, o) }})
+		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.recoverTask(ctx, o) }})
 	}
 }
 
-// adoptTask brings one attempt of a killed run to its end.
-func (n *night) adoptTask(ctx context.Context, o orphan) error {
+// recoverTask brings one attempt of a killed run to its end.
+func (n *run) recoverTask(ctx context.Context, o openAttempt) error {
 	task, ok := n.o.Epic.Task(o.task)
 	if !ok {
 		return nil
@@ -86,8 +86,8 @@ func (n *night) adoptTask(ctx context.Context, o orphan) error {
 	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !n.engine.Lifecycle.Asked(a) {
 		a.Unfinished = last // this attempt began with its review
 	}
-	n.locked(func() { a.Closed = n.pool.Closed(n.moment()) })
-	err := n.adoptOne(ctx, a, o)
+	n.withLock(func() { a.Closed = n.pool.Closed(n.instant()) })
+	err := n.recoverAttempt(ctx, a, o)
 	if err != nil && ctx.Err() == nil {
 		err = n.giveUp(ctx, a, o, err)
 	}
@@ -98,7 +98,7 @@ func (n *night) adoptTask(ctx context.Context, o orphan) error {
 }
 
 // giveUp gates a task whose attempt git cannot bring to its end: it would end every run, and the other tasks can go on.
-func (n *night) giveUp(ctx context.Context, a engine.Attempt, o orphan, cause error) error {
+func (n *run) giveUp(ctx context.Context, a engine.Attempt, o openAttempt, cause error) error {
 	var said *reanchor.GitError
 	if n.engine.Abandoner == nil || !errors.As(cause, &said) || said.Code < 0 { // git was stopped, or could not run
 		return cause
@@ -112,8 +112,8 @@ func (n *night) giveUp(ctx context.Context, a engine.Attempt, o orphan, cause er
 	return n.concludes(a, o, r)
 }
 
-// adoptOne brings one attempt to its end, or to where it waits for its landing.
-func (n *night) adoptOne(ctx context.Context, a engine.Attempt, o orphan) error {
+// recoverAttempt brings one attempt to its end, or to where it waits for its landing.
+func (n *run) recoverAttempt(ctx context.Context, a engine.Attempt, o openAttempt) error {
 	ended, err := n.engine.Lifecycle.Revive(ctx, a, o.attempt)
 	if err != nil {
 		return err
@@ -125,16 +125,16 @@ func (n *night) adoptOne(ctx context.Context, a engine.Attempt, o orphan) error 
 	if err != nil {
 		return err
 	}
-	if n.train != nil && f.Outcome == attempts.Success {
+	if n.merges != nil && f.Outcome == attempts.Success {
 		at, _ := n.o.Graph.Index(o.task)
-		n.board(car{Proved: engine.Proved{Attempt: a, Result: f}, job: job{index: at, runner: a.Runner}, record: o.record, began: n.ran()})
+		n.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: job{index: at, runner: a.Runner}, record: o.record, began: n.ran()})
 		return nil
 	}
 	return n.concludes(a, o, f)
 }
 
 // hasLanded records the end of an attempt whose work was on the integration branch when its run was killed.
-func (n *night) hasLanded(a engine.Attempt, o orphan, ended *attempts.Ended) error {
+func (n *run) hasLanded(a engine.Attempt, o openAttempt, ended *attempts.Ended) error {
 	err := n.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Number, Ended: ended})
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,7 +150,7 @@ func (n *night) hasLanded(a engine.Attempt, o orphan, ended *attempts.Ended) err
 }
 
 // concludes records what an attempt of a killed run has come to.
-func (n *night) concludes(a engine.Attempt, o orphan, f engine.Result) error {
+func (n *run) concludes(a engine.Attempt, o openAttempt, f engine.Result) error {
 	if n.plan != nil {
 		at, _ := n.o.Graph.Index(o.task)
 		return n.close(job{index: at, runner: a.Runner}, a, o.record, f, n.ran()-n.since(o.attempt.StartedAt))
@@ -159,7 +159,7 @@ func (n *night) concludes(a engine.Attempt, o orphan, f engine.Result) error {
 	if err != nil {
 		return err
 	}
-	n.locked(func() {
+	n.withLock(func() {
 		n.budget.End(o.task, f.Usage, false)
 		n.report(a, f, e, n.since(o.attempt.StartedAt))
 	})

@@ -28,11 +28,11 @@ func Refuses(ctx context.Context, o Options, l *attempts.Ledger) error {
 	if err != nil {
 		return err
 	}
-	return c.Lifecycle.Admit(ctx, l, openAttempts(orphansOf(&o, l)))
+	return c.Lifecycle.Admit(ctx, l, attemptsOf(openAttemptsOf(&o, l)))
 }
 
-// openAttempts names the attempts that a killed run left open.
-func openAttempts(orphans []orphan) (open []engine.Attempt) {
+// attemptsOf names the attempts that a killed run left open.
+func attemptsOf(orphans []openAttempt) (open []engine.Attempt) {
 	for _, o := range orphans {
 		open = append(open, engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
 	}

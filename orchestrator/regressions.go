@@ -18,7 +18,7 @@ import (
 // recheck runs the checks of completed tasks once more on all that has landed, when something has: later work may have
 // undone what an earlier task was proved by. It reports whether tasks are pending again because of that, with what failed.
 // A task is given back Limits.MaxUndone times; after that, and for checks of the epic, what fails is told and needs a person.
-func (n *night) recheck(ctx context.Context, wanted []bool) (again bool, err error) {
+func (n *run) recheck(ctx context.Context, wanted []bool) (again bool, err error) {
 	if n.engine.Rechecker == nil || ctx.Err() != nil || n.cutShort() {
 		return false, nil
 	}
@@ -55,7 +55,7 @@ type regression struct {
 
 // regressions runs the checks of tasks that landed before tip, and those of the epic. What the landings of this run may have
 // touched goes first. When recheckShare of the run's time is over, no further task is begun with.
-func (n *night) regressions(ctx context.Context, tip string) (r regressions, err error) {
+func (n *run) regressions(ctx context.Context, tip string) (r regressions, err error) {
 	done := n.landedBefore(tip)
 	if len(done)+len(n.o.Epic.Checks) == 0 {
 		return r, nil
@@ -70,7 +70,7 @@ func (n *night) regressions(ctx context.Context, tip string) (r regressions, err
 	began := n.ran()
 	until := began + max(time.Duration(n.o.Limits.RecheckShare*float64(began)), leastRecheck)
 	if len(done) > 0 {
-		n.locked(func() {
+		n.withLock(func() {
 			n.tell(Update{Kind: UpdateNote, Text: "running the checks of " + text.Count(len(done), "task") + " again on all that has landed"})
 		})
 	}
@@ -111,7 +111,7 @@ const leastRecheck = 2 * time.Minute
 const mostSkipped = 50
 
 // giveBack records what fails, and makes tasks pending again that may be done once more in this run.
-func (n *night) giveBack(r regressions, wanted []bool) (again bool, err error) {
+func (n *run) giveBack(r regressions, wanted []bool) (again bool, err error) {
 	var notes []attempts.Note
 	var events []attempts.Event
 	for _, found := range r.tasks {
@@ -147,14 +147,14 @@ func (n *night) giveBack(r regressions, wanted []bool) (again bool, err error) {
 }
 
 // cutShort reports whether the run ends early.
-func (n *night) cutShort() bool {
+func (n *run) cutShort() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.halted.reason != "" || n.drained()
+	return n.stopped.reason != "" || n.drained()
 }
 
 // regressed runs a task's checks on tip. It returns nil unless one fails, and fails again when it is run once more.
-func (n *night) regressed(ctx context.Context, r landedTask, tip string) (*regression, error) {
+func (n *run) regressed(ctx context.Context, r landedTask, tip string) (*regression, error) {
 	failed, err := n.engine.Rechecker.Recheck(ctx, r.a, tip)
 	if err != nil || failed == nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (n *night) regressed(ctx context.Context, r landedTask, tip string) (*regre
 
 // failing says which checks of the epic fail on tip: what fails without a task's work too is not held against it. They
 // have been asked there, and are asked again only where that is not known.
-func (n *night) failing(ctx context.Context, tip string) (notes []attempts.Note, err error) {
+func (n *run) failing(ctx context.Context, tip string) (notes []attempts.Note, err error) {
 	var a engine.Attempt
 	n.store.View(func(ledger *attempts.Ledger) {
 		for _, t := range n.o.Epic.Tasks {

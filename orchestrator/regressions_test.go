@@ -28,7 +28,7 @@ tasks:
 `
 
 // landedNight is a run in which the tasks of manyLanded have landed, T6 last.
-func landedNight(t *testing.T, o Options) *night {
+func landedNight(t *testing.T, o Options) *run {
 	t.Helper()
 	e, err := epic.Read("epic.yml", []byte(manyLanded))
 	if err != nil {
@@ -54,7 +54,7 @@ func landedNight(t *testing.T, o Options) *night {
 			t.Fatal(err)
 		}
 	}
-	return newNight(&o, store, engine.Abilities{Engine: &simulated{}, Rechecker: ledgerOnly{}})
+	return newRun(&o, store, engine.Abilities{Engine: &simulated{}, Rechecker: ledgerOnly{}})
 }
 
 // ledgerOnly is a rechecker of which nothing is wanted but what the ledger says.

@@ -21,7 +21,7 @@ type ruling struct {
 }
 
 // newPool makes the pool of runners, with what earlier runs were told.
-func (n *night) newPool() *runnerpool.Pool {
+func (n *run) newPool() *runnerpool.Pool {
 	o := n.o
 	pool := runnerpool.New(runnerpool.Options{
 		Order: o.Runners, Panel: o.judges(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
@@ -30,14 +30,14 @@ func (n *night) newPool() *runnerpool.Pool {
 	if !o.AskNow {
 		n.store.View(func(l *attempts.Ledger) {
 			pool.Learn(pastAttempts(l))
-			pool.Recall(l.Cooldowns, n.moment())
+			pool.Recall(l.Cooldowns, n.instant())
 		})
 	}
 	return pool
 }
 
 // asks notes who is asked by a task that begins. The caller holds mu.
-func (n *night) asks(i int, runner string, now clock.Instant) {
+func (n *run) asks(i int, runner string, now clock.Instant) {
 	task := n.plan.Task(i).ID
 	lacking := n.plan.MissingReviewers(i)
 	if lacking == nil {
@@ -50,10 +50,10 @@ func (n *night) asks(i int, runner string, now clock.Instant) {
 
 // awaitsRunner waits for the runner of an attempt that is ready for its agent, when that runner has failed others meanwhile. It
 // says why that would take longer than a back-off; "" : the agent may begin.
-func (n *night) awaitsRunner(ctx context.Context, a engine.Attempt) (why string) {
+func (n *run) awaitsRunner(ctx context.Context, a engine.Attempt) (why string) {
 	for ctx.Err() == nil && !n.drained() {
 		n.mu.Lock()
-		wait := waiting{changed: n.changed, rest: n.pool.Begin(a.Runner, a.Task.ID, n.moment())}
+		wait := waiting{changed: n.changed, rest: n.pool.Begin(a.Runner, a.Task.ID, n.instant())}
 		why = n.pool.Why(a.Runner)
 		n.mu.Unlock()
 		switch {
@@ -62,7 +62,7 @@ func (n *night) awaitsRunner(ctx context.Context, a engine.Attempt) (why string)
 		case wait.rest > 2*n.o.Limits.Backoff:
 			return a.Runner + " has failed others before this agent began" + text.Because(why)
 		}
-		wait.park(ctx, n.o.Drain)
+		wait.wait(ctx, n.o.Drain)
 	}
 	return ""
 }
@@ -92,10 +92,10 @@ func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
 }
 
 // answered takes note of what an attempt's end says of its runner and its reviewers.
-func (n *night) answered(a engine.Attempt, f engine.Result, e attempts.Ended) (told ruling) {
+func (n *run) answered(a engine.Attempt, f engine.Result, e attempts.Ended) (told ruling) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now, task := n.moment(), a.Task.ID
+	now, task := n.instant(), a.Task.ID
 	alone, last := n.alone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
 		r := n.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: n.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}, now)
@@ -139,7 +139,7 @@ func served(a engine.Attempt, f engine.Result) bool {
 
 // alone reports whether nothing else is ready or under way than a task, and whether nothing waits for it either. The caller
 // holds mu.
-func (n *night) alone(task string) (alone, last bool) {
+func (n *run) alone(task string) (alone, last bool) {
 	i, known := n.o.Graph.Index(task)
 	if !known || n.plan == nil || len(n.left) > 0 {
 		return false, false
@@ -149,7 +149,7 @@ func (n *night) alone(task string) (alone, last bool) {
 
 // spentRunners says why nobody is left to ask for a task, as a runner has failed it alone so often; "" when somebody is.
 // The caller holds mu.
-func (n *night) spentRunners(task *epic.Task, name string, faults int, why string) string {
+func (n *run) spentRunners(task *epic.Task, name string, faults int, why string) string {
 	failed, yes := n.pool.Spent(task.ID, task.Runner)
 	switch {
 	case name == task.Runner || task.Runner == "" && n.pool.Prefers(name):

@@ -9,37 +9,37 @@ import (
 	"relay/orchestrator/clock"
 )
 
-// Nap is a time in which the machine slept. Both ends are told by the day's clock, to within a minute.
-type Nap struct{ From, To time.Time }
+// Suspend is a time in which the machine slept. Both ends are told by the day's clock, to within a minute.
+type Suspend struct{ From, To time.Time }
 
 // Naps are looked for so often, and are at least so long: timers stand still while the machine sleeps, so that one is
 // noticed a minute after its end.
 const napLook = time.Minute
 
-// dozer notices naps: the time by a clock that goes on in sleep grows by more than the run's.
-type dozer struct {
+// suspendDetector notices naps: the time by a clock that goes on in sleep grows by more than the run's.
+type suspendDetector struct {
 	up     func() time.Duration
 	seen   clock.Instant
 	seenUp time.Duration
 }
 
-func newDozer(up func() time.Duration, now clock.Instant) *dozer {
-	return &dozer{up: up, seen: now, seenUp: up()}
+func newDozer(up func() time.Duration, now clock.Instant) *suspendDetector {
+	return &suspendDetector{up: up, seen: now, seenUp: up()}
 }
 
-// look returns the nap since the last look, if there was one.
-func (d *dozer) look(now clock.Instant) (nap Nap, slept bool) {
+// detect returns the nap since the last look, if there was one.
+func (d *suspendDetector) detect(now clock.Instant) (nap Suspend, slept bool) {
 	up := d.up()
 	length := (up - d.seenUp) - (now.Run - d.seen.Run)
 	from := d.seen.Day
 	d.seen, d.seenUp = now, up
-	return Nap{from, from.Add(length)}, length >= napLook
+	return Suspend{from, from.Add(length)}, length >= napLook
 }
 
 // watchSleep notes what the machine sleeps during the run, until over is called.
-func (n *night) watchSleep(ctx context.Context) (over func()) {
+func (n *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := newDozer(n.up, n.moment())
+	d := newDozer(n.up, n.instant())
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		tick := time.NewTicker(napLook)
@@ -58,14 +58,14 @@ func (n *night) watchSleep(ctx context.Context) (over func()) {
 }
 
 // slept records and tells a nap.
-func (n *night) slept(d *dozer) {
+func (n *run) slept(d *suspendDetector) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	nap, yes := d.look(n.moment())
+	nap, yes := d.detect(n.instant())
 	if !yes {
 		return
 	}
-	n.tally.Naps = append(n.tally.Naps, nap)
+	n.tally.Suspends = append(n.tally.Suspends, nap)
 	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
 	n.tell(Update{Kind: UpdateNote, Text: note.Text})
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
@@ -73,7 +73,7 @@ func (n *night) slept(d *dozer) {
 }
 
 // String tells a person, in their own time.
-func (n Nap) String() string {
+func (n Suspend) String() string {
 	const day, minute = "2 January 15:04", "15:04"
 	from, to := n.From.Local(), n.To.Local()
 	if from.YearDay() == to.YearDay() && from.Year() == to.Year() {

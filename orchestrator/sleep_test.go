@@ -26,11 +26,11 @@ func TestDozer(t *testing.T) {
 		up := time.Hour
 		d := newDozer(func() time.Duration { return up }, clock.Instant{Day: began})
 		up += c.up
-		nap, slept := d.look(clock.Instant{Day: began.Add(c.day), Run: c.run})
-		if slept != (c.slept > 0) || slept && (nap != Nap{began, began.Add(c.slept)}) {
+		nap, slept := d.detect(clock.Instant{Day: began.Add(c.day), Run: c.run})
+		if slept != (c.slept > 0) || slept && (nap != Suspend{began, began.Add(c.slept)}) {
 			t.Errorf("%s: got %v, %v", name, nap, slept)
 		}
-		if nap, again := d.look(clock.Instant{Day: began.Add(c.day), Run: c.run}); again {
+		if nap, again := d.detect(clock.Instant{Day: began.Add(c.day), Run: c.run}); again {
 			t.Errorf("%s is told again: %v", name, nap)
 		}
 	}
@@ -43,7 +43,7 @@ func TestNapInWords(t *testing.T) {
 		from.Add(210 * time.Minute): "the machine slept from 02:10 to 05:40",
 		from.Add(24 * time.Hour):    "the machine slept from 22 November 02:10 to 23 November 02:10",
 	} {
-		if got := (Nap{from, to}).String(); got != want {
+		if got := (Suspend{from, to}).String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSleepIsTold(t *testing.T) {
 	}}
 	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
 	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
-		nap := Nap{midnight.Add(90 * time.Minute), midnight.Add(270 * time.Minute)}
+		nap := Suspend{midnight.Add(90 * time.Minute), midnight.Add(270 * time.Minute)}
 		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > napLook || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
 			t.Fatalf("got %v (%v), want %v", s.naps, err, nap)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // idle is what a worker does when tasks are ready and no runner may be asked for any of them.
-func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
+func (n *run) idle(now clock.Instant) (*job, *waiting, error) {
 	name, at := n.opens(now)
 	wait := &waiting{changed: n.changed}
 	if name != "" {
@@ -25,7 +25,7 @@ func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
 	}
 	if name != "" && n.pointless(at, now) {
 		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.Day), text.Because(n.pool.Why(name)), clockText(n.deadline.Day))
-		return nil, nil, n.halt(Deadline, why)
+		return nil, nil, n.stop(Deadline, why)
 	}
 	if name != "" {
 		return nil, wait, n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: n.pool.Why(name)})
@@ -37,7 +37,7 @@ func (n *night) idle(now clock.Instant) (*job, *waiting, error) {
 }
 
 // opens returns when the first runner for a task that is ready may be asked; "" when there is none left for any.
-func (n *night) opens(now clock.Instant) (name string, at clock.Deadline) {
+func (n *run) opens(now clock.Instant) (name string, at clock.Deadline) {
 	asked := make(map[string]bool)
 	for i := range n.plan.Ready() {
 		task := n.plan.Task(i)
@@ -64,7 +64,7 @@ func (n *night) opens(now clock.Instant) (name string, at clock.Deadline) {
 
 // tellWaiting says once what the night waits for, however many workers do. It is recorded by then: who hears of it and
 // asks for the status is told the same. The caller holds mu.
-func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
+func (n *run) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
 	if n.told.Runner == w.For && n.told.Until.Equal(w.Until) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (n *night) tellWaiting(kind UpdateKind, w attempts.Waiting) error {
 
 // turn says why a task goes to another runner than the task before it, or than it went to itself the last time; "" when
 // it does not. The caller holds mu.
-func (n *night) turn(i int, to string, now clock.Instant) string {
+func (n *run) turn(i int, to string, now clock.Instant) string {
 	from := ""
 	task := n.plan.Task(i)
 	if task.Runner == "" {
@@ -98,8 +98,8 @@ func (n *night) turn(i int, to string, now clock.Instant) string {
 }
 
 // unable says why nobody can be asked for a task in this run.
-func (n *night) unable(task *epic.Task) string {
-	name, yes := n.pool.Hopeless(task.Runner, n.moment())
+func (n *run) unable(task *epic.Task) string {
+	name, yes := n.pool.Hopeless(task.Runner, n.instant())
 	if !yes {
 		why, _ := n.pool.Spent(task.ID, task.Runner)
 		return why
@@ -112,7 +112,7 @@ func clockText(t time.Time) string { return t.Local().Format(time.RFC3339) }
 
 // recalled are the events of a run that begins, and what a person should know, about runners that an earlier one was told
 // not to ask.
-func (n *night) recalled() (events []attempts.Event, notes []string) {
+func (n *run) recalled() (events []attempts.Event, notes []string) {
 	if n.o.AskNow {
 		n.store.View(func(l *attempts.Ledger) {
 			for _, name := range slices.Sorted(maps.Keys(l.Cooldowns)) {
@@ -123,7 +123,7 @@ func (n *night) recalled() (events []attempts.Event, notes []string) {
 		})
 		return events, nil
 	}
-	now := n.moment()
+	now := n.instant()
 	for _, c := range n.pool.Cooldowns(now) {
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
 			c.Runner, clockText(c.Until), text.Because(c.Why)))
@@ -144,6 +144,6 @@ func (o *Options) judges() []string {
 }
 
 // since is how long ago an earlier run says something was; its clock may have been wrong.
-func (n *night) since(day time.Time) time.Duration { return max(0, n.now().Sub(day)) }
+func (n *run) since(day time.Time) time.Duration { return max(0, n.now().Sub(day)) }
 
-func (n *night) counts() Counts { return countsOf(n.store) }
+func (n *run) counts() Counts { return countsOf(n.store) }

@@ -62,7 +62,7 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if o.Wire != nil {
 		abilities = o.Wire.Engine(abilities)
 	}
-	n := newNight(&o, store, abilities)
+	n := newRun(&o, store, abilities)
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)
@@ -82,12 +82,12 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 }
 
 // run is the night between opening and closing the ledger.
-func (n *night) run(ctx context.Context, wanted []bool, warnings []string) error {
-	orphans, c := n.orphans(), n.engine.Lifecycle
+func (n *run) run(ctx context.Context, wanted []bool, warnings []string) error {
+	orphans, c := n.openAttempts(), n.engine.Lifecycle
 	var refused error
 	n.store.View(func(l *attempts.Ledger) {
 		warnings = append(warnings, resealed(n.o, l)...)
-		refused = c.Admit(ctx, l, openAttempts(orphans))
+		refused = c.Admit(ctx, l, attemptsOf(orphans))
 	})
 	if refused != nil {
 		return refused
@@ -104,8 +104,8 @@ func (n *night) run(ctx context.Context, wanted []bool, warnings []string) error
 		if err := c.Awake(ctx); err != nil {
 			return err
 		}
-		if n.train == nil { // there is one place to work in: nothing can begin in it before
-			if err := n.adopt(ctx, orphans); err != nil {
+		if n.merges == nil { // there is one place to work in: nothing can begin in it before
+			if err := n.recoverAll(ctx, orphans); err != nil {
 				return err
 			}
 		}
@@ -117,8 +117,8 @@ func (n *night) run(ctx context.Context, wanted []bool, warnings []string) error
 		return err
 	}
 	n.schedule(wanted)
-	if n.train != nil {
-		n.resume(orphans)
+	if n.merges != nil {
+		n.queueOpenAttempts(orphans)
 	}
 	for again := true; again; {
 		if err := n.work(ctx); err != nil {
@@ -129,11 +129,11 @@ func (n *night) run(ctx context.Context, wanted []bool, warnings []string) error
 			return err
 		}
 	}
-	return n.appraise(ctx)
+	return n.reviewEpic(ctx)
 }
 
 // schedule plans the tasks that are to be done, by what the ledger says of them now.
-func (n *night) schedule(wanted []bool) {
+func (n *run) schedule(wanted []bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.store.View(func(l *attempts.Ledger) {
@@ -142,7 +142,7 @@ func (n *night) schedule(wanted []bool) {
 }
 
 // open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
-func (n *night) open(ctx context.Context, origin attempts.Integration, warnings []string) error {
+func (n *run) open(ctx context.Context, origin attempts.Integration, warnings []string) error {
 	folder := filepath.Join(n.o.Dir, "runs", n.o.Run)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 		return err
 	}
 	n.begun = true
-	n.locked(func() {
+	n.withLock(func() {
 		n.tell(Update{Kind: UpdateRun, Text: n.o.Run, Budget: n.budget.Summary()})
 		for _, text := range slices.Concat(n.o.Remarks, warnings, closed) {
 			n.tell(Update{Kind: UpdateNote, Text: text})
@@ -185,7 +185,7 @@ func (n *night) open(ctx context.Context, origin attempts.Integration, warnings 
 }
 
 // sweep ends processes that carry the mark of an earlier run of this ledger. The lock is held: no such run is alive.
-func (n *night) sweep(ctx context.Context) (int, error) {
+func (n *run) sweep(ctx context.Context) (int, error) {
 	if runs, err := os.ReadDir(filepath.Join(n.o.Dir, "runs")); err == nil && len(runs) == 1 {
 		return 0, nil // it is this one: there was none before
 	}
@@ -200,7 +200,7 @@ func (n *night) sweep(ctx context.Context) (int, error) {
 }
 
 // finish writes the last event, closes the ledger and sums up.
-func (n *night) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
+func (n *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
 	s := n.tally
 	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
 	n.store.View(func(l *attempts.Ledger) { s.Left, s.Doubtful = left(n.o, l, wanted), doubtful(n.o, l, wanted) })
@@ -230,7 +230,7 @@ func (n *night) finish(ctx context.Context, wanted []bool, start time.Time, err 
 }
 
 // ending says why the run is over. What stopping does is no error.
-func (n *night) ending(ctx context.Context, s *Summary, err error) error {
+func (n *run) ending(ctx context.Context, s *Summary, err error) error {
 	switch {
 	case err != nil && context.Cause(ctx) == nil:
 		s.Reason = failure(err)
@@ -248,14 +248,14 @@ func (n *night) ending(ctx context.Context, s *Summary, err error) error {
 		if s.Reason, s.Why = n.whole(); s.Reason == EpicComplete && len(s.Undone) > 0 {
 			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
 		}
-	case n.halted.reason != "" && s.Left > 0:
-		s.Reason, s.Why = n.halted.reason, n.halted.why
+	case n.stopped.reason != "" && s.Left > 0:
+		s.Reason, s.Why = n.stopped.reason, n.stopped.why
 	case n.exhaustedBy != nil && n.plan.CountReady() > 0:
 		s.Reason, s.Why = BudgetExhausted, n.budget.Exhausted().Error()
 	default:
 		s.Reason = NoRunnableTasks
 	}
-	s.doubt()
+	s.noteDoubtful()
 	return err
 }
 
@@ -268,9 +268,9 @@ func failure(err error) Reason {
 }
 
 // cleared removes what the run needed for itself, and tells of what it could not.
-func (n *night) cleared(ctx context.Context) error {
+func (n *run) cleared(ctx context.Context) error {
 	stay, err := n.engine.Lifecycle.Close(ctx)
-	n.locked(func() {
+	n.withLock(func() {
 		for _, text := range stay {
 			n.tell(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
 		}

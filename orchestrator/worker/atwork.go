@@ -17,8 +17,8 @@ func (l *slotEngine) agentsLeave() {
 	l.unwatch()
 }
 
-// graveIn says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.
-func (g *workspace) graveIn(ctx context.Context, from, to string) string {
+// notableChanges says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.
+func (g *workspace) notableChanges(ctx context.Context, from, to string) string {
 	names, err := g.home.Names(ctx, from, to)
 	if err != nil {
 		return "; what they change git does not say"

@@ -47,7 +47,7 @@ func (c *checkout) baseline(ctx context.Context, a engine.Attempt, p attemptFile
 	}
 	maps.Copy(before, c.base.epic)
 	if c.tree != nil {
-		c.sober(a, before, f)
+		c.checkRedBefore(a, before, f)
 	}
 	return before, nil
 }
@@ -98,9 +98,9 @@ func (c *checkout) restoreBase(ctx context.Context, base string, f *state) error
 	return c.tree.Restore(ctx, base)
 }
 
-// sober looks, before the work, at what the checks said that must fail then. One that passes proves nothing about this task;
+// checkRedBefore looks, before the work, at what the checks said that must fail then. One that passes proves nothing about this task;
 // but when all checks of the task pass, its agent may find that it is done already.
-func (g *workspace) sober(a engine.Attempt, before baseline, f *state) {
+func (g *workspace) checkRedBefore(a engine.Attempt, before baseline, f *state) {
 	list := acceptance(a.Task.Checks, nil)
 	must := slices.DeleteFunc(slices.Clone(list), func(n numbered) bool { return n.Expect != epic.ExpectRedThenGreen })
 	for _, check := range must {
@@ -112,7 +112,7 @@ func (g *workspace) sober(a engine.Attempt, before baseline, f *state) {
 		return
 	}
 	for _, check := range must {
-		if g.unsound(check, before[check.key()], f); f.Outcome != attempts.Success {
+		if g.failIfGreen(check, before[check.key()], f); f.Outcome != attempts.Success {
 			return
 		}
 	}

@@ -312,10 +312,10 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 		})
 	}
 	y := newYardLab(t)
-	w := y.l.lane("", y.l.home, engine.Attempt{})
+	w := y.l.attemptIn("", y.l.home, engine.Attempt{})
 	y.l.busy.Add(3)
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if !w.meddled(numbered{Check: epic.Check{Name: "unit"}}, checkResult{}, checkResult{changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
+	if !w.tampered(numbered{Check: epic.Check{Name: "unit"}}, checkResult{}, checkResult{changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
 		f.Receipt.ErrorSummary != "tests/verify.sh, which is protected, was changed while unit ran; it proves nothing" {
 		t.Errorf("beside others: got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 	}

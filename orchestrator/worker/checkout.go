@@ -173,7 +173,7 @@ func (c *checkout) attempt(ctx context.Context, a engine.Attempt) (state, error)
 		return f, c.proveShared(ctx, a, p, &f)
 	}
 	for more := true; more; {
-		if err := c.examine(ctx, a, &f); err != nil {
+		if err := c.verify(ctx, a, &f); err != nil {
 			return f, err
 		}
 		if more, err = c.again(ctx, a, p, &f); err != nil {
@@ -202,19 +202,19 @@ func (c *checkout) proveShared(ctx context.Context, a engine.Attempt, p attemptF
 	if f.Outcome != attempts.Success || len(a.Task.Checks) == 0 {
 		return nil
 	}
-	err := errors.Join(c.prove(ctx, a, p, f), c.guard(ctx, f))
+	err := errors.Join(c.runChecks(ctx, a, p, f), c.guard(ctx, f))
 	f.excuse()
 	return err
 }
 
-// examine collects what the agent made and holds a claimed success against the evidence. Whatever that came to, code an
+// verify collects what the agent made and holds a claimed success against the evidence. Whatever that came to, code an
 // agent had a hand in has run.
-func (c *checkout) examine(ctx context.Context, a engine.Attempt, f *state) error {
+func (c *checkout) verify(ctx context.Context, a engine.Attempt, f *state) error {
 	names, err := c.gather(ctx, a, f)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.weigh(ctx, a, names, f), c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+	if err := errors.Join(c.verifyDiff(ctx, a, names, f), c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}
 	if len(a.Task.Checks)+len(c.o.Epic.Checks) > 0 || len(c.o.Review.Reviewers) > 0 {
@@ -223,7 +223,7 @@ func (c *checkout) examine(ctx context.Context, a engine.Attempt, f *state) erro
 		}
 	}
 	p := filesOf(c.o.Dir, a)
-	if err := errors.Join(c.prove(ctx, a, p, f), c.provesWithOld(ctx, a, p, f)); err != nil {
+	if err := errors.Join(c.runChecks(ctx, a, p, f), c.provesWithOld(ctx, a, p, f)); err != nil {
 		return err
 	}
 	f.judgeLeftovers()

@@ -29,7 +29,7 @@ func (l *slotEngine) Head(context.Context) (string, error) { return l.tips.Tip()
 // ReviewEpic has the panel judge all that has landed, each reviewer in a clean checkout of the tip.
 func (l *slotEngine) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
 	l.agentsEnter()
-	d := &panelSession{c: l.lane("", l.home, a).c, a: a, folder: filesOf(l.o.Dir, a).review, room: l.reviewRoom(head)}
+	d := &panelSession{c: l.attemptIn("", l.home, a).c, a: a, folder: filesOf(l.o.Dir, a).review, room: l.reviewRoom(head)}
 	return d.reviewEpic(ctx, head, putOff, l.cleanUp)
 }
 
@@ -40,7 +40,7 @@ func (d *panelSession) reviewEpic(ctx context.Context, head string, putOff []str
 	if err != nil {
 		return r, errors.Join(err, clean(ctx, &f))
 	}
-	said, missing, asking := d.hearAll(ctx, s)
+	said, missing, asking := d.askAll(ctx, s)
 	r.Usage, f.Notes = d.usage, d.notes
 	if err := errors.Join(asking, clean(ctx, &f)); err != nil {
 		return r, err

@@ -21,8 +21,8 @@ import (
 	"relay/runners/shell"
 )
 
-// weigh looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
-func (c *checkout) weigh(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
+// verifyDiff looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
+func (c *checkout) verifyDiff(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
 	if f.Outcome != attempts.Success {
 		f.provedByNothing(a.Known.Passing)
 		return nil
@@ -82,9 +82,9 @@ func (g *workspace) commandEnv(a engine.Attempt, ofEpic bool) []string {
 	return env
 }
 
-// prove runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
+// runChecks runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
 // does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
-func (c *checkout) prove(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+func (c *checkout) runChecks(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}

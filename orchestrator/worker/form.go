@@ -104,7 +104,7 @@ func (c *checkout) askResult(ctx context.Context, a engine.Attempt, p attemptFil
 	if err != nil {
 		return false, err
 	}
-	return f.told(report), nil
+	return f.recordAnswer(report), nil
 }
 
 // shorter is the shorter of two limits, of which 0 is none.
@@ -130,13 +130,13 @@ func (c *checkout) resultLeft(ctx context.Context, a engine.Attempt, p attemptFi
 		f.Usage.Add(usageOf(report.Usage))
 		return nil
 	}
-	f.told(report)
+	f.recordAnswer(report)
 	return nil
 }
 
-// told makes f what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
+// recordAnswer makes f what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
 // attempt, at nobody's cost; its work is there for the next one.
-func (f *state) told(report runners.Report) (answered bool) {
+func (f *state) recordAnswer(report runners.Report) (answered bool) {
 	next := f.turned(report)
 	f.unsaid.asked = true
 	f.used = next.used

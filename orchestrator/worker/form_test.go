@@ -35,7 +35,7 @@ func TestAskedForItsResult(t *testing.T) {
 			t.Fatalf("%s: an agent without a result is %+v", name, f)
 		}
 		c.report.Usage = runners.Usage{InputTokens: 4}
-		answered := f.told(c.report)
+		answered := f.recordAnswer(c.report)
 		if answered != c.answered || f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.words || !f.ResetAt.Equal(c.report.ResetAt) {
 			t.Errorf("%s: got %v, %s, %q; want %v, %s, %q", name, answered, f.Outcome, f.Receipt.ErrorSummary, c.answered, c.outcome, c.words)
 		}

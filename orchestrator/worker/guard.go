@@ -86,13 +86,13 @@ func (c *checkout) mendRules(ctx context.Context, f *state) error {
 	}
 	found, err := c.rules.Mend(context.WithoutCancel(ctx))
 	for _, m := range found {
-		c.told(f, m)
+		c.noteTampering(f, m)
 	}
 	return err
 }
 
-// told notes what was found, and blames the attempt when that is grave.
-func (c *checkout) told(f *state, m gitconfig.Tampering) {
+// noteTampering notes what was found, and blames the attempt when that is grave.
+func (c *checkout) noteTampering(f *state, m gitconfig.Tampering) {
 	f.Note("tamper", m.Text)
 	if m.Grave {
 		c.blame(f, m.Text)

@@ -56,10 +56,10 @@ func (w *slotAttempt) judgeOnce(ctx context.Context, f *state) error {
 	}
 	w.refuseFurnished(names, f)
 	w.before.noteWritten(f)
-	if err := errors.Join(w.c.weigh(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+	if err := errors.Join(w.c.verifyDiff(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}
-	return w.examine(ctx, f)
+	return w.verify(ctx, f)
 }
 
 // stamp marks the commits and puts the task's branch onto them. Before that nothing leads to them: when the user's git has
@@ -78,7 +78,7 @@ func (w *slotAttempt) stamp(ctx context.Context, f *state) error {
 		if err != nil {
 			return err
 		}
-		err = w.lane("", w.home, w.a).c.tree.Keep(ctx, w.c.tree.Branch, stamped)
+		err = w.attemptIn("", w.home, w.a).c.tree.Keep(ctx, w.c.tree.Branch, stamped)
 		if err == nil {
 			f.Head = stamped
 			return w.c.tree.Follow(ctx, stamped)

@@ -63,7 +63,7 @@ func (l *slotEngine) join(ctx context.Context, waiting []engine.Proved) (mergeSt
 	}
 	for {
 		batch := waiting[:size]
-		step, coupled, err := l.couple(ctx, tip, batch)
+		step, coupled, err := l.stack(ctx, tip, batch)
 		if err != nil || coupled == 0 {
 			return step, err
 		}
@@ -89,9 +89,9 @@ func (l *slotEngine) slow(waiting []engine.Proved) bool {
 	return sum/float64(len(waiting)) > l.slowAfter.Seconds()
 }
 
-// couple puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
+// stack puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
 // says so and goes nowhere.
-func (l *slotEngine) couple(ctx context.Context, tip string, batch []engine.Proved) (step mergeStep, coupled int, err error) {
+func (l *slotEngine) stack(ctx context.Context, tip string, batch []engine.Proved) (step mergeStep, coupled int, err error) {
 	step = mergeStep{from: tip, to: tip, replayed: make(map[string]string), branches: make(map[string]string)}
 	for i, r := range batch {
 		if r.Result.Head == r.Attempt.Base { // nothing has changed, and nothing had to
@@ -240,7 +240,7 @@ func (l *slotEngine) tipSays(ctx context.Context, q question, check numbered, f 
 	if err != nil || f.Outcome != attempts.Success {
 		return before, err
 	}
-	return l.onceMore(ctx, q, check, before, f)
+	return l.rerun(ctx, q, check, before, f)
 }
 
 // collided turns a merge conflict into what the next attempt is told.
@@ -261,7 +261,7 @@ func (l *slotEngine) keepBack(ctx context.Context, a engine.Attempt, f *state) e
 	if f.Outcome == attempts.Stopped || f.Outcome == attempts.Success {
 		return nil
 	}
-	w := l.lane("", l.home, a)
+	w := l.attemptIn("", l.home, a)
 	if err := w.c.keepWork(ctx, a, w.p, f); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (l *slotEngine) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
-		if _, err := l.lane("", l.home, engine.Attempt{}).c.tree.Salvage(settled, ref, commit); err != nil {
+		if _, err := l.attemptIn("", l.home, engine.Attempt{}).c.tree.Salvage(settled, ref, commit); err != nil {
 			return false, err
 		}
 	}

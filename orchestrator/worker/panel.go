@@ -19,12 +19,12 @@ import (
 // another one has refused, the attempt ends uncharged, with its work kept.
 func (c *checkout) review(ctx context.Context, d *panelSession, f *state) error {
 	if len(c.o.Review.Reviewers) == 0 || f.Head == d.a.Base {
-		f.prove(d.a, nil)
+		f.recordProofs(d.a, nil)
 		return nil
 	}
 	d.usage, d.a.Closed = f.Usage, slices.Concat(d.a.Closed, f.limits())
 	s := c.subject(d.a, f)
-	said, missing, err := d.hearAll(ctx, s)
+	said, missing, err := d.askAll(ctx, s)
 	f.Usage = d.usage
 	f.Notes = append(f.Notes, d.notes...)
 	if err != nil {
@@ -35,19 +35,19 @@ func (c *checkout) review(ctx context.Context, d *panelSession, f *state) error 
 		said[i].Decision = j.Said[i].Decision
 	}
 	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
-	f.prove(d.a, said)
+	f.recordProofs(d.a, said)
 	f.lack(said, missing)
 	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
 		f.unreviewed(missing, s.EarlierFindings)
 		return nil
 	}
-	c.verdict(j, f)
+	c.recordVerdict(j, f)
 	return nil
 }
 
-// hearAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said and who has
+// askAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said and who has
 // said nothing, in the order of the panel. The error is a fault of relay's own machine.
-func (d *panelSession) hearAll(ctx context.Context, s review.Subject) (said []attempts.Said, missing []*reviewerError, err error) {
+func (d *panelSession) askAll(ctx context.Context, s review.Subject) (said []attempts.Said, missing []*reviewerError, err error) {
 	panel := d.c.o.Review.Reviewers
 	heard, failed := make([]attempts.Said, len(panel)), make([]error, len(panel))
 	var asking errgroup.Group
@@ -56,7 +56,7 @@ func (d *panelSession) hearAll(ctx context.Context, s review.Subject) (said []at
 	}
 	for i, r := range panel {
 		asking.Go(func() error {
-			heard[i], failed[i] = d.hear(ctx, r, s)
+			heard[i], failed[i] = d.askOnce(ctx, r, s)
 			return nil
 		})
 	}
@@ -84,8 +84,8 @@ func scope(a engine.Attempt, f *state) review.Scope {
 	return s
 }
 
-// verdict writes what the panel decided into the receipt.
-func (c *checkout) verdict(j review.Judgement, f *state) {
+// recordVerdict writes what the panel decided into the receipt.
+func (c *checkout) recordVerdict(j review.Judgement, f *state) {
 	f.Receipt.Verdict, f.wanted, f.judged = j.Decision, j.Counted, f.Head
 	if j.Decision == review.Approved {
 		return

@@ -47,8 +47,8 @@ func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Sa
 	return said[at], true
 }
 
-// prove says of each acceptance criterion how it was proved.
-func (f *state) prove(a engine.Attempt, said []attempts.Said) {
+// recordProofs says of each acceptance criterion how it was proved.
+func (f *state) recordProofs(a engine.Attempt, said []attempts.Said) {
 	if len(a.Task.Criteria) == 0 {
 		return
 	}

@@ -34,9 +34,9 @@ type panelSession struct {
 	unkept attempts.Usage // what of usage is in no event yet
 }
 
-// hear asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
+// askOnce asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
 // ends there, and is told.
-func (d *panelSession) hear(ctx context.Context, r engine.Reviewer, s review.Subject) (attempts.Said, error) {
+func (d *panelSession) askOnce(ctx context.Context, r engine.Reviewer, s review.Subject) (attempts.Said, error) {
 	s.Focus, s.Instructions = r.Focus, r.Instructions
 	question, err := d.c.question(ctx, s)
 	if err != nil {

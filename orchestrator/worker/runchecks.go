@@ -34,13 +34,13 @@ func (w *slotAttempt) baseline(ctx context.Context, f *state) error {
 		return !w.holdBack(ctx, w.a, check, s, f), nil
 	})
 	if err == nil && f.Outcome == attempts.Success {
-		w.sober(w.a, w.before, f)
+		w.checkRedBefore(w.a, w.before, f)
 	}
 	return err
 }
 
-// unsound fails a finding, before the work, with a check that must fail then and did not.
-func (g *workspace) unsound(check numbered, s checkResult, f *state) {
+// failIfGreen fails a finding, before the work, with a check that must fail then and did not.
+func (g *workspace) failIfGreen(check numbered, s checkResult, f *state) {
 	switch {
 	case s.timedOut:
 		f.Fail(attempts.Environment, attempts.TestFailure, fmt.Sprintf("%s %s before the work, so it cannot prove it (expect: red_then_green)", check.Name, tooMuch(s.flooded, g.checkWall(check.Check))))
@@ -50,8 +50,8 @@ func (g *workspace) unsound(check numbered, s checkResult, f *state) {
 	}
 }
 
-// prove runs the acceptance commands on exactly the commits of the attempt, and says of each that fails whose doing it is.
-func (w *slotAttempt) prove(ctx context.Context, f *state) error {
+// runChecks runs the acceptance commands on exactly the commits of the attempt, and says of each that fails whose doing it is.
+func (w *slotAttempt) runChecks(ctx context.Context, f *state) error {
 	if w.before == nil { // the agent has ended under a run that was killed
 		if err := w.baseline(ctx, f); err != nil || f.Outcome != attempts.Success {
 			return err
@@ -67,7 +67,7 @@ func (w *slotAttempt) prove(ctx context.Context, f *state) error {
 		base, known := w.before[check.key()]
 		if known && check.ofEpic && !after.passed() {
 			var err error
-			if base, err = w.onceMore(ctx, question{a: w.a, p: w.p, commit: w.a.Base}, check, base, f); err != nil {
+			if base, err = w.rerun(ctx, question{a: w.a, p: w.p, commit: w.a.Base}, check, base, f); err != nil {
 				return false, err
 			}
 			w.before[check.key()] = base
@@ -82,7 +82,7 @@ func (w *slotAttempt) prove(ctx context.Context, f *state) error {
 
 // proves reports whether what a check says of the work lets it go on, by what it said before; else it fails the finding.
 func (w *slotAttempt) proves(ctx context.Context, check numbered, base, after checkResult, f *state) bool {
-	if w.meddled(check, base, after, f) {
+	if w.tampered(check, base, after, f) {
 		return false
 	}
 	switch {
@@ -107,11 +107,11 @@ func (w *slotAttempt) proves(ctx context.Context, check numbered, base, after ch
 	return false
 }
 
-// meddled fails a finding when a protected file by which checks decide (a test, a script they run) was changed while a
+// tampered fails a finding when a protected file by which checks decide (a test, a script they run) was changed while a
 // check ran that leaves it alone on the base: the check may have passed by it. Other protected files, such as logs, prove
 // nothing, and relay has put them back. Side by side nobody can say whose doing it was: then the check has proved nothing,
 // and that is all.
-func (w *slotAttempt) meddled(check numbered, base, after checkResult, f *state) bool {
+func (w *slotAttempt) tampered(check numbered, base, after checkResult, f *state) bool {
 	at := slices.IndexFunc(after.changed, func(path string) bool {
 		return !slices.Contains(base.changed, path) && w.decides(&w.a.Task, path)
 	})
@@ -127,10 +127,10 @@ func (w *slotAttempt) meddled(check numbered, base, after checkResult, f *state)
 	return true
 }
 
-// onceMore asks a check of the epic once more what it says of the commit a work is put on, when it fails on the work. One
+// rerun asks a check of the epic once more what it says of the commit a work is put on, when it fails on the work. One
 // failure there may be a flake, and would excuse whatever breaks it for the rest of the night; and what has passed there
 // hours ago may fail by now, for a service that is gone: then nothing is known of the work.
-func (l *slotEngine) onceMore(ctx context.Context, q question, check numbered, before checkResult, f *state) (checkResult, error) {
+func (l *slotEngine) rerun(ctx context.Context, q question, check numbered, before checkResult, f *state) (checkResult, error) {
 	if before.twice || !before.red() && !before.passed() {
 		return before, nil
 	}

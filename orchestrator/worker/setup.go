@@ -19,9 +19,9 @@ import (
 	"relay/runners/shell"
 )
 
-// equip makes a fresh worktree ready for work: with the untracked files of the user's checkout that are configured, and
+// provision makes a fresh worktree ready for work: with the untracked files of the user's checkout that are configured, and
 // with the set-up commands. When one of these does not succeed, no agent can be blamed for what would follow.
-func (l *slotEngine) equip(ctx context.Context, t trial, ofEpic bool, f *state) error {
+func (l *slotEngine) provision(ctx context.Context, t trial, ofEpic bool, f *state) error {
 	w := l.o.Worktree
 	if len(w.Copy)+len(w.Link) > 0 {
 		if err := l.furnish(ctx, t.dir, f); err != nil || f.Outcome != attempts.Success {

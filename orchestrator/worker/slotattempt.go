@@ -32,8 +32,8 @@ type slotAttempt struct {
 	inner  map[string]string   // what submodules had before the agent that is nowhere else
 }
 
-// lane makes a worktree a place to work in.
-func (l *slotEngine) lane(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
+// attemptIn makes a worktree a place to work in.
+func (l *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
 	c := &checkout{workspace: l.workspace, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
 	if name != "" {
 		c.tree.Home = l.home
@@ -83,7 +83,7 @@ func (w *slotAttempt) carry(ctx context.Context) (state, error) {
 	}
 	f.Receipt.Checks, f.Notes = w.asked, append(w.told, f.Notes...)
 	for more := true; more; {
-		if err := w.look(ctx, &f); err != nil {
+		if err := w.step(ctx, &f); err != nil {
 			return f, err
 		}
 		if more, err = w.c.again(ctx, a, p, &f); err != nil {
@@ -93,8 +93,8 @@ func (w *slotAttempt) carry(ctx context.Context) (state, error) {
 	return f, nil
 }
 
-// look finds out what a turn of the agent has come to.
-func (w *slotAttempt) look(ctx context.Context, f *state) error {
+// step finds out what a turn of the agent has come to.
+func (w *slotAttempt) step(ctx context.Context, f *state) error {
 	if err := w.guard(ctx, f); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (w *slotAttempt) guard(ctx context.Context, f *state) error {
 func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 	found, err := w.tips.Mend(ctx)
 	if err == nil && found.Text != "" {
-		w.c.told(f, gitconfig.Tampering(found))
+		w.c.noteTampering(f, gitconfig.Tampering(found))
 	}
 	return err
 }
@@ -126,7 +126,7 @@ func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if err := w.equip(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
+	if err := w.provision(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
 	if err := w.takeStock(ctx); err != nil {
@@ -166,7 +166,7 @@ func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
 	defer cancel()
 	repo, lost, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
 	if err == nil {
-		w.c = w.lane(w.name, repo, w.a).adopt(w.c)
+		w.c = w.attemptIn(w.name, repo, w.a).adopt(w.c)
 		if lost {
 			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: its files are committed again")
 		}
@@ -179,7 +179,7 @@ func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
 		f.Fail(attempts.Agent, attempts.CodeError, "the agent destroyed its worktree")
 	}
 	f.Note("worktree", "the worktree of "+w.a.Task.ID+" was gone after the attempt; what had been committed is kept")
-	w.c, w.gone = w.lane(w.name, w.home, w.a).c, true
+	w.c, w.gone = w.attemptIn(w.name, w.home, w.a).c, true
 	return nil
 }
 
@@ -233,8 +233,8 @@ func (w *slotAttempt) gather(ctx context.Context, f *state) ([]reanchor.Change, 
 	return names, err
 }
 
-// examine stamps the commits, has the checks pass on exactly them, and asks the reviewer.
-func (w *slotAttempt) examine(ctx context.Context, f *state) error {
+// verify stamps the commits, has the checks pass on exactly them, and asks the reviewer.
+func (w *slotAttempt) verify(ctx context.Context, f *state) error {
 	a, c := w.a, w.c
 	if f.Head != a.Base {
 		err := w.stamp(ctx, f)
@@ -250,7 +250,7 @@ func (w *slotAttempt) examine(ctx context.Context, f *state) error {
 			return err
 		}
 	}
-	if err := w.prove(ctx, f); err != nil {
+	if err := w.runChecks(ctx, f); err != nil {
 		return err
 	}
 	if err := w.provesWithOld(ctx, f); err != nil {

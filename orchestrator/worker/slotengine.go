@@ -58,7 +58,7 @@ type slotEngine struct {
 func newSlotEngine(g *workspace) *slotEngine {
 	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
 	t := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	tips := &integration.TipGuard{Branch: t, Describe: g.graveIn}
+	tips := &integration.TipGuard{Branch: t, Describe: g.notableChanges}
 	return &slotEngine{
 		workspace: g, pool: pool, trunk: t, tips: tips,
 		said: &checkCache{known: make(map[verdictKey]*cachedRun)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, SlowChecks),
@@ -183,7 +183,7 @@ func (l *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, 
 	if err != nil {
 		return nil, err
 	}
-	return l.lane(name, repo, a), nil
+	return l.attemptIn(name, repo, a), nil
 }
 
 func (l *slotEngine) about(a engine.Attempt) []string {
@@ -228,7 +228,7 @@ func (l *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt
 		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
 			// Whatever branch its agent was on, but another task's: then that has it by now.
 			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches)) {
-				return l.lane(name, repo, a), nil
+				return l.attemptIn(name, repo, a), nil
 			}
 		}
 	}
@@ -267,5 +267,5 @@ func (l *slotEngine) recover(ctx context.Context, a engine.Attempt, head string)
 	if err := errors.Join(os.Remove(making), l.noteLane(a, laneFile, name)); err != nil {
 		return nil, err
 	}
-	return l.lane(name, repo, a), nil
+	return l.attemptIn(name, repo, a), nil
 }

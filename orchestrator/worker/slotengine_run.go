@@ -113,7 +113,7 @@ func (l *slotEngine) kept(ctx context.Context, a engine.Attempt, f *state) (*slo
 	if name, known := l.noted(a); known {
 		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
 		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
-			w := l.lane(name, repo, a)
+			w := l.attemptIn(name, repo, a)
 			if head, err := w.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
 				f.Head = head
 				return w, nil
@@ -124,7 +124,7 @@ func (l *slotEngine) kept(ctx context.Context, a engine.Attempt, f *state) (*slo
 	if err == nil && gitcmd.Has(ctx, l.home, head) {
 		f.Head = head
 	}
-	return l.lane("", l.home, a), err
+	return l.attemptIn("", l.home, a), err
 }
 
 // Span returns where the integration branch ended when the run began, and its tip.

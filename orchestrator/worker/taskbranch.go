@@ -61,7 +61,7 @@ func (l *slotEngine) freeBranch(ctx context.Context, a engine.Attempt) (f state,
 	if own != "" {
 		ref := "refs/relay/" + l.o.Epic.ID + "-moved/" + head
 		f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
-		err = l.lane("", l.home, a).c.tree.Keep(ctx, ref, head)
+		err = l.attemptIn("", l.home, a).c.tree.Keep(ctx, ref, head)
 	}
 	return f, err
 }

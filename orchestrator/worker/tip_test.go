@@ -160,7 +160,7 @@ func TestAgentsWorktreeIsNoPersons(t *testing.T) {
 	if got := texts(f.Notes); got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
-	if got, want := y.l.graveIn(t.Context(), "no", "where"), "; what they change git does not say"; got != want {
+	if got, want := y.l.notableChanges(t.Context(), "no", "where"), "; what they change git does not say"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -42,12 +42,12 @@ const MaxTasks = 100
 func NewSummary(s orchestrator.Summary, code, reloads int) Summary {
 	return Summary{
 		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
-		Slept: suspendedSeconds(s.Naps), Attempts: s.Ended, Left: s.Left, Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
+		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left, Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
 	}
 }
 
 // suspendText says in one line how long the machine was suspended during the run.
-func suspendText(naps []orchestrator.Nap) string {
+func suspendText(naps []orchestrator.Suspend) string {
 	shown, sum := naps[0].String(), time.Duration(0)
 	for _, nap := range naps {
 		sum += nap.To.Sub(nap.From)
@@ -58,7 +58,7 @@ func suspendText(naps []orchestrator.Nap) string {
 	return shown + ": nothing was done then"
 }
 
-func suspendedSeconds(naps []orchestrator.Nap) (seconds float64) {
+func suspendedSeconds(naps []orchestrator.Suspend) (seconds float64) {
 	for _, nap := range naps {
 		seconds += nap.To.Sub(nap.From).Seconds()
 	}
@@ -87,8 +87,8 @@ func (l Printer) RunSummary(w io.Writer, s orchestrator.Summary, now *Report) {
 	}
 	fmt.Fprintf(w, "tasks  %s %s\n", Bar(now.Counts, 20), l.CountsText(now.Counts))
 	fmt.Fprintf(w, "time   %s, %s\n", text.Span(s.Elapsed), text.Count(s.Ended, "attempt"))
-	if len(s.Naps) > 0 {
-		l.note(w, suspendText(s.Naps))
+	if len(s.Suspends) > 0 {
+		l.note(w, suspendText(s.Suspends))
 	}
 	if now.PlanChanged {
 		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
@@ -151,7 +151,7 @@ func (l Printer) workLocation() string {
 func AddRun(before, s orchestrator.Summary) orchestrator.Summary {
 	s.Elapsed += before.Elapsed
 	s.Ended += before.Ended
-	s.Naps = append(slices.Clip(before.Naps), s.Naps...)
+	s.Suspends = append(slices.Clip(before.Suspends), s.Suspends...)
 	s.Usage.Add(before.Usage)
 	return s
 }

@@ -10,14 +10,14 @@ import (
 	"relay/orchestrator/worker"
 )
 
-// train is what waits to be landed, in the order it became ready.
-type train struct {
+// mergeQueue is what waits to be landed, in the order it became ready.
+type mergeQueue struct {
 	merger  engine.Merger
-	waiting []car
+	waiting []queued
 }
 
-// car is one attempt that waits, with what closing it needs.
-type car struct {
+// queued is one attempt that waits, with what closing it needs.
+type queued struct {
 	engine.Proved
 	job    job
 	record attempts.TaskRecord
@@ -25,12 +25,12 @@ type car struct {
 	ready  time.Duration // is when it was proved
 }
 
-// board has a proved attempt wait for its landing; its worker is free. The task still counts as running.
-func (n *night) board(c car) {
+// enqueue has a proved attempt wait for its landing; its worker is free. The task still counts as running.
+func (n *run) enqueue(c queued) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.ready = n.ran()
-	n.train.waiting = append(n.train.waiting, c)
+	n.merges.waiting = append(n.merges.waiting, c)
 	n.tell(Update{Kind: UpdateProved, Task: c.Attempt.Task.ID})
 	if n.plan != nil {
 		n.plan.AwaitLanding(c.job.index, c.Result.Receipt.FilesChanged)
@@ -44,8 +44,8 @@ const landingPatience = worker.SlowChecks
 
 // landsSoon returns how long a free worker should rather wait than do task i, if at all: what lands next makes something
 // ready that is more urgent. The caller holds mu.
-func (n *night) landsSoon(i int, now time.Duration) (rest time.Duration) {
-	if n.train == nil {
+func (n *run) landsSoon(i int, now time.Duration) (rest time.Duration) {
+	if n.merges == nil {
 		return 0
 	}
 	var soon []int
@@ -60,26 +60,26 @@ func (n *night) landsSoon(i int, now time.Duration) (rest time.Duration) {
 	return rest
 }
 
-// landing lands what waits until nothing can come any more.
-func (n *night) landing(ctx context.Context) error {
+// runMergeQueue lands what waits until nothing can come any more.
+func (n *run) runMergeQueue(ctx context.Context) error {
 	for {
-		cars, wait := n.cars(ctx)
+		cars, wait := n.nextBatch(ctx)
 		if wait != nil {
-			wait.park(ctx, nil) // what is under way lands, also when nothing new is started
+			wait.wait(ctx, nil) // what is under way lands, also when nothing new is started
 			continue
 		}
 		if cars == nil {
 			return nil
 		}
-		if err := n.land(ctx, cars); err != nil {
+		if err := n.mergeBatch(ctx, cars); err != nil {
 			n.fail(err)
 			return err
 		}
 	}
 }
 
-// cars returns what waits to be landed, or what to wait for, or neither when nothing will come.
-func (n *night) cars(ctx context.Context) ([]car, *waiting) {
+// nextBatch returns what waits to be landed, or what to wait for, or neither when nothing will come.
+func (n *run) nextBatch(ctx context.Context) ([]queued, *waiting) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if ctx.Err() != nil || n.broken != nil {
@@ -95,9 +95,9 @@ func (n *night) cars(ctx context.Context) ([]car, *waiting) {
 // due is what can land now, in the order it became ready, which is one of dependencies too. What could not land before goes
 // first, and what would be in the way of such a task at work waits until that is done: nobody loses twice over the same
 // files. The caller holds mu.
-func (n *night) due() []car {
-	var first, then []car
-	for _, c := range n.train.waiting {
+func (n *run) due() []queued {
+	var first, then []queued
+	for _, c := range n.merges.waiting {
 		switch {
 		case n.plan.BlocksContested(c.job.index):
 		case n.plan.IsContested(c.job.index):
@@ -109,20 +109,20 @@ func (n *night) due() []car {
 	return append(first, then...)
 }
 
-// land takes one step of the branch. What waits when the run is stopped stays open: the next run lands it.
-func (n *night) land(ctx context.Context, cars []car) error {
+// mergeBatch takes one step of the branch. What waits when the run is stopped stays open: the next run lands it.
+func (n *run) mergeBatch(ctx context.Context, cars []queued) error {
 	waiting := make([]engine.Proved, len(cars))
 	for i := range cars {
 		waiting[i] = cars[i].Proved
 	}
-	step, err := n.train.merger.Join(ctx, waiting)
+	step, err := n.merges.merger.Join(ctx, waiting)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	if err := n.intend(cars, step); err != nil {
 		return err
 	}
-	if moved, err := n.train.merger.Advance(ctx, step); err != nil || !moved {
+	if moved, err := n.merges.merger.Advance(ctx, step); err != nil || !moved {
 		return err
 	}
 	for i, f := range step.Results {
@@ -130,9 +130,9 @@ func (n *night) land(ctx context.Context, cars []car) error {
 			return err
 		}
 	}
-	n.locked(func() {
-		n.train.waiting = slices.DeleteFunc(n.train.waiting, func(w car) bool {
-			return slices.ContainsFunc(cars[:len(step.Results)], func(c car) bool { return c.job.index == w.job.index })
+	n.withLock(func() {
+		n.merges.waiting = slices.DeleteFunc(n.merges.waiting, func(w queued) bool {
+			return slices.ContainsFunc(cars[:len(step.Results)], func(c queued) bool { return c.job.index == w.job.index })
 		})
 	})
 	return nil
@@ -140,7 +140,7 @@ func (n *night) land(ctx context.Context, cars []car) error {
 
 // intend records what is about to land, so that a run that finds the branch moved knows all about it. Who has changed
 // nothing needs no such record.
-func (n *night) intend(cars []car, step engine.Step) error {
+func (n *run) intend(cars []queued, step engine.Step) error {
 	var events []attempts.Event
 	for i, f := range step.Results {
 		if f.Outcome != attempts.Success || step.To == step.From && f.Head == cars[i].Attempt.Base {

@@ -16,8 +16,8 @@ func doubtful(o *Options, l *attempts.Ledger, wanted []bool) (ids []string) {
 	return ids
 }
 
-// doubt has a run that has completed everything say that some of it is proved by less than before.
-func (s *Summary) doubt() {
+// noteDoubtful has a run that has completed everything say that some of it is proved by less than before.
+func (s *Summary) noteDoubtful() {
 	if s.Left == 0 && len(s.Doubtful) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
 		s.Reason, s.Why = EpicDoubtful, "tests of these were weakened: "+text.Listed(s.Doubtful)
 	}

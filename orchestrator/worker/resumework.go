@@ -18,7 +18,7 @@ func (c *checkout) firstTurn(ctx context.Context, a *engine.Attempt, p attemptFi
 		}
 		return c.stillMissing(ctx, *a, p)
 	}
-	notes, err := c.takeUp(ctx, a)
+	notes, err := c.resumeWork(ctx, a)
 	if err != nil {
 		return state{}, err
 	}
@@ -56,9 +56,9 @@ func stands(of attempts.Attempt, notes []attempts.Note) state {
 	return f
 }
 
-// takeUp puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
+// resumeWork puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
-func (c *checkout) takeUp(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
+func (c *checkout) resumeWork(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
 	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
 		return nil, nil
 	}

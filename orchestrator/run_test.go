@@ -44,8 +44,8 @@ type simulated struct {
 	start  time.Time
 	now    func() time.Time // the day's clock
 	dir    string
-	halted halt
-	naps   []Nap
+	halted stopReason
+	naps   []Suspend
 	hear   func(engine.Event)
 	panel  []engine.Reviewer
 	over   func() string // the cap that ended the night, or ""
@@ -166,14 +166,14 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		o.Limits.MaxAttempts, o.Limits.MaxUncharged, o.Limits.Backoff, o.Limits.BackoffMax = 3, 20, 30*time.Second, 15*time.Minute
 		o.Limits.TaskFaults, o.Limits.OutAfter, o.Limits.OutPeriod, o.Limits.Patience = 3, 5, 10*time.Minute, 8*time.Hour
 		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
-		n := newNight(&o, store, abilities(s))
+		n := newRun(&o, store, abilities(s))
 		s.over = func() string {
 			if over := n.budget.Exhausted(); over != nil && n.exhaustedBy != nil {
 				return over.Error()
 			}
 			return ""
 		}
-		s.hear = func(h engine.Event) { n.locked(func() { n.recordUsage(h) }) }
+		s.hear = func(h engine.Event) { n.withLock(func() { n.recordUsage(h) }) }
 		if of.clock != nil {
 			s.now, n.now = of.clock.now, of.clock.now
 			of.clock.begin()
@@ -199,7 +199,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			defer time.AfterFunc(of.drain, func() { close(drain) }).Stop()
 		}
 		err = n.work(ctx)
-		s.halted, s.naps = n.halted, n.tally.Naps
+		s.halted, s.naps = n.stopped, n.tally.Suspends
 		s.sorted()
 		night(s, store, err)
 		if err := store.Close(); err != nil {

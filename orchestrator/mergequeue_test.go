@@ -85,10 +85,10 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(engine
 			t.Fatal(err)
 		}
 		night(t, func(engine engine.Engine) *attempts.Store {
-			n := newNight(&o, store, abilities(engine))
+			n := newRun(&o, store, abilities(engine))
 			store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
-			if err := n.work(t.Context()); err != nil || n.halted.reason != "" {
-				t.Errorf("the night ended: %v, %+v", err, n.halted)
+			if err := n.work(t.Context()); err != nil || n.stopped.reason != "" {
+				t.Errorf("the night ended: %v, %+v", err, n.stopped)
 			}
 			return store
 		})

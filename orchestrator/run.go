@@ -19,9 +19,9 @@ import (
 	"relay/orchestrator/schedule"
 )
 
-// night is one run: the schedule, the pool of runners and the ledger, and the workers that act on them. Everything
+// run is one run: the schedule, the pool of runners and the ledger, and the workers that act on them. Everything
 // below mu is decided under that one lock; a worker that has nothing to do holds no slot and waits for changed.
-type night struct {
+type run struct {
 	o      *Options
 	engine engine.Abilities
 	store  *attempts.Store
@@ -42,10 +42,10 @@ type night struct {
 	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
 	exhaustedBy *budget.ExhaustedError             // nothing more is started
 	tally       Summary
-	train       *train // nil: the engine's attempts end landed
+	merges      *mergeQueue // nil: the engine's attempts end landed
 
 	deadline  *clock.Deadline // nil: none
-	halted    halt            // its zero value: the run may go on
+	stopped   stopReason      // its zero value: the run may go on
 	unjudged  string          // why the reviewers were not asked about the whole epic
 	breaker   breaker.Breaker
 	uncharged int             // attempts that ended so in this run
@@ -55,8 +55,8 @@ type night struct {
 	left    []job // attempts of a killed run that no worker has taken yet
 }
 
-func newNight(o *Options, store *attempts.Store, engine engine.Abilities) *night {
-	n := &night{
+func newRun(o *Options, store *attempts.Store, engine engine.Abilities) *run {
+	n := &run{
 		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redact.Redactor{Redactor: o.Secrets},
 		changed: make(chan struct{}),
 		stops:   make(map[string]context.CancelCauseFunc),
@@ -64,7 +64,7 @@ func newNight(o *Options, store *attempts.Store, engine engine.Abilities) *night
 	}
 	store.View(func(l *attempts.Ledger) { n.budget = budget.New(o.Budget, o.Spent, l) })
 	if !o.Until.IsZero() {
-		now := n.moment()
+		now := n.instant()
 		n.deadline = &clock.Deadline{Day: o.Until, Run: now.Run + o.Until.Sub(now.Day), Named: true}
 	}
 	n.pool = n.newPool()
@@ -72,13 +72,13 @@ func newNight(o *Options, store *attempts.Store, engine engine.Abilities) *night
 		engine.AskFirst(n.awaitsRunner)
 	}
 	if engine.Merger != nil {
-		n.train = &train{merger: engine.Merger}
+		n.merges = &mergeQueue{merger: engine.Merger}
 	}
 	return n
 }
 
 // work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
-func (n *night) work(ctx context.Context) error {
+func (n *run) work(ctx context.Context) error {
 	defer n.watchSleep(ctx)()
 	ctx, over := n.untilDeadline(ctx)
 	defer over()
@@ -86,12 +86,12 @@ func (n *night) work(ctx context.Context) error {
 	n.workers = n.o.Jobs
 	for range n.o.Jobs {
 		group.Go(func() error {
-			defer n.goHome()
+			defer n.workerDone()
 			return n.worker(working)
 		})
 	}
-	if n.train != nil {
-		group.Go(func() error { return n.landing(working) })
+	if n.merges != nil {
+		group.Go(func() error { return n.runMergeQueue(working) })
 	}
 	err := group.Wait()
 	switch {
@@ -100,18 +100,18 @@ func (n *night) work(ctx context.Context) error {
 	case err != nil || ctx.Err() != nil || n.drained() || n.closedEarly():
 		return err
 	}
-	return n.stranded()
+	return n.noteStranded()
 }
 
 // closedEarly reports whether a limit of the run has ended it.
-func (n *night) closedEarly() bool {
+func (n *run) closedEarly() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.halted.reason != "" || n.exhaustedBy != nil
+	return n.stopped.reason != "" || n.exhaustedBy != nil
 }
 
-// stranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
-func (n *night) stranded() error {
+// noteStranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
+func (n *run) noteStranded() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	left := slices.Sorted(n.plan.Ready())
@@ -130,14 +130,14 @@ func (n *night) stranded() error {
 }
 
 // worker takes one task after another.
-func (n *night) worker(ctx context.Context) error {
+func (n *run) worker(ctx context.Context) error {
 	for {
 		job, wait, err := n.claim(ctx)
 		if err != nil || job == nil && wait == nil {
 			return err
 		}
 		if job == nil {
-			wait.park(ctx, n.o.Drain)
+			wait.wait(ctx, n.o.Drain)
 			continue
 		}
 		work := job.adopt
@@ -152,7 +152,7 @@ func (n *night) worker(ctx context.Context) error {
 }
 
 // drained reports whether somebody wants the run to start nothing more.
-func (n *night) drained() bool {
+func (n *run) drained() bool {
 	select {
 	case <-n.o.Drain:
 		return true
@@ -161,8 +161,8 @@ func (n *night) drained() bool {
 	}
 }
 
-// goHome tells the others that this worker takes no more tasks.
-func (n *night) goHome() {
+// workerDone tells the others that this worker takes no more tasks.
+func (n *run) workerDone() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.workers--
@@ -170,7 +170,7 @@ func (n *night) goHome() {
 }
 
 // fail ends the run for what went wrong on this machine.
-func (n *night) fail(err error) {
+func (n *run) fail(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.broken = errors.Join(n.broken, err)
@@ -194,8 +194,8 @@ type waiting struct {
 // longestPark bounds one wait for an opening: timers stand still while the machine sleeps, and the day does not.
 const longestPark = time.Minute
 
-// park waits, but not beyond drain.
-func (w *waiting) park(ctx context.Context, drain <-chan struct{}) {
+// wait waits, but not beyond drain.
+func (w *waiting) wait(ctx context.Context, drain <-chan struct{}) {
 	var timeout <-chan time.Time
 	if w.rest > 0 {
 		timer := time.NewTimer(min(w.rest, longestPark))
@@ -212,7 +212,7 @@ func (w *waiting) park(ctx context.Context, drain <-chan struct{}) {
 
 // leftOpen takes the next attempt of a killed run, also when nothing new is started: its work is done and paid for. The caller
 // holds mu.
-func (n *night) leftOpen(ctx context.Context) *job {
+func (n *run) leftOpen(ctx context.Context) *job {
 	if ctx.Err() != nil || n.broken != nil || len(n.left) == 0 {
 		return nil
 	}
@@ -222,17 +222,17 @@ func (n *night) leftOpen(ctx context.Context) *job {
 }
 
 // claim returns a task, or what to wait for, or neither when this worker can go home.
-func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
+func (n *run) claim(ctx context.Context) (*job, *waiting, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if left := n.leftOpen(ctx); left != nil {
 		return left, nil, nil
 	}
-	now := n.moment()
+	now := n.instant()
 	if ctx.Err() != nil || n.finished() {
 		return nil, nil, nil
 	}
-	if wait, err := n.tripped(now); wait != nil || err != nil || n.halted.reason != "" {
+	if wait, err := n.tripped(now); wait != nil || err != nil || n.stopped.reason != "" {
 		return nil, wait, err
 	}
 	i, runner := n.choose(now)
@@ -240,7 +240,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 		if rest := n.landsSoon(i, now.Run); rest > 0 {
 			return nil, &waiting{changed: n.changed, rest: rest}, nil
 		}
-		if wait, err := n.cramped(now); wait != nil || err != nil || n.halted.reason != "" {
+		if wait, err := n.cramped(now); wait != nil || err != nil || n.stopped.reason != "" {
 			return nil, wait, err
 		}
 		turn := ""
@@ -259,7 +259,7 @@ func (n *night) claim(ctx context.Context) (*job, *waiting, error) {
 }
 
 // nothingReady returns what a worker waits for when no task is ready, nil when nothing can come any more. The caller holds mu.
-func (n *night) nothingReady() *waiting {
+func (n *run) nothingReady() *waiting {
 	wait := &waiting{changed: n.changed}
 	switch {
 	case n.plan.CountRunning() > 0:
@@ -272,18 +272,18 @@ func (n *night) nothingReady() *waiting {
 }
 
 // finished reports whether nothing more is to start, whatever is ready. The caller holds mu.
-func (n *night) finished() bool {
-	return n.broken != nil || n.drained() || n.halted.reason != "" || n.exhausted()
+func (n *run) finished() bool {
+	return n.broken != nil || n.drained() || n.stopped.reason != "" || n.exhausted()
 }
 
 // announce wakes the waiting workers. The caller holds mu.
-func (n *night) announce() {
+func (n *run) announce() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
 // tell passes an update to whoever watches. The caller holds mu, so watchers hear one thing at a time.
-func (n *night) tell(u Update) {
+func (n *run) tell(u Update) {
 	if n.o.Notify == nil {
 		return
 	}
@@ -292,5 +292,5 @@ func (n *night) tell(u Update) {
 	n.o.Notify(u)
 }
 
-// moment is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
-func (n *night) moment() clock.Instant { return clock.Instant{Day: n.now().Round(0), Run: n.ran()} }
+// instant is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
+func (n *run) instant() clock.Instant { return clock.Instant{Day: n.now().Round(0), Run: n.ran()} }
