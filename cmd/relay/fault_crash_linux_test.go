@@ -95,7 +95,7 @@ func TestFaultKilledWhileAnAgentWorks(t *testing.T) {
 			l.awaitFile(l.inHome("up"))
 		}
 	}
-	l.run("status").says(t, "died without a word")
+	l.run("status").says(t, "was killed; relay work continues")
 	l.resumes()
 	for i, a := range l.ledger().Attempts["T1"] {
 		if a.Charged || (i < 3) != (a.Result == "interrupted") {

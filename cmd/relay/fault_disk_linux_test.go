@@ -147,7 +147,7 @@ func TestFaultReadOnlyGit(t *testing.T) {
 		r := l.run(args...)
 		r.wants(t, exit.Failure)
 		r.says(t, "read-only file system")
-		r.says(t, "the sandbox of an agent's CLI forbids it: run relay outside")
+		r.says(t, "run it outside the sandbox of an agent's CLI")
 	}
 	if len(l.starts()) > 0 {
 		t.Error("an agent was started")
