@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
+	"relay/reanchor"
 	"relay/runners"
 )
 
@@ -225,7 +227,7 @@ func (l *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt
 			return nil, err
 		}
 	case known:
-		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
+		if repo, err := l.openLeft(ctx, name, a); err == nil {
 			// Whatever branch its agent was on, but another task's: then that has it by now.
 			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches)) {
 				return l.attemptIn(name, repo, a), nil
@@ -236,10 +238,29 @@ func (l *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt
 	if err != nil {
 		return nil, err
 	}
-	if head != "" && !gitcmd.Has(ctx, l.home, head) { // see [lane.judge]
+	if head != "" && !gitcmd.Has(ctx, l.home, head) { // see [slotAttempt.judge]
 		head = ""
 	}
 	return l.recover(ctx, a, text.FirstOf(head, a.Base))
+}
+
+// leftPause is how long a git of a relay that was killed is waited for, before a slot is opened again.
+const leftPause = 200 * time.Millisecond
+
+// openLeft opens the slot of an attempt of a killed run. A git that this run had started may still be at work there and hold its
+// locks: then the slot is tried again, as often as lostTries says.
+func (l *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, err error) {
+	for try := 1; ; try++ {
+		repo, _, err = l.pool.Open(ctx, name, a.Base, l.branch(a))
+		if err == nil || errors.Is(err, fs.ErrNotExist) || try == lostTries {
+			return repo, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(leftPause):
+		}
+	}
 }
 
 // recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there
