@@ -34,7 +34,7 @@ func TestRealAgentsReview(t *testing.T) {
 			if got := l.git("show", "relay/20260101-agents:hello.txt"); got != "hello\nthere" {
 				t.Errorf("hello.txt on the branch is %q", got)
 			}
-			if said := l.run("show", "T1", "--review").stdout.String(); !strings.Contains(said, "APPROVED, after 1 round of mending") {
+			if said := l.run("show", "T1", "--review").stdout.String(); !strings.Contains(said, "APPROVED, after 1 round of fixes") {
 				t.Errorf("relay show --review says %s", said)
 			}
 		})
