@@ -34,9 +34,9 @@ func TestLandingProperties(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		n = min(n, 5) // scripts reach the same goroutines in less time
 	}
-	var together atomic.Int32
+	var together atomic.Int32 // how many do depends on how fast the machine is: a soak must have some
 	t.Cleanup(func() {
-		if n >= 100 && together.Load() == 0 && !t.Failed() {
+		if n >= 1000 && together.Load() == 0 && !t.Failed() {
 			t.Error("nothing has landed together with others")
 		}
 	})
