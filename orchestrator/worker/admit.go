@@ -14,7 +14,7 @@ import (
 // and for IsolationShared, which leaves nothing of a task's own.
 func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	switch {
-	case exists(filepath.Join(filesOf(dir, a).folder, laneFile)):
+	case exists(filepath.Join(filesOf(dir, a).folder, slotFile)):
 		return engine.IsolationWorktree
 	case exists(filepath.Join(dir, "runs", a.Run, untrackedName)):
 		return engine.IsolationNone

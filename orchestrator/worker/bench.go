@@ -158,7 +158,7 @@ func (b *bench) run(ctx context.Context, f *state, hear heardCheck) (list []chec
 
 // enter makes the checkout.
 func (b *bench) enter(ctx context.Context, f *state) error {
-	b.name, _ = b.l.enter(benchName)
+	b.name, _ = b.l.slots.take(benchSlot)
 	b.l.busy.Add(1)
 	repo, err := b.l.pool.Acquire(ctx, b.name, b.q.commit, "")
 	if err != nil {
@@ -211,7 +211,7 @@ func (b *bench) putBack(ctx context.Context, f *state) ([]string, error) {
 
 func (b *bench) leave() {
 	if b.name != "" {
-		b.l.leave(b.name)
+		b.l.slots.release(b.name)
 		b.l.busy.Add(-1)
 	}
 }

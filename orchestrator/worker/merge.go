@@ -265,7 +265,7 @@ func (l *slotEngine) keepBack(ctx context.Context, a engine.Attempt, f *state) e
 	if err := w.c.keepWork(ctx, a, w.p, f); err != nil {
 		return err
 	}
-	return l.dropBranch(ctx, l.branch(a), f.Head)
+	return l.branches.Drop(ctx, l.branch(a), f.Head)
 }
 
 // Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed.
@@ -290,7 +290,7 @@ func (l *slotEngine) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	}
 	l.arrived = append(l.arrived, j.arrivals...)
 	for name, head := range j.branches {
-		if err := l.dropBranch(settled, name, head); err != nil {
+		if err := l.branches.Drop(settled, name, head); err != nil {
 			return false, err
 		}
 	}

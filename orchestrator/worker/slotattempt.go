@@ -214,8 +214,8 @@ func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
 		}
 		w.c.tree.User.Remove(w.c.tree.Repo) // what the set-up made is made anew for the next one; what stays is told when the run ends
 	}
-	_ = os.Remove(filepath.Join(w.p.folder, laneFile)) // an agent may have: see reopen
-	w.leave(w.name)
+	_ = os.Remove(filepath.Join(w.p.folder, slotFile)) // an agent may have: see reopen
+	w.slots.release(w.name)
 	return nil
 }
 
@@ -274,8 +274,8 @@ func (w *slotAttempt) desk(f *state) *panelSession {
 // reviewRoom gives each reviewer a clean checkout of a commit.
 func (l *slotEngine) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
 	return func(ctx context.Context) (*reanchor.Git, func(), error) {
-		name, _ := l.enter(reviewName)
+		name, _ := l.slots.take(reviewSlot)
 		repo, err := l.pool.Acquire(ctx, name, head, "")
-		return repo, func() { l.leave(name) }, err
+		return repo, func() { l.slots.release(name) }, err
 	}
 }

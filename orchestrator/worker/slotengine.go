@@ -18,6 +18,7 @@ import (
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
+	"relay/orchestrator/git/taskbranch"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -48,10 +49,9 @@ type slotEngine struct {
 	step    mergeStep // the last that was made; only one is made at a time
 	arrived []arrival // in this run
 
-	mu   sync.Mutex
-	used map[string]bool // worktrees of this run, by name: whether somebody works there
-
-	theirs []string // what became a person's meanwhile and stays, in words
+	slots    *slotNames
+	branches *taskbranch.Set
+	stay     []string // in words: what is told as staying when the run ends, besides slots and branches
 
 	finding sync.Mutex
 	found   *provisioned // nil: not looked for yet
@@ -63,64 +63,24 @@ func newSlotEngine(g *workspace) *slotEngine {
 	tips := &integration.TipGuard{Branch: t, Describe: g.notableChanges}
 	return &slotEngine{
 		workspace: g, pool: pool, trunk: t, tips: tips,
-		said: &checkCache{known: make(map[verdictKey]*cachedRun)}, used: make(map[string]bool), slowAfter: cmp.Or(g.o.SlowChecks, SlowChecks),
+		said: &checkCache{known: make(map[verdictKey]*cachedRun)}, slots: newSlotNames(pool),
+		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir}, slowAfter: cmp.Or(g.o.SlowChecks, SlowChecks),
 	}
 }
 
 // SlowChecks is from when on several landings share one run of the checks.
 const SlowChecks = 5 * time.Second
 
-// Kinds of worktrees, by the beginning of their names.
-const (
-	laneName     = ""
-	benchName    = "check-"
-	reviewName   = "review-"
-	recoveryName = "recovery-"
-)
-
-// enter takes the first worktree of a kind that nobody uses, and says whether it is this run's first time there.
-func (l *slotEngine) enter(kind string) (name string, first bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := 1; ; i++ {
-		name := fmt.Sprintf("%s%d", kind, i)
-		if taken, known := l.used[name]; !taken {
-			l.used[name] = true
-			return name, !known
-		}
-	}
-}
-
-func (l *slotEngine) leave(name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used[name] = false
-}
-
-// vacant enters a worktree in which nothing would be lost. What an earlier run has left there may be all there is of
-// an attempt's work: then nobody gets it.
-func (l *slotEngine) vacant(ctx context.Context, kind string) (string, error) {
-	for {
-		name, first := l.enter(kind)
-		if !first {
-			return name, nil
-		}
-		if why, err := l.pool.Loss(ctx, name); err != nil || why == "" {
-			return name, err
-		}
-	}
-}
-
 // alone reports whether one attempt only is under way, and nobody else's checks: then what was found just now is its
 // doing. Everybody looks once more before they are done.
-func (l *slotEngine) alone() bool { return l.busy.Load() <= 1 }
+func (s *slotEngine) alone() bool { return s.busy.Load() <= 1 }
 
 // Prepare names the tip of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
-func (l *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
-	tip := l.tips.Tip()
+func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
+	tip := s.tips.Tip()
 	if before := a.Unfinished.Base; before != "" && a.Unfinished.AwaitsReview() {
-		held, err := l.trunk.Contains(ctx, tip, before)
+		held, err := s.trunk.Contains(ctx, tip, before)
 		if held {
 			return before, nil
 		}
@@ -130,22 +90,22 @@ func (l *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 }
 
 // Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
-func (l *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
-	l.busy.Add(1)
-	defer l.busy.Add(-1)
-	f, err := l.attempt(ctx, a)
+func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+	s.busy.Add(1)
+	defer s.busy.Add(-1)
+	f, err := s.attempt(ctx, a)
 	if err != nil {
-		f, err = l.contain(ctx, a, f, err)
+		f, err = s.contain(ctx, a, f, err)
 	}
 	return f.Result, err
 }
 
-func (l *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, error) {
-	before, err := l.freeBranch(ctx, a)
+func (s *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, error) {
+	before, err := s.freeBranch(ctx, a)
 	if err != nil || before.Outcome != attempts.Success {
 		return before, err
 	}
-	w, err := l.open(ctx, a)
+	w, err := s.open(ctx, a)
 	if err != nil {
 		return state{}, err
 	}
@@ -165,83 +125,68 @@ func (l *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, erro
 	if f.Outcome == attempts.Success {
 		return f, nil // its branch stays until it has landed
 	}
-	return f, l.dropBranch(ctx, l.branch(a), text.FirstOf(f.Head, a.Base))
+	return f, s.branches.Drop(ctx, s.branch(a), text.FirstOf(f.Head, a.Base))
 }
 
 // open gives the attempt its worktree, at its base and on its branch. An attempt of a killed run gets its own again,
 // as it was left.
-func (l *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
+func (s *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
 	if a.Ended {
-		return l.reopen(ctx, a)
+		return s.reopen(ctx, a)
 	}
-	name, err := l.vacant(ctx, laneName)
+	name, err := s.slots.takeEmpty(ctx, attemptSlot)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.noteLane(a, laneFile, name); err != nil {
+	if err := s.noteSlot(a, slotFile, name); err != nil {
 		return nil, err
 	}
-	repo, err := l.pool.Acquire(ctx, name, a.Base, l.branch(a))
+	repo, err := s.pool.Acquire(ctx, name, a.Base, s.branch(a))
 	if err != nil {
 		return nil, err
 	}
-	return l.attemptIn(name, repo, a), nil
+	return s.attemptIn(name, repo, a), nil
 }
 
-func (l *slotEngine) about(a engine.Attempt) []string {
-	return []string{"Relay-Epic: " + l.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
+func (s *slotEngine) about(a engine.Attempt) []string {
+	return []string{"Relay-Epic: " + s.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
 }
 
 // trailers are those of a task's own commits. One that is replayed lands as it is, and says of which run it is.
-func (l *slotEngine) trailers(a engine.Attempt) []string {
-	if l.o.Landing == integration.Rebase {
-		return append(l.about(a), runTrailer+a.Run)
+func (s *slotEngine) trailers(a engine.Attempt) []string {
+	if s.o.Landing == integration.Rebase {
+		return append(s.about(a), runTrailer+a.Run)
 	}
-	return l.about(a)
+	return s.about(a)
 }
-
-// noteLane writes down which worktree an attempt has, for a run that has to bring this one to its end.
-func (l *slotEngine) noteLane(a engine.Attempt, in, name string) error {
-	file := filepath.Join(filesOf(l.o.Dir, a).folder, in)
-	if err := l.makeRoom(file); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(name+"\n"), 0o600)
-}
-
-// The file that names an attempt's worktree, and the one that names another that is being made for it.
-const (
-	laneFile   = "worktree"
-	makingFile = "worktree-in-making"
-)
 
 // reopen gives an attempt of a killed run its worktree back, if it had not left it to others; else another one at the head
 // of its branch.
-func (l *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
-	p := filesOf(l.o.Dir, a)
-	name, known := l.noted(a)
+func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
+	p := filesOf(s.o.Dir, a)
+	name, known := p.slot()
 	switch {
 	case known && !p.ready():
 		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
-		if err := l.pool.Remove(ctx, name); err != nil {
+		if err := s.pool.Remove(ctx, name); err != nil {
 			return nil, err
 		}
 	case known:
-		if repo, err := l.openLeft(ctx, name, a); err == nil {
+		if repo, err := s.openLeft(ctx, name, a); err == nil {
 			// Whatever branch its agent was on, but another task's: then that has it by now.
-			if on, err := repo.Branch(ctx); err == nil && (on == l.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches)) {
-				return l.attemptIn(name, repo, a), nil
+			if on, err := repo.Branch(ctx); err == nil && (on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches)) {
+				return s.attemptIn(name, repo, a), nil
 			}
 		}
 	}
-	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
+	head, err := s.home.Ref(ctx, "refs/heads/"+s.branch(a))
 	if err != nil {
 		return nil, err
 	}
-	if head != "" && !gitcmd.Has(ctx, l.home, head) { // see [slotAttempt.judge]
+	if head != "" && !gitcmd.Has(ctx, s.home, head) { // see [slotAttempt.judge]
 		head = ""
 	}
-	return l.recover(ctx, a, text.FirstOf(head, a.Base))
+	return s.recover(ctx, a, text.FirstOf(head, a.Base))
 }
 
 // leftPause is how long a git of a relay that was killed is waited for, before a slot is opened again.
@@ -249,9 +194,9 @@ const leftPause = 200 * time.Millisecond
 
 // openLeft opens the slot of an attempt of a killed run. A git that this run had started may still be at work there and hold its
 // locks: then the slot is tried again, as often as lostTries says.
-func (l *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, err error) {
+func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, err error) {
 	for try := 1; ; try++ {
-		repo, _, err = l.pool.Open(ctx, name, a.Base, l.branch(a))
+		repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
 		if err == nil || errors.Is(err, fs.ErrNotExist) || try == lostTries {
 			return repo, err
 		}
@@ -265,28 +210,54 @@ func (l *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt
 
 // recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there
 // is nothing in it but a part of the commit.
-func (l *slotEngine) recover(ctx context.Context, a engine.Attempt, head string) (*slotAttempt, error) {
-	making := filepath.Join(filesOf(l.o.Dir, a).folder, makingFile)
+func (s *slotEngine) recover(ctx context.Context, a engine.Attempt, head string) (*slotAttempt, error) {
+	making := filepath.Join(filesOf(s.o.Dir, a).folder, makingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
-		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoveryName) {
-			if err := l.pool.Remove(ctx, name); err != nil {
+		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoverySlot) {
+			if err := s.pool.Remove(ctx, name); err != nil {
 				return nil, err
 			}
 		}
 	}
-	name, err := l.vacant(ctx, recoveryName)
+	name, err := s.slots.takeEmpty(ctx, recoverySlot)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.noteLane(a, makingFile, name); err != nil {
+	if err := s.noteSlot(a, makingFile, name); err != nil {
 		return nil, err
 	}
-	repo, err := l.pool.Acquire(ctx, name, head, l.branch(a))
+	repo, err := s.pool.Acquire(ctx, name, head, s.branch(a))
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.Remove(making), l.noteLane(a, laneFile, name)); err != nil {
+	if err := errors.Join(os.Remove(making), s.noteSlot(a, slotFile, name)); err != nil {
 		return nil, err
 	}
-	return l.attemptIn(name, repo, a), nil
+	return s.attemptIn(name, repo, a), nil
+}
+
+// branch returns the branch that has a task's commits until they land.
+func (s *slotEngine) branch(a engine.Attempt) string { return s.branches.Name(a.Task.ID) }
+
+// freeBranch makes sure that a new attempt may have its task's branch. What a person has committed there is kept; a branch that a
+// person has checked out is not moved, and the attempt fails.
+func (s *slotEngine) freeBranch(ctx context.Context, a engine.Attempt) (f state, err error) {
+	f.Outcome = attempts.Success
+	if a.Ended {
+		return f, nil
+	}
+	name := s.branch(a)
+	at, unkept, err := s.branches.Occupied(ctx, name)
+	switch {
+	case err != nil:
+		return f, err
+	case at != "":
+		f.Gate = attempts.Infrastructure
+		f.Fail(attempts.Environment, attempts.CLIError, "the branch "+name+" is checked out in "+at+"; git switch to another one there")
+	case unkept != "":
+		ref := "refs/relay/" + s.o.Epic.ID + "-moved/" + unkept
+		f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
+		return f, s.attemptIn("", s.home, a).c.tree.Keep(ctx, ref, unkept)
+	}
+	return f, nil
 }

@@ -186,8 +186,8 @@ func TestLanesRemoveHalfRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.Sh("rm -r .agents-os/relay/worktrees/recovery-1/.git/index .agents-os/relay/worktrees/recovery-1/seed.txt")
-	for file, name := range map[string]string{laneFile: "1", makingFile: "recovery-1"} {
-		if err := y.l.noteLane(a, file, name); err != nil {
+	for file, name := range map[string]string{slotFile: "1", makingFile: "recovery-1"} {
+		if err := y.l.noteSlot(a, file, name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,97 +5,86 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/support"
-	"relay/runners"
 )
 
 // settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
 // part of the night, and stays as it is.
-func (l *slotEngine) Settle(ctx context.Context) error {
-	if err := support.CheckRepository(ctx, l.home); err != nil {
+func (s *slotEngine) Settle(ctx context.Context) error {
+	if err := support.CheckRepository(ctx, s.home); err != nil {
 		return err
 	}
-	return support.CheckFolder(l.o.Worktree.Dir)
+	return support.CheckFolder(s.o.Worktree.Dir)
 }
 
 // awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
-func (l *slotEngine) Awake(ctx context.Context) error {
-	if l.claim != nil {
-		if err := l.trunk.RestoreRef(ctx, l.origin.Base, *l.claim); err != nil {
+func (s *slotEngine) Awake(ctx context.Context) error {
+	if s.claim != nil {
+		if err := s.trunk.RestoreRef(ctx, s.origin.Base, *s.claim); err != nil {
 			return err
 		}
-		l.claim = nil // from now on it is this run's
+		s.claim = nil // from now on it is this run's
 	}
-	err := errors.Join(l.keepIgnore(), l.tips.Begin(ctx, l.origin.Base))
+	err := errors.Join(s.keepIgnore(), s.tips.Begin(ctx, s.origin.Base))
 	if err == nil {
-		err = l.compareSteering(ctx)
+		err = s.compareSteering(ctx)
 	}
-	l.from = cmp.Or(l.from, l.tips.Tip())
+	s.from = cmp.Or(s.from, s.tips.Tip())
 	return err
 }
 
-func (l *slotEngine) Begin(ctx context.Context) error {
-	if err := l.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
+func (s *slotEngine) Begin(ctx context.Context) error {
+	if err := s.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
-	if err := l.ignoreFurnished(ctx); err != nil {
+	if err := s.ignoreFurnished(ctx); err != nil {
 		return err
 	}
-	l.watchCheckout(ctx)
-	l.watchLinks()
+	s.watchCheckout(ctx)
+	s.watchLinks()
 	return nil
 }
 
 // revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
 // it is over.
-func (l *slotEngine) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
+func (s *slotEngine) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
 	if open.Landing == nil {
 		return nil, nil
 	}
-	if landed, err := l.trunk.Holds(ctx, open.Landing.Landed); err != nil || !landed {
+	if landed, err := s.trunk.Holds(ctx, open.Landing.Landed); err != nil || !landed {
 		return nil, err
 	}
-	return open.Landing, l.dropBranch(ctx, l.branch(a), open.Landing.Head)
+	return open.Landing, s.branches.Drop(ctx, s.branch(a), open.Landing.Head)
 }
 
 // unclean reports nothing: a run that was killed has changed nothing of the user's.
-func (l *slotEngine) Unclean() bool { return false }
+func (s *slotEngine) Unclean() bool { return false }
 
-func (l *slotEngine) CleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
+func (s *slotEngine) CleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
 
 // reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
-func (l *slotEngine) Reserve(a engine.Attempt) {
-	name, known := l.noted(a)
-	if !known {
-		return
+func (s *slotEngine) Reserve(a engine.Attempt) {
+	if name, known := filesOf(s.o.Dir, a).slot(); known {
+		s.slots.reserve(name)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used[name] = true
-}
-
-// noted is the worktree that an attempt of a killed run had.
-func (l *slotEngine) noted(a engine.Attempt) (name string, known bool) {
-	text, err := runners.ReadResultFile(filepath.Join(filesOf(l.o.Dir, a).folder, laneFile))
-	name = strings.TrimSpace(string(text))
-	return name, err == nil && filepath.Base(name) == name
 }
 
 // Abandon ends an attempt that a killed run left open and that git cannot bring to its end.
-func (l *slotEngine) Abandon(ctx context.Context, a engine.Attempt, r engine.Result) (engine.Result, error) {
+func (s *slotEngine) Abandon(ctx context.Context, a engine.Attempt, r engine.Result) (engine.Result, error) {
 	f := state{Result: r}
-	err := l.abandon(ctx, a, &f)
+	err := s.abandon(ctx, a, &f)
 	return f.Result, err
 }
 
 // abandon keeps what an attempt of a killed run has committed; its slot stays as it is, for a person.
-func (l *slotEngine) abandon(ctx context.Context, a engine.Attempt, f *state) error {
-	w, err := l.kept(ctx, a, f)
+func (s *slotEngine) abandon(ctx context.Context, a engine.Attempt, f *state) error {
+	w, err := s.kept(ctx, a, f)
 	if err != nil {
 		return err
 	}
@@ -105,64 +94,64 @@ func (l *slotEngine) abandon(ctx context.Context, a engine.Attempt, f *state) er
 	} else if err != nil {
 		return err
 	}
-	return l.dropBranch(ctx, l.branch(a), f.Head)
+	return s.branches.Drop(ctx, s.branch(a), f.Head)
 }
 
 // kept finds what is committed of an attempt: in its slot, if git can read that, else on its branch.
-func (l *slotEngine) kept(ctx context.Context, a engine.Attempt, f *state) (*slotAttempt, error) {
-	if name, known := l.noted(a); known {
-		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+": git status there says more")
-		if repo, _, err := l.pool.Open(ctx, name, a.Base, l.branch(a)); err == nil {
-			w := l.attemptIn(name, repo, a)
+func (s *slotEngine) kept(ctx context.Context, a engine.Attempt, f *state) (*slotAttempt, error) {
+	if name, known := filesOf(s.o.Dir, a).slot(); known {
+		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+s.relative(filepath.Join(s.o.Worktree.Dir, name))+": git status there says more")
+		if repo, _, err := s.pool.Open(ctx, name, a.Base, s.branch(a)); err == nil {
+			w := s.attemptIn(name, repo, a)
 			if head, err := w.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
 				f.Head = head
 				return w, nil
 			}
 		}
 	}
-	head, err := l.home.Ref(ctx, "refs/heads/"+l.branch(a))
-	if err == nil && gitcmd.Has(ctx, l.home, head) {
+	head, err := s.home.Ref(ctx, "refs/heads/"+s.branch(a))
+	if err == nil && gitcmd.Has(ctx, s.home, head) {
 		f.Head = head
 	}
-	return l.attemptIn("", l.home, a), err
+	return s.attemptIn("", s.home, a), err
 }
 
 // Span returns where the integration branch ended when the run began, and its tip.
-func (l *slotEngine) Span(context.Context) (from, tip string) { return l.from, l.tips.Tip() }
+func (s *slotEngine) Span(context.Context) (from, tip string) { return s.from, s.tips.Tip() }
 
 // Commit returns what has landed of an attempt.
-func (l *slotEngine) Commit(a attempts.Attempt) string { return a.Landed }
+func (s *slotEngine) Commit(a attempts.Attempt) string { return a.Landed }
 
 // cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
-func (l *slotEngine) cleanUp(ctx context.Context, f *state) error {
+func (s *slotEngine) cleanUp(ctx context.Context, f *state) error {
 	ctx = context.WithoutCancel(ctx)
-	defer l.agentsLeave()
-	c := &checkout{workspace: l.workspace, repo: l.home, alone: l.alone}
-	w := &slotAttempt{slotEngine: l, c: c}
+	defer s.agentsLeave()
+	c := &checkout{workspace: s.workspace, repo: s.home, alone: s.alone}
+	w := &slotAttempt{slotEngine: s, c: c}
 	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
 }
 
 // Close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
-func (l *slotEngine) Close(ctx context.Context) ([]string, error) {
+func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	watching := l.closeCheckout(ctx)
-	names, err := l.pool.Names(ctx)
-	stay := l.theirs
+	watching := s.closeCheckout(ctx)
+	names, err := s.pool.Names(ctx)
+	stay := slices.Concat(s.stay, s.branches.Stay())
 	for _, name := range names {
 		why, lossErr := "", error(nil)
-		if !strings.HasPrefix(name, benchName) && !strings.HasPrefix(name, reviewName) { // there is nothing but a commit and what the set-up made
-			why, lossErr = l.pool.Loss(ctx, name)
+		if !strings.HasPrefix(name, benchSlot) && !strings.HasPrefix(name, reviewSlot) { // there is nothing but a commit and what the set-up made
+			why, lossErr = s.pool.Loss(ctx, name)
 		}
 		if lossErr == nil && why == "" {
-			lossErr = l.pool.Remove(ctx, name)
+			lossErr = s.pool.Remove(ctx, name)
 		}
 		if lossErr != nil {
 			why = lossErr.Error()
 		}
 		if why != "" {
-			stay = append(stay, "the worktree "+l.relative(filepath.Join(l.o.Worktree.Dir, name))+" was not removed: "+why)
+			stay = append(stay, "the worktree "+s.relative(filepath.Join(s.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, watching, l.pool.Close(), l.trunk.Unpin(ctx), l.user.Close())
+	return stay, errors.Join(err, watching, s.pool.Close(), s.trunk.Unpin(ctx), s.user.Close())
 }

@@ -149,11 +149,5 @@ func (g *workspace) triedCheck(ctx context.Context, list triedList, check number
 func (l *slotEngine) leaveBenches(ctx context.Context) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var failed error
-	for name := range l.used {
-		failed = errors.Join(failed, l.pool.Remove(ctx, name))
-	}
-	return failed
+	return l.slots.removeAll(ctx)
 }

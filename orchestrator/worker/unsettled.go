@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/remains"
+	"relay/orchestrator/git/taskbranch"
 	"relay/orchestrator/text"
 )
 
@@ -25,8 +26,8 @@ func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
 			continue
 		}
 		a := engine.Attempt{Run: running.Run, Task: epic.Task{ID: id}, Number: running.ID}
-		open[taskBranch(epicID, a)] = true
-		if noted, err := os.ReadFile(filepath.Join(filesOf(dir, a).folder, laneFile)); err == nil {
+		open[taskbranch.Name(epicID, id)] = true
+		if noted, err := os.ReadFile(filepath.Join(filesOf(dir, a).folder, slotFile)); err == nil {
 			open[strings.TrimSpace(string(noted))] = true
 		}
 	}

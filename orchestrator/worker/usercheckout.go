@@ -50,11 +50,11 @@ func (l *slotEngine) watchCheckout(ctx context.Context) {
 	u := &userCheckout{known: make(map[string]bool)}
 	s, err := userfiles.TakeSnapshot(ctx, l.home, "refs/relay-checkout/"+l.o.Epic.ID+"/"+l.o.Run, filepath.Join(l.o.Dir, "user-index"))
 	if err != nil {
-		l.theirs = append(l.theirs, "relay has no copy of what was not committed in your checkout: "+err.Error())
+		l.stay = append(l.stay, "relay has no copy of what was not committed in your checkout: "+err.Error())
 		return
 	}
 	if len(s.Large) > 0 {
-		l.theirs = append(l.theirs, "relay has no copy of "+text.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
+		l.stay = append(l.stay, "relay has no copy of "+text.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
 	}
 	u.snapshot, u.branch, u.head, u.looked = s, s.Branch, s.Head, l.now()
 	u.refs.Dir = l.home.CommonDir()

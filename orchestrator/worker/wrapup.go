@@ -40,7 +40,7 @@ func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 		return err
 	}
 	// From here on HEAD says nothing of the agent: a run after a kill goes by the branch.
-	if err := os.Remove(filepath.Join(w.p.folder, laneFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(w.p.folder, slotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	w.c.tree.Detach(ctx, text.FirstOf(f.Head, w.a.Base))
