@@ -33,15 +33,15 @@ func (c *checkout) Admit(ctx context.Context, l *attempts.Ledger, open []engine.
 }
 
 // Admit also refuses an integration branch that is not this epic's.
-func (l *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
-	if err := l.claims(ctx, ledger); err != nil {
+func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
+	if err := s.claims(ctx, ledger); err != nil {
 		return err
 	}
-	here, err := sameGround(ctx, l.o, ledger, open)
+	here, err := sameGround(ctx, s.o, ledger, open)
 	if err != nil || here {
 		return err
 	}
-	return l.Settle(ctx)
+	return s.Settle(ctx)
 }
 
 // sameGround refuses a run that would look for work where it was not done: what a killed run left in worktrees is not in

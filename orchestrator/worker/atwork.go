@@ -9,12 +9,12 @@ import (
 )
 
 // agentsEnter begins a time in which an agent's code runs in a worktree; agentsLeave ends it.
-func (l *slotEngine) agentsEnter() {
-	l.watch()
+func (s *slotEngine) agentsEnter() {
+	s.watch()
 }
 
-func (l *slotEngine) agentsLeave() {
-	l.unwatch()
+func (s *slotEngine) agentsLeave() {
+	s.unwatch()
 }
 
 // notableChanges says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.

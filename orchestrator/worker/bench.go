@@ -63,21 +63,21 @@ func (q question) believed(list []checkResult) bool {
 
 // ask runs checks in clean checkouts of a commit, one after another, until hear has heard enough. What is known of the
 // commit's tree is not run again; when all is known there is no checkout either.
-func (l *slotEngine) ask(ctx context.Context, q question, f *state, hear heardCheck) error {
-	tree, err := l.home.Tree(ctx, q.commit)
+func (s *slotEngine) ask(ctx context.Context, q question, f *state, hear heardCheck) error {
+	tree, err := s.home.Tree(ctx, q.commit)
 	if err != nil {
 		return err
 	}
 	for _, list := range q.lists() {
-		if more, err := l.askList(ctx, list, tree, f, hear); err != nil || !more {
+		if more, err := s.askList(ctx, list, tree, f, hear); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *slotEngine) askList(ctx context.Context, q question, tree string, f *state, hear heardCheck) (more bool, err error) {
-	b := bench{l: l, q: q}
+func (s *slotEngine) askList(ctx context.Context, q question, tree string, f *state, hear heardCheck) (more bool, err error) {
+	b := bench{l: s, q: q}
 	defer b.leave()
 	run := func() (list []checkResult, whole bool, err error) {
 		list, more, err = b.run(ctx, f, hear)
@@ -87,12 +87,12 @@ func (l *slotEngine) askList(ctx context.Context, q question, tree string, f *st
 		_, _, err := run()
 		return more, err
 	}
-	own, shared := q.key(l.workspace, tree, q.a.Task.ID), q.key(l.workspace, tree, "")
+	own, shared := q.key(s.workspace, tree, q.a.Task.ID), q.key(s.workspace, tree, "")
 	key := own
 	if q.ofEpic() || q.before && !slices.ContainsFunc(q.checks, func(n numbered) bool { return n.Expect == epic.ExpectRedThenGreen }) {
 		key = shared // whose doing a failure is may be told by what another task's checks have said
 	}
-	list, known, err := l.said.of(ctx, key, q.believed, run)
+	list, known, err := s.said.of(ctx, key, q.believed, run)
 	switch {
 	case err != nil:
 		return false, err
@@ -102,8 +102,8 @@ func (l *slotEngine) askList(ctx context.Context, q question, tree string, f *st
 	case known:
 		return q.replay(list, hear)
 	case !q.ofEpic():
-		l.said.also(key, own)
-		l.said.also(key, shared)
+		s.said.also(key, own)
+		s.said.also(key, shared)
 	}
 	return more, nil
 }

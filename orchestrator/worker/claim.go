@@ -65,8 +65,8 @@ func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to Br
 type BranchOf struct{ Epic, Dir, Name string }
 
 // claims takes note of what the ledger knows of the integration branch, and refuses one that has another's work.
-func (l *slotEngine) claims(ctx context.Context, known *attempts.Ledger) error {
-	claim := ClaimOf(known, l.o.Dir)
-	l.claim = &claim
-	return l.trunk.RefuseForeign(ctx, l.origin.Base, claim)
+func (s *slotEngine) claims(ctx context.Context, known *attempts.Ledger) error {
+	claim := ClaimOf(known, s.o.Dir)
+	s.claim = &claim
+	return s.trunk.RefuseForeign(ctx, s.origin.Base, claim)
 }

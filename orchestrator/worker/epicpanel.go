@@ -24,13 +24,13 @@ func (c *checkout) ReviewEpic(ctx context.Context, a engine.Attempt, head string
 }
 
 // Head returns the tip of the integration branch.
-func (l *slotEngine) Head(context.Context) (string, error) { return l.tips.Tip(), nil }
+func (s *slotEngine) Head(context.Context) (string, error) { return s.tips.Tip(), nil }
 
 // ReviewEpic has the panel judge all that has landed, each reviewer in a clean checkout of the tip.
-func (l *slotEngine) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
-	l.agentsEnter()
-	d := &panelSession{c: l.attemptIn("", l.home, a).c, a: a, folder: filesOf(l.o.Dir, a).review, room: l.reviewRoom(head)}
-	return d.reviewEpic(ctx, head, putOff, l.cleanUp)
+func (s *slotEngine) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
+	s.agentsEnter()
+	d := &panelSession{c: s.attemptIn("", s.home, a).c, a: a, folder: filesOf(s.o.Dir, a).review, room: s.reviewRoom(head)}
+	return d.reviewEpic(ctx, head, putOff, s.cleanUp)
 }
 
 // reviewEpic asks the panel about the whole epic, and then has clean put right what its members have changed.

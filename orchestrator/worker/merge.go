@@ -18,12 +18,12 @@ import (
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth
 // running once for. What comes of it is proved before the branch moves. When several are red together, fewer are
 // tried.
-func (l *slotEngine) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
-	step, err := l.joinAgain(ctx, waiting)
+func (s *slotEngine) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
+	step, err := s.joinAgain(ctx, waiting)
 	if err != nil {
 		return engine.Step{}, err
 	}
-	l.step = step
+	s.step = step
 	made := engine.Step{From: step.from, To: step.to}
 	for _, f := range step.findings {
 		made.Results = append(made.Results, f.Result)
@@ -40,37 +40,37 @@ type mergeStep struct {
 	replayed map[string]string // commits of attempts that land as others, by the refs that keep them
 }
 
-func (l *slotEngine) joinAgain(ctx context.Context, waiting []engine.Proved) (step mergeStep, err error) {
+func (s *slotEngine) joinAgain(ctx context.Context, waiting []engine.Proved) (step mergeStep, err error) {
 	for range lostTries { // nothing leads to it yet: a git gc --prune=now can take it away
-		if step, err = l.join(ctx, waiting); !refused(ctx, err) {
+		if step, err = s.join(ctx, waiting); !refused(ctx, err) {
 			break
 		}
 	}
 	if refused(ctx, err) {
-		return l.joinFirst(ctx, waiting[0])
+		return s.joinFirst(ctx, waiting[0])
 	}
 	return step, err
 }
 
-func (l *slotEngine) join(ctx context.Context, waiting []engine.Proved) (mergeStep, error) {
-	if err := l.rules.MendSilently(ctx); err != nil { // they say how a merge comes out
+func (s *slotEngine) join(ctx context.Context, waiting []engine.Proved) (mergeStep, error) {
+	if err := s.rules.MendSilently(ctx); err != nil { // they say how a merge comes out
 		return mergeStep{}, err
 	}
-	tip := l.tips.Tip()
+	tip := s.tips.Tip()
 	size := 1
-	if len(waiting) > 1 && l.slow(waiting) {
+	if len(waiting) > 1 && s.slow(waiting) {
 		size = len(waiting)
 	}
 	for {
 		batch := waiting[:size]
-		step, coupled, err := l.stack(ctx, tip, batch)
+		step, coupled, err := s.stack(ctx, tip, batch)
 		if err != nil || coupled == 0 {
 			return step, err
 		}
-		if err := l.trunk.Pin(ctx, step.to); err != nil {
+		if err := s.trunk.Pin(ctx, step.to); err != nil {
 			return step, err
 		}
-		green, err := l.proveStep(ctx, batch[:coupled], &step)
+		green, err := s.proveStep(ctx, batch[:coupled], &step)
 		if err != nil || green || coupled == 1 {
 			return step, err
 		}
@@ -79,34 +79,34 @@ func (l *slotEngine) join(ctx context.Context, waiting []engine.Proved) (mergeSt
 }
 
 // slow reports whether the checks these tasks need took long when they ran last.
-func (l *slotEngine) slow(waiting []engine.Proved) bool {
+func (s *slotEngine) slow(waiting []engine.Proved) bool {
 	sum := 0.0
 	for _, r := range waiting {
 		for _, run := range r.Result.Receipt.Checks {
 			sum += run.Seconds
 		}
 	}
-	return sum/float64(len(waiting)) > l.slowAfter.Seconds()
+	return sum/float64(len(waiting)) > s.slowAfter.Seconds()
 }
 
 // stack puts the work of a batch on top of the tip, as far as git can. When not even the first one fits, the step
 // says so and goes nowhere.
-func (l *slotEngine) stack(ctx context.Context, tip string, batch []engine.Proved) (step mergeStep, coupled int, err error) {
+func (s *slotEngine) stack(ctx context.Context, tip string, batch []engine.Proved) (step mergeStep, coupled int, err error) {
 	step = mergeStep{from: tip, to: tip, replayed: make(map[string]string), branches: make(map[string]string)}
 	for i, r := range batch {
 		if r.Result.Head == r.Attempt.Base { // nothing has changed, and nothing had to
 			coupled++
 			continue
 		}
-		to, err := l.trunk.Integrate(ctx, step.to, r.Result.Head, integration.MergeInput{
-			Base: r.Attempt.Base, Message: l.message(batch[i : i+1]), Trailers: l.trailers(r.Attempt),
+		to, err := s.trunk.Integrate(ctx, step.to, r.Result.Head, integration.MergeInput{
+			Base: r.Attempt.Base, Message: s.message(batch[i : i+1]), Trailers: s.trailers(r.Attempt),
 		})
 		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 			if i == 0 {
 				f := state{Result: r.Result}
-				l.collided(ctx, r.Attempt, tip, conflict, &f)
+				s.collided(ctx, r.Attempt, tip, conflict, &f)
 				step.findings = []state{f}
-				return step, 0, l.keepBack(ctx, r.Attempt, &step.findings[0])
+				return step, 0, s.keepBack(ctx, r.Attempt, &step.findings[0])
 			}
 			break // with one of this batch: that may not land itself
 		}
@@ -117,25 +117,25 @@ func (l *slotEngine) stack(ctx context.Context, tip string, batch []engine.Prove
 		coupled++
 	}
 	if coupled > 1 && step.to != tip {
-		step.to, err = l.trunk.CloseBatch(ctx, tip, step.to, l.message(batch[:coupled]))
+		step.to, err = s.trunk.CloseBatch(ctx, tip, step.to, s.message(batch[:coupled]))
 	}
 	return step, coupled, err
 }
 
 // proveStep has the checks pass on the step's tree and fills in the findings of a batch. A red step of one goes
 // nowhere; a red step of several is reported and nothing else.
-func (l *slotEngine) proveStep(ctx context.Context, batch []engine.Proved, step *mergeStep) (green bool, err error) {
+func (s *slotEngine) proveStep(ctx context.Context, batch []engine.Proved, step *mergeStep) (green bool, err error) {
 	findings := make([]state, len(batch))
 	for i := range batch {
 		findings[i].Result = batch[i].Result
 	}
-	known, err := l.known(ctx, batch, step)
+	known, err := s.known(ctx, batch, step)
 	if err != nil {
 		return false, err
 	}
 	if !known {
 		for i := range batch {
-			if findings[i], err = l.proveOne(ctx, batch, i, step); err != nil {
+			if findings[i], err = s.proveOne(ctx, batch, i, step); err != nil {
 				return false, err
 			}
 			if findings[i].Outcome == attempts.Success && !undone(batch, i, findings[i].Receipt.Checks) {
@@ -145,32 +145,32 @@ func (l *slotEngine) proveStep(ctx context.Context, batch []engine.Proved, step 
 				return false, nil
 			}
 			step.to, step.findings = step.from, findings
-			return false, l.keepBack(ctx, batch[i].Attempt, &findings[i])
+			return false, s.keepBack(ctx, batch[i].Attempt, &findings[i])
 		}
 	}
 	for i := range findings {
 		findings[i].Landed = step.to
-		step.branches[l.branch(batch[i].Attempt)] = findings[i].Head
-		if l.o.Landing == integration.Rebase && findings[i].Head != batch[i].Attempt.Base { // what the ledger calls the head stays reachable
-			step.replayed[salvageRef(l.o.Epic.ID, batch[i].Attempt)] = findings[i].Head
+		step.branches[s.branch(batch[i].Attempt)] = findings[i].Head
+		if s.o.Landing == integration.Rebase && findings[i].Head != batch[i].Attempt.Base { // what the ledger calls the head stays reachable
+			step.replayed[salvageRef(s.o.Epic.ID, batch[i].Attempt)] = findings[i].Head
 		}
-		l.noteBoth(ctx, batch[i], step, &findings[i])
-		l.noteScope(&batch[i].Attempt.Task, &findings[i])
+		s.noteBoth(ctx, batch[i], step, &findings[i])
+		s.noteScope(&batch[i].Attempt.Task, &findings[i])
 	}
 	step.findings = findings
 	return true, nil
 }
 
 // watched runs checks while nobody's attempt may be under way who would look at what they have done.
-func (l *slotEngine) watched(ctx context.Context, check func() error) error {
-	l.agentsEnter()
-	defer l.agentsLeave()
-	return errors.Join(check(), l.rules.MendSilently(ctx))
+func (s *slotEngine) watched(ctx context.Context, check func() error) error {
+	s.agentsEnter()
+	defer s.agentsLeave()
+	return errors.Join(check(), s.rules.MendSilently(ctx))
 }
 
 // merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.
-func (l *slotEngine) merged(r engine.Proved, first bool) question {
-	ofEpic := l.o.Epic.Checks
+func (s *slotEngine) merged(r engine.Proved, first bool) question {
+	ofEpic := s.o.Epic.Checks
 	if !first {
 		ofEpic = nil
 	}
@@ -178,14 +178,14 @@ func (l *slotEngine) merged(r engine.Proved, first bool) question {
 	for i := range checks {
 		checks[i].occasion = onMerged
 	}
-	return question{a: r.Attempt, p: filesOf(l.o.Dir, r.Attempt), checks: checks}
+	return question{a: r.Attempt, p: filesOf(s.o.Dir, r.Attempt), checks: checks}
 }
 
 // proveMerged runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails
 // now fails for what has landed since.
-func (l *slotEngine) proveMerged(ctx context.Context, q question, step *mergeStep, f *state) error {
+func (s *slotEngine) proveMerged(ctx context.Context, q question, step *mergeStep, f *state) error {
 	q.commit, q.from = step.to, step.from
-	err := l.ask(ctx, q, f, func(check numbered, after checkResult) (bool, error) {
+	err := s.ask(ctx, q, f, func(check numbered, after checkResult) (bool, error) {
 		after.run.Phase = phaseMerged
 		if after.passed() {
 			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
@@ -193,7 +193,7 @@ func (l *slotEngine) proveMerged(ctx context.Context, q question, step *mergeSte
 		}
 		if check.ofEpic {
 			tip := question{a: q.a, p: q.p, commit: step.from}
-			before, err := l.tipSays(ctx, tip, check, f)
+			before, err := s.tipSays(ctx, tip, check, f)
 			if err != nil || f.Outcome != attempts.Success {
 				return false, err
 			}
@@ -208,89 +208,89 @@ func (l *slotEngine) proveMerged(ctx context.Context, q question, step *mergeSte
 		}
 		after.run.Attribution = attempts.BrokenByTask
 		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-		l.failed(check, after, f)
-		l.clashed(ctx, q, step, f)
+		s.failed(check, after, f)
+		s.clashed(ctx, q, step, f)
 		return false, nil
 	})
 	if f.Outcome == attempts.Check { // it could not be set up
-		l.clashed(ctx, q, step, f)
+		s.clashed(ctx, q, step, f)
 	}
 	return err
 }
 
 // clashed fails a work that fits what has landed since as far as git can tell, and no further.
-func (l *slotEngine) clashed(ctx context.Context, q question, step *mergeStep, f *state) {
-	f.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+l.sinceIn(ctx, q.a.Base, step.from)+")")
+func (s *slotEngine) clashed(ctx context.Context, q question, step *mergeStep, f *state) {
+	f.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+s.sinceIn(ctx, q.a.Base, step.from)+")")
 	f.Receipt.Contested = f.Receipt.FilesChanged
 }
 
 // tipSays is what a check of the epic says of the tip without this landing.
-func (l *slotEngine) tipSays(ctx context.Context, q question, check numbered, f *state) (before checkResult, err error) {
+func (s *slotEngine) tipSays(ctx context.Context, q question, check numbered, f *state) (before checkResult, err error) {
 	known := q
-	known.before, known.checks = true, acceptance(nil, l.o.Epic.Checks)
+	known.before, known.checks = true, acceptance(nil, s.o.Epic.Checks)
 	for i := range known.checks {
 		known.checks[i].occasion = onTip
 	}
-	err = l.ask(ctx, known, f, func(one numbered, s checkResult) (bool, error) {
+	err = s.ask(ctx, known, f, func(one numbered, said checkResult) (bool, error) {
 		if one.index == check.index {
-			before = s
+			before = said
 		}
 		return true, nil
 	})
 	if err != nil || f.Outcome != attempts.Success {
 		return before, err
 	}
-	return l.rerun(ctx, q, check, before, f)
+	return s.rerun(ctx, q, check, before, f)
 }
 
 // collided turns a merge conflict into what the next attempt is told.
-func (l *slotEngine) collided(ctx context.Context, a engine.Attempt, tip string, c *integration.ConflictError, f *state) {
-	log := filepath.Join(filesOf(l.o.Dir, a).checks, "merge-landing.log")
-	f.Fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", l.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
+func (s *slotEngine) collided(ctx context.Context, a engine.Attempt, tip string, c *integration.ConflictError, f *state) {
+	log := filepath.Join(filesOf(s.o.Dir, a).checks, "merge-landing.log")
+	f.Fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", s.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
-	run := attempts.CheckRun{Name: "git merge relay/" + l.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
-	if err := errors.Join(l.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
-		rel, _ := filepath.Rel(l.o.Dir, log)
+	run := attempts.CheckRun{Name: "git merge relay/" + s.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
+	if err := errors.Join(s.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
+		rel, _ := filepath.Rel(s.o.Dir, log)
 		run.Log = filepath.ToSlash(rel)
 	}
 	f.Receipt.Checks = append(slices.Clone(f.Receipt.Checks), run)
 }
 
 // keepBack keeps the work of an attempt that was proved and cannot land.
-func (l *slotEngine) keepBack(ctx context.Context, a engine.Attempt, f *state) error {
+func (s *slotEngine) keepBack(ctx context.Context, a engine.Attempt, f *state) error {
 	if f.Outcome == attempts.Stopped || f.Outcome == attempts.Success {
 		return nil
 	}
-	w := l.attemptIn("", l.home, a)
+	w := s.attemptIn("", s.home, a)
 	if err := w.c.keepWork(ctx, a, w.p, f); err != nil {
 		return err
 	}
-	return l.branches.Drop(ctx, l.branch(a), f.Head)
+	return s.branches.Drop(ctx, s.branch(a), f.Head)
 }
 
 // Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed.
-func (l *slotEngine) Advance(ctx context.Context, _ engine.Step) (bool, error) {
-	j := l.step
+func (s *slotEngine) Advance(ctx context.Context, _ engine.Step) (bool, error) {
+	j := s.step
 	settled, cancel := settling(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
-		if _, err := l.attemptIn("", l.home, engine.Attempt{}).c.tree.Salvage(settled, ref, commit); err != nil {
+		if _, err := s.attemptIn("", s.home, engine.Attempt{}).c.tree.Salvage(settled, ref, commit); err != nil {
 			return false, err
 		}
 	}
 	if j.to != j.from {
-		moved, err := l.tips.Step(settled, j.to)
-		if err != nil && l.lost.Add(1) < lostTries && !gitcmd.Has(settled, l.home, j.to) {
+		moved, err := s.tips.Step(settled, j.to)
+		if err != nil && s.lost.Add(1) < lostTries && !gitcmd.Has(settled, s.home, j.to) {
 			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
 		}
 		if err != nil || !moved {
 			return false, err
 		}
-		l.lost.Store(0)
+		s.lost.Store(0)
 	}
-	l.arrived = append(l.arrived, j.arrivals...)
+	s.arrived = append(s.arrived, j.arrivals...)
 	for name, head := range j.branches {
-		if err := l.branches.Drop(settled, name, head); err != nil {
+		if err := s.branches.Drop(settled, name, head); err != nil {
 			return false, err
 		}
 	}

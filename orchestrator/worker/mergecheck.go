@@ -10,12 +10,12 @@ import (
 
 // known reports whether what the checks have said of a task's work holds for the step it lands with: the files are the
 // same, and nothing was excused by a base that is not the tip.
-func (l *slotEngine) known(ctx context.Context, batch []engine.Proved, step *mergeStep) (bool, error) {
+func (s *slotEngine) known(ctx context.Context, batch []engine.Proved, step *mergeStep) (bool, error) {
 	first := batch[0]
 	if len(batch) > 1 || step.from != first.Attempt.Base && excused(first.Result.Receipt.Checks) {
 		return false, nil
 	}
-	moved, err := l.differ(ctx, step.to, first.Result.Head)
+	moved, err := s.differ(ctx, step.to, first.Result.Head)
 	return !moved, err
 }
 
@@ -26,11 +26,11 @@ func excused(runs []attempts.CheckRun) bool {
 
 // proveOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is asked once more: a
 // flake costs less than an agent that does it all again.
-func (l *slotEngine) proveOne(ctx context.Context, batch []engine.Proved, i int, step *mergeStep) (f state, err error) {
+func (s *slotEngine) proveOne(ctx context.Context, batch []engine.Proved, i int, step *mergeStep) (f state, err error) {
 	prove := func() error {
 		f = state{Result: batch[i].Result}
 		f.Receipt.Checks, f.Notes = slices.Clone(f.Receipt.Checks), slices.Clone(f.Notes)
-		return l.watched(ctx, func() error { return l.proveMerged(ctx, l.merged(batch[i], i == 0), step, &f) })
+		return s.watched(ctx, func() error { return s.proveMerged(ctx, s.merged(batch[i], i == 0), step, &f) })
 	}
 	if err := prove(); err != nil || len(batch) > 1 || f.Outcome != attempts.Conflict {
 		return f, err

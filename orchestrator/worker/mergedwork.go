@@ -12,18 +12,18 @@ import (
 )
 
 // message is that of the commit that lands a batch.
-func (l *slotEngine) message(batch []engine.Proved) string {
+func (s *slotEngine) message(batch []engine.Proved) string {
 	var subjects, ids, trailers []string
 	for _, r := range batch {
 		ids = append(ids, r.Attempt.Task.ID)
 		subjects = append(subjects, r.Attempt.Task.ID+": "+attempts.Clean(r.Attempt.Task.Title, 200))
-		trailers = append(trailers, l.about(r.Attempt)...)
+		trailers = append(trailers, s.about(r.Attempt)...)
 	}
 	text := subjects[0]
 	if len(batch) > 1 {
 		text = "Land " + strings.Join(ids, ", ") + "\n\n" + strings.Join(subjects, "\n")
 	}
-	return text + "\n\n" + strings.Join(trailers, "\n") + "\n" + runTrailer + l.o.Run + "\n"
+	return text + "\n\n" + strings.Join(trailers, "\n") + "\n" + runTrailer + s.o.Run + "\n"
 }
 
 const (
@@ -32,22 +32,22 @@ const (
 )
 
 // differ reports whether two commits have different files.
-func (l *slotEngine) differ(ctx context.Context, one, two string) (bool, error) {
+func (s *slotEngine) differ(ctx context.Context, one, two string) (bool, error) {
 	if one == two {
 		return false, nil
 	}
-	treeOne, err := l.home.Tree(ctx, one)
+	treeOne, err := s.home.Tree(ctx, one)
 	if err != nil {
 		return false, err
 	}
-	treeTwo, err := l.home.Tree(ctx, two)
+	treeTwo, err := s.home.Tree(ctx, two)
 	return treeOne != treeTwo, err
 }
 
 // landed names the tasks that have landed between two commits, the last one first: those that have changed one of some
 // paths, or all.
-func (l *slotEngine) landed(ctx context.Context, from, to string, paths ...string) ([]string, error) {
-	out, err := l.home.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
+func (s *slotEngine) landed(ctx context.Context, from, to string, paths ...string) ([]string, error) {
+	out, err := s.home.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
 		"-c", "trailer.separators=:", "log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
 	}, paths...)})
 	return slices.Compact(strings.Fields(string(out))), err
@@ -55,10 +55,10 @@ func (l *slotEngine) landed(ctx context.Context, from, to string, paths ...strin
 
 // since names the tasks that have landed between two commits: as far as that is known, those that have changed one of
 // some paths.
-func (l *slotEngine) since(ctx context.Context, from, to string, paths ...string) string {
-	tasks, err := l.landed(ctx, from, to, paths...)
+func (s *slotEngine) since(ctx context.Context, from, to string, paths ...string) string {
+	tasks, err := s.landed(ctx, from, to, paths...)
 	if len(paths) > 0 && (err != nil || len(tasks) == 0) {
-		return l.since(ctx, from, to)
+		return s.since(ctx, from, to)
 	}
 	if err != nil || len(tasks) == 0 {
 		return "the integration branch"
@@ -67,9 +67,9 @@ func (l *slotEngine) since(ctx context.Context, from, to string, paths ...string
 }
 
 // sinceIn is since with the files that those tasks have changed.
-func (l *slotEngine) sinceIn(ctx context.Context, from, to string) string {
-	message := l.since(ctx, from, to)
-	paths := l.changedSince(ctx, from, to)
+func (s *slotEngine) sinceIn(ctx context.Context, from, to string) string {
+	message := s.since(ctx, from, to)
+	paths := s.changedSince(ctx, from, to)
 	if len(paths) == 0 {
 		return message
 	}

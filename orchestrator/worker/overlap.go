@@ -31,10 +31,10 @@ func (s *shared) add(file, task string) {
 
 // noteBoth tells of files that this task and those landed since it began, or with it, have both changed, and which one of
 // them does not declare: that is why they were not kept apart.
-func (l *slotEngine) noteBoth(ctx context.Context, r engine.Proved, step *mergeStep, f *state) {
-	l.noteSteering(f.Receipt.FilesChanged)
+func (s *slotEngine) noteBoth(ctx context.Context, r engine.Proved, step *mergeStep, f *state) {
+	s.noteSteering(f.Receipt.FilesChanged)
 	mine := arrival{step.from, &r.Attempt.Task, f.Receipt.FilesChanged}
-	since := append(l.arrivedSince(r.Attempt.Base, step.from), step.arrivals...)
+	since := append(s.arrivedSince(r.Attempt.Base, step.from), step.arrivals...)
 	step.arrivals = append(step.arrivals, mine)
 	var byMe, byThem, byNone shared
 	for _, other := range since {
@@ -52,7 +52,7 @@ func (l *slotEngine) noteBoth(ctx context.Context, r engine.Proved, step *mergeS
 			}
 		}
 	}
-	for _, p := range l.changedSince(ctx, r.Attempt.Base, step.from) { // by an earlier run too, or by a person
+	for _, p := range s.changedSince(ctx, r.Attempt.Base, step.from) { // by an earlier run too, or by a person
 		if slices.Contains(mine.files, p) && !declared(mine.task, p) && !slices.Contains(byNone.files, p) {
 			byMe.add(p, "")
 		}
@@ -106,20 +106,20 @@ func (s shared) foreign() string {
 }
 
 // arrivedSince lists what has landed in this run since the branch was at a commit.
-func (l *slotEngine) arrivedSince(base, tip string) []arrival {
+func (s *slotEngine) arrivedSince(base, tip string) []arrival {
 	if base == tip {
 		return nil
 	}
-	at := slices.IndexFunc(l.arrived, func(a arrival) bool { return a.from == base })
-	return slices.Clone(l.arrived[max(at, 0):])
+	at := slices.IndexFunc(s.arrived, func(a arrival) bool { return a.from == base })
+	return slices.Clone(s.arrived[max(at, 0):])
 }
 
 // changedSince lists the files that differ since the branch was at a commit; none when they are too many to be told.
-func (l *slotEngine) changedSince(ctx context.Context, base, tip string) []string {
+func (s *slotEngine) changedSince(ctx context.Context, base, tip string) []string {
 	if base == tip {
 		return nil
 	}
-	names, err := l.home.Names(ctx, base, tip)
+	names, err := s.home.Names(ctx, base, tip)
 	if err != nil {
 		return nil
 	}

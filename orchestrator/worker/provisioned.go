@@ -27,17 +27,17 @@ type provisioned struct {
 }
 
 // furniture finds it, once: to look through a large checkout for each worktree takes longer than most checks.
-func (l *slotEngine) furniture(ctx context.Context) (*provisioned, error) {
-	l.finding.Lock()
-	defer l.finding.Unlock()
-	if l.found != nil {
-		return l.found, nil
+func (s *slotEngine) furniture(ctx context.Context) (*provisioned, error) {
+	s.finding.Lock()
+	defer s.finding.Unlock()
+	if s.found != nil {
+		return s.found, nil
 	}
 	found := provisioned{tracked: make(map[string]bool)}
 	var err, linking error
-	found.copy, err = l.match(l.o.Worktree.Copy)
-	found.link, linking = l.match(l.o.Worktree.Link)
-	out, listing := l.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
+	found.copy, err = s.match(s.o.Worktree.Copy)
+	found.link, linking = s.match(s.o.Worktree.Link)
+	out, listing := s.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
 	if err := errors.Join(err, linking, listing); err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func (l *slotEngine) furniture(ctx context.Context) (*provisioned, error) {
 	}
 	found.copy = slices.DeleteFunc(found.copy, func(name string) bool { return isBelow(name, copied) }) // comes with its folder
 	found.link = slices.DeleteFunc(found.link, func(name string) bool { return found.tracked[name] })
-	l.found = &found
-	return l.found, nil
+	s.found = &found
+	return s.found, nil
 }
 
 func setOf(names []string) map[string]bool {
@@ -72,19 +72,19 @@ func isBelow(name string, folders map[string]bool) bool {
 }
 
 // match lists what globs name in the user's checkout. A plain name is itself, also when it comes to be there later.
-func (l *slotEngine) match(globs []string) ([]string, error) {
-	root, _ := os.DirFS(l.home.Root()).(fs.StatFS)
+func (s *slotEngine) match(globs []string) ([]string, error) {
+	root, _ := os.DirFS(s.home.Root()).(fs.StatFS)
 	var names []string
 	for _, glob := range globs {
 		glob = path.Clean(glob)
 		found := []string{glob}
 		if strings.ContainsAny(glob, `*?[{\`) {
 			var err error
-			if found, err = doublestar.Glob(usersOwn{root, l.relays}, glob, doublestar.WithNoFollow()); err != nil {
+			if found, err = doublestar.Glob(usersOwn{root, s.relays}, glob, doublestar.WithNoFollow()); err != nil {
 				return nil, fmt.Errorf("%s: %w", glob, err)
 			}
 		}
-		names = append(names, slices.DeleteFunc(found, func(name string) bool { return l.relays(name) || !fs.ValidPath(name) })...)
+		names = append(names, slices.DeleteFunc(found, func(name string) bool { return s.relays(name) || !fs.ValidPath(name) })...)
 	}
 	return names, nil
 }
@@ -102,14 +102,14 @@ func (u usersOwn) ReadDir(folder string) ([]fs.DirEntry, error) {
 }
 
 // furnished reports whether a path is, or is below, something of the user's checkout that worktrees are furnished with.
-func (l *slotEngine) furnished(name string) bool {
-	if l.found != nil && l.found.tracked[name] {
+func (s *slotEngine) furnished(name string) bool {
+	if s.found != nil && s.found.tracked[name] {
 		return false
 	}
 	for at := name; at != "."; at = path.Dir(at) {
-		for _, glob := range slices.Concat(l.o.Worktree.Copy, l.o.Worktree.Link) {
+		for _, glob := range slices.Concat(s.o.Worktree.Copy, s.o.Worktree.Link) {
 			if ok, err := doublestar.Match(path.Clean(glob), at); err == nil && ok {
-				_, err := os.Lstat(filepath.Join(l.home.Root(), filepath.FromSlash(name)))
+				_, err := os.Lstat(filepath.Join(s.home.Root(), filepath.FromSlash(name)))
 				return err == nil
 			}
 		}
@@ -136,17 +136,17 @@ const excludesName = "excludes"
 
 // ignoreFurnished has agents' git ignore what worktrees are furnished with, and what the user has it ignore everywhere: an
 // agent that adds all there is would commit an .env, or a link that the .gitignore has as a folder.
-func (l *slotEngine) ignoreFurnished(ctx context.Context) error {
-	w := l.o.Worktree
+func (s *slotEngine) ignoreFurnished(ctx context.Context) error {
+	w := s.o.Worktree
 	if len(w.Copy)+len(w.Link) == 0 {
 		return nil
 	}
 	var list bytes.Buffer
-	if users, err := os.ReadFile(l.usersExcludes(ctx)); err == nil {
+	if users, err := os.ReadFile(s.usersExcludes(ctx)); err == nil {
 		list.Write(users)
 		list.WriteByte('\n')
 	}
-	found, err := l.furniture(ctx)
+	found, err := s.furniture(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,18 +155,18 @@ func (l *slotEngine) ignoreFurnished(ctx context.Context) error {
 			list.WriteString("/" + pattern(name) + "\n")
 		}
 	}
-	l.excludes = filepath.Join(l.o.Dir, "runs", l.o.Run, excludesName)
-	return os.WriteFile(l.excludes, list.Bytes(), 0o600)
+	s.excludes = filepath.Join(s.o.Dir, "runs", s.o.Run, excludesName)
+	return os.WriteFile(s.excludes, list.Bytes(), 0o600)
 }
 
 // usersExcludes is the file of patterns that the user's git ignores in every repository (gitignore(5)).
-func (l *slotEngine) usersExcludes(ctx context.Context) string {
-	out, err := l.home.Run(ctx, reanchor.Call{Args: []string{"config", "--type=path", "--get", "core.excludesFile"}})
+func (s *slotEngine) usersExcludes(ctx context.Context) string {
+	out, err := s.home.Run(ctx, reanchor.Call{Args: []string{"config", "--type=path", "--get", "core.excludesFile"}})
 	if err == nil {
 		return strings.TrimSuffix(string(out), "\n")
 	}
 	home := ""
-	for _, variable := range l.o.Env {
+	for _, variable := range s.o.Env {
 		switch name, value, _ := strings.Cut(variable, "="); {
 		case name == "XDG_CONFIG_HOME" && value != "":
 			return filepath.Join(value, "git", "ignore")

@@ -130,31 +130,31 @@ func (w *slotAttempt) tampered(check numbered, base, after checkResult, f *state
 // rerun asks a check of the epic once more what it says of the commit a work is put on, when it fails on the work. One
 // failure there may be a flake, and would excuse whatever breaks it for the rest of the night; and what has passed there
 // hours ago may fail by now, for a service that is gone: then nothing is known of the work.
-func (l *slotEngine) rerun(ctx context.Context, q question, check numbered, before checkResult, f *state) (checkResult, error) {
+func (s *slotEngine) rerun(ctx context.Context, q question, check numbered, before checkResult, f *state) (checkResult, error) {
 	if before.twice || !before.red() && !before.passed() {
 		return before, nil
 	}
-	tree, err := l.home.Tree(ctx, q.commit)
+	tree, err := s.home.Tree(ctx, q.commit)
 	if err != nil {
 		return before, err
 	}
-	q.anew, q.checks = true, acceptance(nil, l.o.Epic.Checks)
-	key := q.key(l.workspace, tree, "")
+	q.anew, q.checks = true, acceptance(nil, s.o.Epic.Checks)
+	key := q.key(s.workspace, tree, "")
 	q.checks = q.checks[:check.index+1]
 	for i := range q.checks {
 		q.checks[i].occasion = onAgain
 	}
 	passed := before.passed()
-	err = l.ask(ctx, q, f, func(one numbered, s checkResult) (bool, error) {
+	err = s.ask(ctx, q, f, func(one numbered, again checkResult) (bool, error) {
 		if one.index == check.index {
-			before = s
-			before.twice = s.red() && !passed
-			l.said.correct(key, check.index, s)
+			before = again
+			before.twice = again.red() && !passed
+			s.said.correct(key, check.index, again)
 		}
 		return true, nil
 	})
 	if err == nil && f.Outcome == attempts.Success && passed && !before.passed() {
-		f.Fail(attempts.Environment, attempts.TestFailure, l.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too, where it has passed before: nothing is known of the work")
+		f.Fail(attempts.Environment, attempts.TestFailure, s.why(check, before)+" on "+q.commit[:min(12, len(q.commit))]+" too, where it has passed before: nothing is known of the work")
 	}
 	return before, err
 }

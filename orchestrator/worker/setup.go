@@ -21,31 +21,31 @@ import (
 
 // provision makes a fresh worktree ready for work: with the untracked files of the user's checkout that are configured, and
 // with the set-up commands. When one of these does not succeed, no agent can be blamed for what would follow.
-func (l *slotEngine) provision(ctx context.Context, t trial, ofEpic bool, f *state) error {
-	w := l.o.Worktree
+func (s *slotEngine) provision(ctx context.Context, t trial, ofEpic bool, f *state) error {
+	w := s.o.Worktree
 	if len(w.Copy)+len(w.Link) > 0 {
-		if err := l.furnish(ctx, t.dir, f); err != nil || f.Outcome != attempts.Success {
+		if err := s.furnish(ctx, t.dir, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
 	}
 	if len(w.Setup) == 0 {
 		return nil
 	}
-	return l.user.Adopt(func() error { return l.setUp(ctx, t, ofEpic, f) })
+	return s.user.Adopt(func() error { return s.setUp(ctx, t, ofEpic, f) })
 }
 
 // setUp runs the set-up commands in a fresh worktree.
-func (l *slotEngine) setUp(ctx context.Context, t trial, ofEpic bool, f *state) error {
-	w := l.o.Worktree
+func (s *slotEngine) setUp(ctx context.Context, t trial, ofEpic bool, f *state) error {
+	w := s.o.Worktree
 	for i, command := range w.Setup {
 		log := filepath.Join(t.p.checks, fmt.Sprintf("%d-setup.log", i+1))
 		if err := t.makeRoom(log); err != nil {
 			return err
 		}
-		l.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
-		report, err := shell.Run(ctx, l.o.Supervisor, shell.Request{
-			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: l.commandEnv(t.a, ofEpic),
-			Wall: w.SetupWall, StopGrace: l.o.Limits.StopGrace, Cap: l.o.Limits.OutputCap,
+		s.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
+		report, err := shell.Run(ctx, s.o.Supervisor, shell.Request{
+			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: s.commandEnv(t.a, ofEpic),
+			Wall: w.SetupWall, StopGrace: s.o.Limits.StopGrace, Cap: s.o.Limits.OutputCap,
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -55,7 +55,7 @@ func (l *slotEngine) setUp(ctx context.Context, t trial, ofEpic bool, f *state) 
 			return err
 		case unseen(report) || report.TimedOut || report.Exit.Code != 0:
 			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
-			rel, _ := filepath.Rel(l.o.Dir, log)
+			rel, _ := filepath.Rel(s.o.Dir, log)
 			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: phaseBaseline})
 			return nil
 		}
@@ -84,8 +84,8 @@ func tooMuch(printed bool, wall time.Duration) string {
 
 // furnish copies and links untracked files of the user's checkout. What is tracked in the worktree stays as it is. What
 // cannot be put there fails the finding.
-func (l *slotEngine) furnish(ctx context.Context, dir string, f *state) error {
-	found, err := l.furniture(ctx)
+func (s *slotEngine) furnish(ctx context.Context, dir string, f *state) error {
+	found, err := s.furniture(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (l *slotEngine) furnish(ctx context.Context, dir string, f *state) error {
 		key   string
 		names []string
 		place func(to *os.Root, name string) error
-	}{{"copy", found.copy, l.copyIn}, {"link", found.link, l.linkIn}} {
+	}{{"copy", found.copy, s.copyIn}, {"link", found.link, s.linkIn}} {
 		for _, name := range list.names {
 			err := list.place(to, name)
 			if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
@@ -114,9 +114,9 @@ func (l *slotEngine) furnish(ctx context.Context, dir string, f *state) error {
 }
 
 // relays reports whether a path is git's or relay's own.
-func (l *slotEngine) relays(name string) bool {
-	for _, folder := range []string{filepath.Join(l.home.Root(), ".git"), l.o.Dir, l.o.Worktree.Dir} {
-		own, err := filepath.Rel(l.home.Root(), folder)
+func (s *slotEngine) relays(name string) bool {
+	for _, folder := range []string{filepath.Join(s.home.Root(), ".git"), s.o.Dir, s.o.Worktree.Dir} {
+		own, err := filepath.Rel(s.home.Root(), folder)
 		own = filepath.ToSlash(own)
 		if err == nil && (name == own || strings.HasPrefix(name, own+"/")) {
 			return true
@@ -125,33 +125,33 @@ func (l *slotEngine) relays(name string) bool {
 	return name == "."
 }
 
-func (l *slotEngine) linkIn(to *os.Root, name string) error {
+func (s *slotEngine) linkIn(to *os.Root, name string) error {
 	if _, err := to.Lstat(filepath.FromSlash(name)); err == nil {
 		return nil
 	}
-	if _, err := os.Lstat(filepath.Join(l.home.Root(), filepath.FromSlash(name))); err != nil {
+	if _, err := os.Lstat(filepath.Join(s.home.Root(), filepath.FromSlash(name))); err != nil {
 		return gone(err)
 	}
 	if err := to.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
 		return err
 	}
-	return to.Symlink(filepath.Join(l.home.Root(), filepath.FromSlash(name)), filepath.FromSlash(name))
+	return to.Symlink(filepath.Join(s.home.Root(), filepath.FromSlash(name)), filepath.FromSlash(name))
 }
 
-func (l *slotEngine) copyIn(to *os.Root, name string) error {
-	from := l.home.Root()
+func (s *slotEngine) copyIn(to *os.Root, name string) error {
+	from := s.home.Root()
 	return filepath.WalkDir(filepath.Join(from, filepath.FromSlash(name)), func(full string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, full)
 		if err = errors.Join(gone(err), relErr); err != nil || d == nil {
 			return err
 		}
 		if d.IsDir() {
-			if l.relays(filepath.ToSlash(rel)) {
+			if s.relays(filepath.ToSlash(rel)) {
 				return filepath.SkipDir
 			}
 			return to.MkdirAll(rel, 0o755)
 		}
-		if l.found.tracked[filepath.ToSlash(rel)] {
+		if s.found.tracked[filepath.ToSlash(rel)] {
 			return nil
 		}
 		if _, err := to.Lstat(rel); err == nil {

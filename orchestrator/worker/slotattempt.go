@@ -33,17 +33,17 @@ type slotAttempt struct {
 }
 
 // attemptIn makes a worktree a place to work in.
-func (l *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
-	c := &checkout{workspace: l.workspace, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + l.branch(a)}}
+func (s *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
+	c := &checkout{workspace: s.workspace, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(a)}}
 	if name != "" {
-		c.tree.Home = l.home
+		c.tree.Home = s.home
 		c.tree.Bring = func(ctx context.Context, commit, ref string) error {
-			return l.pool.Fetch(ctx, repo, commit, a.Base, ref)
+			return s.pool.Fetch(ctx, repo, commit, a.Base, ref)
 		}
 	}
-	c.facts = reanchor.NewCached(repo, RecentCommits, 0, l.now)
-	c.ceiling, c.alone = filepath.Dir(repo.Root()), l.alone
-	return &slotAttempt{slotEngine: l, a: a, p: filesOf(l.o.Dir, a), name: name, c: c}
+	c.facts = reanchor.NewCached(repo, RecentCommits, 0, s.now)
+	c.ceiling, c.alone = filepath.Dir(repo.Root()), s.alone
+	return &slotAttempt{slotEngine: s, a: a, p: filesOf(s.o.Dir, a), name: name, c: c}
 }
 
 // carry runs the agent and holds what it made against the evidence.
@@ -272,10 +272,10 @@ func (w *slotAttempt) desk(f *state) *panelSession {
 }
 
 // reviewRoom gives each reviewer a clean checkout of a commit.
-func (l *slotEngine) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
+func (s *slotEngine) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
 	return func(ctx context.Context) (*reanchor.Git, func(), error) {
-		name, _ := l.slots.take(reviewSlot)
-		repo, err := l.pool.Acquire(ctx, name, head, "")
-		return repo, func() { l.slots.release(name) }, err
+		name, _ := s.slots.take(reviewSlot)
+		repo, err := s.pool.Acquire(ctx, name, head, "")
+		return repo, func() { s.slots.release(name) }, err
 	}
 }

@@ -97,13 +97,13 @@ func (g *workspace) noteSteering(files []string) {
 }
 
 // compareSteering looks whether earlier runs have landed such a change that the user's branch lacks.
-func (l *slotEngine) compareSteering(ctx context.Context) error {
-	tip := l.tips.Tip()
-	if tip == "" || tip == l.trusted {
+func (s *slotEngine) compareSteering(ctx context.Context) error {
+	tip := s.tips.Tip()
+	if tip == "" || tip == s.trusted {
 		return nil
 	}
-	return l.home.EachName(ctx, l.trusted, tip, func(n reanchor.Change) error {
-		l.noteSteering([]string{n.Path, n.From})
+	return s.home.EachName(ctx, s.trusted, tip, func(n reanchor.Change) error {
+		s.noteSteering([]string{n.Path, n.From})
 		return nil
 	})
 }

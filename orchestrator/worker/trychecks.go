@@ -80,19 +80,19 @@ func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
 }
 
 // try runs lists of checks on a commit, as many at a time as a run has jobs.
-func (l *slotEngine) try(ctx context.Context, base string, lists []triedList) (tried Tried, err error) {
+func (s *slotEngine) try(ctx context.Context, base string, lists []triedList) (tried Tried, err error) {
 	results := make([][]TriedCheck, len(lists))
 	var mu sync.Mutex
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, l.o.Jobs))
+	group.SetLimit(max(1, s.o.Jobs))
 	for i, list := range lists {
 		group.Go(func() error {
 			f := state{Result: engine.Result{Outcome: attempts.Success}}
 			list.a.Base = base
-			b := bench{l: l, q: question{a: list.a, p: filesOf(l.o.Dir, list.a), commit: base, checks: list.checks}}
+			b := bench{l: s, q: question{a: list.a, p: filesOf(s.o.Dir, list.a), commit: base, checks: list.checks}}
 			defer b.leave()
-			_, _, err := b.run(working, &f, func(check numbered, s checkResult) (bool, error) {
-				results[i] = append(results[i], l.triedCheck(working, list, check, s, base))
+			_, _, err := b.run(working, &f, func(check numbered, said checkResult) (bool, error) {
+				results[i] = append(results[i], s.triedCheck(working, list, check, said, base))
 				return true, nil
 			})
 			mu.Lock()
@@ -146,8 +146,8 @@ func (g *workspace) triedCheck(ctx context.Context, list triedList, check number
 }
 
 // leaveBenches removes the checkouts that checks were run in.
-func (l *slotEngine) leaveBenches(ctx context.Context) error {
+func (s *slotEngine) leaveBenches(ctx context.Context) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	return l.slots.removeAll(ctx)
+	return s.slots.removeAll(ctx)
 }

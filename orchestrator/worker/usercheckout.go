@@ -44,41 +44,41 @@ type checkoutChange struct {
 const snapshotWall = 2 * time.Minute
 
 // watchCheckout takes note of how the user's checkout stands. Without a copy the run goes on, and says so.
-func (l *slotEngine) watchCheckout(ctx context.Context) {
+func (s *slotEngine) watchCheckout(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, snapshotWall)
 	defer cancel()
 	u := &userCheckout{known: make(map[string]bool)}
-	s, err := userfiles.TakeSnapshot(ctx, l.home, "refs/relay-checkout/"+l.o.Epic.ID+"/"+l.o.Run, filepath.Join(l.o.Dir, "user-index"))
+	snapshot, err := userfiles.TakeSnapshot(ctx, s.home, "refs/relay-checkout/"+s.o.Epic.ID+"/"+s.o.Run, filepath.Join(s.o.Dir, "user-index"))
 	if err != nil {
-		l.stay = append(l.stay, "relay has no copy of what was not committed in your checkout: "+err.Error())
+		s.stay = append(s.stay, "relay has no copy of what was not committed in your checkout: "+err.Error())
 		return
 	}
-	if len(s.Large) > 0 {
-		l.stay = append(l.stay, "relay has no copy of "+text.Listed(s.Large)+", for the size; what else was not committed in your checkout it has")
+	if len(snapshot.Large) > 0 {
+		s.stay = append(s.stay, "relay has no copy of "+text.Listed(snapshot.Large)+", for the size; what else was not committed in your checkout it has")
 	}
-	u.snapshot, u.branch, u.head, u.looked = s, s.Branch, s.Head, l.now()
-	u.refs.Dir = l.home.CommonDir()
+	u.snapshot, u.branch, u.head, u.looked = snapshot, snapshot.Branch, snapshot.Head, s.now()
+	u.refs.Dir = s.home.CommonDir()
 	u.was, _ = u.refs.Read() // what cannot be read is not looked at
-	l.userTree = u
+	s.userTree = u
 }
 
 // lookRarely is how much rarer than it takes relay looks at all files of the user's checkout, unless it has a reason.
 const lookRarely = 20
 
 // lookAtCheckout finds out what has changed since it was last asked, and returns how many changes there had been before.
-func (l *slotEngine) lookAtCheckout(ctx context.Context, u *userCheckout, thorough bool) (before int, err error) {
+func (s *slotEngine) lookAtCheckout(ctx context.Context, u *userCheckout, thorough bool) (before int, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	before = len(u.changes)
-	if err := errors.Join(l.lookAtHead(ctx, u), l.lookAtRefs(ctx, u)); err != nil {
+	if err := errors.Join(s.lookAtHead(ctx, u), s.lookAtRefs(ctx, u)); err != nil {
 		return before, err
 	}
-	began := l.now()
+	began := s.now()
 	if age := began.Sub(u.looked); !thorough && len(u.changes) == before && age >= 0 && age < lookRarely*u.took {
 		return before, nil
 	}
 	paths, err := u.snapshot.Changed(ctx)
-	u.looked, u.took = began, l.now().Sub(began)
+	u.looked, u.took = began, s.now().Sub(began)
 	paths = slices.DeleteFunc(paths, func(p string) bool {
 		return u.known[p] || u.head != u.snapshot.Head && !slices.Contains(u.snapshot.Uncommitted, p) // another commit has other files
 	})
@@ -100,12 +100,12 @@ func (l *slotEngine) lookAtCheckout(ctx context.Context, u *userCheckout, thorou
 // mostListed is how many files a command names that brings them back.
 const mostListed = 20
 
-func (l *slotEngine) lookAtHead(ctx context.Context, u *userCheckout) error {
-	branch, err := l.home.Branch(ctx)
+func (s *slotEngine) lookAtHead(ctx context.Context, u *userCheckout) error {
+	branch, err := s.home.Branch(ctx)
 	if err != nil {
 		return err
 	}
-	head, err := l.home.Head(ctx)
+	head, err := s.home.Head(ctx)
 	if err != nil || branch == u.branch && head == u.head {
 		return err
 	}
@@ -120,7 +120,7 @@ func (l *slotEngine) lookAtHead(ctx context.Context, u *userCheckout) error {
 	case u.head == "":
 		change.quiet = true // its first commit
 	default:
-		forward, err := l.trunk.Contains(ctx, head, u.head)
+		forward, err := s.trunk.Contains(ctx, head, u.head)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (l *slotEngine) lookAtHead(ctx context.Context, u *userCheckout) error {
 }
 
 // lookAtRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
-func (l *slotEngine) lookAtRefs(ctx context.Context, u *userCheckout) error {
+func (s *slotEngine) lookAtRefs(ctx context.Context, u *userCheckout) error {
 	now, err := u.refs.Read()
 	if err != nil || u.was == nil || maps.Equal(now, u.was) {
 		return err
@@ -147,7 +147,7 @@ func (l *slotEngine) lookAtRefs(ctx context.Context, u *userCheckout) error {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/")
 		text := short + " in your repository is gone"
 		if to != "" {
-			if forward, err := l.trunk.Contains(ctx, to, from); err != nil || forward {
+			if forward, err := s.trunk.Contains(ctx, to, from); err != nil || forward {
 				continue // it went on, or it is no commit
 			}
 			text = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)
@@ -235,9 +235,9 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gitCommand, f *sta
 }
 
 // closeCheckout removes the copy of the user's checkout unless something that can be brought back from it was told.
-func (l *slotEngine) closeCheckout(ctx context.Context) error {
-	if l.userTree == nil {
+func (s *slotEngine) closeCheckout(ctx context.Context) error {
+	if s.userTree == nil {
 		return nil
 	}
-	return l.userTree.snapshot.Forget(ctx, l.userTree.told)
+	return s.userTree.snapshot.Forget(ctx, s.userTree.told)
 }

@@ -28,11 +28,11 @@ func (g *workspace) watchTools() {
 }
 
 // watchLinks holds the programs behind what worktrees link to.
-func (l *slotEngine) watchLinks() {
-	for _, name := range l.linked() {
-		path := filepath.Join(l.home.Root(), filepath.FromSlash(name))
+func (s *slotEngine) watchLinks() {
+	for _, name := range s.linked() {
+		path := filepath.Join(s.home.Root(), filepath.FromSlash(name))
 		if _, err := os.Stat(path); err == nil {
-			l.user.Links = append(l.user.Links, path)
+			s.user.Links = append(s.user.Links, path)
 		}
 	}
 }
@@ -56,9 +56,9 @@ func (c *checkout) mendTools(f *state) {
 }
 
 // linked are the names of what worktrees link to.
-func (l *slotEngine) linked() []string {
-	if l.found == nil {
+func (s *slotEngine) linked() []string {
+	if s.found == nil {
 		return nil
 	}
-	return l.found.link
+	return s.found.link
 }
