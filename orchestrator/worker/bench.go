@@ -169,7 +169,7 @@ func (b *bench) enter(ctx context.Context, f *state) error {
 	}
 	b.t = trial{b.l.workspace, b.q.a, b.q.p, repo.Root()}
 	known := len(f.Receipt.Checks)
-	if err := b.l.provision(ctx, b.t, b.q.ofEpic(), f); err != nil || f.Outcome != attempts.Environment || b.q.from == "" {
+	if err := b.t.provision(ctx, b.l.files, b.q.ofEpic(), f); err != nil || f.Outcome != attempts.Environment || b.q.from == "" {
 		return err
 	}
 	return b.blame(ctx, f, f.Receipt.Checks[known:])

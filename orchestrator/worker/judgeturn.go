@@ -54,7 +54,7 @@ func (w *slotAttempt) judgeOnce(ctx context.Context, f *state) error {
 	if err != nil {
 		return err
 	}
-	w.refuseFurnished(names, f)
+	w.refuseProvisioned(names, f)
 	w.before.noteWritten(f)
 	if err := errors.Join(w.c.verifyDiff(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err

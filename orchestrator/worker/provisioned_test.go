@@ -2,7 +2,6 @@ package worker
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"relay/attempts"
@@ -10,7 +9,7 @@ import (
 
 // Files of the user's that nobody has committed do not land, whatever an agent adds: its git does not see them, and work
 // that has them all the same is refused.
-func TestFurnishedFilesDoNotLand(t *testing.T) {
+func TestProvisionedFilesDoNotLand(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, why string }{
 		"all there is":     {"echo x > x; git add -A; git commit -qm x; git status --porcelain --untracked-files=all | grep . && exit 9 || true", ""},
@@ -40,17 +39,5 @@ func TestFurnishedFilesDoNotLand(t *testing.T) {
 				t.Errorf("%s: %q, want %q", f.Outcome, got, c.why)
 			}
 		})
-	}
-}
-
-// Without a setting git has a place for what is ignored everywhere.
-func TestUsersExcludes(t *testing.T) {
-	t.Parallel()
-	y := newYardLab(t)
-	for env, want := range map[string]string{"HOME=/h": "/h/.config/git/ignore", "XDG_CONFIG_HOME=/x HOME=/h": "/x/git/ignore", "HOME=/h XDG_CONFIG_HOME=": "/h/.config/git/ignore", "": ""} {
-		y.l.o.Env = strings.Fields(env)
-		if got := y.l.usersExcludes(t.Context()); got != want {
-			t.Errorf("%s: got %q, want %q", env, got, want)
-		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Worktrees get what is configured, checks see it too, and none of it is committed.
-func TestEquip(t *testing.T) {
+func TestProvisioning(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.Write(".env", "key\n")
@@ -34,7 +34,7 @@ func TestEquip(t *testing.T) {
 }
 
 // A link that is committed does not lead what is copied out of the worktree.
-func TestEquipStaysInside(t *testing.T) {
+func TestProvisioningStaysInside(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	outside := t.TempDir()
@@ -56,7 +56,7 @@ func TestEquipStaysInside(t *testing.T) {
 
 // What a work removes stays away though the user's checkout has it, what the user has removed meanwhile is no error, and
 // neither .git nor relay's own folders are looked through.
-func TestEquipGivesWhatIsUntracked(t *testing.T) {
+func TestProvisioningGivesWhatIsUntracked(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "true")
 	for _, name := range []string{"conf/old.yml", "conf/link.yml"} {
@@ -66,7 +66,7 @@ func TestEquipGivesWhatIsUntracked(t *testing.T) {
 	o := l.yardOptions()
 	o.Worktree.Copy, o.Worktree.Link, o.Worktree.Dir = []string{"conf/**", "**/.env", "gone/a", "later"}, []string{"conf/link*"}, l.Path(".wt")
 	y := l.inYard(o)
-	if names := y.l.found.copy; !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
+	if names, _ := y.l.files.Names(); !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
 		t.Errorf("found are %q", names)
 	}
 	l.Sh("rm -r gone; echo l > later")

@@ -126,7 +126,7 @@ func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if err := w.provision(ctx, w.c.trial(w.a, w.p), false, &f); err != nil || f.Outcome != attempts.Success {
+	if err := w.c.trial(w.a, w.p).provision(ctx, w.files, false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
 	if err := w.takeStock(ctx); err != nil {

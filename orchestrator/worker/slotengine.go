@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"relay/orchestrator/git/taskbranch"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker/provision"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -51,10 +51,8 @@ type slotEngine struct {
 
 	slots    *slotNames
 	branches *taskbranch.Set
-	stay     []string // in words: what is told as staying when the run ends, besides slots and branches
-
-	finding sync.Mutex
-	found   *provisioned // nil: not looked for yet
+	stay     []string         // in words: what is told as staying when the run ends, besides slots and branches
+	files    *provision.Files // of the user's checkout, which slots get
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
@@ -62,7 +60,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	t := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
 	tips := &integration.TipGuard{Branch: t, Describe: g.notableChanges}
 	return &slotEngine{
-		workspace: g, pool: pool, trunk: t, tips: tips,
+		workspace: g, pool: pool, trunk: t, tips: tips, files: provision.New(g.home, g.o),
 		said: &checkCache{known: make(map[verdictKey]*cachedRun)}, slots: newSlotNames(pool),
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir}, slowAfter: cmp.Or(g.o.SlowChecks, SlowChecks),
 	}

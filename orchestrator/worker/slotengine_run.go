@@ -43,7 +43,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	if err := s.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
-	if err := s.ignoreFurnished(ctx); err != nil {
+	if err := s.excludeProvisioned(ctx); err != nil {
 		return err
 	}
 	s.watchCheckout(ctx)

@@ -27,9 +27,10 @@ func (g *workspace) watchTools() {
 	g.user = &userconfig.Watch{Env: append(append([]string{}, g.o.Env...), g.o.CommandEnv...), Files: files, Folder: filepath.Join(g.o.Dir, "runs", g.o.Run, "user")}
 }
 
-// watchLinks holds the programs behind what worktrees link to.
+// watchLinks watches the programs behind what slots link to.
 func (s *slotEngine) watchLinks() {
-	for _, name := range s.linked() {
+	_, linked := s.files.Names()
+	for _, name := range linked {
 		path := filepath.Join(s.home.Root(), filepath.FromSlash(name))
 		if _, err := os.Stat(path); err == nil {
 			s.user.Links = append(s.user.Links, path)
@@ -53,12 +54,4 @@ func (c *checkout) mendTools(f *state) {
 	for _, change := range c.user.Mend() {
 		c.noteTampering(f, gitconfig.Tampering{Text: change.Text, Grave: change.Grave})
 	}
-}
-
-// linked are the names of what worktrees link to.
-func (s *slotEngine) linked() []string {
-	if s.found == nil {
-		return nil
-	}
-	return s.found.link
 }

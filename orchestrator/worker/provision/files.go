@@ -1,0 +1,210 @@
+// Package provision brings what a fresh slot lacks from the user's checkout: the untracked files that relay.worktree.copy and
+// relay.worktree.link name. It finds them once for a run, copies and links them into slots, has agents' git ignore them, and says of
+// a path whether it is one of them: they are in no commit, and must not land.
+package provision
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor"
+)
+
+// Files is the untracked files of the user's checkout that slots get. Several goroutines may use it.
+type Files struct {
+	home *reanchor.Git // the user's checkout
+	o    *engine.Options
+
+	mu    sync.Mutex
+	found *names // nil: not looked for yet
+}
+
+// names are paths below the user's checkout, with slashes.
+type names struct {
+	copy, link []string
+	tracked    map[string]bool // of these and what is below them, what is in commits: a slot that lacks it is to lack it
+}
+
+// New returns the files of a checkout that the options name. It does not look for them.
+func New(home *reanchor.Git, o *engine.Options) *Files { return &Files{home: home, o: o} }
+
+// Configured reports whether the options name any files.
+func (f *Files) Configured() bool { return len(f.o.Worktree.Copy)+len(f.o.Worktree.Link) > 0 }
+
+// Names returns the files that are copied and those that are linked; none before they were looked for.
+func (f *Files) Names() (copied, linked []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.found == nil {
+		return nil, nil
+	}
+	return f.found.copy, f.found.link
+}
+
+// find looks for the files, once: to look through a large checkout for each slot takes longer than most checks.
+func (f *Files) find(ctx context.Context) (*names, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.found != nil {
+		return f.found, nil
+	}
+	found := names{tracked: make(map[string]bool)}
+	var err, linking error
+	found.copy, err = f.match(f.o.Worktree.Copy)
+	found.link, linking = f.match(f.o.Worktree.Link)
+	out, listing := f.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
+	if err := errors.Join(err, linking, listing); err != nil {
+		return nil, err
+	}
+	copied, linked := setOf(found.copy), setOf(found.link)
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" && (copied[name] || linked[name] || isBelow(name, copied) || isBelow(name, linked)) {
+			found.tracked[name] = true
+		}
+	}
+	found.copy = slices.DeleteFunc(found.copy, func(name string) bool { return isBelow(name, copied) }) // comes with its folder
+	found.link = slices.DeleteFunc(found.link, func(name string) bool { return found.tracked[name] })
+	f.found = &found
+	return f.found, nil
+}
+
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}
+
+// isBelow reports whether a folder of a path is in a set.
+func isBelow(name string, folders map[string]bool) bool {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if folders[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// match lists what globs name in the user's checkout. A plain name is itself, also when it comes to be there later.
+func (f *Files) match(globs []string) ([]string, error) {
+	root, _ := os.DirFS(f.home.Root()).(fs.StatFS)
+	var list []string
+	for _, glob := range globs {
+		glob = path.Clean(glob)
+		found := []string{glob}
+		if strings.ContainsAny(glob, `*?[{\`) {
+			var err error
+			if found, err = doublestar.Glob(checkoutFS{root, f.isRelays}, glob, doublestar.WithNoFollow()); err != nil {
+				return nil, fmt.Errorf("%s: %w", glob, err)
+			}
+		}
+		list = append(list, slices.DeleteFunc(found, func(name string) bool { return f.isRelays(name) || !fs.ValidPath(name) })...)
+	}
+	return list, nil
+}
+
+// checkoutFS is a checkout without what is git's and relay's own in it.
+type checkoutFS struct {
+	fs.StatFS
+	isRelays func(name string) bool
+}
+
+// ReadDir lists a folder.
+func (c checkoutFS) ReadDir(folder string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(c.StatFS, folder)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return c.isRelays(path.Join(folder, e.Name())) }), err
+}
+
+// isRelays reports whether a path is git's or relay's own.
+func (f *Files) isRelays(name string) bool {
+	for _, folder := range []string{filepath.Join(f.home.Root(), ".git"), f.o.Dir, f.o.Worktree.Dir} {
+		own, err := filepath.Rel(f.home.Root(), folder)
+		own = filepath.ToSlash(own)
+		if err == nil && (name == own || strings.HasPrefix(name, own+"/")) {
+			return true
+		}
+	}
+	return name == "."
+}
+
+// Has reports whether a path is, or is below, a file of the user's checkout that slots get and that is in no commit.
+func (f *Files) Has(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.found != nil && f.found.tracked[name] {
+		return false
+	}
+	for at := name; at != "."; at = path.Dir(at) {
+		for _, glob := range slices.Concat(f.o.Worktree.Copy, f.o.Worktree.Link) {
+			if ok, err := doublestar.Match(path.Clean(glob), at); err == nil && ok {
+				_, err := os.Lstat(filepath.Join(f.home.Root(), filepath.FromSlash(name)))
+				return err == nil
+			}
+		}
+	}
+	return false
+}
+
+// WriteExcludes writes a file of patterns for agents' git to ignore: what slots get, and what the user has git ignore everywhere. An
+// agent that adds all there is would commit an .env, or a link that the .gitignore has as a folder.
+func (f *Files) WriteExcludes(ctx context.Context, file string) error {
+	var list bytes.Buffer
+	if users, err := os.ReadFile(f.usersExcludes(ctx)); err == nil {
+		list.Write(users)
+		list.WriteByte('\n')
+	}
+	found, err := f.find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(found.copy, found.link) {
+		if !found.tracked[name] && !strings.Contains(name, "\n") {
+			list.WriteString("/" + pattern(name) + "\n")
+		}
+	}
+	return os.WriteFile(file, list.Bytes(), 0o600)
+}
+
+// usersExcludes returns the file of patterns that the user's git ignores in every repository (gitignore(5)).
+func (f *Files) usersExcludes(ctx context.Context) string {
+	out, err := f.home.Run(ctx, reanchor.Call{Args: []string{"config", "--type=path", "--get", "core.excludesFile"}})
+	if err == nil {
+		return strings.TrimSuffix(string(out), "\n")
+	}
+	home := ""
+	for _, variable := range f.o.Env {
+		switch name, value, _ := strings.Cut(variable, "="); {
+		case name == "XDG_CONFIG_HOME" && value != "":
+			return filepath.Join(value, "git", "ignore")
+		case name == "HOME":
+			home = filepath.Join(value, ".config", "git", "ignore")
+		}
+	}
+	return home
+}
+
+// pattern writes a path so that git takes it for itself alone.
+func pattern(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if strings.IndexByte(`\*?[ `, name[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
