@@ -66,16 +66,16 @@ func TestHeardOfAnAttemptUnderWay(t *testing.T) {
 	t.Parallel()
 	_, g := plan(t, 1)
 	f := newFold(g, nil)
-	heard := func(h Heard) Event { return Event{Type: TypeReviewed, Task: "T1", Attempt: 1, Reviewed: &h} }
-	said := func(names ...string) (list []Said) {
+	heard := func(h ReviewProgress) Event { return Event{Type: TypeReviewed, Task: "T1", Attempt: 1, Reviewed: &h} }
+	said := func(names ...string) (list []Opinion) {
 		for _, name := range names {
-			list = append(list, Said{Reviewer: name})
+			list = append(list, Opinion{Reviewer: name})
 		}
 		return list
 	}
 	events := []Event{
-		started("T1", 1), heard(Heard{Said: said("ann")}), heard(Heard{Said: said("bob")}),
-		heard(Heard{Rounds: []Round{{Number: 1, Head: "c0ffee"}}}), heard(Heard{Said: said("ann")}),
+		started("T1", 1), heard(ReviewProgress{Opinions: said("ann")}), heard(ReviewProgress{Opinions: said("bob")}),
+		heard(ReviewProgress{Rounds: []Round{{Number: 1, Head: "c0ffee"}}}), heard(ReviewProgress{Opinions: said("ann")}),
 	}
 	for i, e := range events {
 		e.Seq = uint64(i + 1)
@@ -87,21 +87,21 @@ func TestHeardOfAnAttemptUnderWay(t *testing.T) {
 		f.apply(&back)
 	}
 	at := &f.ledger.Tasks["T1"].Attempts[0]
-	if h := at.Heard; h == nil || len(h.Said) != 3 || h.Said[1].Reviewer != "bob" || len(h.Rounds) != 1 || h.Rounds[0].Head != "c0ffee" {
-		t.Errorf("heard is %+v, want three answers and a round", at.Heard)
+	if h := at.ReviewProgress; h == nil || len(h.Opinions) != 3 || h.Opinions[1].Reviewer != "bob" || len(h.Rounds) != 1 || h.Rounds[0].Head != "c0ffee" {
+		t.Errorf("heard is %+v, want three answers and a round", at.ReviewProgress)
 	}
 	end := succeeded("T1", 1)
 	f.apply(&end)
-	if at.Heard != nil {
-		t.Errorf("after its end the attempt has %+v", at.Heard)
+	if at.ReviewProgress != nil {
+		t.Errorf("after its end the attempt has %+v", at.ReviewProgress)
 	}
-	stray := heard(Heard{Said: said("eve")})
+	stray := heard(ReviewProgress{Opinions: said("eve")})
 	stray.Attempt = 7
 	if f.apply(&stray); len(f.ledger.Tasks["T1"].Attempts) != 1 {
 		t.Errorf("an answer about an attempt that never began made one: %+v", f.ledger.Tasks["T1"].Attempts)
 	}
-	late := heard(Heard{Said: said("eve")})
-	if f.apply(&late); at.Heard != nil {
-		t.Errorf("an answer after its end is %+v", at.Heard)
+	late := heard(ReviewProgress{Opinions: said("eve")})
+	if f.apply(&late); at.ReviewProgress != nil {
+		t.Errorf("an answer after its end is %+v", at.ReviewProgress)
 	}
 }

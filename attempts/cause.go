@@ -51,8 +51,8 @@ func Cause(r Receipt) string {
 	if r.Findings != "" {
 		parts = append(parts, Normalise(r.Findings))
 	}
-	if said := summaryOf(r); said != "" && !red {
-		parts = append(parts, said)
+	if summary := summaryOf(r); summary != "" && !red {
+		parts = append(parts, summary)
 	}
 	if len(parts) == 1 {
 		return ""

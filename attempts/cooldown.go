@@ -25,8 +25,8 @@ type Waiting struct {
 
 // cool folds what is said of a runner. What is over is forgotten: it would tell nobody anything.
 func (l *Ledger) cool(c *Cooldown, at time.Time) {
-	for name, known := range l.Cooldowns {
-		if !known.Until.After(at) {
+	for name, cooldown := range l.Cooldowns {
+		if !cooldown.Until.After(at) {
 			delete(l.Cooldowns, name)
 		}
 	}

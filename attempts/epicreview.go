@@ -53,7 +53,7 @@ func (l *Ledger) EpicRounds() int {
 func (l *Ledger) judged(e *Event) {
 	r := *e.EpicReviewed
 	r.At, r.Run = e.At, e.Run
-	for _, s := range r.Said {
+	for _, s := range r.Opinions {
 		delete(l.Refused, s.Reviewer)
 	}
 	if last := l.LastEpicReview(); last != nil && last.Decision == "" {
@@ -65,10 +65,10 @@ func (l *Ledger) judged(e *Event) {
 			r.Usage = &sum
 		}
 		if r.Decision == "" && r.Head == last.Head {
-			r.Said = slices.Clone(r.Said)
-			for _, s := range last.Said {
-				if !slices.ContainsFunc(r.Said, func(o Said) bool { return o.Reviewer == s.Reviewer && o.Question == s.Question }) {
-					r.Said = append(r.Said, s)
+			r.Opinions = slices.Clone(r.Opinions)
+			for _, s := range last.Opinions {
+				if !slices.ContainsFunc(r.Opinions, func(o Opinion) bool { return o.Reviewer == s.Reviewer && o.Question == s.Question }) {
+					r.Opinions = append(r.Opinions, s)
 				}
 			}
 		}
@@ -105,7 +105,7 @@ func (y ledgerWriter) epicReviews(list []EpicReview) {
 		if r.Split {
 			y.Line(4, "split: ", strconv.FormatBool(r.Split))
 		}
-		y.said(4, r.Said)
+		y.opinions(4, r.Opinions)
 		y.missing(4, r.Missing)
 		y.raised(4, "findings", r.Findings)
 		y.raised(4, "deferred", r.Deferred)

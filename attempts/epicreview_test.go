@@ -96,7 +96,7 @@ func TestEpicReviewAnswersAddUp(t *testing.T) {
 	says := func(head string, who ...string) *EpicReview {
 		r := &EpicReview{Head: head, Why: "not over", Usage: &Usage{CostUSD: 1}}
 		for _, name := range who {
-			r.Said = append(r.Said, Said{Reviewer: name, Question: head})
+			r.Opinions = append(r.Opinions, Opinion{Reviewer: name, Question: head})
 		}
 		return r
 	}
@@ -106,7 +106,7 @@ func TestEpicReviewAnswersAddUp(t *testing.T) {
 	}{{says("a", "ann"), "ann"}, {says("a", "bob"), "bob ann"}, {says("a", "ann"), "ann bob"}, {says("b", "bob"), "bob"}} {
 		f.apply(&Event{Seq: uint64(i + 1), At: clock()(), Type: TypeEpicReviewed, EpicReviewed: step.r})
 		var got []string
-		for _, s := range f.ledger.LastEpicReview().Said {
+		for _, s := range f.ledger.LastEpicReview().Opinions {
 			got = append(got, s.Reviewer)
 		}
 		if strings.Join(got, " ") != step.want || f.ledger.LastEpicReview().Usage.CostUSD != float64(i+1) {

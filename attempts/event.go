@@ -17,20 +17,20 @@ type Event struct {
 	Task    string    `json:"task,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
 
-	RunStarted *RunStarted `json:"run_started,omitempty"`
-	RunStopped *RunStopped `json:"run_stopped,omitempty"`
-	Started    *Started    `json:"started,omitempty"`
-	Landing    *Ended      `json:"landing,omitempty"`
-	Ended      *Ended      `json:"ended,omitempty"`
-	Gate       *Gate       `json:"gate,omitempty"`
-	Note       *Note       `json:"note,omitempty"`
-	Finished   *Finished   `json:"finished,omitempty"`
-	Written    *Written    `json:"written,omitempty"`
-	Accepted   *Accepted   `json:"accepted,omitempty"`
-	Cooldown   *Cooldown   `json:"cooling,omitempty"`
-	Waiting    *Waiting    `json:"waiting,omitempty"`
-	Reviewed   *Heard      `json:"reviewed,omitempty"`
-	Undone     *Undone     `json:"undone,omitempty"`
+	RunStarted *RunStarted     `json:"run_started,omitempty"`
+	RunStopped *RunStopped     `json:"run_stopped,omitempty"`
+	Started    *Started        `json:"started,omitempty"`
+	Landing    *Ended          `json:"landing,omitempty"`
+	Ended      *Ended          `json:"ended,omitempty"`
+	Gate       *Gate           `json:"gate,omitempty"`
+	Note       *Note           `json:"note,omitempty"`
+	Finished   *Finished       `json:"finished,omitempty"`
+	Written    *Written        `json:"written,omitempty"`
+	Accepted   *Accepted       `json:"accepted,omitempty"`
+	Cooldown   *Cooldown       `json:"cooling,omitempty"`
+	Waiting    *Waiting        `json:"waiting,omitempty"`
+	Reviewed   *ReviewProgress `json:"reviewed,omitempty"`
+	Undone     *Undone         `json:"undone,omitempty"`
 
 	EpicReviewed *EpicReview `json:"epic_reviewed,omitempty"`
 	TasksAdded   *TasksAdded `json:"tasks_added,omitempty"`

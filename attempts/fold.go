@@ -155,7 +155,7 @@ func (f *fold) task(e *Event) {
 		}
 	case TypeReviewed:
 		if a := rec.attempt(e.Attempt); a != nil {
-			a.hear(e.Reviewed)
+			a.addReviewProgress(e.Reviewed)
 		}
 	case TypeAttemptEnded:
 		f.ended(rec, e)

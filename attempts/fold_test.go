@@ -133,7 +133,7 @@ func TestReviewInTheLedger(t *testing.T) {
 	found := review.Finding{Severity: review.Low, File: "a.go", Line: 3, Issue: "a typo", Fix: "mend it", Criterion: "1"}
 	end.Ended.Receipt.Review = &Reviewed{
 		Rounds: 1, Split: true,
-		Said:     []Said{{Reviewer: "ann", Decision: review.Approved, Head: "c0ffee", Question: "ab12", Verdict: review.Verdict{Decision: review.NeedsChanges, Findings: []review.Finding{found}, Criteria: []review.Mark{{Criterion: "1", Met: true, Evidence: "a.go"}}}}},
+		Opinions: []Opinion{{Reviewer: "ann", Decision: review.Approved, Head: "c0ffee", Question: "ab12", Verdict: review.Verdict{Decision: review.NeedsChanges, Findings: []review.Finding{found}, Criteria: []review.Mark{{Criterion: "1", Met: true, Evidence: "a.go"}}}}},
 		Missing:  []Missing{{Reviewer: "bob", Why: "overloaded"}},
 		Earlier:  "## Finding 1: a typo\n",
 		Answer:   "Mended it.",
@@ -202,7 +202,7 @@ func anyReview(rng *rand.Rand) *Reviewed {
 	found := review.Finding{Severity: review.High, File: anyText(rng), Line: rng.IntN(9), Issue: anyText(rng) + "\n" + anyText(rng), Fix: anyText(rng), Criterion: anyText(rng)}
 	return &Reviewed{
 		Rounds: rng.IntN(3), Split: rng.IntN(2) == 0,
-		Said: []Said{{Reviewer: anyText(rng), Model: anyText(rng), Decision: review.Approved, Head: "c0ffee", Question: "ab", Verdict: review.Verdict{
+		Opinions: []Opinion{{Reviewer: anyText(rng), Model: anyText(rng), Decision: review.Approved, Head: "c0ffee", Question: "ab", Verdict: review.Verdict{
 			Decision: review.NeedsChanges, Summary: anyText(rng), Findings: []review.Finding{found, {}}, Criteria: []review.Mark{{Criterion: anyText(rng), Met: true, Evidence: anyText(rng)}},
 		}}},
 		Missing: []Missing{{Reviewer: anyText(rng), Why: anyText(rng)}}, Earlier: anyText(rng) + "\n" + anyText(rng), Answer: anyText(rng),

@@ -44,7 +44,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	}
 	n := rec.Charges() + 1
 	switch {
-	case ended.Outcome == Tamper && (n >= most || rec.told()):
+	case ended.Outcome == Tamper && (n >= most || rec.hasTampered()):
 		return &Gate{Reason: TamperedWith, Detail: summary(ended.Receipt)}
 	case ended.Receipt.Verdict == review.Blocked:
 		return &Gate{Reason: QualityGateBlocked, Detail: summary(ended.Receipt)}
@@ -72,8 +72,8 @@ func (rec TaskRecord) gateUncharged(ended Ended, lim Limits) *Gate {
 	return nil
 }
 
-// told reports whether an agent has been told already to leave alone what it has changed.
-func (rec TaskRecord) told() bool { return rec.endedAs(Tamper) > 0 }
+// hasTampered reports whether an attempt of the task has ended as tampered before.
+func (rec TaskRecord) hasTampered() bool { return rec.endedAs(Tamper) > 0 }
 
 // GateBefore gates a task that has had all its attempts before the next one begins: the limit may be lower than it was. Work
 // that only waits for its review needs none.

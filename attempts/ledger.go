@@ -82,8 +82,8 @@ type Attempt struct {
 	Landing *Ended `json:"landing,omitempty"`
 	// Undone is set when work that landed later broke what this attempt had completed.
 	Undone *Undone `json:"undone,omitempty"`
-	// Heard is what reviewers have said of an attempt under way. It is in the log only.
-	Heard *Heard `json:"-"`
+	// ReviewProgress holds the opinions and rounds of an attempt under way. It is in the log only.
+	ReviewProgress *ReviewProgress `json:"-"`
 }
 
 // Gate keeps a task from being tried until a person says so.

@@ -26,7 +26,7 @@ func (l *Ledger) Refusing() []Refusal {
 // refusal folds what the end of an attempt says of the runners that were asked.
 func (l *Ledger) refusal(runner string, e *Ended, at time.Time) {
 	if e.Receipt.Review != nil {
-		for _, s := range e.Receipt.Review.Said {
+		for _, s := range e.Receipt.Review.Opinions {
 			delete(l.Refused, s.Reviewer)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 // Reviewed holds what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
 type Reviewed struct {
-	Rounds  int       `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
-	Split   bool      `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
-	Said    []Said    `json:"said,omitempty" yaml:"said,omitempty"`     // in the last round
-	Missing []Missing `json:"missing,omitempty" yaml:"missing,omitempty"`
-	// Earlier and Answer are what reviewers were told of the round before; kept only while some are missing, who must be
+	Rounds   int       `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
+	Split    bool      `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
+	Opinions []Opinion `json:"said,omitempty" yaml:"said,omitempty"`     // in the last round
+	Missing  []Missing `json:"missing,omitempty" yaml:"missing,omitempty"`
+	// Earlier and Answer are what prompts quoted of the round before; kept only while some are missing, who must be
 	// asked the same.
 	Earlier  string          `json:"earlier,omitempty" yaml:"earlier,omitempty"`
 	Answer   string          `json:"answer,omitempty" yaml:"answer,omitempty"`
@@ -21,8 +21,8 @@ type Reviewed struct {
 	Proofs   []review.Proof  `json:"proofs,omitempty" yaml:"proofs,omitempty"`
 }
 
-// Said is one reviewer's answer, with what it was asked: the same question is not paid for twice.
-type Said struct {
+// Opinion is one reviewer's verdict, with a hash of what it was asked: the same question is not paid for twice.
+type Opinion struct {
 	Reviewer string          `json:"reviewer" yaml:"reviewer"`
 	Model    string          `json:"model,omitempty" yaml:"model,omitempty"`
 	Decision review.Decision `json:"decision" yaml:"decision"` // what its findings come to, by relay's rules
@@ -31,10 +31,10 @@ type Said struct {
 	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
 }
 
-// Heard holds the answers of an attempt's reviewers, and the rounds of changes they asked for, while it is under way.
-type Heard struct {
-	Said   []Said  `json:"said,omitempty"`
-	Rounds []Round `json:"rounds,omitempty"` // that the agent has been given to mend what they found
+// ReviewProgress holds the opinions of an attempt's reviewers, and the rounds of changes they asked for, while it is under way.
+type ReviewProgress struct {
+	Opinions []Opinion `json:"said,omitempty"`
+	Rounds   []Round   `json:"rounds,omitempty"` // that the agent has been given to mend what they found
 }
 
 // Round is one more turn of an attempt's agent, for what its reviewers want.
@@ -45,23 +45,23 @@ type Round struct {
 	Wanted  []review.Raised `json:"wanted"`
 }
 
-// hear adds what reviewers have said to what they had said before.
-func (a *Attempt) hear(more *Heard) {
+// addReviewProgress appends opinions and rounds to those of an attempt under way; of any other it does nothing.
+func (a *Attempt) addReviewProgress(more *ReviewProgress) {
 	if more == nil || a.Result != ResultInProgress {
 		return
 	}
-	var all Heard
-	if a.Heard != nil {
-		all = *a.Heard
+	var all ReviewProgress
+	if a.ReviewProgress != nil {
+		all = *a.ReviewProgress
 	}
-	a.Heard = &Heard{slices.Concat(all.Said, more.Said), slices.Concat(all.Rounds, more.Rounds)}
+	a.ReviewProgress = &ReviewProgress{slices.Concat(all.Opinions, more.Opinions), slices.Concat(all.Rounds, more.Rounds)}
 }
 
-func (h *Heard) bounded() *Heard {
+func (h *ReviewProgress) bounded() *ReviewProgress {
 	if h == nil {
 		return nil
 	}
-	out := Heard{(&Reviewed{Said: h.Said}).bounded().Said, slices.Clone(h.Rounds)}
+	out := ReviewProgress{(&Reviewed{Opinions: h.Opinions}).bounded().Opinions, slices.Clone(h.Rounds)}
 	for i := range out.Rounds {
 		out.Rounds[i].Wanted = boundedRaised(out.Rounds[i].Wanted)
 	}
@@ -87,7 +87,7 @@ func (a *Attempt) AwaitsReview() bool {
 
 // Most of what is kept of a review.
 const (
-	mostSaid     = 20
+	mostOpinions = 20
 	mostFindings = 50
 	mostProofs   = 100
 	findingText  = 1000
@@ -101,8 +101,8 @@ func (r *Reviewed) bounded() *Reviewed {
 	}
 	out := *r
 	out.Deferred, out.Noted = boundedRaised(r.Deferred), boundedRaised(r.Noted)
-	out.Said = make([]Said, 0, min(len(r.Said), mostSaid))
-	for _, s := range r.Said[:min(len(r.Said), mostSaid)] {
+	out.Opinions = make([]Opinion, 0, min(len(r.Opinions), mostOpinions))
+	for _, s := range r.Opinions[:min(len(r.Opinions), mostOpinions)] {
 		v := s.Verdict
 		v.Summary, v.Findings, v.Criteria = Clean(v.Summary, findingText), nil, nil
 		for _, f := range s.Verdict.Findings[:min(len(s.Verdict.Findings), mostFindings)] {
@@ -113,10 +113,10 @@ func (r *Reviewed) bounded() *Reviewed {
 			v.Criteria = append(v.Criteria, m)
 		}
 		s.Verdict = v
-		out.Said = append(out.Said, s)
+		out.Opinions = append(out.Opinions, s)
 	}
 	out.Missing = nil
-	for _, m := range r.Missing[:min(len(r.Missing), mostSaid)] {
+	for _, m := range r.Missing[:min(len(r.Missing), mostOpinions)] {
 		out.Missing = append(out.Missing, Missing{Clean(m.Reviewer, 100), Clean(m.Why, findingText)})
 	}
 	out.Earlier, out.Answer = Clean(r.Earlier, roundText), Clean(r.Answer, roundText)

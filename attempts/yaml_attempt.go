@@ -102,7 +102,7 @@ func (y *endYAML) ended(over bool) Ended {
 
 // categorise makes a code_error of a category that is an agent's own words, and keeps the words.
 func (r *Receipt) categorise() {
-	if r.ErrorCategory == "" || known(r.ErrorCategory) {
+	if r.ErrorCategory == "" || isCategory(r.ErrorCategory) {
 		return
 	}
 	text := string(r.ErrorCategory)
@@ -135,7 +135,7 @@ func outcomeOf(result Result, r *Receipt) Outcome {
 	return Agent
 }
 
-func known(c Category) bool {
+func isCategory(c Category) bool {
 	switch c {
 	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, ContextSpent, ModelRefused, AgentKilled, Conflicted, Tampered,
 		RateLimited, ProviderError, AuthError, BudgetSpent, Interrupted:

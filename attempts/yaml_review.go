@@ -17,7 +17,7 @@ func (y ledgerWriter) reviewed(indent int, r *Reviewed) {
 	if r.Split {
 		y.Line(indent, "split: true")
 	}
-	y.said(indent, r.Said)
+	y.opinions(indent, r.Opinions)
 	y.missing(indent, r.Missing)
 	y.Text(indent, "earlier", r.Earlier)
 	y.Text(indent, "answer", r.Answer)
@@ -31,11 +31,11 @@ func (y ledgerWriter) reviewed(indent int, r *Reviewed) {
 	}
 }
 
-func (y ledgerWriter) said(indent int, said []Said) {
-	if len(said) > 0 {
+func (y ledgerWriter) opinions(indent int, opinions []Opinion) {
+	if len(opinions) > 0 {
 		y.Line(indent, "said:")
 	}
-	for _, s := range said {
+	for _, s := range opinions {
 		y.Line(indent+2, "- reviewer: ", yamltext.Scalar(s.Reviewer))
 		y.Text(indent+4, "model", s.Model)
 		y.Text(indent+4, "decision", string(s.Decision))

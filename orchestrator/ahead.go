@@ -12,20 +12,20 @@ const tasksPerJobUnreviewed = 2
 
 // choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
 // before new work. The caller holds mu.
-func (n *run) choose(now clock.Instant) (i int, runner string) {
-	able := func(i int, names []string) (int, bool) { return n.pool.Review(n.plan.Task(i).ID, names, now) }
-	if i := n.plan.NextReview(able); i >= 0 {
-		return i, n.reviewedRunner(i, now)
+func (r *run) choose(now clock.Instant) (i int, runner string) {
+	able := func(i int, names []string) (int, bool) { return r.pool.Review(r.plan.Task(i).ID, names, now) }
+	if i := r.plan.NextReview(able); i >= 0 {
+		return i, r.reviewedRunner(i, now)
 	}
-	if !n.pool.AllOpen("", n.wanted(), now) {
+	if !r.pool.AllOpen("", r.wanted(), now) {
 		return -1, ""
 	}
-	for _, rank := range n.pool.Ranks() {
-		i = n.plan.Next(func(i int) bool {
-			if n.plan.MissingReviewers(i) != nil {
+	for _, rank := range r.pool.Ranks() {
+		i = r.plan.Next(func(i int) bool {
+			if r.plan.MissingReviewers(i) != nil {
 				return false
 			}
-			name, its, ok := n.pool.Pick(n.plan.Task(i).ID, n.plan.Task(i).Runner, now)
+			name, its, ok := r.pool.Pick(r.plan.Task(i).ID, r.plan.Task(i).Runner, now)
 			runner = name
 			return ok && its == rank
 		})
@@ -38,23 +38,23 @@ func (n *run) choose(now clock.Instant) (i int, runner string) {
 
 // wanted are the reviewers without whom no agent begins new work: none as long as what waits for its review is little and
 // in nobody's way, if all of them can be asked in this run. The caller holds mu.
-func (n *run) wanted() []string {
-	if n.pool.PanelOut() || n.o.Isolation != engine.IsolationWorktree || n.plan.CountUnreviewed() >= tasksPerJobUnreviewed*n.o.Jobs {
-		return n.pool.Panel
+func (r *run) wanted() []string {
+	if r.pool.PanelOut() || r.o.Isolation != engine.IsolationWorktree || r.plan.CountUnreviewed() >= tasksPerJobUnreviewed*r.o.Jobs {
+		return r.pool.Panel
 	}
 	return nil
 }
 
 // reviewedRunner is whom findings go to when a review is all that a task lacks: who did the work, if that can be.
-func (n *run) reviewedRunner(i int, now clock.Instant) string {
-	task := n.plan.Task(i)
+func (r *run) reviewedRunner(i int, now clock.Instant) string {
+	task := r.plan.Task(i)
 	last := ""
-	if past := n.store.Task(task.ID).Attempts; len(past) > 0 {
+	if past := r.store.Task(task.ID).Attempts; len(past) > 0 {
 		last = past[len(past)-1].Runner
 	}
-	if n.pool.Open(last, task.ID, now) {
+	if r.pool.Open(last, task.ID, now) {
 		return last
 	}
-	other, _, _ := n.pool.Pick(task.ID, task.Runner, now)
+	other, _, _ := r.pool.Pick(task.ID, task.Runner, now)
 	return text.FirstOf(other, last)
 }

@@ -10,61 +10,62 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/seal"
 	"relay/orchestrator/text"
 	"relay/review"
 )
 
 // attempt takes one task through one attempt: base, started, carried out, judged, ended. Only a failure of relay's
 // own machine is an error; it ends the run.
-func (n *run) attempt(ctx context.Context, j job) error {
-	task := n.plan.Task(j.index)
-	record := n.store.Task(task.ID)
-	if gated, err := n.gateIfExhausted(j, task, record); gated {
-		n.withLock(func() { n.pool.Release(task.ID) })
+func (r *run) attempt(ctx context.Context, j job) error {
+	task := r.plan.Task(j.index)
+	record := r.store.Task(task.ID)
+	if gated, err := r.gateIfExhausted(j, task, record); gated {
+		r.withLock(func() { r.pool.Release(task.ID) })
 		return err
 	}
-	a := n.assign(task, record, j.runner)
-	base, err := n.engine.Prepare(ctx, a)
+	a := r.assign(task, record, j.runner)
+	base, err := r.engine.Prepare(ctx, a)
 	if err != nil {
-		return n.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
+		return r.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
 	}
 	a.Base = base
-	if err := n.begin(ctx, a, j.turn); err != nil {
+	if err := r.begin(ctx, a, j.turn); err != nil {
 		return err
 	}
-	began := n.ran()
-	n.withLock(func() { n.tell(n.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
-	f, err := n.runAttempt(ctx, a, record)
+	began := r.ran()
+	r.withLock(func() { r.tell(r.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
+	f, err := r.runAttempt(ctx, a, record)
 	if err != nil {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
-	if n.merges != nil && f.Outcome == attempts.Success {
-		n.withLock(func() { n.pool.Answered(a.Runner, task.ID, n.instant()) })
-		n.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
+	if r.merges != nil && f.Outcome == attempts.Success {
+		r.withLock(func() { r.pool.Answered(a.Runner, task.ID, r.instant()) })
+		r.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
 		return nil
 	}
-	return n.close(j, a, record, f, began)
+	return r.close(j, a, record, f, began)
 }
 
 // begin makes the start of an attempt durable, and its brief if the engine can. turn says why another runner has it
 // than before, if one has.
-func (n *run) begin(ctx context.Context, a engine.Attempt, turn string) error {
+func (r *run) begin(ctx context.Context, a engine.Attempt, turn string) error {
 	var brief func()
 	var failed error
-	if n.engine.Briefer != nil {
-		brief = func() { failed = n.engine.Briefer.Brief(ctx, a) }
+	if r.engine.Briefer != nil {
+		brief = func() { failed = r.engine.Briefer.Brief(ctx, a) }
 	}
 	events := []attempts.Event{{
 		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number,
-		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal(n.o.Epic, &a.Task)},
+		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal.Task(r.o.Epic, &a.Task)},
 	}}
 	if turn != "" {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + turn}
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
-		n.withLock(func() { n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
+		r.withLock(func() { r.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
 	}
-	err := n.store.AppendWhile(brief, events...)
+	err := r.store.AppendWhile(brief, events...)
 	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
 		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
 	}
@@ -72,32 +73,32 @@ func (n *run) begin(ctx context.Context, a engine.Attempt, turn string) error {
 }
 
 // unlessStopped forgives an error that a stopping run has caused itself.
-func (n *run) unlessStopped(ctx context.Context, j job, err error) error {
+func (r *run) unlessStopped(ctx context.Context, j job, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	n.withLock(func() {
-		n.pool.Release(n.plan.Task(j.index).ID)
-		n.plan.Requeue(j.index)
+	r.withLock(func() {
+		r.pool.Release(r.plan.Task(j.index).ID)
+		r.plan.Requeue(j.index)
 	})
 	return nil
 }
 
 // assign says what the engine must know to carry the next attempt of a task out.
-func (n *run) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
-	model := text.FirstOf(task.Model, n.o.Model)
-	wall := wallFor(n.o.Limits, task)
-	a := engine.Attempt{Run: n.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
+func (r *run) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
+	model := text.FirstOf(task.Model, r.o.Model)
+	wall := wallFor(r.o.Limits, task)
+	a := engine.Attempt{Run: r.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
 	if last, ok := schedule.Previous(record); ok {
 		a.Unfinished = last
 	}
-	a.Known = known(n.o, n.store, task, wall)
-	a.Known.Agent = n.o.agent(runner)
-	n.withLock(func() {
-		left := n.budget.Remaining(task, record.UsedSince())
+	a.Known = briefInput(r.o, r.store, task, wall)
+	a.Known.Agent = r.o.agent(runner)
+	r.withLock(func() {
+		left := r.budget.Remaining(task, record.UsedSince())
 		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
-		a.Closed = n.pool.Closed(n.instant())
+		a.Closed = r.pool.Closed(r.instant())
 	})
 	return a
 }
@@ -113,47 +114,47 @@ func earlierFindings(record attempts.TaskRecord) string {
 }
 
 // close records how an attempt ended and acts on it.
-func (n *run) close(j job, a engine.Attempt, record attempts.TaskRecord, f engine.Result, began time.Duration) error {
-	ended, told, err := n.record(a, record, f)
+func (r *run) close(j job, a engine.Attempt, record attempts.TaskRecord, f engine.Result, began time.Duration) error {
+	ended, rule, err := r.record(a, record, f)
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.putOff(ended.Receipt.Review)
-	n.consequences(j, a, f, ended)
-	n.report(a, f, ended, n.ran()-began)
-	n.announce()
-	if err := n.checkLimits(j.index, a, f, ended); err != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.writeDeferredFile(ended.Receipt.Review)
+	r.consequences(j, a, f, ended)
+	r.report(a, f, ended, r.ran()-began)
+	r.announce()
+	if err := r.checkLimits(j.index, a, f, ended); err != nil {
 		return err
 	}
-	return n.countUncharged(f, ended, told)
+	return r.countUncharged(f, ended, rule)
 }
 
 // record writes how an attempt ended, with everything that follows from it in the same event.
-func (n *run) record(a engine.Attempt, record attempts.TaskRecord, f engine.Result) (attempts.Ended, ruling, error) {
-	ended := n.ended(a, f)
-	ended.Charged = ended.Charged && !n.excused(a, ended)
-	told := n.answered(a, f, ended)
-	ended.Gate = n.gate(a, record, f, ended)
-	if told.spent != "" && ended.Gate == nil {
-		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: told.spent, At: n.now().UTC()}
+func (r *run) record(a engine.Attempt, record attempts.TaskRecord, f engine.Result) (attempts.Ended, ruling, error) {
+	ended := r.ended(a, f)
+	ended.Charged = ended.Charged && !r.excused(a, ended)
+	rule := r.answered(a, f, ended)
+	ended.Gate = r.gate(a, record, f, ended)
+	if rule.spent != "" && ended.Gate == nil {
+		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: rule.spent, At: r.now().UTC()}
 	}
 	events := make([]attempts.Event, 0, 1+len(f.Notes))
 	for i := range f.Notes {
-		f.Notes[i].Text = n.redact.Block(f.Notes[i].Text)
+		f.Notes[i].Text = r.redact.Block(f.Notes[i].Text)
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: &f.Notes[i]})
 	}
 	events = append(events, attempts.Event{Type: attempts.TypeAttemptEnded, Task: a.Task.ID, Attempt: a.Number, Ended: &ended})
-	for _, cooldown := range told.cooldown {
+	for _, cooldown := range rule.cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Task: a.Task.ID, Attempt: a.Number, Cooldown: cooldown})
 	}
-	return ended, told, n.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
+	return ended, rule, r.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
 // report tells the watcher what an attempt came to. The caller holds mu.
-func (n *run) report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
-	u := n.about(&a.Task, n.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took})
+func (r *run) report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
+	u := r.about(&a.Task, r.store.Task(a.Task.ID), Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took})
 	switch {
 	case ended.Result == attempts.ResultSuccess:
 		u.Kind, u.Text = UpdateCompleted, ended.Receipt.Summary
@@ -169,14 +170,14 @@ func (n *run) report(a engine.Attempt, f engine.Result, ended attempts.Ended, to
 	default:
 		u.Kind = UpdateRetry
 	}
-	n.tell(u)
+	r.tell(u)
 	for _, note := range f.Notes {
-		n.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: note.Text})
+		r.tell(Update{Kind: UpdateNote, Task: a.Task.ID, Text: note.Text})
 	}
 }
 
 // ended is the finding in the ledger's words.
-func (n *run) ended(a engine.Attempt, f engine.Result) attempts.Ended {
+func (r *run) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 	e := attempts.Ended{
 		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
 		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
@@ -191,56 +192,56 @@ func (n *run) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 	case attempts.Stopped:
 		e.Result = attempts.ResultInterrupted
 	}
-	return n.redact.Ended(e)
+	return r.redact.Ended(e)
 }
 
 // gate decides whether the task may be tried again.
-func (n *run) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
+func (r *run) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
 	if f.Gate != "" {
-		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
+		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: r.now().UTC()}
 	}
 	if f.Held {
-		return n.heldGate(a, e)
+		return r.heldGate(a, e)
 	}
-	lim := attempts.Limits{MaxAttempts: attemptsFor(n.o.Limits, &a.Task), MaxUncharged: n.o.Limits.MaxUncharged}
+	lim := attempts.Limits{MaxAttempts: attemptsFor(r.o.Limits, &a.Task), MaxUncharged: r.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
 	if gate == nil && e.Result != attempts.ResultSuccess {
-		gate = n.taskBudgetGate(a, record, f)
+		gate = r.taskBudgetGate(a, record, f)
 	}
 	if gate != nil && gate.At.IsZero() {
-		gate.At = n.now().UTC()
+		gate.At = r.now().UTC()
 	}
 	return gate
 }
 
 // consequences moves the task on. The caller holds mu.
-func (n *run) consequences(j job, a engine.Attempt, f engine.Result, e attempts.Ended) {
+func (r *run) consequences(j job, a engine.Attempt, f engine.Result, e attempts.Ended) {
 	switch {
 	case e.Result == attempts.ResultSuccess:
-		n.plan.Complete(j.index)
+		r.plan.Complete(j.index)
 	case e.Gate != nil:
-		n.plan.Gate(j.index)
+		r.plan.Gate(j.index)
 	case f.Held:
-		n.plan.Postpone(j.index)
+		r.plan.Postpone(j.index)
 	default:
-		record := n.store.Task(a.Task.ID)
+		record := r.store.Task(a.Task.ID)
 		if lacking := schedule.MissingReviewers(record); lacking != nil {
-			n.plan.AwaitReview(j.index, lacking)
+			r.plan.AwaitReview(j.index, lacking)
 		} else {
-			n.plan.Requeue(j.index)
+			r.plan.Requeue(j.index)
 		}
 		if e.Outcome == attempts.Conflict {
-			n.plan.AddContested(j.index, schedule.ContestedFiles(record))
+			r.plan.AddContested(j.index, schedule.ContestedFiles(record))
 		}
 	}
-	n.tally.Ended++
-	n.tally.Usage.Add(f.Usage)
-	n.budget.End(a.Task.ID, f.Usage, !a.Ended)
+	r.tally.Ended++
+	r.tally.Usage.Add(f.Usage)
+	r.budget.End(a.Task.ID, f.Usage, !a.Ended)
 }
 
 // about fills in which attempt of which task an update is about.
-func (n *run) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
-	u.Task, u.Title, u.Max = t.ID, t.Title, attemptsFor(n.o.Limits, t)
+func (r *run) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
+	u.Task, u.Title, u.Max = t.ID, t.Title, attemptsFor(r.o.Limits, t)
 	u.Try = record.Charges()
 	if u.Kind == UpdateStarted {
 		u.Try++
@@ -248,8 +249,8 @@ func (n *run) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
 	return u
 }
 
-func (n *run) withLock(f func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (r *run) withLock(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	f()
 }

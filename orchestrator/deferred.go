@@ -35,16 +35,16 @@ type deferred struct {
 
 // putOff writes the findings that were put off, when an attempt has added to them. A failure is told, and no more: the
 // ledger has them all. The caller holds mu: two that end at once write one file.
-func (n *run) putOff(r *attempts.Reviewed) {
-	if r == nil || len(r.Deferred)+len(r.Noted) == 0 {
+func (r *run) writeDeferredFile(reviewed *attempts.Reviewed) {
+	if reviewed == nil || len(reviewed.Deferred)+len(reviewed.Noted) == 0 {
 		return
 	}
 	var text bytes.Buffer
-	n.store.View(func(l *attempts.Ledger) { writeDeferred(&text, l) })
-	path := filepath.Join(n.o.Dir, DeferredFile)
+	r.store.View(func(l *attempts.Ledger) { writeDeferred(&text, l) })
+	path := filepath.Join(r.o.Dir, DeferredFile)
 	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", text.Bytes(), 0o600)) // an agent's pipe would be waited for
 	if err = errors.Join(err, os.Rename(path+".new", path)); err != nil {
-		n.tell(Update{Kind: UpdateNote, Text: DeferredFile + " could not be written: " + err.Error()})
+		r.tell(Update{Kind: UpdateNote, Text: DeferredFile + " could not be written: " + err.Error()})
 	}
 }
 

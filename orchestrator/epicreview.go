@@ -14,90 +14,90 @@ import (
 )
 
 // reviewEpic has the panel judge all that has landed, once every task is completed. The same work is not judged twice.
-func (n *run) reviewEpic(ctx context.Context) error {
-	if n.engine.Reviewer == nil || !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 || n.unfinished(ctx) {
+func (r *run) reviewEpic(ctx context.Context) error {
+	if r.engine.Reviewer == nil || !r.o.Review.Epic || len(r.o.Review.Reviewers) == 0 || r.unfinished(ctx) {
 		return nil
 	}
-	ctx, over := n.untilDeadline(ctx)
+	ctx, over := r.untilDeadline(ctx)
 	defer over()
 	for tries := 0; ; tries++ {
-		r, f, err := n.judgeEpic(ctx)
+		epicReview, f, err := r.judgeEpic(ctx)
 		if atDeadline(ctx, err) {
-			n.withLock(func() { n.unjudged = n.stopped.why })
+			r.withLock(func() { r.unjudged = r.stopped.why })
 			return nil
 		}
-		if err != nil || r == nil {
+		if err != nil || epicReview == nil {
 			return err
 		}
 		passes := slices.Contains([]attempts.Outcome{attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start}, f.Outcome)
-		if err := n.judged(*r, f); err != nil || !passes || tries >= n.o.Limits.MaxUncharged {
+		if err := r.recordEpicReview(*epicReview, f); err != nil || !passes || tries >= r.o.Limits.MaxUncharged {
 			return err
 		}
-		if open, err := n.awaitPanel(ctx); err != nil || !open {
+		if open, err := r.awaitPanel(ctx); err != nil || !open {
 			return err
 		}
 	}
 }
 
 // unfinished reports whether the epic, or the run, is not where its whole can be judged.
-func (n *run) unfinished(ctx context.Context) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	counts := n.counts()
-	return ctx.Err() != nil || n.drained() || counts.Total == 0 || counts.Completed < counts.Total
+func (r *run) unfinished(ctx context.Context) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := r.counts()
+	return ctx.Err() != nil || r.drained() || counts.Total == 0 || counts.Completed < counts.Total
 }
 
 // mayAsk reports whether the run may still begin something, and else why the epic has not been judged.
-func (n *run) mayAsk() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.exhausted() {
-		n.unjudged = n.exhaustedBy.Error()
+func (r *run) mayAsk() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.exhausted() {
+		r.unjudged = r.exhaustedBy.Error()
 	} else {
-		n.unjudged = n.stopped.why
+		r.unjudged = r.stopped.why
 	}
-	return n.unjudged == ""
+	return r.unjudged == ""
 }
 
 // judgeEpic asks the panel; the result is about its members. There is no review when the same work has been judged
 // before, or nothing has changed.
-func (n *run) judgeEpic(ctx context.Context) (r *attempts.EpicReview, of engine.Result, err error) {
-	a := n.wholeAssignment()
-	head, err := n.engine.Reviewer.Head(ctx)
+func (r *run) judgeEpic(ctx context.Context) (epicReview *attempts.EpicReview, of engine.Result, err error) {
+	a := r.wholeAssignment()
+	head, err := r.engine.Reviewer.Head(ctx)
 	if err != nil || a.Base == "" || head == a.Base {
 		return nil, of, err
 	}
 	var last *attempts.EpicReview
-	n.store.View(func(l *attempts.Ledger) {
+	r.store.View(func(l *attempts.Ledger) {
 		last = l.LastEpicReview()
 		a.Known.Record = asked(l)
 	})
-	if last != nil && last.Head == head && last.Decision != "" || !n.mayAsk() {
+	if last != nil && last.Head == head && last.Decision != "" || !r.mayAsk() {
 		return nil, of, nil
 	}
-	n.withLock(func() {
-		a.Closed = n.pool.Closed(n.instant())
-		n.budget.Begin(&a.Task, attempts.Usage{})
-		n.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
+	r.withLock(func() {
+		a.Closed = r.pool.Closed(r.instant())
+		r.budget.Begin(&a.Task, attempts.Usage{})
+		r.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
-	said, err := n.engine.Reviewer.ReviewEpic(ctx, a, head, n.deferredFindings())
-	n.withLock(func() {
-		n.budget.End(engine.WholeEpic, said.Usage, true)
-		n.tally.Usage.Add(said.Usage)
+	reviewed, err := r.engine.Reviewer.ReviewEpic(ctx, a, head, r.deferredFindings())
+	r.withLock(func() {
+		r.budget.End(engine.WholeEpic, reviewed.Usage, true)
+		r.tally.Usage.Add(reviewed.Usage)
 	})
 	if err != nil {
 		return nil, of, err
 	}
-	return &said.Review, said.Result, n.noted(said.Result.Notes)
+	return &reviewed.Review, reviewed.Result, r.recordNotes(reviewed.Result.Notes)
 }
 
 // deferredFindings are what reviewers have wanted of landed tasks, and left to be done later, in words.
-func (n *run) deferredFindings() (list []string) {
-	for i := range n.o.Epic.Tasks {
-		id := n.o.Epic.Tasks[i].ID
-		for _, a := range n.store.Task(id).Attempts {
-			if r := a.Receipt.Review; r != nil && a.Result == attempts.ResultSuccess {
-				for _, f := range slices.Concat(r.Deferred, r.Noted) {
+func (r *run) deferredFindings() (list []string) {
+	for i := range r.o.Epic.Tasks {
+		id := r.o.Epic.Tasks[i].ID
+		for _, a := range r.store.Task(id).Attempts {
+			if reviewed := a.Receipt.Review; reviewed != nil && a.Result == attempts.ResultSuccess {
+				for _, f := range slices.Concat(reviewed.Deferred, reviewed.Noted) {
 					list = append(list, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", id, f.Severity, f.File))+": "+f.Issue)
 				}
 			}
@@ -108,9 +108,9 @@ func (n *run) deferredFindings() (list []string) {
 
 // wholeAssignment is the epic as something to be judged: from the commit that the first attempt, or the integration
 // branch, began from.
-func (n *run) wholeAssignment() engine.Attempt {
-	a := engine.Attempt{Run: n.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: n.o.Epic.Title}}
-	n.store.View(func(l *attempts.Ledger) {
+func (r *run) wholeAssignment() engine.Attempt {
+	a := engine.Attempt{Run: r.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: r.o.Epic.Title}}
+	r.store.View(func(l *attempts.Ledger) {
 		a.Number = len(l.EpicReviews) + 1
 		a.Base = l.Integration.Base
 		var first attempts.Attempt
@@ -134,50 +134,50 @@ func asked(l *attempts.Ledger) attempts.TaskRecord {
 }
 
 // judged records and tells what the panel came to.
-func (n *run) judged(r attempts.EpicReview, f engine.Result) error {
-	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &r}}
-	told := n.answered(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
-	for _, cooldown := range told.cooldown {
+func (r *run) recordEpicReview(epicReview attempts.EpicReview, f engine.Result) error {
+	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &epicReview}}
+	rule := r.answered(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
+	for _, cooldown := range rule.cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.tell(Update{Kind: UpdateNote, Text: "the whole epic: " + EpicVerdict(&r)})
-	err := n.store.Append(events...)
-	n.putOff(&r.Reviewed)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tell(Update{Kind: UpdateNote, Text: "the whole epic: " + EpicVerdict(&epicReview)})
+	err := r.store.Append(events...)
+	r.writeDeferredFile(&epicReview.Reviewed)
 	return err
 }
 
 // noted records and tells what a person should know.
-func (n *run) noted(notes []attempts.Note) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (r *run) recordNotes(notes []attempts.Note) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var events []attempts.Event
 	for i := range notes {
-		notes[i].Text = n.redact.Block(notes[i].Text)
+		notes[i].Text = r.redact.Block(notes[i].Text)
 		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
-		n.tell(Update{Kind: UpdateNote, Text: notes[i].Text})
+		r.tell(Update{Kind: UpdateNote, Text: notes[i].Text})
 	}
-	return n.store.Append(events...)
+	return r.store.Append(events...)
 }
 
 // awaitPanel waits until every reviewer may be asked. It reports false when that is not in this run.
-func (n *run) awaitPanel(ctx context.Context) (open bool, err error) {
+func (r *run) awaitPanel(ctx context.Context) (open bool, err error) {
 	for {
-		n.mu.Lock()
-		now := n.instant()
-		name, at := n.pool.Latest(engine.WholeEpic, n.pool.Panel, now)
-		if name == "" || at.Rest(now) <= 0 || n.pointless(at, now) {
-			n.mu.Unlock()
+		r.mu.Lock()
+		now := r.instant()
+		name, at := r.pool.Latest(engine.WholeEpic, r.pool.Panel, now)
+		if name == "" || at.Rest(now) <= 0 || r.pointless(at, now) {
+			r.mu.Unlock()
 			return name != "" && at.Rest(now) <= 0, nil
 		}
-		wait := &waiting{changed: n.changed, rest: at.Rest(now)}
-		err := n.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: n.pool.Why(name)})
-		n.mu.Unlock()
+		wait := &waiting{changed: r.changed, rest: at.Rest(now)}
+		err := r.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: r.pool.Why(name)})
+		r.mu.Unlock()
 		if err != nil {
 			return false, err
 		}
-		if wait.wait(ctx, n.o.Drain); ctx.Err() != nil || n.drained() {
+		if wait.wait(ctx, r.o.Drain); ctx.Err() != nil || r.drained() {
 			return false, nil
 		}
 	}
@@ -205,14 +205,14 @@ func EpicVerdict(r *attempts.EpicReview) string {
 }
 
 // whole says why a run is over whose every task is completed.
-func (n *run) whole() (reason Reason, why string) {
-	if !n.o.Review.Epic || len(n.o.Review.Reviewers) == 0 {
+func (r *run) epicReason() (reason Reason, why string) {
+	if !r.o.Review.Epic || len(r.o.Review.Reviewers) == 0 {
 		return EpicComplete, ""
 	}
-	n.store.View(func(l *attempts.Ledger) {
+	r.store.View(func(l *attempts.Ledger) {
 		switch last := l.LastEpicReview(); {
-		case n.unjudged != "":
-			reason, why = EpicUnjudged, "the whole epic: not reviewed, for "+n.unjudged
+		case r.unjudged != "":
+			reason, why = EpicUnjudged, "the whole epic: not reviewed, for "+r.unjudged
 		case last == nil, last.Decision == review.Approved && len(last.Added) == 0: // nil: nothing has changed
 			reason = EpicComplete
 		case last.Decision == "" || len(last.Added) > 0:

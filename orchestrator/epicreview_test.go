@@ -138,7 +138,7 @@ func TestWholeReason(t *testing.T) {
 			}
 			n := newRun(&o, store, abilities(&simulated{}))
 			n.unjudged = test.unjudged
-			if got, why := n.whole(); got != test.want || why != test.why {
+			if got, why := n.epicReason(); got != test.want || why != test.why {
 				t.Errorf("got %s, %q, want %s, %q", got, why, test.want, test.why)
 			}
 			if err := store.Close(); err != nil {

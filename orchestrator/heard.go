@@ -6,33 +6,33 @@ import (
 )
 
 // listen passes on what is heard from attempts.
-func (n *run) listen(heard <-chan engine.Event) {
-	for h := range heard {
-		if n.o.Wire != nil {
-			h = n.o.Wire.Event(h)
+func (r *run) listen(events <-chan engine.Event) {
+	for e := range events {
+		if r.o.Wire != nil {
+			e = r.o.Wire.Event(e)
 		}
-		n.withLock(func() {
-			switch h.Kind {
+		r.withLock(func() {
+			switch e.Kind {
 			case engine.KindUsage:
-				n.recordUsage(h)
+				r.recordUsage(e)
 				return
 			case engine.KindFault:
-				n.pool.Suspect(h.Runner, h.Task, n.instant())
+				r.pool.MarkSuspect(e.Runner, e.Task, r.instant())
 				return
 			}
-			n.recordProgress(h)
-			if h.Task == engine.WholeEpic {
-				h.Task = "the epic"
+			r.recordProgress(e)
+			if e.Task == engine.WholeEpic {
+				e.Task = "the epic"
 			}
-			n.tell(Update{Kind: UpdateKind(h.Kind), Task: h.Task, Text: h.Detail.Text})
+			r.tell(Update{Kind: UpdateKind(e.Kind), Task: e.Task, Text: e.Detail.Text})
 		})
 	}
 }
 
 // recordProgress takes a sign of life of an agent: its runner serves. The caller holds mu.
-func (n *run) recordProgress(h engine.Event) {
-	said := h.Kind == engine.KindActivity && (h.Detail.Kind == runners.EventText || h.Detail.Kind == runners.EventTool)
-	if said && n.pool.Heard(h.Runner, h.Task, n.instant()) {
-		n.announce()
+func (r *run) recordProgress(e engine.Event) {
+	answered := e.Kind == engine.KindActivity && (e.Detail.Kind == runners.EventText || e.Detail.Kind == runners.EventTool)
+	if answered && r.pool.NoteActivity(e.Runner, e.Task, r.instant()) {
+		r.announce()
 	}
 }

@@ -26,8 +26,8 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 	if err != nil {
 		return nil, err
 	}
-	in := known(&o, still{view}, task, wallFor(o.Limits, task))
-	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, still{view}.Task(task.ID).UsedSince())
+	in := briefInput(&o, readOnly{view}, task, wallFor(o.Limits, task))
+	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
 		in.Agent = o.agent(text.FirstOf(task.Runner, o.Runners[0]))
 	}
@@ -36,7 +36,7 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 }
 
 // known gathers what a brief says besides the state of the checkout.
-func known(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.Input {
+func briefInput(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.Input {
 	in := reanchor.Input{
 		Epic:     reanchor.About{ID: o.Epic.ID, Title: o.Epic.Title, Description: o.Epic.Description, Source: o.Epic.Source, Bead: o.Epic.Bead},
 		Progress: progress(countsOf(m)),
@@ -131,11 +131,11 @@ func wallFor(l engine.Limits, t *epic.Task) time.Duration {
 }
 
 // still is a ledger that is only read.
-type still struct{ *attempts.View }
+type readOnly struct{ *attempts.View }
 
-func (s still) Counts() map[attempts.Status]int { return s.View.Counts }
+func (s readOnly) Counts() map[attempts.Status]int { return s.View.Counts }
 
-func (s still) Task(id string) attempts.TaskRecord {
+func (s readOnly) Task(id string) attempts.TaskRecord {
 	if rec := s.Ledger.Tasks[id]; rec != nil {
 		return *rec
 	}

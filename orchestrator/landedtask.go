@@ -29,20 +29,20 @@ type landedTask struct {
 // landedBefore lists the completed tasks that landed before tip, and of those with the same checks the first; those first
 // whose files were touched since. What has just been asked on tip is left out: the epic's checks, and those of what has
 // landed last.
-func (n *run) landedBefore(tip string) (list []landedTask) {
-	asked, ofEpic := make(map[string]bool), commands(n.o.Epic.Checks)
+func (r *run) landedBefore(tip string) (list []landedTask) {
+	asked, ofEpic := make(map[string]bool), commands(r.o.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	var late []landedTask // in this run
-	n.store.View(func(l *attempts.Ledger) {
-		for i, t := range n.o.Epic.Tasks {
+	r.store.View(func(l *attempts.Ledger) {
+		for i, t := range r.o.Epic.Tasks {
 			rec := l.Tasks[t.ID]
 			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
 				continue
 			}
 			last := &rec.Attempts[len(rec.Attempts)-1]
 			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: n.engine.Rechecker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
-			if one.landed != "" && last.Run == n.o.Run {
+			one := landedTask{a: a, at: i, landed: r.engine.Rechecker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
+			if one.landed != "" && last.Run == r.o.Run {
 				late = append(late, one)
 			}
 			switch one.landed {
@@ -54,11 +54,11 @@ func (n *run) landedBefore(tip string) (list []landedTask) {
 			}
 		}
 	})
-	list = slices.DeleteFunc(list, func(r landedTask) bool {
-		checks := r.a.Task.Checks
-		known := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
+	list = slices.DeleteFunc(list, func(landed landedTask) bool {
+		checks := landed.a.Task.Checks
+		redundant := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
 		asked[whole(checks)] = true
-		return known
+		return redundant
 	})
 	for i := range list {
 		list[i].touched = slices.ContainsFunc(late, list[i].touchedBy)
@@ -102,13 +102,13 @@ func (r landedTask) fails(why string, since []string) string {
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.
-func (n *run) landedSince(r landedTask) (ids []string) {
+func (r *run) landedSince(task landedTask) (ids []string) {
 	ended := make(map[string]time.Time)
-	n.store.View(func(l *attempts.Ledger) {
+	r.store.View(func(l *attempts.Ledger) {
 		for id, rec := range l.Tasks {
 			for i := range rec.Attempts {
 				a := &rec.Attempts[i]
-				if commit := n.engine.Rechecker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != r.landed && a.EndedAt.After(r.when) {
+				if commit := r.engine.Rechecker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed && a.EndedAt.After(task.when) {
 					ended[id] = a.EndedAt
 				}
 			}

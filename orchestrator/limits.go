@@ -19,32 +19,32 @@ type stopReason struct {
 }
 
 // stop has the run start nothing more, and records why. The caller holds mu.
-func (n *run) stop(reason Reason, why string) error {
-	if n.stopped.reason != "" {
+func (r *run) stop(reason Reason, why string) error {
+	if r.stopped.reason != "" {
 		return nil
 	}
-	n.stopped = stopReason{reason, why}
-	n.tell(Update{Kind: UpdateStopping, Text: why})
-	n.announce()
-	return n.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}})
+	r.stopped = stopReason{reason, why}
+	r.tell(Update{Kind: UpdateStopping, Text: why})
+	r.announce()
+	return r.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}})
 }
 
 // errDeadline is the cause that agents are stopped for at the deadline.
 var errDeadline = errors.New("the run's deadline has come")
 
 // untilDeadline is a context that ends at the run's deadline. over must be called when nothing needs it any more.
-func (n *run) untilDeadline(ctx context.Context) (bounded context.Context, over func()) {
-	if n.deadline == nil {
+func (r *run) untilDeadline(ctx context.Context) (bounded context.Context, over func()) {
+	if r.deadline == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		for ctx.Err() == nil {
-			now := n.instant()
-			rest := n.deadline.Rest(now)
+			now := r.instant()
+			rest := r.deadline.Rest(now)
 			if rest <= 0 {
-				n.expire()
+				r.expire()
 				cancel(errDeadline)
 				return
 			}
@@ -60,43 +60,43 @@ func atDeadline(ctx context.Context, err error) bool {
 }
 
 // expire ends the run at its deadline.
-func (n *run) expire() {
-	n.mu.Lock()
-	err := n.stop(Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
-	n.mu.Unlock()
+func (r *run) expire() {
+	r.mu.Lock()
+	err := r.stop(Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
+	r.mu.Unlock()
 	if err != nil {
-		n.fail(err)
+		r.fail(err)
 	}
 }
 
 // pointless reports that a wait would last beyond the run's deadline.
-func (n *run) pointless(at clock.Deadline, now clock.Instant) bool {
-	return n.deadline != nil && at.Rest(now) >= n.deadline.Rest(now)
+func (r *run) pointless(at clock.Deadline, now clock.Instant) bool {
+	return r.deadline != nil && at.Rest(now) >= r.deadline.Rest(now)
 }
 
 // checkLimits holds how an attempt ended against the limits of the whole run. The caller holds mu.
-func (n *run) checkLimits(index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
+func (r *run) checkLimits(index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
 	if e.Result == attempts.ResultSuccess {
-		return n.goOn(a)
+		return r.breakerCompleted(a)
 	}
 	if f.Held { // nobody has done anything
 		return nil
 	}
 	if failsTask(f, e) {
-		return n.judgeFailure(index, a, e)
+		return r.judgeFailure(index, a, e)
 	}
 	return nil
 }
 
 // countUncharged ends the run that has had too many attempts which ended through no fault of an agent. The caller holds mu.
-func (n *run) countUncharged(f engine.Result, e attempts.Ended, told ruling) error {
+func (r *run) countUncharged(f engine.Result, e attempts.Ended, rule ruling) error {
 	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
-	if uncounted || f.Held || told.repeat {
+	if uncounted || f.Held || rule.repeat {
 		return nil
 	}
-	n.uncharged++
-	if most := n.o.Limits.MaxUnchargedRun; most > 0 && n.uncharged >= most {
-		return n.stop(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", n.uncharged, e.Receipt.ErrorSummary))
+	r.uncharged++
+	if most := r.o.Limits.MaxUnchargedRun; most > 0 && r.uncharged >= most {
+		return r.stop(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", r.uncharged, e.Receipt.ErrorSummary))
 	}
 	return nil
 }
@@ -117,34 +117,34 @@ const roomPause = 10 * time.Second
 
 // cramped returns what to wait for when the machine has no room for another attempt. When it has had none for too long,
 // the run is halted. The caller holds mu.
-func (n *run) cramped(now clock.Instant) (*waiting, error) {
-	reason, lacks, why := n.lacking()
+func (r *run) waitForRoom(now clock.Instant) (*waiting, error) {
+	reason, lacks, why := r.lacking()
 	if reason == "" {
-		n.tight = nil
+		r.roomUntil = nil
 		return nil, nil
 	}
-	if n.tight == nil {
-		until := now.After(n.o.Limits.FloorWait)
-		n.tight = &until
+	if r.roomUntil == nil {
+		until := now.After(r.o.Limits.FloorWait)
+		r.roomUntil = &until
 	}
-	rest := n.tight.Rest(now)
-	if rest <= 0 && n.plan.CountRunning() == 0 {
-		return nil, n.stop(reason, why)
+	rest := r.roomUntil.Rest(now)
+	if rest <= 0 && r.plan.CountRunning() == 0 {
+		return nil, r.stop(reason, why)
 	}
 	if rest <= 0 || rest > roomPause {
 		rest = roomPause
 	}
-	err := n.tellWaiting(UpdateCramped, attempts.Waiting{Until: n.tight.Day.UTC(), For: lacks, Why: why})
-	return &waiting{changed: n.changed, rest: rest}, err
+	err := r.tellWaiting(UpdateCramped, attempts.Waiting{Until: r.roomUntil.Day.UTC(), For: lacks, Why: why})
+	return &waiting{changed: r.changed, rest: rest}, err
 }
 
 // lacking says what the machine has too little of to start an attempt.
-func (n *run) lacking() (reason Reason, lacks, why string) {
-	lim := n.o.Limits
-	if n.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
+func (r *run) lacking() (reason Reason, lacks, why string) {
+	lim := r.o.Limits
+	if r.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
 		return "", "", ""
 	}
-	switch free := n.o.Free(); {
+	switch free := r.o.Free(); {
 	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
 		return DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
 	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:
@@ -158,11 +158,11 @@ func short(have, want int64) string {
 }
 
 // heldGate gates a task that was held back and cannot be done either now that nothing else is left to do.
-func (n *run) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if i, ok := n.o.Graph.Index(a.Task.ID); !ok || !n.plan.WasPostponed(i) {
+func (r *run) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i, ok := r.o.Graph.Index(a.Task.ID); !ok || !r.plan.WasPostponed(i) {
 		return nil
 	}
-	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: n.now().UTC()}
+	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: r.now().UTC()}
 }

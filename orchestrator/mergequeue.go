@@ -26,16 +26,16 @@ type queued struct {
 }
 
 // enqueue has a proved attempt wait for its landing; its worker is free. The task still counts as running.
-func (n *run) enqueue(c queued) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	c.ready = n.ran()
-	n.merges.waiting = append(n.merges.waiting, c)
-	n.tell(Update{Kind: UpdateProved, Task: c.Attempt.Task.ID})
-	if n.plan != nil {
-		n.plan.AwaitLanding(c.job.index, c.Result.Receipt.FilesChanged)
+func (r *run) enqueue(c queued) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.ready = r.ran()
+	r.merges.waiting = append(r.merges.waiting, c)
+	r.tell(Update{Kind: UpdateProved, Task: c.Attempt.Task.ID})
+	if r.plan != nil {
+		r.plan.AwaitLanding(c.job.index, c.Result.Receipt.FilesChanged)
 	}
-	n.announce()
+	r.announce()
 }
 
 // landingPatience is how long a worker waits for a landing rather than take a task that is less urgent than those that
@@ -44,63 +44,63 @@ const landingPatience = worker.SlowChecks
 
 // landsSoon returns how long a free worker should rather wait than do task i, if at all: what lands next makes something
 // ready that is more urgent. The caller holds mu.
-func (n *run) landsSoon(i int, now time.Duration) (rest time.Duration) {
-	if n.merges == nil {
+func (r *run) landsSoon(i int, now time.Duration) (rest time.Duration) {
+	if r.merges == nil {
 		return 0
 	}
 	var soon []int
-	for _, c := range n.due() {
+	for _, c := range r.due() {
 		if patience := c.ready + landingPatience - now; patience > 0 {
 			soon, rest = append(soon, c.job.index), patience
 		}
 	}
-	if len(soon) == 0 || !n.plan.Unblocks(soon, i) {
+	if len(soon) == 0 || !r.plan.Unblocks(soon, i) {
 		return 0
 	}
 	return rest
 }
 
 // runMergeQueue lands what waits until nothing can come any more.
-func (n *run) runMergeQueue(ctx context.Context) error {
+func (r *run) runMergeQueue(ctx context.Context) error {
 	for {
-		cars, wait := n.nextBatch(ctx)
+		batch, wait := r.nextBatch(ctx)
 		if wait != nil {
 			wait.wait(ctx, nil) // what is under way lands, also when nothing new is started
 			continue
 		}
-		if cars == nil {
+		if batch == nil {
 			return nil
 		}
-		if err := n.mergeBatch(ctx, cars); err != nil {
-			n.fail(err)
+		if err := r.mergeBatch(ctx, batch); err != nil {
+			r.fail(err)
 			return err
 		}
 	}
 }
 
 // nextBatch returns what waits to be landed, or what to wait for, or neither when nothing will come.
-func (n *run) nextBatch(ctx context.Context) ([]queued, *waiting) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if ctx.Err() != nil || n.broken != nil {
+func (r *run) nextBatch(ctx context.Context) ([]queued, *waiting) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Err() != nil || r.broken != nil {
 		return nil, nil
 	}
-	due := n.due()
-	if len(due) > 0 || n.workers == 0 {
+	due := r.due()
+	if len(due) > 0 || r.workers == 0 {
 		return due, nil
 	}
-	return nil, &waiting{changed: n.changed}
+	return nil, &waiting{changed: r.changed}
 }
 
 // due is what can land now, in the order it became ready, which is one of dependencies too. What could not land before goes
 // first, and what would be in the way of such a task at work waits until that is done: nobody loses twice over the same
 // files. The caller holds mu.
-func (n *run) due() []queued {
+func (r *run) due() []queued {
 	var first, then []queued
-	for _, c := range n.merges.waiting {
+	for _, c := range r.merges.waiting {
 		switch {
-		case n.plan.BlocksContested(c.job.index):
-		case n.plan.IsContested(c.job.index):
+		case r.plan.BlocksContested(c.job.index):
+		case r.plan.IsContested(c.job.index):
 			first = append(first, c)
 		default:
 			then = append(then, c)
@@ -110,29 +110,29 @@ func (n *run) due() []queued {
 }
 
 // mergeBatch takes one step of the branch. What waits when the run is stopped stays open: the next run lands it.
-func (n *run) mergeBatch(ctx context.Context, cars []queued) error {
-	waiting := make([]engine.Proved, len(cars))
-	for i := range cars {
-		waiting[i] = cars[i].Proved
+func (r *run) mergeBatch(ctx context.Context, batch []queued) error {
+	waiting := make([]engine.Proved, len(batch))
+	for i := range batch {
+		waiting[i] = batch[i].Proved
 	}
-	step, err := n.merges.merger.Join(ctx, waiting)
+	step, err := r.merges.merger.Join(ctx, waiting)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	if err := n.intend(cars, step); err != nil {
+	if err := r.intend(batch, step); err != nil {
 		return err
 	}
-	if moved, err := n.merges.merger.Advance(ctx, step); err != nil || !moved {
+	if moved, err := r.merges.merger.Advance(ctx, step); err != nil || !moved {
 		return err
 	}
 	for i, f := range step.Results {
-		if err := n.close(cars[i].job, cars[i].Attempt, cars[i].record, f, cars[i].began); err != nil {
+		if err := r.close(batch[i].job, batch[i].Attempt, batch[i].record, f, batch[i].began); err != nil {
 			return err
 		}
 	}
-	n.withLock(func() {
-		n.merges.waiting = slices.DeleteFunc(n.merges.waiting, func(w queued) bool {
-			return slices.ContainsFunc(cars[:len(step.Results)], func(c queued) bool { return c.job.index == w.job.index })
+	r.withLock(func() {
+		r.merges.waiting = slices.DeleteFunc(r.merges.waiting, func(w queued) bool {
+			return slices.ContainsFunc(batch[:len(step.Results)], func(c queued) bool { return c.job.index == w.job.index })
 		})
 	})
 	return nil
@@ -140,17 +140,17 @@ func (n *run) mergeBatch(ctx context.Context, cars []queued) error {
 
 // intend records what is about to land, so that a run that finds the branch moved knows all about it. Who has changed
 // nothing needs no such record.
-func (n *run) intend(cars []queued, step engine.Step) error {
+func (r *run) intend(batch []queued, step engine.Step) error {
 	var events []attempts.Event
 	for i, f := range step.Results {
-		if f.Outcome != attempts.Success || step.To == step.From && f.Head == cars[i].Attempt.Base {
+		if f.Outcome != attempts.Success || step.To == step.From && f.Head == batch[i].Attempt.Base {
 			continue
 		}
-		ended := n.ended(cars[i].Attempt, f)
-		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: cars[i].Attempt.Task.ID, Attempt: cars[i].Attempt.Number, Landing: &ended})
+		ended := r.ended(batch[i].Attempt, f)
+		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: batch[i].Attempt.Task.ID, Attempt: batch[i].Attempt.Number, Landing: &ended})
 	}
 	if len(events) == 0 {
 		return nil
 	}
-	return n.store.Append(events...)
+	return r.store.Append(events...)
 }

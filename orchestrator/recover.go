@@ -32,11 +32,11 @@ func openAttemptsOf(o *Options, l *attempts.Ledger) []openAttempt {
 	return found
 }
 
-func (n *run) openAttempts() []openAttempt {
+func (r *run) openAttempts() []openAttempt {
 	var found []openAttempt
-	n.store.View(func(l *attempts.Ledger) { found = openAttemptsOf(n.o, l) })
+	r.store.View(func(l *attempts.Ledger) { found = openAttemptsOf(r.o, l) })
 	for i := range found {
-		found[i].record = n.store.Task(found[i].task)
+		found[i].record = r.store.Task(found[i].task)
 		found[i].record.Attempts = found[i].record.Attempts[:len(found[i].record.Attempts)-1]
 	}
 	return found
@@ -44,9 +44,9 @@ func (n *run) openAttempts() []openAttempt {
 
 // recoverAll brings the attempts of a killed run to their end, one after the other: one whose agent had finished is judged by its
 // evidence, the others are interrupted, uncharged, with their work kept.
-func (n *run) recoverAll(ctx context.Context, orphans []openAttempt) error {
+func (r *run) recoverAll(ctx context.Context, orphans []openAttempt) error {
 	for _, o := range orphans {
-		if err := n.recoverTask(ctx, o); err != nil {
+		if err := r.recoverTask(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -55,41 +55,41 @@ func (n *run) recoverAll(ctx context.Context, orphans []openAttempt) error {
 
 // queueOpenAttempts has workers bring the attempts of a killed run to their end before they take new tasks, side by side. What these attempts
 // met at their runners is not known yet: one new attempt asks a runner before all others do.
-func (n *run) queueOpenAttempts(orphans []openAttempt) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (r *run) queueOpenAttempts(orphans []openAttempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, o := range orphans {
-		at, known := n.o.Graph.Index(o.task)
-		if !known {
+		at, ok := r.o.Graph.Index(o.task)
+		if !ok {
 			continue
 		}
-		n.plan.Start(at)
-		n.pool.Probe(o.attempt.Runner, n.instant())
-		n.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
-		n.left = append(n.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return n.recoverTask(ctx, o) }})
+		r.plan.Start(at)
+		r.pool.Probe(o.attempt.Runner, r.instant())
+		r.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
+		r.left = append(r.left, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return r.recoverTask(ctx, o) }})
 	}
 }
 
 // recoverTask brings one attempt of a killed run to its end.
-func (n *run) recoverTask(ctx context.Context, o openAttempt) error {
-	task, ok := n.o.Epic.Task(o.task)
+func (r *run) recoverTask(ctx context.Context, o openAttempt) error {
+	task, ok := r.o.Epic.Task(o.task)
 	if !ok {
 		return nil
 	}
 	a := engine.Attempt{
 		Run: o.attempt.Run, Task: *task, Number: o.attempt.ID, Base: o.attempt.Base,
-		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: n.o.Limits.Wall, Ended: true,
+		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: r.o.Limits.Wall, Ended: true,
 	}
-	a.EarlierFindings, a.Heard = earlierFindings(o.record), o.attempt.Heard
-	a.Known = known(n.o, n.store, task, wallFor(n.o.Limits, task))
+	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.record), o.attempt.ReviewProgress
+	a.Known = briefInput(r.o, r.store, task, wallFor(r.o.Limits, task))
 	a.Known.Record = o.record
-	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !n.engine.Lifecycle.Asked(a) {
+	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !r.engine.Lifecycle.Asked(a) {
 		a.Unfinished = last // this attempt began with its review
 	}
-	n.withLock(func() { a.Closed = n.pool.Closed(n.instant()) })
-	err := n.recoverAttempt(ctx, a, o)
+	r.withLock(func() { a.Closed = r.pool.Closed(r.instant()) })
+	err := r.recoverAttempt(ctx, a, o)
 	if err != nil && ctx.Err() == nil {
-		err = n.giveUp(ctx, a, o, err)
+		err = r.giveUp(ctx, a, o, err)
 	}
 	if err != nil {
 		return fmt.Errorf("recover %s: %w", o.task, err)
@@ -98,70 +98,70 @@ func (n *run) recoverTask(ctx context.Context, o openAttempt) error {
 }
 
 // giveUp gates a task whose attempt git cannot bring to its end: it would end every run, and the other tasks can go on.
-func (n *run) giveUp(ctx context.Context, a engine.Attempt, o openAttempt, cause error) error {
-	var said *reanchor.GitError
-	if n.engine.Abandoner == nil || !errors.As(cause, &said) || said.Code < 0 { // git was stopped, or could not run
+func (r *run) giveUp(ctx context.Context, a engine.Attempt, o openAttempt, cause error) error {
+	var gitErr *reanchor.GitError
+	if r.engine.Abandoner == nil || !errors.As(cause, &gitErr) || gitErr.Code < 0 { // git was stopped, or could not run
 		return cause
 	}
-	r := engine.Result{Gate: attempts.Infrastructure}
-	r.Fail(attempts.Environment, attempts.CLIError, "git cannot collect what the agent left: "+cause.Error())
-	r, err := n.engine.Abandoner.Abandon(ctx, a, r)
+	result := engine.Result{Gate: attempts.Infrastructure}
+	result.Fail(attempts.Environment, attempts.CLIError, "git cannot collect what the agent left: "+cause.Error())
+	result, err := r.engine.Abandoner.Abandon(ctx, a, result)
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	return n.concludes(a, o, r)
+	return r.endRecovered(a, o, result)
 }
 
 // recoverAttempt brings one attempt to its end, or to where it waits for its landing.
-func (n *run) recoverAttempt(ctx context.Context, a engine.Attempt, o openAttempt) error {
-	ended, err := n.engine.Lifecycle.Revive(ctx, a, o.attempt)
+func (r *run) recoverAttempt(ctx context.Context, a engine.Attempt, o openAttempt) error {
+	ended, err := r.engine.Lifecycle.Revive(ctx, a, o.attempt)
 	if err != nil {
 		return err
 	}
 	if ended != nil {
-		return n.hasLanded(a, o, ended)
+		return r.endLanded(a, o, ended)
 	}
-	f, err := n.engine.Run(ctx, a)
+	f, err := r.engine.Run(ctx, a)
 	if err != nil {
 		return err
 	}
-	if n.merges != nil && f.Outcome == attempts.Success {
-		at, _ := n.o.Graph.Index(o.task)
-		n.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: job{index: at, runner: a.Runner}, record: o.record, began: n.ran()})
+	if r.merges != nil && f.Outcome == attempts.Success {
+		at, _ := r.o.Graph.Index(o.task)
+		r.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: job{index: at, runner: a.Runner}, record: o.record, began: r.ran()})
 		return nil
 	}
-	return n.concludes(a, o, f)
+	return r.endRecovered(a, o, f)
 }
 
 // hasLanded records the end of an attempt whose work was on the integration branch when its run was killed.
-func (n *run) hasLanded(a engine.Attempt, o openAttempt, ended *attempts.Ended) error {
-	err := n.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Number, Ended: ended})
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (r *run) endLanded(a engine.Attempt, o openAttempt, ended *attempts.Ended) error {
+	err := r.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Number, Ended: ended})
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if ended.Usage != nil {
-		n.budget.End(o.task, *ended.Usage, false)
+		r.budget.End(o.task, *ended.Usage, false)
 	}
-	if n.plan != nil {
-		at, _ := n.o.Graph.Index(o.task)
-		n.plan.Complete(at)
-		n.announce()
+	if r.plan != nil {
+		at, _ := r.o.Graph.Index(o.task)
+		r.plan.Complete(at)
+		r.announce()
 	}
 	return err
 }
 
 // concludes records what an attempt of a killed run has come to.
-func (n *run) concludes(a engine.Attempt, o openAttempt, f engine.Result) error {
-	if n.plan != nil {
-		at, _ := n.o.Graph.Index(o.task)
-		return n.close(job{index: at, runner: a.Runner}, a, o.record, f, n.ran()-n.since(o.attempt.StartedAt))
+func (r *run) endRecovered(a engine.Attempt, o openAttempt, f engine.Result) error {
+	if r.plan != nil {
+		at, _ := r.o.Graph.Index(o.task)
+		return r.close(job{index: at, runner: a.Runner}, a, o.record, f, r.ran()-r.since(o.attempt.StartedAt))
 	}
-	e, _, err := n.record(a, o.record, f)
+	e, _, err := r.record(a, o.record, f)
 	if err != nil {
 		return err
 	}
-	n.withLock(func() {
-		n.budget.End(o.task, f.Usage, false)
-		n.report(a, f, e, n.since(o.attempt.StartedAt))
+	r.withLock(func() {
+		r.budget.End(o.task, f.Usage, false)
+		r.report(a, f, e, r.since(o.attempt.StartedAt))
 	})
 	return nil
 }

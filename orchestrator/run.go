@@ -36,8 +36,8 @@ type run struct {
 	pool        *runnerpool.Pool
 	changed     chan struct{} // closed and replaced at every change of state
 	broken      error         // the run must end: the ledger or the engine failed
-	told        Update        // the last UpdateWaiting
-	asked       string        // the runner that the last task without one of its own went to
+	lastWaiting Update        // the last UpdateWaiting
+	lastRunner  string        // the runner that the last task without one of its own went to
 	budget      *budget.Tracker
 	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
 	exhaustedBy *budget.ExhaustedError             // nothing more is started
@@ -49,7 +49,7 @@ type run struct {
 	unjudged  string          // why the reviewers were not asked about the whole epic
 	breaker   breaker.Breaker
 	uncharged int             // attempts that ended so in this run
-	tight     *clock.Deadline // how long a machine that lacks room is still waited for; nil: it has room
+	roomUntil *clock.Deadline // how long a machine that lacks room is still waited for; nil: it has room
 
 	workers int   // still at work
 	left    []job // attempts of a killed run that no worker has taken yet
@@ -78,83 +78,83 @@ func newRun(o *Options, store *attempts.Store, engine engine.Abilities) *run {
 }
 
 // work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
-func (n *run) work(ctx context.Context) error {
-	defer n.watchSleep(ctx)()
-	ctx, over := n.untilDeadline(ctx)
+func (r *run) work(ctx context.Context) error {
+	defer r.watchSleep(ctx)()
+	ctx, over := r.untilDeadline(ctx)
 	defer over()
 	group, working := errgroup.WithContext(ctx)
-	n.workers = n.o.Jobs
-	for range n.o.Jobs {
+	r.workers = r.o.Jobs
+	for range r.o.Jobs {
 		group.Go(func() error {
-			defer n.workerDone()
-			return n.worker(working)
+			defer r.workerDone()
+			return r.worker(working)
 		})
 	}
-	if n.merges != nil {
-		group.Go(func() error { return n.runMergeQueue(working) })
+	if r.merges != nil {
+		group.Go(func() error { return r.runMergeQueue(working) })
 	}
 	err := group.Wait()
 	switch {
 	case atDeadline(ctx, err):
 		return nil // what stopping does
-	case err != nil || ctx.Err() != nil || n.drained() || n.closedEarly():
+	case err != nil || ctx.Err() != nil || r.drained() || r.closedEarly():
 		return err
 	}
-	return n.noteStranded()
+	return r.noteStranded()
 }
 
 // closedEarly reports whether a limit of the run has ended it.
-func (n *run) closedEarly() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.stopped.reason != "" || n.exhaustedBy != nil
+func (r *run) closedEarly() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stopped.reason != "" || r.exhaustedBy != nil
 }
 
 // noteStranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
-func (n *run) noteStranded() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	left := slices.Sorted(n.plan.Ready())
+func (r *run) noteStranded() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := slices.Sorted(r.plan.Ready())
 	events := make([]attempts.Event, len(left))
 	for at, i := range left {
-		t := n.plan.Task(i)
-		why := n.unable(t)
+		t := r.plan.Task(i)
+		why := r.unable(t)
 		note := &attempts.Note{Kind: "runner", Text: t.ID + " is left for another run, its runner cannot work: " + why}
 		events[at] = attempts.Event{Type: attempts.TypeNote, Task: t.ID, Note: note}
-		n.tell(Update{Kind: UpdateNote, Task: t.ID, Text: note.Text})
+		r.tell(Update{Kind: UpdateNote, Task: t.ID, Text: note.Text})
 	}
 	if len(events) == 0 {
 		return nil
 	}
-	return n.store.Append(events...)
+	return r.store.Append(events...)
 }
 
 // worker takes one task after another.
-func (n *run) worker(ctx context.Context) error {
+func (r *run) worker(ctx context.Context) error {
 	for {
-		job, wait, err := n.claim(ctx)
+		job, wait, err := r.nextJob(ctx)
 		if err != nil || job == nil && wait == nil {
 			return err
 		}
 		if job == nil {
-			wait.wait(ctx, n.o.Drain)
+			wait.wait(ctx, r.o.Drain)
 			continue
 		}
 		work := job.adopt
 		if work == nil {
-			work = func(ctx context.Context) error { return n.attempt(ctx, *job) }
+			work = func(ctx context.Context) error { return r.attempt(ctx, *job) }
 		}
 		if err := work(ctx); err != nil {
-			n.fail(err)
+			r.fail(err)
 			return err
 		}
 	}
 }
 
 // drained reports whether somebody wants the run to start nothing more.
-func (n *run) drained() bool {
+func (r *run) drained() bool {
 	select {
-	case <-n.o.Drain:
+	case <-r.o.Drain:
 		return true
 	default:
 		return false
@@ -162,19 +162,19 @@ func (n *run) drained() bool {
 }
 
 // workerDone tells the others that this worker takes no more tasks.
-func (n *run) workerDone() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.workers--
-	n.announce()
+func (r *run) workerDone() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.workers--
+	r.announce()
 }
 
 // fail ends the run for what went wrong on this machine.
-func (n *run) fail(err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.broken = errors.Join(n.broken, err)
-	n.announce()
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = errors.Join(r.broken, err)
+	r.announce()
 }
 
 // job is a task given to a worker, with the runner that shall do it.
@@ -212,59 +212,59 @@ func (w *waiting) wait(ctx context.Context, drain <-chan struct{}) {
 
 // leftOpen takes the next attempt of a killed run, also when nothing new is started: its work is done and paid for. The caller
 // holds mu.
-func (n *run) leftOpen(ctx context.Context) *job {
-	if ctx.Err() != nil || n.broken != nil || len(n.left) == 0 {
+func (r *run) leftOpen(ctx context.Context) *job {
+	if ctx.Err() != nil || r.broken != nil || len(r.left) == 0 {
 		return nil
 	}
-	first := n.left[0]
-	n.left = n.left[1:]
+	first := r.left[0]
+	r.left = r.left[1:]
 	return &first
 }
 
 // claim returns a task, or what to wait for, or neither when this worker can go home.
-func (n *run) claim(ctx context.Context) (*job, *waiting, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if left := n.leftOpen(ctx); left != nil {
+func (r *run) nextJob(ctx context.Context) (*job, *waiting, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if left := r.leftOpen(ctx); left != nil {
 		return left, nil, nil
 	}
-	now := n.instant()
-	if ctx.Err() != nil || n.finished() {
+	now := r.instant()
+	if ctx.Err() != nil || r.finished() {
 		return nil, nil, nil
 	}
-	if wait, err := n.tripped(now); wait != nil || err != nil || n.stopped.reason != "" {
+	if wait, err := r.waitForBreaker(now); wait != nil || err != nil || r.stopped.reason != "" {
 		return nil, wait, err
 	}
-	i, runner := n.choose(now)
+	i, runner := r.choose(now)
 	if i >= 0 {
-		if rest := n.landsSoon(i, now.Run); rest > 0 {
-			return nil, &waiting{changed: n.changed, rest: rest}, nil
+		if rest := r.landsSoon(i, now.Run); rest > 0 {
+			return nil, &waiting{changed: r.changed, rest: rest}, nil
 		}
-		if wait, err := n.cramped(now); wait != nil || err != nil || n.stopped.reason != "" {
+		if wait, err := r.waitForRoom(now); wait != nil || err != nil || r.stopped.reason != "" {
 			return nil, wait, err
 		}
 		turn := ""
-		if n.plan.MissingReviewers(i) == nil {
-			turn = n.turn(i, runner, now)
+		if r.plan.MissingReviewers(i) == nil {
+			turn = r.turn(i, runner, now)
 		}
-		n.asks(i, runner, now)
-		n.plan.Start(i)
-		n.breaker.Begin(i)
+		r.askRunners(i, runner, now)
+		r.plan.Start(i)
+		r.breaker.Begin(i)
 		return &job{index: i, runner: runner, turn: turn}, nil, nil
 	}
-	if n.plan.CountReady() == 0 {
-		return nil, n.nothingReady(), nil
+	if r.plan.CountReady() == 0 {
+		return nil, r.nothingReady(), nil
 	}
-	return n.idle(now)
+	return r.idle(now)
 }
 
 // nothingReady returns what a worker waits for when no task is ready, nil when nothing can come any more. The caller holds mu.
-func (n *run) nothingReady() *waiting {
-	wait := &waiting{changed: n.changed}
+func (r *run) nothingReady() *waiting {
+	wait := &waiting{changed: r.changed}
 	switch {
-	case n.plan.CountRunning() > 0:
-	case n.plan.RetryPostponed():
-		n.announce() // everybody looks again at once
+	case r.plan.CountRunning() > 0:
+	case r.plan.RetryPostponed():
+		r.announce() // everybody looks again at once
 	default:
 		return nil
 	}
@@ -272,25 +272,25 @@ func (n *run) nothingReady() *waiting {
 }
 
 // finished reports whether nothing more is to start, whatever is ready. The caller holds mu.
-func (n *run) finished() bool {
-	return n.broken != nil || n.drained() || n.stopped.reason != "" || n.exhausted()
+func (r *run) finished() bool {
+	return r.broken != nil || r.drained() || r.stopped.reason != "" || r.exhausted()
 }
 
 // announce wakes the waiting workers. The caller holds mu.
-func (n *run) announce() {
-	close(n.changed)
-	n.changed = make(chan struct{})
+func (r *run) announce() {
+	close(r.changed)
+	r.changed = make(chan struct{})
 }
 
 // tell passes an update to whoever watches. The caller holds mu, so watchers hear one thing at a time.
-func (n *run) tell(u Update) {
-	if n.o.Notify == nil {
+func (r *run) tell(u Update) {
+	if r.o.Notify == nil {
 		return
 	}
-	u.At, u.Text = n.now(), n.redact.Text(u.Text)
-	u.Counts = n.counts()
-	n.o.Notify(u)
+	u.At, u.Text = r.now(), r.redact.Text(u.Text)
+	u.Counts = r.counts()
+	r.o.Notify(u)
 }
 
 // instant is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
-func (n *run) instant() clock.Instant { return clock.Instant{Day: n.now().Round(0), Run: n.ran()} }
+func (r *run) instant() clock.Instant { return clock.Instant{Day: r.now().Round(0), Run: r.ran()} }

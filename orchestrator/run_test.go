@@ -113,7 +113,7 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 	if f.Outcome == attempts.Success && len(s.panel) > 0 {
 		f.Receipt.Review = &attempts.Reviewed{}
 		for _, r := range s.panel {
-			f.Receipt.Review.Said = append(f.Receipt.Review.Said, attempts.Said{Reviewer: r.Name})
+			f.Receipt.Review.Opinions = append(f.Receipt.Review.Opinions, attempts.Opinion{Reviewer: r.Name})
 		}
 	}
 	if st.limited != "" { // nothing but this reviewer's opinion is missing

@@ -14,7 +14,7 @@ type Suspend struct{ From, To time.Time }
 
 // Naps are looked for so often, and are at least so long: timers stand still while the machine sleeps, so that one is
 // noticed a minute after its end.
-const napLook = time.Minute
+const suspendInterval = time.Minute
 
 // suspendDetector notices naps: the time by a clock that goes on in sleep grows by more than the run's.
 type suspendDetector struct {
@@ -23,7 +23,7 @@ type suspendDetector struct {
 	seenUp time.Duration
 }
 
-func newDozer(up func() time.Duration, now clock.Instant) *suspendDetector {
+func newSuspendDetector(up func() time.Duration, now clock.Instant) *suspendDetector {
 	return &suspendDetector{up: up, seen: now, seenUp: up()}
 }
 
@@ -33,24 +33,24 @@ func (d *suspendDetector) detect(now clock.Instant) (nap Suspend, slept bool) {
 	length := (up - d.seenUp) - (now.Run - d.seen.Run)
 	from := d.seen.Day
 	d.seen, d.seenUp = now, up
-	return Suspend{from, from.Add(length)}, length >= napLook
+	return Suspend{from, from.Add(length)}, length >= suspendInterval
 }
 
 // watchSleep notes what the machine sleeps during the run, until over is called.
-func (n *run) watchSleep(ctx context.Context) (over func()) {
+func (r *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := newDozer(n.up, n.instant())
+	d := newSuspendDetector(r.up, r.instant())
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		tick := time.NewTicker(napLook)
+		tick := time.NewTicker(suspendInterval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
-				n.slept(d)
+				r.slept(d)
 				return
 			case <-tick.C:
-				n.slept(d)
+				r.slept(d)
 			}
 		}
 	})
@@ -58,18 +58,18 @@ func (n *run) watchSleep(ctx context.Context) (over func()) {
 }
 
 // slept records and tells a nap.
-func (n *run) slept(d *suspendDetector) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	nap, yes := d.detect(n.instant())
+func (r *run) slept(d *suspendDetector) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	nap, yes := d.detect(r.instant())
 	if !yes {
 		return
 	}
-	n.tally.Suspends = append(n.tally.Suspends, nap)
+	r.tally.Suspends = append(r.tally.Suspends, nap)
 	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
-	n.tell(Update{Kind: UpdateNote, Text: note.Text})
+	r.tell(Update{Kind: UpdateNote, Text: note.Text})
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
-	_ = n.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+	_ = r.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }
 
 // String tells a person, in their own time.

@@ -24,7 +24,7 @@ func TestDozer(t *testing.T) {
 		"relay was stopped":      {day: time.Hour, run: time.Hour, up: time.Hour},
 	} {
 		up := time.Hour
-		d := newDozer(func() time.Duration { return up }, clock.Instant{Day: began})
+		d := newSuspendDetector(func() time.Duration { return up }, clock.Instant{Day: began})
 		up += c.up
 		nap, slept := d.detect(clock.Instant{Day: began.Add(c.day), Run: c.run})
 		if slept != (c.slept > 0) || slept && (nap != Suspend{began, began.Add(c.slept)}) {
@@ -62,7 +62,7 @@ func TestSleepIsTold(t *testing.T) {
 	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
 	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
 		nap := Suspend{midnight.Add(90 * time.Minute), midnight.Add(270 * time.Minute)}
-		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > napLook || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
+		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > suspendInterval || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
 			t.Fatalf("got %v (%v), want %v", s.naps, err, nap)
 		}
 		if want := s.naps[0].String(); !slices.Contains(told, want) || !slices.Contains(recorded(t, s.dir), "sleep: "+want) {

@@ -15,6 +15,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/seal"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
@@ -42,8 +43,8 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
 	}
-	heard := make(chan engine.Event, 256)
-	c, err := worker.Open(ctx, o.engine(), heard)
+	events := make(chan engine.Event, 256)
+	c, err := worker.Open(ctx, o.engine(), events)
 	if err != nil {
 		return Summary{Run: o.Run}, err
 	}
@@ -66,10 +67,10 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)
-		n.listen(heard)
+		n.listen(events)
 	}()
 	err = n.run(ctx, wanted, warnings)
-	close(heard)
+	close(events)
 	<-listener
 	return n.finish(ctx, wanted, start, err)
 }
@@ -82,30 +83,30 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 }
 
 // run is the night between opening and closing the ledger.
-func (n *run) run(ctx context.Context, wanted []bool, warnings []string) error {
-	orphans, c := n.openAttempts(), n.engine.Lifecycle
+func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
+	orphans, c := r.openAttempts(), r.engine.Lifecycle
 	var refused error
-	n.store.View(func(l *attempts.Ledger) {
-		warnings = append(warnings, resealed(n.o, l)...)
+	r.store.View(func(l *attempts.Ledger) {
+		warnings = append(warnings, seal.Changes(r.o.Epic, r.o.Dir, l)...)
 		refused = c.Admit(ctx, l, attemptsOf(orphans))
 	})
 	if refused != nil {
 		return refused
 	}
 	left := len(orphans) > 0 || c.Unclean()
-	if err := n.open(ctx, c.Origin(), warnings); err != nil {
+	if err := r.open(ctx, c.Origin(), warnings); err != nil {
 		return err
 	}
 	if left {
 		notes, err := c.CleanAfter(ctx)
-		if err := errors.Join(err, n.noted(notes)); err != nil {
+		if err := errors.Join(err, r.recordNotes(notes)); err != nil {
 			return err
 		}
 		if err := c.Awake(ctx); err != nil {
 			return err
 		}
-		if n.merges == nil { // there is one place to work in: nothing can begin in it before
-			if err := n.recoverAll(ctx, orphans); err != nil {
+		if r.merges == nil { // there is one place to work in: nothing can begin in it before
+			if err := r.recoverAll(ctx, orphans); err != nil {
 				return err
 			}
 		}
@@ -116,45 +117,45 @@ func (n *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if err := c.Begin(ctx); err != nil {
 		return err
 	}
-	n.schedule(wanted)
-	if n.merges != nil {
-		n.queueOpenAttempts(orphans)
+	r.schedule(wanted)
+	if r.merges != nil {
+		r.queueOpenAttempts(orphans)
 	}
 	for again := true; again; {
-		if err := n.work(ctx); err != nil {
+		if err := r.work(ctx); err != nil {
 			return err
 		}
 		var err error
-		if again, err = n.recheck(ctx, wanted); err != nil {
+		if again, err = r.recheck(ctx, wanted); err != nil {
 			return err
 		}
 	}
-	return n.reviewEpic(ctx)
+	return r.reviewEpic(ctx)
 }
 
 // schedule plans the tasks that are to be done, by what the ledger says of them now.
-func (n *run) schedule(wanted []bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.store.View(func(l *attempts.Ledger) {
-		n.plan = schedule.New(n.o.Epic, n.o.Graph, l, wanted).WithFileClaims(n.o.Isolation == engine.IsolationWorktree)
+func (r *run) schedule(wanted []bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.store.View(func(l *attempts.Ledger) {
+		r.plan = schedule.New(r.o.Epic, r.o.Graph, l, wanted).WithFileClaims(r.o.Isolation == engine.IsolationWorktree)
 	})
 }
 
 // open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
-func (n *run) open(ctx context.Context, origin attempts.Integration, warnings []string) error {
-	folder := filepath.Join(n.o.Dir, "runs", n.o.Run)
+func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []string) error {
+	folder := filepath.Join(r.o.Dir, "runs", r.o.Run)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "epic.yml"), n.o.Plan, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "epic.yml"), r.o.Plan, 0o600); err != nil {
 		return err
 	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
-		Version: attempts.LogVersion, EpicID: n.o.Epic.ID, PID: os.Getpid(), Jobs: n.o.Jobs, Settings: n.o.Settings,
-		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: sealAll(n.o.Epic), Until: n.o.Until.UTC(), Tasks: n.o.Tasks,
+		Version: attempts.LogVersion, EpicID: r.o.Epic.ID, PID: os.Getpid(), Jobs: r.o.Jobs, Settings: r.o.Settings,
+		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: seal.Epic(r.o.Epic), Until: r.o.Until.UTC(), Tasks: r.o.Tasks,
 	}}}
-	ended, err := n.sweep(ctx)
+	ended, err := r.sweep(ctx)
 	if err != nil {
 		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())
 	}
@@ -163,64 +164,64 @@ func (n *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {
-			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: n.redact.Text(text)}})
+			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: r.redact.Text(text)}})
 		}
 	}
-	note("plan", n.o.Remarks)
+	note("plan", r.o.Remarks)
 	note("recovery", warnings)
-	forgotten, closed := n.recalled()
+	forgotten, closed := r.rememberedCooldowns()
 	events = append(events, forgotten...)
 	note("limit", closed)
-	if err := n.store.Append(events...); err != nil {
+	if err := r.store.Append(events...); err != nil {
 		return err
 	}
-	n.begun = true
-	n.withLock(func() {
-		n.tell(Update{Kind: UpdateRun, Text: n.o.Run, Budget: n.budget.Summary()})
-		for _, text := range slices.Concat(n.o.Remarks, warnings, closed) {
-			n.tell(Update{Kind: UpdateNote, Text: text})
+	r.begun = true
+	r.withLock(func() {
+		r.tell(Update{Kind: UpdateRun, Text: r.o.Run, Budget: r.budget.Summary()})
+		for _, text := range slices.Concat(r.o.Remarks, warnings, closed) {
+			r.tell(Update{Kind: UpdateNote, Text: text})
 		}
 	})
 	return nil
 }
 
 // sweep ends processes that carry the mark of an earlier run of this ledger. The lock is held: no such run is alive.
-func (n *run) sweep(ctx context.Context) (int, error) {
-	if runs, err := os.ReadDir(filepath.Join(n.o.Dir, "runs")); err == nil && len(runs) == 1 {
+func (r *run) sweep(ctx context.Context) (int, error) {
+	if runs, err := os.ReadDir(filepath.Join(r.o.Dir, "runs")); err == nil && len(runs) == 1 {
 		return 0, nil // it is this one: there was none before
 	}
 	return process.Sweep(ctx, func(mark string) bool {
 		run, _, _ := engine.CutMark(mark)
-		if run == "" || run == n.o.Run {
+		if run == "" || run == r.o.Run {
 			return false
 		}
-		_, err := os.Stat(filepath.Join(n.o.Dir, "runs", run))
+		_, err := os.Stat(filepath.Join(r.o.Dir, "runs", run))
 		return err == nil
-	}, n.o.Limits.StopGrace)
+	}, r.o.Limits.StopGrace)
 }
 
 // finish writes the last event, closes the ledger and sums up.
-func (n *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
-	s := n.tally
-	s.Run, s.Elapsed, s.Counts = n.o.Run, time.Since(start), n.counts()
-	n.store.View(func(l *attempts.Ledger) { s.Left, s.Doubtful = left(n.o, l, wanted), doubtful(n.o, l, wanted) })
-	err = n.ending(ctx, &s, err)
+func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
+	s := r.tally
+	s.Run, s.Elapsed, s.Counts = r.o.Run, time.Since(start), r.counts()
+	r.store.View(func(l *attempts.Ledger) { s.Left, s.Doubtful = left(r.o, l, wanted), doubtful(r.o, l, wanted) })
+	err = r.ending(ctx, &s, err)
 	code := 0
-	if n.o.ExitCode != nil {
-		code = n.o.ExitCode(s, err)
+	if r.o.ExitCode != nil {
+		code = r.o.ExitCode(s, err)
 	}
 	var clearing errgroup.Group
 	if err == nil { // else the next run may need the copy of .git
-		clearing.Go(func() error { return n.cleared(ctx) })
+		clearing.Go(func() error { return r.cleared(ctx) })
 	}
-	if n.begun {
+	if r.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stop := n.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}})
+		stop := r.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}})
 		if err == nil {
 			err = stop
 		}
 	}
-	if closing := n.store.Close(); err == nil {
+	if closing := r.store.Close(); err == nil {
 		err = closing
 	}
 	if cleared := clearing.Wait(); err == nil {
@@ -230,7 +231,7 @@ func (n *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 }
 
 // ending says why the run is over. What stopping does is no error.
-func (n *run) ending(ctx context.Context, s *Summary, err error) error {
+func (r *run) ending(ctx context.Context, s *Summary, err error) error {
 	switch {
 	case err != nil && context.Cause(ctx) == nil:
 		s.Reason = failure(err)
@@ -242,16 +243,16 @@ func (n *run) ending(ctx context.Context, s *Summary, err error) error {
 		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // anything else went wrong besides
 			return nil
 		}
-	case n.drained():
+	case r.drained():
 		s.Reason = Reload
 	case s.Counts.Completed == s.Counts.Total:
-		if s.Reason, s.Why = n.whole(); s.Reason == EpicComplete && len(s.Undone) > 0 {
+		if s.Reason, s.Why = r.epicReason(); s.Reason == EpicComplete && len(s.Undone) > 0 {
 			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
 		}
-	case n.stopped.reason != "" && s.Left > 0:
-		s.Reason, s.Why = n.stopped.reason, n.stopped.why
-	case n.exhaustedBy != nil && n.plan.CountReady() > 0:
-		s.Reason, s.Why = BudgetExhausted, n.budget.Exhausted().Error()
+	case r.stopped.reason != "" && s.Left > 0:
+		s.Reason, s.Why = r.stopped.reason, r.stopped.why
+	case r.exhaustedBy != nil && r.plan.CountReady() > 0:
+		s.Reason, s.Why = BudgetExhausted, r.budget.Exhausted().Error()
 	default:
 		s.Reason = NoRunnableTasks
 	}
@@ -268,11 +269,11 @@ func failure(err error) Reason {
 }
 
 // cleared removes what the run needed for itself, and tells of what it could not.
-func (n *run) cleared(ctx context.Context) error {
-	stay, err := n.engine.Lifecycle.Close(ctx)
-	n.withLock(func() {
+func (r *run) cleared(ctx context.Context) error {
+	stay, err := r.engine.Lifecycle.Close(ctx)
+	r.withLock(func() {
 		for _, text := range stay {
-			n.tell(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
+			r.tell(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
 		}
 	})
 	return err

@@ -35,12 +35,12 @@ type Judgement struct {
 	Counted  []Raised // at or above the bar, gravest first
 	Deferred []Raised // below it
 	Noted    []Raised // outside the scope
-	Said     []Said   // by reviewer
+	Votes    []Vote   // by reviewer
 	Split    bool     // some reviewers approve and others do not
 }
 
-// Said is one reviewer's part in a judgement.
-type Said struct {
+// Vote is one reviewer's decision in a judgement.
+type Vote struct {
 	Reviewer string   `json:"reviewer" yaml:"reviewer"`
 	Decision Decision `json:"decision" yaml:"decision"` // what its findings come to, alone
 }
@@ -60,7 +60,7 @@ func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 			v.Findings, noted = append(v.Findings, weighed(noted, v.Decision)...), nil
 			d, counted, deferred = Decide(v, s)
 		}
-		j.Said = append(j.Said, Said{o.Reviewer, d})
+		j.Votes = append(j.Votes, Vote{o.Reviewer, d})
 		all, j.Noted = merge(all, slices.Concat(counted, deferred), o.Reviewer), merge(j.Noted, noted, o.Reviewer)
 		j.Split = j.Split || j.Decision != "" && (j.Decision == Approved) != (d == Approved)
 		if j.Decision == "" || d.graver(j.Decision) {

@@ -56,7 +56,7 @@ func TestJudgeEveryPanel(t *testing.T) {
 						}
 					}
 					got := Judge(panel, Scope{Files: []string{"a.go"}}, strictness)
-					if got.Decision != want || got.Split != (len(different) == 2) || len(got.Said) != len(panel) {
+					if got.Decision != want || got.Split != (len(different) == 2) || len(got.Votes) != len(panel) {
 						t.Errorf("%s: %+v: got %s (split %v), want %s", strictness, panel, got.Decision, got.Split, want)
 					}
 					if got.Decision != Approved && len(got.Counted) == 0 {
@@ -111,7 +111,7 @@ func TestJudgeOwnFindings(t *testing.T) {
 	own := Finding{Severity: Medium, File: "a_test.go", Issue: "proves less than before"}
 	for s, want := range map[Strictness]Decision{Standard: Approved, Strict: NeedsChanges, Pedantic: NeedsChanges} {
 		got := Judge([]Opinion{{"ann", Verdict{Decision: Approved}}}, Scope{Found: []Finding{own}}, s)
-		if got.Decision != want || got.Split || len(got.Said) != 1 || len(got.Counted)+len(got.Deferred) != 1 {
+		if got.Decision != want || got.Split || len(got.Votes) != 1 || len(got.Counted)+len(got.Deferred) != 1 {
 			t.Errorf("%s: got %+v", s, got)
 		}
 	}

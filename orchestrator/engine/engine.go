@@ -160,8 +160,8 @@ type Attempt struct {
 	Unfinished attempts.Attempt
 	// Closed are the reviewers that are not to be asked yet.
 	Closed []attempts.Cooldown
-	// Heard is what reviewers had said of this attempt when its run was killed; nil: nothing.
-	Heard *attempts.Heard
+	// ReviewProgress holds the opinions and rounds of this attempt when its run was killed; nil: none.
+	ReviewProgress *attempts.ReviewProgress
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }

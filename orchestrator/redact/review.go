@@ -14,9 +14,9 @@ func (r Redactor) Reviewed(in *attempts.Reviewed) *attempts.Reviewed {
 	}
 	out := *in
 	out.Deferred, out.Noted = r.raised(in.Deferred), r.raised(in.Noted)
-	out.Said = slices.Clone(in.Said)
-	for i := range out.Said {
-		s := &out.Said[i]
+	out.Opinions = slices.Clone(in.Opinions)
+	for i := range out.Opinions {
+		s := &out.Opinions[i]
 		s.Model, s.Verdict.Summary = r.Line(s.Model), r.Block(s.Verdict.Summary)
 		s.Verdict.Findings = slices.Clone(s.Verdict.Findings)
 		for k, f := range s.Verdict.Findings {
@@ -47,9 +47,9 @@ func (r Redactor) EpicReview(in *attempts.EpicReview) *attempts.EpicReview {
 	return &out
 }
 
-// Heard is Reviewed for what they have said of an attempt under way.
-func (r Redactor) Heard(in attempts.Heard) *attempts.Heard {
-	out := attempts.Heard{Said: r.Reviewed(&attempts.Reviewed{Said: in.Said}).Said, Rounds: slices.Clone(in.Rounds)}
+// ReviewProgress returns a copy of the opinions and rounds of an attempt under way without secrets.
+func (r Redactor) ReviewProgress(in attempts.ReviewProgress) *attempts.ReviewProgress {
+	out := attempts.ReviewProgress{Opinions: r.Reviewed(&attempts.Reviewed{Opinions: in.Opinions}).Opinions, Rounds: slices.Clone(in.Rounds)}
 	for i := range out.Rounds {
 		out.Rounds[i].Wanted = r.raised(out.Rounds[i].Wanted)
 	}

@@ -112,7 +112,7 @@ func night(t testing.TB, text string) Input {
 func proved(text string) *attempts.Reviewed {
 	return &attempts.Reviewed{
 		Rounds: 1, Split: true,
-		Said: []attempts.Said{
+		Opinions: []attempts.Opinion{
 			{Reviewer: "ann", Model: "opus", Decision: review.Approved, Verdict: review.Verdict{Summary: text}},
 			{Reviewer: "bob", Decision: review.NeedsChanges, Verdict: review.Verdict{Summary: "No.", Findings: []review.Finding{{Severity: review.High}, {Severity: review.Low}, {Severity: review.Low}}}},
 		},
@@ -128,7 +128,7 @@ func proved(text string) *attempts.Reviewed {
 // panel is a review with findings that were put off.
 func panel(text string) *attempts.Reviewed {
 	return &attempts.Reviewed{
-		Said: []attempts.Said{{Reviewer: text, Decision: review.Approved, Verdict: review.Verdict{Summary: "Fine.", Findings: []review.Finding{{Severity: review.Low}}}}},
+		Opinions: []attempts.Opinion{{Reviewer: text, Decision: review.Approved, Verdict: review.Verdict{Summary: "Fine.", Findings: []review.Finding{{Severity: review.Low}}}}},
 		Deferred: []review.Raised{
 			{Finding: review.Finding{Severity: review.Low, File: "hello.go", Line: 12, Issue: "it could be shorter", Fix: "shorten it"}, By: []string{"ann", "bob"}},
 			{Finding: review.Finding{Severity: review.Low, File: text, Issue: text, Fix: text}},

@@ -13,11 +13,11 @@ func (m *making) reviewed(verdict review.Decision, in *attempts.Reviewed) *Revie
 	if in == nil {
 		in = &attempts.Reviewed{}
 	}
-	if verdict == "" && len(in.Said)+len(in.Missing)+len(in.Deferred)+len(in.Noted) == 0 {
+	if verdict == "" && len(in.Opinions)+len(in.Missing)+len(in.Deferred)+len(in.Noted) == 0 {
 		return nil
 	}
 	out := &Review{Verdict: verdict, Rounds: in.Rounds, Split: in.Split}
-	for _, s := range in.Said {
+	for _, s := range in.Opinions {
 		one := Reviewer{Name: m.line(s.Reviewer), Model: m.line(s.Model), Verdict: s.Decision, Summary: m.text(s.Verdict.Summary)}
 		for _, f := range s.Verdict.Findings {
 			if one.Findings == nil {

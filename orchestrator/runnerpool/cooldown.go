@@ -35,8 +35,8 @@ func (p *Pool) Cooldowns(now clock.Instant) []attempts.Cooldown {
 
 // Recall takes over what an earlier run was told. Its back-offs are of relay's own making: they are never longer than
 // they could be now, whatever the clock was then. Who began this run may have put right what was refused: that is asked.
-func (p *Pool) Recall(known map[string]attempts.Cooldown, now clock.Instant) {
-	for name, c := range known {
+func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant) {
+	for name, c := range cooldowns {
 		off := c.Until.Sub(now.Day)
 		if off <= 0 || off > farthest || c.Refused() {
 			continue

@@ -59,7 +59,7 @@ const farthest = 31 * 24 * time.Hour
 // for a time. Of attempts that run side by side all hit the same fault: it counts once.
 func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	r := p.runner(name)
-	c, known := r.asked[task]
+	c, underWay := r.asked[task]
 	delete(r.asked, task)
 	if own := p.suspect(r, task, f); own != nil {
 		own.faults++
@@ -68,7 +68,7 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	}
 	s := &r.series
 	ruling := Ruling{Repeat: s.on}
-	counts := !s.on || !known && r.opens.Rest(now) <= 0 || known && c.number > s.number
+	counts := !s.on || !underWay && r.opens.Rest(now) <= 0 || underWay && c.number > s.number
 	s.begin(now)
 	s.faults[task]++
 	if f.Outcome == attempts.Quota {
@@ -168,18 +168,18 @@ func (p *Pool) spread(wait time.Duration) time.Duration {
 	return p.Jitter(min(max(wait/100, leastSpread), mostSpread, wait))
 }
 
-// Heard notes a sign of life of an attempt under way: its model has said something. That ends what the runner was left
-// alone for, unless the task is one that it has failed since its last answer: such an attempt may fail as before, and
-// lets others try meanwhile.
-func (p *Pool) Heard(name, task string, now clock.Instant) (changed bool) {
+// NoteActivity notes that the model of an attempt under way has answered, and reports whether others may try now. That ends
+// the runner's back-off, unless it has failed this task since its last answer: then the attempt may fail as before, and
+// others may try meanwhile.
+func (p *Pool) NoteActivity(name, task string, now clock.Instant) (changed bool) {
 	r := p.runner(name)
-	c, known := r.asked[task]
+	c, underWay := r.asked[task]
 	s := &r.series
-	if !known || !s.on || r.limited(now) || c.number <= s.number && now.Run-s.last < p.Backoff {
+	if !underWay || !s.on || r.limited(now) || c.number <= s.number && now.Run-s.last < p.Backoff {
 		return false
 	}
 	if s.faults[task] == 0 {
-		p.settle(r, task, now)
+		p.endSeries(r, task, now)
 		return true
 	}
 	if c.number <= s.number || s.lively {
@@ -193,17 +193,17 @@ func (p *Pool) Heard(name, task string, now clock.Instant) (changed bool) {
 // failed before is compared with that. An answer to a call made before the last fault says nothing of how it stands now.
 func (p *Pool) Answered(name, task string, now clock.Instant) {
 	r := p.runner(name)
-	c, known := r.asked[task]
+	c, underWay := r.asked[task]
 	delete(r.own, task)
-	if s := &r.series; s.on && !r.limited(now) && (!known || c.number > s.number) {
-		p.settle(r, task, now)
+	if s := &r.series; s.on && !r.limited(now) && (!underWay || c.number > s.number) {
+		p.endSeries(r, task, now)
 	}
 	r.answered = true
 }
 
-// settle ends a series of faults: somebody was answered. When it was about one task alone, the fault is that task's own.
+// endSeries ends a series of faults when a task was answered. When it was about one task alone, the fault is that task's own.
 // Tasks that have failed side by side are remembered: who of them fails again is compared with those that were answered.
-func (p *Pool) settle(r *runner, by string, now clock.Instant) {
+func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
 	s := r.series
 	last := clock.Instant{Day: now.Day.Add(s.last - now.Run), Run: s.last}
 	for task := range s.faults {
@@ -224,11 +224,11 @@ func (p *Pool) settle(r *runner, by string, now clock.Instant) {
 	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true
 }
 
-// Suspect notes that an attempt under way seems to have failed through its runner. What that is, Fail says when all that the
+// MarkSuspect notes that an attempt under way seems to have failed through its runner. What that is, Fail says when all that the
 // attempt has left is collected; until then, and for a back-off at most, nobody else asks the runner.
-func (p *Pool) Suspect(name, task string, now clock.Instant) {
+func (p *Pool) MarkSuspect(name, task string, now clock.Instant) {
 	r := p.runner(name)
-	if c, known := r.asked[task]; known {
+	if c, underWay := r.asked[task]; underWay {
 		c.failed, c.suspect = true, now.Run
 		r.asked[task] = c
 	}

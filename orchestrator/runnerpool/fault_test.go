@@ -13,8 +13,8 @@ func TestSuspect(t *testing.T) {
 	p := night("a")
 	p.Ask("a", "X", at(0))
 	p.Ask("a", "Y", at(0))
-	p.Suspect("a", "X", at(time.Second))
-	p.Suspect("a", "never asked", at(2*time.Second))
+	p.MarkSuspect("a", "X", at(time.Second))
+	p.MarkSuspect("a", "never asked", at(2*time.Second))
 	if _, _, ok := p.Pick("Z", "", at(3*time.Second)); ok || p.Begin("a", "Y", at(3*time.Second)) != 28*time.Second {
 		t.Error("somebody asks a runner that seems to have failed another")
 	}

@@ -22,7 +22,7 @@ func TestProbe(t *testing.T) {
 	if _, opens := p.Opens("T2", "", nil, at(0)); opens.Rest(at(0)) != 30*time.Second {
 		t.Errorf("T2 waits for %s", opens.Rest(at(0)))
 	}
-	if !p.Heard("a", "T1", at(time.Second)) {
+	if !p.NoteActivity("a", "T1", at(time.Second)) {
 		t.Error("T1 was answered, and nothing has changed")
 	}
 	if _, _, ok := p.Pick("T2", "", at(time.Second)); !ok {

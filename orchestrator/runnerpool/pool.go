@@ -141,8 +141,8 @@ func (p *Pool) Ask(name, task string, now clock.Instant) {
 // runner has failed others since it was chosen; 0: it may be started.
 func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
 	r := p.runner(name)
-	c, known := r.asked[task]
-	if !known || (!r.series.on || c.number > r.series.number) && r.suspected(now, p.Backoff) <= 0 {
+	c, underWay := r.asked[task]
+	if !underWay || (!r.series.on || c.number > r.series.number) && r.suspected(now, p.Backoff) <= 0 {
 		return 0
 	}
 	if rest := p.rest(r, task, now); rest > 0 {
@@ -242,8 +242,8 @@ func (p *Pool) PanelOut() bool {
 	return slices.ContainsFunc(p.Panel, func(n string) bool { return p.runner(n).out })
 }
 
-// Known reports whether the pool has seen faults on a task: it may not wait as others do.
-func (p *Pool) Known(task string) bool {
+// HasFailed reports whether any runner has failed a task since its last answer: such a task may wait longer than others.
+func (p *Pool) HasFailed(task string) bool {
 	for _, r := range p.runners {
 		if r.own[task] != nil || r.series.faults[task] > 0 {
 			return true

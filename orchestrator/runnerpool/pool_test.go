@@ -382,7 +382,7 @@ func (p *Pool) take(st step) string {
 		}
 		return ""
 	case "says":
-		if p.Heard("a", st.task, now) {
+		if p.NoteActivity("a", st.task, now) {
 			return "changed"
 		}
 		return ""

@@ -79,12 +79,12 @@ func (d *panelSession) wholeSubject(ctx context.Context, head string, putOff []s
 }
 
 // opinion is what the panel came to. A reviewer that could not be asked, or gave no verdict, never approves.
-func (d *panelSession) opinion(s review.Subject, f *state, said []attempts.Said, missing []*reviewerError) attempts.EpicReview {
+func (d *panelSession) opinion(s review.Subject, f *state, said []attempts.Opinion, missing []*reviewerError) attempts.EpicReview {
 	j := review.Judge(opinionsOf(said), review.Scope{Files: s.Files, Criteria: s.Criteria, Whole: true}, d.c.o.Review.Strictness)
 	for i := range said {
-		said[i].Decision = j.Said[i].Decision
+		said[i].Decision = j.Votes[i].Decision
 	}
-	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
+	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Opinions: said, Deferred: j.Deferred, Noted: j.Noted}
 	f.lack(said, missing)
 	r := &attempts.EpicReview{Base: s.Base, Head: s.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review}
 	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {

@@ -35,7 +35,7 @@ func (c *checkout) followUp(ctx context.Context, a engine.Attempt, p attemptFile
 			return err
 		}
 		next := f.turned(report)
-		if f.Outcome != attempts.Success || !f.recall(a.Heard, n) {
+		if f.Outcome != attempts.Success || !f.recall(a.ReviewProgress, n) {
 			f.Usage.Add(next.Usage)
 			continue
 		}
@@ -50,8 +50,8 @@ func (c *checkout) stillMissing(ctx context.Context, a engine.Attempt, p attempt
 	f = stands(a.Unfinished, nil)
 	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
 	before := *a.Unfinished.Receipt.Review
-	if a.Heard != nil {
-		before.Said = slices.Concat(before.Said, a.Heard.Said)
+	if a.ReviewProgress != nil {
+		before.Opinions = slices.Concat(before.Opinions, a.ReviewProgress.Opinions)
 	}
 	f.Receipt.Review = &before
 	f.Usage, err = c.answersLeft(ctx, a, p)
@@ -59,11 +59,11 @@ func (c *checkout) stillMissing(ctx context.Context, a engine.Attempt, p attempt
 }
 
 // recall is what the reviewers wanted before a round. When the log does not say, for it was damaged, the attempt ends.
-func (f *state) recall(h *attempts.Heard, number int) bool {
+func (f *state) recall(h *attempts.ReviewProgress, number int) bool {
 	if h != nil {
 		for _, r := range slices.Backward(h.Rounds) {
 			if r.Number == number {
-				f.Receipt.Review = &attempts.Reviewed{Rounds: number - 1, Said: h.Said}
+				f.Receipt.Review = &attempts.Reviewed{Rounds: number - 1, Opinions: h.Opinions}
 				f.Receipt.Verdict, f.Receipt.Findings = r.Verdict, review.Markdown(r.Wanted)
 				f.wanted, f.judged = r.Wanted, r.Head
 				return true

@@ -40,7 +40,7 @@ func TestRoundsAreRecalled(t *testing.T) {
 	found := func(issue string) []review.Raised {
 		return []review.Raised{{Finding: review.Finding{Severity: review.High, File: "a.go", Issue: issue}, By: []string{"ann"}}}
 	}
-	heard := &attempts.Heard{Rounds: []attempts.Round{
+	heard := &attempts.ReviewProgress{Rounds: []attempts.Round{
 		{Number: 1, Head: "one", Verdict: review.NeedsChanges, Wanted: found("first")},
 		{Number: 2, Head: "two", Verdict: review.NeedsChanges, Wanted: found("second")},
 	}}
@@ -50,7 +50,7 @@ func TestRoundsAreRecalled(t *testing.T) {
 			t.Errorf("round %d: got %+v, want it to be about %s", number, f, want)
 		}
 	}
-	for name, h := range map[string]*attempts.Heard{"nothing": nil, "another round": heard} {
+	for name, h := range map[string]*attempts.ReviewProgress{"nothing": nil, "another round": heard} {
 		f := state{Result: engine.Result{Outcome: attempts.Success}}
 		const want = "relay ended while the agent fixed what reviewers had found"
 		if f.recall(h, 3) || f.Outcome != attempts.Stopped || f.Receipt.ErrorSummary != want {

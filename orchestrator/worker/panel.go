@@ -32,9 +32,9 @@ func (c *checkout) review(ctx context.Context, d *panelSession, f *state) error 
 	}
 	j := review.Judge(opinionsOf(said), scope(d.a, f), c.o.Review.Strictness)
 	for i := range said {
-		said[i].Decision = j.Said[i].Decision
+		said[i].Decision = j.Votes[i].Decision
 	}
-	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Said: said, Deferred: j.Deferred, Noted: j.Noted}
+	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Opinions: said, Deferred: j.Deferred, Noted: j.Noted}
 	f.recordProofs(d.a, said)
 	f.lack(said, missing)
 	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
@@ -47,9 +47,9 @@ func (c *checkout) review(ctx context.Context, d *panelSession, f *state) error 
 
 // askAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said and who has
 // said nothing, in the order of the panel. The error is a fault of relay's own machine.
-func (d *panelSession) askAll(ctx context.Context, s review.Subject) (said []attempts.Said, missing []*reviewerError, err error) {
+func (d *panelSession) askAll(ctx context.Context, s review.Subject) (said []attempts.Opinion, missing []*reviewerError, err error) {
 	panel := d.c.o.Review.Reviewers
-	heard, failed := make([]attempts.Said, len(panel)), make([]error, len(panel))
+	heard, failed := make([]attempts.Opinion, len(panel)), make([]error, len(panel))
 	var asking errgroup.Group
 	if d.room == nil {
 		asking.SetLimit(1)

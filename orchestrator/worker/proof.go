@@ -28,27 +28,27 @@ func (c *checkout) question(ctx context.Context, s review.Subject) (string, erro
 
 // answered finds what a reviewer said when it was asked the same, in an earlier attempt at the task or in this one before
 // its run was killed. Only the ledger counts: an agent can write files.
-func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Said, bool) {
-	var said []attempts.Said
+func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Opinion, bool) {
+	var said []attempts.Opinion
 	for _, past := range a.Known.Record.Attempts {
 		if past.Receipt.Review != nil {
-			said = append(said, past.Receipt.Review.Said...)
+			said = append(said, past.Receipt.Review.Opinions...)
 		}
 	}
-	if a.Heard != nil {
-		said = append(said, a.Heard.Said...)
+	if a.ReviewProgress != nil {
+		said = append(said, a.ReviewProgress.Opinions...)
 	}
-	at := slices.IndexFunc(said, func(s attempts.Said) bool {
+	at := slices.IndexFunc(said, func(s attempts.Opinion) bool {
 		return s.Reviewer == r.Name && s.Model == r.Model && s.Question == question
 	})
 	if at < 0 {
-		return attempts.Said{}, false
+		return attempts.Opinion{}, false
 	}
 	return said[at], true
 }
 
 // recordProofs says of each acceptance criterion how it was proved.
-func (f *state) recordProofs(a engine.Attempt, said []attempts.Said) {
+func (f *state) recordProofs(a engine.Attempt, said []attempts.Opinion) {
 	if len(a.Task.Criteria) == 0 {
 		return
 	}
@@ -73,7 +73,7 @@ func results(runs []attempts.CheckRun) []review.CheckResult {
 	return list
 }
 
-func opinionsOf(said []attempts.Said) []review.Opinion {
+func opinionsOf(said []attempts.Opinion) []review.Opinion {
 	var opinions []review.Opinion
 	for _, s := range said {
 		opinions = append(opinions, review.Opinion{Reviewer: s.Reviewer, Verdict: s.Verdict})

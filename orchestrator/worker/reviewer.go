@@ -36,11 +36,11 @@ type panelSession struct {
 
 // askOnce asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
 // ends there, and is told.
-func (d *panelSession) askOnce(ctx context.Context, r engine.Reviewer, s review.Subject) (attempts.Said, error) {
+func (d *panelSession) askOnce(ctx context.Context, r engine.Reviewer, s review.Subject) (attempts.Opinion, error) {
 	s.Focus, s.Instructions = r.Focus, r.Instructions
 	question, err := d.c.question(ctx, s)
 	if err != nil {
-		return attempts.Said{}, err
+		return attempts.Opinion{}, err
 	}
 	if before, known := answered(d.a, r, question); known {
 		before.Head = s.Head
@@ -48,21 +48,21 @@ func (d *panelSession) askOnce(ctx context.Context, r engine.Reviewer, s review.
 		return before, nil
 	}
 	if unable := closed(d.a, r.Name, d.c.now()); unable != nil {
-		return attempts.Said{}, unable
+		return attempts.Opinion{}, unable
 	}
 	d.c.tell(engine.Event{Task: d.a.Task.ID, Kind: engine.KindReviewing, Detail: runners.Event{Text: r.Name}})
 	repo := d.c.repo
 	if d.room != nil {
 		own, leave, err := d.room(ctx)
 		if err != nil {
-			return attempts.Said{}, err
+			return attempts.Opinion{}, err
 		}
 		defer leave()
 		repo = own
 	}
 	back, err := d.c.unsteer(ctx, repo, s.Head)
 	if err != nil {
-		return attempts.Said{}, err
+		return attempts.Opinion{}, err
 	}
 	said, err := d.ask(ctx, r, repo, s)
 	said.Question = question
@@ -76,17 +76,17 @@ func (d *panelSession) askOnce(ctx context.Context, r engine.Reviewer, s review.
 }
 
 // ask has a reviewer read a checkout and say what it thinks of it.
-func (d *panelSession) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, s review.Subject) (attempts.Said, error) {
+func (d *panelSession) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, s review.Subject) (attempts.Opinion, error) {
 	before, err := edits(ctx, repo)
 	if err != nil {
-		return attempts.Said{}, err
+		return attempts.Opinion{}, err
 	}
 	v, asked, err := review.Ask(ctx, &reviewerProcess{panelSession: d, who: r, root: repo.Root()}, s)
 	if after, looking := edits(ctx, repo); looking == nil && after != before {
 		d.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
 	}
 	if errors.Is(err, review.ErrNoVerdict) {
-		return attempts.Said{}, &reviewerError{
+		return attempts.Opinion{}, &reviewerError{
 			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, told: true,
 			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, d.c.relative(filepath.Join(d.folder, r.Name))),
 		}
@@ -95,17 +95,17 @@ func (d *panelSession) ask(ctx context.Context, r engine.Reviewer, repo *reancho
 	if errors.As(err, &unable) && unable.outcome == attempts.Environment {
 		unable.detail += "; what it printed is in " + d.c.relative(filepath.Join(d.folder, r.Name))
 	}
-	return attempts.Said{Reviewer: r.Name, Model: r.Model, Head: s.Head, Verdict: v}, err
+	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: s.Head, Verdict: v}, err
 }
 
 // keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what is said of it stands in a
 // review that is not over.
-func (d *panelSession) keep(said attempts.Said) error {
+func (d *panelSession) keep(said attempts.Opinion) error {
 	if d.a.Task.ID != engine.WholeEpic {
-		return d.c.keepHeard(d.a, attempts.Heard{Said: []attempts.Said{said}})
+		return d.c.recordReviewProgress(d.a, attempts.ReviewProgress{Opinions: []attempts.Opinion{said}})
 	}
 	said.Decision = said.Verdict.Decision
-	r := &attempts.EpicReview{Base: d.a.Base, Head: said.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Said: []attempts.Said{said}}}
+	r := &attempts.EpicReview{Base: d.a.Base, Head: said.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Opinions: []attempts.Opinion{said}}}
 	d.mu.Lock()
 	used := d.unkept
 	d.unkept = attempts.Usage{}

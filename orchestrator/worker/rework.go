@@ -34,7 +34,7 @@ func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles,
 		}
 	}
 	round := attempts.Round{Number: f.rounds + 1, Head: f.judged, Verdict: f.Receipt.Verdict, Wanted: f.wanted}
-	if err := c.keepHeard(a, attempts.Heard{Rounds: []attempts.Round{round}}); err != nil {
+	if err := c.recordReviewProgress(a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
 		return false, err
 	}
 	next, err := c.goOn(ctx, a, p, f)
@@ -45,9 +45,9 @@ func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles,
 	return true, nil
 }
 
-// keepHeard makes durable what reviewers have said of an attempt under way.
-func (g *workspace) keepHeard(a engine.Attempt, h attempts.Heard) error {
-	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: g.o.Secrets}.Heard(h)})
+// recordReviewProgress appends opinions and rounds of an attempt under way to the log; an error is a failed write.
+func (g *workspace) recordReviewProgress(a engine.Attempt, h attempts.ReviewProgress) error {
+	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: g.o.Secrets}.ReviewProgress(h)})
 }
 
 // follow makes f what it is after the agent's next turn, of so many.

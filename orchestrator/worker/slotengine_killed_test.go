@@ -101,7 +101,7 @@ func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
 		t.Fatal("it waits for nothing")
 	}
 	a = y.killed(a, `echo 2 > fix; rm "$RELAY_PROMPT"`, 1)
-	a.Heard = &attempts.Heard{Rounds: []attempts.Round{{Number: 1, Verdict: "NEEDS CHANGES"}}}
+	a.ReviewProgress = &attempts.ReviewProgress{Rounds: []attempts.Round{{Number: 1, Verdict: "NEEDS CHANGES"}}}
 	next, f := y.adopted(a)
 	if got := y.Git("show", "refs/relay/20260101-lab/T1/2:work", "refs/relay/20260101-lab/T1/2:fix"); got != "1\n2" {
 		t.Errorf("kept is %q", got)

@@ -52,9 +52,9 @@ func closed(a engine.Attempt, name string, now time.Time) *reviewerError {
 }
 
 // lack writes down who of a panel has given no opinion, and what that says of them.
-func (f *state) lack(said []attempts.Said, missing []*reviewerError) {
+func (f *state) lack(said []attempts.Opinion, missing []*reviewerError) {
 	f.Unable = slices.DeleteFunc(f.Unable, func(u engine.Unable) bool { // in an earlier round
-		return slices.ContainsFunc(said, func(s attempts.Said) bool { return s.Reviewer == u.Name })
+		return slices.ContainsFunc(said, func(s attempts.Opinion) bool { return s.Reviewer == u.Name })
 	})
 	r := f.Receipt.Review
 	for _, e := range missing {

@@ -30,10 +30,10 @@ type Backup struct {
 }
 
 // Save brings the copy up to date. A .git that is damaged is no reason to: whoever looks at it next puts it back.
-func (v *Backup) Save() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	info, err := os.Lstat(v.GitDir)
+func (b *Backup) Save() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	info, err := os.Lstat(b.GitDir)
 	if err != nil {
 		return err
 	}
@@ -41,20 +41,20 @@ func (v *Backup) Save() error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil // it is elsewhere, and what is said of a linked worktree holds: there is no copy
 	case !info.IsDir():
-		return errors.Join(os.RemoveAll(v.Store), os.MkdirAll(filepath.Dir(v.Store), 0o700), gitcmd.CopyFile(v.GitDir, v.Store+".file"))
+		return errors.Join(os.RemoveAll(b.Store), os.MkdirAll(filepath.Dir(b.Store), 0o700), gitcmd.CopyFile(b.GitDir, b.Store+".file"))
 	}
-	if err := os.RemoveAll(v.Store + ".file"); err != nil {
+	if err := os.RemoveAll(b.Store + ".file"); err != nil {
 		return err
 	}
-	if !v.intact() {
+	if !b.intact() {
 		return nil
 	}
-	v.mode = info.Mode().Perm()
-	err = errors.Join(privateDir(v.Store), update(v.GitDir, v.Store))
+	b.mode = info.Mode().Perm()
+	err = errors.Join(privateDir(b.Store), update(b.GitDir, b.Store))
 	if err != nil { // what stands there now may be of another kind than what was copied before
-		err = v.recreate()
+		err = b.recreate()
 	}
-	if err != nil && v.intact() {
+	if err != nil && b.intact() {
 		return fmt.Errorf("copy of .git: %w", err)
 	}
 	return nil
@@ -64,12 +64,12 @@ func (v *Backup) Save() error {
 func privateDir(dir string) error { return errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)) }
 
 // intact reports whether .git has what no repository is without, or was never copied.
-func (v *Backup) intact() bool {
-	if _, err := os.Lstat(filepath.Join(v.Store, gitcmd.HeadFile)); err != nil {
+func (b *Backup) intact() bool {
+	if _, err := os.Lstat(filepath.Join(b.Store, gitcmd.HeadFile)); err != nil {
 		return true
 	}
 	for _, name := range []string{gitcmd.HeadFile, "objects", "refs"} {
-		if info, err := os.Lstat(filepath.Join(v.GitDir, name)); err != nil || info.IsDir() == (name == gitcmd.HeadFile) {
+		if info, err := os.Lstat(filepath.Join(b.GitDir, name)); err != nil || info.IsDir() == (name == gitcmd.HeadFile) {
 			return false
 		}
 	}
@@ -77,55 +77,55 @@ func (v *Backup) intact() bool {
 }
 
 // recreate makes another copy, and then puts it in the place of the one there is.
-func (v *Backup) recreate() error {
-	half := v.Store + ".new"
+func (b *Backup) recreate() error {
+	half := b.Store + ".new"
 	err := errors.Join(os.RemoveAll(half), privateDir(half))
 	if err == nil {
-		err = copyAll(v.GitDir, half)
+		err = copyAll(b.GitDir, half)
 	}
-	if err == nil && !v.intact() {
+	if err == nil && !b.intact() {
 		err = fs.ErrNotExist // it is being removed
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(half))
 	}
-	return errors.Join(os.RemoveAll(v.Store), os.Rename(half, v.Store))
+	return errors.Join(os.RemoveAll(b.Store), os.Rename(half, b.Store))
 }
 
 // Mend puts back what git needs and can no longer read, and says in words what that was; "" when all is well.
-func (v *Backup) Mend(ctx context.Context, repo *reanchor.Git) (string, error) {
-	configured, err := v.mendConfig(ctx, repo)
+func (b *Backup) Mend(ctx context.Context, repo *reanchor.Git) (string, error) {
+	configured, err := b.mendConfig(ctx, repo)
 	if err != nil {
 		return "", err
 	}
-	if v.readable(ctx, repo) {
+	if b.readable(ctx, repo) {
 		return configured, nil
 	}
-	return v.Restore(ctx, func() bool { return v.readable(ctx, repo) })
+	return b.Restore(ctx, func() bool { return b.readable(ctx, repo) })
 }
 
 // mendConfig puts the repository's configuration back when it keeps git from working in this checkout: the user would
 // find it so in the morning. Other changes of it may be somebody's work.
-func (v *Backup) mendConfig(ctx context.Context, repo *reanchor.Git) (string, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if info, err := os.Lstat(v.GitDir); err != nil || !info.IsDir() {
+func (b *Backup) mendConfig(ctx context.Context, repo *reanchor.Git) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if info, err := os.Lstat(b.GitDir); err != nil || !info.IsDir() {
 		return "", nil // a linked worktree shares its configuration with others; there is no copy of it
 	}
-	if _, err := os.Stat(filepath.Join(v.Store, gitcmd.HeadFile)); err != nil || !v.configChanged() {
+	if _, err := os.Stat(filepath.Join(b.Store, gitcmd.HeadFile)); err != nil || !b.configChanged() {
 		return "", nil
 	}
-	if info, err := os.Lstat(filepath.Join(v.GitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Lstat(filepath.Join(b.GitDir, configFiles[0])); err == nil && info.Mode().IsRegular() {
 		if findsCheckout(ctx, repo) {
 			return "", nil
 		}
 	}
 	for _, name := range configFiles {
-		to := filepath.Join(v.GitDir, name)
+		to := filepath.Join(b.GitDir, name)
 		if err := os.RemoveAll(to); err != nil {
 			return "", err
 		}
-		if err := gitcmd.CopyFile(filepath.Join(v.Store, name), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := gitcmd.CopyFile(filepath.Join(b.Store, name), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 	}
@@ -139,9 +139,9 @@ func findsCheckout(ctx context.Context, repo *reanchor.Git) bool {
 }
 
 // configChanged reports whether the configuration is not the one of the copy.
-func (v *Backup) configChanged() bool {
+func (b *Backup) configChanged() bool {
 	return slices.ContainsFunc(configFiles, func(name string) bool {
-		return !sameContent(filepath.Join(v.Store, name), filepath.Join(v.GitDir, name))
+		return !sameContent(filepath.Join(b.Store, name), filepath.Join(b.GitDir, name))
 	})
 }
 
@@ -161,19 +161,19 @@ func sameContent(ours, theirs string) bool {
 
 // Alone reports whether no other run in this checkout has a copy beside this one. A lock in .git would not tell: it goes
 // with .git.
-func (v *Backup) Alone() bool {
-	beside, _ := os.ReadDir(filepath.Dir(v.Store))
+func (b *Backup) Alone() bool {
+	beside, _ := os.ReadDir(filepath.Dir(b.Store))
 	return !slices.ContainsFunc(beside, func(e fs.DirEntry) bool {
-		return e.Name() != putBackLock && strings.TrimSuffix(e.Name(), ".file") != filepath.Base(v.Store)
+		return e.Name() != putBackLock && strings.TrimSuffix(e.Name(), ".file") != filepath.Base(b.Store)
 	})
 }
 
 // Gone reports whether .git is no longer there, or only what somebody has written into its place since: relay's own
 // lock, or that of a neighbour.
-func (v *Backup) Gone() bool {
-	info, err := os.Lstat(v.GitDir)
+func (b *Backup) Gone() bool {
+	info, err := os.Lstat(b.GitDir)
 	if err == nil && info.IsDir() {
-		_, err = os.Lstat(filepath.Join(v.GitDir, gitcmd.HeadFile))
+		_, err = os.Lstat(filepath.Join(b.GitDir, gitcmd.HeadFile))
 	}
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -182,8 +182,8 @@ func (v *Backup) Gone() bool {
 const putBackLock = "put-back.lock"
 
 // Close removes the copy at the end of a run that left the repository whole.
-func (v *Backup) Close() error {
-	err := errors.Join(os.RemoveAll(v.Store), os.RemoveAll(v.Store+".file"))
-	_ = os.Remove(filepath.Dir(v.Store)) // unless another run has its copy there
+func (b *Backup) Close() error {
+	err := errors.Join(os.RemoveAll(b.Store), os.RemoveAll(b.Store+".file"))
+	_ = os.Remove(filepath.Dir(b.Store)) // unless another run has its copy there
 	return err
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // readable reports whether git reads what it needs.
-func (v *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) {
-	if _, err := os.Lstat(v.GitDir); err != nil {
+func (b *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) {
+	if _, err := os.Lstat(b.GitDir); err != nil {
 		return false
 	}
 	head, err := repo.Head(ctx)
@@ -29,49 +29,49 @@ func (v *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) 
 // Restore replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted,
 // and what it has that is newer and whole comes along.
 // Nothing is done when it is sound by then: side by side another attempt, or another run, may have been quicker.
-func (v *Backup) Restore(ctx context.Context, sound func() bool) (string, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	turn, err := attempts.HoldWithin(ctx, gitcmd.LockPatience, filepath.Join(filepath.Dir(v.Store), putBackLock), attempts.Self("", time.Now()))
+func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	turn, err := attempts.HoldWithin(ctx, gitcmd.LockPatience, filepath.Join(filepath.Dir(b.Store), putBackLock), attempts.Self("", time.Now()))
 	if err == nil { // whatever is wrong with the lock, .git is to be put back
 		defer func() { _ = turn.Release() }()
 	}
 	if sound() {
 		return "", nil
 	}
-	_, whole := os.Stat(filepath.Join(v.Store, gitcmd.HeadFile))
-	if _, err := os.Stat(v.Store + ".file"); err != nil && whole != nil {
+	_, whole := os.Stat(filepath.Join(b.Store, gitcmd.HeadFile))
+	if _, err := os.Stat(b.Store + ".file"); err != nil && whole != nil {
 		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)
 	}
 	why := "the repository's .git folder was damaged or removed during the attempt; relay put it back"
 	aside := ""
-	if _, err := os.Lstat(v.GitDir); err == nil {
-		aside = v.Aside
+	if _, err := os.Lstat(b.GitDir); err == nil {
+		aside = b.Aside
 		for n := 2; ; n++ {
 			if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
 				break
 			}
-			aside = fmt.Sprintf("%s-%d", v.Aside, n)
+			aside = fmt.Sprintf("%s-%d", b.Aside, n)
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(v.GitDir, aside)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(b.GitDir, aside)); err != nil {
 			return "", err
 		}
 		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
 	}
-	if _, err := os.Stat(v.Store + ".file"); err == nil {
-		return why, gitcmd.CopyFile(v.Store+".file", v.GitDir)
+	if _, err := os.Stat(b.Store + ".file"); err == nil {
+		return why, gitcmd.CopyFile(b.Store+".file", b.GitDir)
 	}
 	// Made beside it and then renamed: half a .git, after a crash, would be taken for no repository at all.
-	half := v.Aside + ".new"
+	half := b.Aside + ".new"
 	err = errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
 	if err == nil {
-		err = v.copyBack(half)
+		err = b.copyBack(half)
 	}
 	if err == nil {
 		if aside != "" {
-			(&recovery{root: filepath.Dir(v.GitDir), from: aside, to: half}).run(ctx)
+			(&recovery{root: filepath.Dir(b.GitDir), from: aside, to: half}).run(ctx)
 		}
-		err = os.Rename(half, v.GitDir)
+		err = os.Rename(half, b.GitDir)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
@@ -80,10 +80,10 @@ func (v *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 }
 
 // copyBack makes a .git of the copy, as open to others as it was.
-func (v *Backup) copyBack(to string) error {
-	err := copyAll(v.Store, to)
-	if err == nil && v.mode != 0 {
-		err = os.Chmod(to, v.mode)
+func (b *Backup) copyBack(to string) error {
+	err := copyAll(b.Store, to)
+	if err == nil && b.mode != 0 {
+		err = os.Chmod(to, b.mode)
 	}
 	return err
 }

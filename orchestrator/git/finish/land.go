@@ -129,12 +129,12 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags", "--recurse-submodules=no", "--end-of-options", remote, f.refspec(),
 	}}
 	_, err := f.branch.Repo.Run(ctx, call)
-	var said *reanchor.GitError
-	if !errors.As(err, &said) || ctx.Err() != nil {
+	var gitErr *reanchor.GitError
+	if !errors.As(err, &gitErr) || ctx.Err() != nil {
 		return err
 	}
-	why := &text.RefusedError{Reason: "git push: " + refusal(said), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
-	if strings.Contains(said.Stderr, "(fetch first)") || strings.Contains(said.Stderr, "(non-fast-forward)") {
+	why := &text.RefusedError{Reason: "git push: " + refusal(gitErr), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
+	if strings.Contains(gitErr.Stderr, "(fetch first)") || strings.Contains(gitErr.Stderr, "(non-fast-forward)") {
 		at := text.ShellWord(remote)
 		why.Reason = f.Name + " has other commits at " + remote + ": " + why.Reason
 		why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " merges them, then relay finish --pr\ngit push --force " + at + " " + f.refspec() + " replaces them"
@@ -143,16 +143,16 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 }
 
 // refusal is why a push was refused, in the words of hooks, of the host, and of git.
-func refusal(said *reanchor.GitError) string {
+func refusal(gitErr *reanchor.GitError) string {
 	var why []string
-	for row := range strings.Lines(said.Stderr) {
+	for row := range strings.Lines(gitErr.Stderr) {
 		row = text.Line(row, 200)
 		if row != "" && !strings.HasPrefix(row, "To ") && !strings.HasPrefix(row, "hint: ") && !strings.HasPrefix(row, "error: failed to push some refs to ") {
 			why = append(why, row)
 		}
 	}
 	if len(why) == 0 {
-		return said.Error()
+		return gitErr.Error()
 	}
 	return strings.Join(why[max(0, len(why)-mostSaid):], "; ")
 }

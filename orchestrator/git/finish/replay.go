@@ -22,16 +22,16 @@ func (f *Step) replay(ctx context.Context) (done bool, err error) {
 	if line == nil {
 		return false, nil
 	}
-	known, err := f.countKnown(ctx, line)
+	landed, err := f.countKnown(ctx, line)
 	if err != nil {
 		return false, err
 	}
-	if known == len(line) {
+	if landed == len(line) {
 		f.How, f.New = NothingToLand, f.Old
 		return true, nil
 	}
 	f.How = Replay
-	f.New, err = f.branch.Rebase(ctx, f.Old, line[known:])
+	f.New, err = f.branch.Rebase(ctx, f.Old, line[landed:])
 	return true, err
 }
 
@@ -67,14 +67,14 @@ func (f *Step) countKnown(ctx context.Context, line []integration.NamedCommit) (
 		fresh[name] = true
 	}
 	before, err := f.branch.Git(ctx, nil, "rev-parse", "--verify", line[0].Parents()[0]+"^{tree}")
-	known := 0
+	landed := 0
 	for i, c := range line {
 		if !fresh[c.Name] {
-			known = i + 1
+			landed = i + 1
 		} else if c.Tree() != before {
 			break
 		}
 		before = c.Tree()
 	}
-	return known, err
+	return landed, err
 }

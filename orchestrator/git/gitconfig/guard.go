@@ -200,8 +200,8 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		}
 		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
 	}
-	if told := changed.keys(personal); len(told) > 0 {
-		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(told) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
+	if keys := changed.keys(personal); len(keys) > 0 {
+		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(keys) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
 	}
 	f.content, f.there = content, true
 	return nil

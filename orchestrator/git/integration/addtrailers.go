@@ -35,8 +35,8 @@ type AttemptCommits struct {
 // trees stay, signatures do not. The same commits get the same hashes, and a head that has all trailers is returned as
 // it is. What somebody else made and the attempt only took in (what has landed, the user's branch, remotes) is left
 // alone. An [*UnfitError] is the agent's.
-func (t *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, error) {
-	commits, err := t.attemptCommits(ctx, w.Base, w.Head, w.Began)
+func (b *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, error) {
+	commits, err := b.attemptCommits(ctx, w.Base, w.Head, w.Began)
 	if err != nil {
 		return "", err
 	}
@@ -61,14 +61,14 @@ func (t *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, err
 	if now, ok := renamed[head]; ok {
 		head = now
 	}
-	return head, t.store(ctx, &made)
+	return head, b.store(ctx, &made)
 }
 
 // attemptCommits returns the commits of base..head that the attempt has made, parents first.
-func (t *Branch) attemptCommits(ctx context.Context, base, head string, began time.Time) ([]NamedCommit, error) {
+func (b *Branch) attemptCommits(ctx context.Context, base, head string, began time.Time) ([]NamedCommit, error) {
 	span := []string{head, "^" + base}
-	for _, name := range []string{t.Ref(), "HEAD"} {
-		commit, err := t.foreignTip(ctx, name)
+	for _, name := range []string{b.Ref(), "HEAD"} {
+		commit, err := b.foreignTip(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -76,12 +76,12 @@ func (t *Branch) attemptCommits(ctx context.Context, base, head string, began ti
 			span = append(span, "^"+commit)
 		}
 	}
-	local, err := t.Commits(ctx, append(slices.Clone(span), "--not", "--remotes"))
+	local, err := b.Commits(ctx, append(slices.Clone(span), "--not", "--remotes"))
 	if err != nil || began.IsZero() || contiguous(local, base, head) {
 		return local, err
 	}
 	// Something is not the attempt's, or it has pushed: no remote had those commits before it began.
-	recent, err := t.Commits(ctx, append(span, "--max-age="+strconv.FormatInt(began.Unix(), 10)))
+	recent, err := b.Commits(ctx, append(span, "--max-age="+strconv.FormatInt(began.Unix(), 10)))
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +107,14 @@ func contiguous(commits []NamedCommit, base, head string) bool {
 
 // foreignTip returns the commit of a ref whose history no attempt has made; "" when there is none, or when it is one of
 // the branches tasks work on: the user may look at one.
-func (t *Branch) foreignTip(ctx context.Context, name string) (string, error) {
+func (b *Branch) foreignTip(ctx context.Context, name string) (string, error) {
 	if name == "HEAD" {
-		branch, err := t.Repo.Branch(ctx)
+		branch, err := b.Repo.Branch(ctx)
 		if err != nil || branch == "" || strings.HasPrefix(branch, gitcmd.TaskBranches) {
 			return "", err
 		}
 	}
-	return t.Repo.Ref(ctx, name)
+	return b.Repo.Ref(ctx, name)
 }
 
 // NamedCommit is a commit and its name.
@@ -124,9 +124,9 @@ type NamedCommit struct {
 }
 
 // Commits reads the commits of a span (arguments of rev-list), parents first.
-func (t *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, error) {
+func (b *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, error) {
 	args := append([]string{"rev-list", "--topo-order", "--reverse", "--max-count=" + strconv.Itoa(mostCommits+1)}, span...)
-	list, err := t.Git(ctx, nil, append(args, "--")...)
+	list, err := b.Git(ctx, nil, append(args, "--")...)
 	if err != nil || list == "" {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (t *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, err
 	if len(names) > mostCommits {
 		return nil, &UnfitError{fmt.Sprintf("the work has more than %d commits", mostCommits)}
 	}
-	bodies, err := t.read(ctx, names)
+	bodies, err := b.read(ctx, names)
 	if errors.Is(err, reanchor.ErrTooMuch) {
 		return nil, &UnfitError{"the messages of the work's commits are too long to be read"}
 	}
@@ -152,10 +152,10 @@ func (t *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, err
 }
 
 // read returns the bytes of objects, in one process for all.
-func (t *Branch) read(ctx context.Context, names []string) ([]string, error) {
+func (b *Branch) read(ctx context.Context, names []string) ([]string, error) {
 	call := gitcmd.Writing("cat-file", "--batch", "--buffer")
 	call.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
-	out, err := t.Repo.Run(ctx, call)
+	out, err := b.Repo.Run(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -173,13 +173,13 @@ func (t *Branch) read(ctx context.Context, names []string) ([]string, error) {
 }
 
 // store writes commits into the repository. No ref leads to them yet.
-func (t *Branch) store(ctx context.Context, made *objects) error {
+func (b *Branch) store(ctx context.Context, made *objects) error {
 	if len(made.bodies) == 0 {
 		return nil
 	}
 	pack, err := made.pack()
 	if err == nil {
-		_, err = t.Git(ctx, bytes.NewReader(pack), "unpack-objects", "-q")
+		_, err = b.Git(ctx, bytes.NewReader(pack), "unpack-objects", "-q")
 	}
 	return err
 }

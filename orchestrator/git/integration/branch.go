@@ -55,45 +55,45 @@ func NewBranch(repo *reanchor.Git, epicID string, mode Mode) *Branch {
 }
 
 // Ref returns refs/relay-tip/EPIC, the authoritative tip; [Branch.BranchRef] is the copy that a user sees.
-func (t *Branch) Ref() string { return "refs/relay-tip/" + t.epic }
+func (b *Branch) Ref() string { return "refs/relay-tip/" + b.epic }
 
 // BranchRef returns refs/heads/relay/EPIC.
-func (t *Branch) BranchRef() string { return "refs/heads/relay/" + t.epic }
+func (b *Branch) BranchRef() string { return "refs/heads/relay/" + b.epic }
 
 // Git runs a command in the user's repository and returns what it prints, without the newline at its end.
-func (t *Branch) Git(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+func (b *Branch) Git(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	call := gitcmd.Writing(args...)
 	call.Stdin = stdin
-	out, err := t.Repo.Run(ctx, call)
+	out, err := b.Repo.Run(ctx, call)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // create creates the integration branch at head when there is none, and returns its tip. It takes in what a user has
 // committed on the branch, lets the branch follow when it is behind, and makes it again when it is gone.
-func (t *Branch) create(ctx context.Context, head string) (tip string, err error) {
-	if tip, err = t.Tip(ctx); err != nil {
+func (b *Branch) create(ctx context.Context, head string) (tip string, err error) {
+	if tip, err = b.Tip(ctx); err != nil {
 		return "", err
 	}
 	if tip == "" {
 		tip = head
 	}
-	if err = t.update(ctx, tip); err == nil {
+	if err = b.update(ctx, tip); err == nil {
 		return tip, nil
 	}
-	if taken, refErr := t.Repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
-		return "", &text.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + t.epic, Hint: "git branch -m relay another-name, then relay work"}
+	if taken, refErr := b.Repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
+		return "", &text.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + b.epic, Hint: "git branch -m relay another-name, then relay work"}
 	}
-	below, listErr := t.Git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:short)", t.BranchRef()+"/")
+	below, listErr := b.Git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:short)", b.BranchRef()+"/")
 	if listErr == nil && below != "" {
-		return "", &text.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + t.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
+		return "", &text.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + b.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
 	}
 	return "", err
 }
 
 // Position returns where relay's own ref and the branch are; "" for one that is not there.
-func (t *Branch) Position(ctx context.Context) (tip, branch string, err error) {
-	if tip, err = t.Repo.Ref(ctx, t.Ref()); err == nil {
-		branch, err = t.Repo.Ref(ctx, t.BranchRef())
+func (b *Branch) Position(ctx context.Context) (tip, branch string, err error) {
+	if tip, err = b.Repo.Ref(ctx, b.Ref()); err == nil {
+		branch, err = b.Repo.Ref(ctx, b.BranchRef())
 	}
 	return tip, branch, err
 }
@@ -101,8 +101,8 @@ func (t *Branch) Position(ctx context.Context) (tip, branch string, err error) {
 // Tip returns the commit the branch ends in, "" when it has not begun: what a user has committed on the branch is part
 // of it, and a branch that is behind, or gone, is not. Nothing is written. A [*text.RefusedError] says that the two have
 // diverged.
-func (t *Branch) Tip(ctx context.Context) (string, error) {
-	tip, branch, err := t.Position(ctx)
+func (b *Branch) Tip(ctx context.Context) (string, error) {
+	tip, branch, err := b.Position(ctx)
 	switch {
 	case err != nil || branch == "" || tip == branch:
 		return tip, err
@@ -110,57 +110,57 @@ func (t *Branch) Tip(ctx context.Context) (string, error) {
 		return branch, nil
 	}
 	for _, ends := range [][2]string{{branch, tip}, {tip, branch}} {
-		if held, err := t.Contains(ctx, ends[0], ends[1]); err != nil || held {
+		if held, err := b.Contains(ctx, ends[0], ends[1]); err != nil || held {
 			return ends[0], err
 		}
 	}
 	return "", &text.RefusedError{
-		Reason: "the branch relay/" + t.epic + " has commits of its own and lacks some that landed",
-		Hint:   "git branch -m relay/" + t.epic + " mine-" + t.epic + ", then relay work: the branch is made again with all that landed",
+		Reason: "the branch relay/" + b.epic + " has commits of its own and lacks some that landed",
+		Hint:   "git branch -m relay/" + b.epic + " mine-" + b.epic + ", then relay work: the branch is made again with all that landed",
 	}
 }
 
 // update brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
-func (t *Branch) update(ctx context.Context, tip string) error {
-	own, branch, err := t.Position(ctx)
+func (b *Branch) update(ctx context.Context, tip string) error {
+	own, branch, err := b.Position(ctx)
 	var moves []move
 	if own != tip {
-		moves = append(moves, move{t.Ref(), own, tip})
+		moves = append(moves, move{b.Ref(), own, tip})
 	}
-	if branch != tip && err == nil && !t.checkedOut(ctx) {
-		moves = append(moves, move{t.BranchRef(), branch, tip})
+	if branch != tip && err == nil && !b.checkedOut(ctx) {
+		moves = append(moves, move{b.BranchRef(), branch, tip})
 	}
 	if err != nil || len(moves) == 0 {
 		return err
 	}
-	return t.move(ctx, moves...)
+	return b.move(ctx, moves...)
 }
 
 // advance moves the branch from one commit to another that has it in its history; from "" begins it. The error is
 // errMoved when it is not at from any more, or when the branch has a commit that to lacks.
-func (t *Branch) advance(ctx context.Context, from, to string) error {
-	_, branch, err := t.Position(ctx)
+func (b *Branch) advance(ctx context.Context, from, to string) error {
+	_, branch, err := b.Position(ctx)
 	if err != nil {
 		return err
 	}
-	moves := []move{{t.Ref(), from, to}}
+	moves := []move{{b.Ref(), from, to}}
 	if branch != from && branch != "" {
-		held, err := t.Contains(ctx, to, branch)
+		held, err := b.Contains(ctx, to, branch)
 		if err != nil || !held {
 			return errors.Join(err, errMoved)
 		}
 	}
-	if branch != to && !t.checkedOut(ctx) {
-		moves = append(moves, move{t.BranchRef(), branch, to})
+	if branch != to && !b.checkedOut(ctx) {
+		moves = append(moves, move{b.BranchRef(), branch, to})
 	}
-	return t.move(ctx, moves...)
+	return b.move(ctx, moves...)
 }
 
 // move is a ref that goes from one commit ("" : it is not there) to another.
 type move struct{ ref, from, to string }
 
 // move moves refs, all or none; errMoved when one of them is not where it should be.
-func (t *Branch) move(ctx context.Context, moves ...move) error {
+func (b *Branch) move(ctx context.Context, moves ...move) error {
 	var script strings.Builder
 	for _, m := range moves {
 		from := m.from
@@ -171,11 +171,11 @@ func (t *Branch) move(ctx context.Context, moves ...move) error {
 	}
 	var err error
 	for range 2 {
-		if _, err = t.Git(ctx, strings.NewReader(script.String()), "update-ref", "--no-deref", "-m", "relay: landed", "--stdin"); err == nil || ctx.Err() != nil {
+		if _, err = b.Git(ctx, strings.NewReader(script.String()), "update-ref", "--no-deref", "-m", "relay: landed", "--stdin"); err == nil || ctx.Err() != nil {
 			return err
 		}
 		for _, m := range moves {
-			if now, refErr := t.Repo.Ref(ctx, m.ref); refErr == nil && now != m.from {
+			if now, refErr := b.Repo.Ref(ctx, m.ref); refErr == nil && now != m.from {
 				return errMoved
 			}
 		}
@@ -183,7 +183,7 @@ func (t *Branch) move(ctx context.Context, moves ...move) error {
 		for i := range moves {
 			refs[i] = moves[i].ref
 		}
-		if unlocking := gitcmd.Unlatch(t.Repo, refs...); unlocking != nil {
+		if unlocking := gitcmd.Unlatch(b.Repo, refs...); unlocking != nil {
 			return errors.Join(err, unlocking)
 		}
 	}
@@ -192,19 +192,19 @@ func (t *Branch) move(ctx context.Context, moves ...move) error {
 
 // checkedOut reports whether a worktree, the user's checkout among them, has the branch checked out or will come back to it.
 // When git cannot say, because an agent has made a mess of its worktree, it counts as checked out: the branch can wait.
-func (t *Branch) checkedOut(ctx context.Context) bool {
+func (b *Branch) checkedOut(ctx context.Context) bool {
 	call := gitcmd.Writing("worktree", "list", "--porcelain", "-z")
 	call.Wall = heldWall
-	list, err := t.Repo.Run(ctx, call)
-	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+t.BranchRef()+"\x00") || t.InRebase(t.BranchRef())
+	list, err := b.Repo.Run(ctx, call)
+	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+b.BranchRef()+"\x00") || b.InRebase(b.BranchRef())
 }
 
 // heldWall is how long git may look for who has the branch: an agent can put a pipe where it reads.
 const heldWall = 20 * time.Second
 
 // InRebase reports whether a rebase or a bisection that has not come to its end began on a branch, given by its full name.
-func (t *Branch) InRebase(branch string) bool {
-	shared := t.Repo.CommonDir()
+func (b *Branch) InRebase(branch string) bool {
+	shared := b.Repo.CommonDir()
 	dirs := []string{shared}
 	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
 	for _, e := range entries {
@@ -229,51 +229,51 @@ func (t *Branch) InRebase(branch string) bool {
 const mostRefName = 4 << 10
 
 // Pin keeps a commit that nothing leads to yet from the user's git gc, until another one is pinned or [Branch.Unpin] is called.
-func (t *Branch) Pin(ctx context.Context, commit string) error {
-	_, err := t.Git(ctx, nil, "update-ref", "--no-deref", "--", t.pin(), commit)
+func (b *Branch) Pin(ctx context.Context, commit string) error {
+	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "--", b.pin(), commit)
 	return err
 }
 
 // Unpin ends that.
-func (t *Branch) Unpin(ctx context.Context) error {
-	if at, err := t.Repo.Ref(ctx, t.pin()); err != nil || at == "" {
+func (b *Branch) Unpin(ctx context.Context) error {
+	if at, err := b.Repo.Ref(ctx, b.pin()); err != nil || at == "" {
 		return err
 	}
-	_, err := t.Git(ctx, nil, "update-ref", "--no-deref", "-d", t.pin())
+	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "-d", b.pin())
 	return err
 }
 
-func (t *Branch) pin() string { return "refs/relay-pin/" + t.epic }
+func (b *Branch) pin() string { return "refs/relay-pin/" + b.epic }
 
 // Holds reports whether commit is in the tip's history.
-func (t *Branch) Holds(ctx context.Context, commit string) (bool, error) {
-	tip, err := t.Tip(ctx)
+func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
+	tip, err := b.Tip(ctx)
 	if err != nil || tip == "" {
 		return false, err
 	}
-	held, err := t.Contains(ctx, tip, commit)
+	held, err := b.Contains(ctx, tip, commit)
 	if err == nil {
 		return held, nil
 	}
-	if _, missing := t.Git(ctx, nil, "cat-file", "-e", commit+"^{commit}"); missing != nil && ctx.Err() == nil {
+	if _, missing := b.Git(ctx, nil, "cat-file", "-e", commit+"^{commit}"); missing != nil && ctx.Err() == nil {
 		return false, nil // it is not in the repository at all
 	}
 	return false, err
 }
 
 // HasBeyond reports whether something has landed that is not in the history of head. Nothing is written.
-func (t *Branch) HasBeyond(ctx context.Context, head string) (bool, error) {
-	tip, err := t.Tip(ctx)
+func (b *Branch) HasBeyond(ctx context.Context, head string) (bool, error) {
+	tip, err := b.Tip(ctx)
 	if err != nil || tip == "" {
 		return false, err
 	}
-	held, err := t.Contains(ctx, head, tip)
+	held, err := b.Contains(ctx, head, tip)
 	return !held, err
 }
 
 // Contains reports whether commit is part of head's history.
-func (t *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
-	_, err := t.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
+func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
+	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code == 1 {
 		return false, nil
@@ -282,14 +282,14 @@ func (t *Branch) Contains(ctx context.Context, head, commit string) (bool, error
 }
 
 // identity are settings with which git can commit.
-func (t *Branch) identity(ctx context.Context) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.asked {
-		_, err := t.Git(ctx, nil, "var", "GIT_COMMITTER_IDENT")
-		if t.asked = ctx.Err() == nil; err != nil {
-			t.who = gitcmd.Nameless()
+func (b *Branch) identity(ctx context.Context) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.asked {
+		_, err := b.Git(ctx, nil, "var", "GIT_COMMITTER_IDENT")
+		if b.asked = ctx.Err() == nil; err != nil {
+			b.who = gitcmd.Nameless()
 		}
 	}
-	return t.who
+	return b.who
 }

@@ -35,7 +35,7 @@ const (
 )
 
 // conflict reads what git merge-tree -z --name-only says of a merge that failed.
-func (t *Branch) conflict(ctx context.Context, out, tip, head string) error {
+func (b *Branch) conflict(ctx context.Context, out, tip, head string) error {
 	tree, rest, _ := strings.Cut(out, "\x00")
 	e := &ConflictError{}
 	for {
@@ -50,7 +50,7 @@ func (t *Branch) conflict(ctx context.Context, out, tip, head string) error {
 		text.WriteString(message)
 	}
 	for _, path := range e.Files[:min(conflictShown, len(e.Files))] {
-		body := t.file(ctx, tree, path)
+		body := b.file(ctx, tree, path)
 		if found := hunks(body); found != "" {
 			fmt.Fprintf(&text, "\n%s:\n%s", path, found)
 		}
@@ -58,7 +58,7 @@ func (t *Branch) conflict(ctx context.Context, out, tip, head string) error {
 			break
 		}
 	}
-	e.Text = cleaned(strings.NewReplacer(tip, "relay/"+t.epic, head, "this task").Replace(text.String()))
+	e.Text = cleaned(strings.NewReplacer(tip, "relay/"+b.epic, head, "this task").Replace(text.String()))
 	for i, path := range e.Files { // where a file cannot have its name, git adds which side it is of
 		path, _, _ = strings.Cut(path, "~"+tip)
 		e.Files[i], _, _ = strings.Cut(path, "~"+head)
@@ -86,10 +86,10 @@ func messages(rest string) (found []string) {
 }
 
 // file returns a file of a tree, "" when it cannot be had or is too large.
-func (t *Branch) file(ctx context.Context, tree, path string) string {
+func (b *Branch) file(ctx context.Context, tree, path string) string {
 	call := gitcmd.Writing("cat-file", "blob", tree+":"+path)
 	call.Limit = conflictFile
-	out, err := t.Repo.Run(ctx, call)
+	out, err := b.Repo.Run(ctx, call)
 	if err != nil || bytes.IndexByte(out, 0) >= 0 {
 		return ""
 	}

@@ -30,30 +30,30 @@ type foreignWork struct {
 
 // RefuseForeign refuses a branch with commits that neither head nor the ledger has: they would become what its tasks begin
 // from, and would land with them. Nothing is written.
-func (t *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) error {
-	_, branch, err := t.Position(ctx)
+func (b *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) error {
+	_, branch, err := b.Position(ctx)
 	if err != nil || branch == "" {
 		return err // see RestoreRef
 	}
-	tip, err := t.Tip(ctx)
+	tip, err := b.Tip(ctx)
 	if errors.As(err, new(*text.RefusedError)) {
 		return nil // that is told by who begins
 	}
 	if err != nil {
 		return err
 	}
-	return t.refuseForeign(ctx, tip, head, c)
+	return b.refuseForeign(ctx, tip, head, c)
 }
 
-func (t *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerView) error {
-	found, err := t.foreignCommits(ctx, tip, head, c)
+func (b *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerView) error {
+	found, err := b.foreignCommits(ctx, tip, head, c)
 	if err != nil || found.commits > 0 {
-		return errors.Join(err, t.foreignError(found))
+		return errors.Join(err, b.foreignError(found))
 	}
-	if lost, err := t.missingLanded(ctx, tip, head, c); err != nil || lost == "" || found.own {
+	if lost, err := b.missingLanded(ctx, tip, head, c); err != nil || lost == "" || found.own {
 		return err
 	}
-	name := "relay/" + t.epic
+	name := "relay/" + b.epic
 	return &text.RefusedError{
 		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has begun it anew, or somebody has moved it",
 		Hint:   "git branch -m " + name + " " + name + "-other, then relay work: the branch is made again with all that landed",
@@ -62,18 +62,18 @@ func (t *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerVi
 
 // RenameAside renames the branch when it has commits that head has not and this ledger has made, and reports whether it did:
 // the ledger is put away, and another epic of that id shall not begin from its work.
-func (t *Branch) RenameAside(ctx context.Context, head string, c LedgerView, name string) (bool, error) {
-	for _, known := range []struct {
+func (b *Branch) RenameAside(ctx context.Context, head string, c LedgerView, name string) (bool, error) {
+	for _, kind := range []struct {
 		claim   LedgerView
 		refuses bool
 	}{{c, false}, {LedgerView{}, true}} {
-		err := t.RefuseForeign(ctx, head, known.claim)
+		err := b.RefuseForeign(ctx, head, kind.claim)
 		refuses := errors.As(err, new(*text.RefusedError))
-		if err != nil && !refuses || refuses != known.refuses {
+		if err != nil && !refuses || refuses != kind.refuses {
 			return false, exceptRefusal(refuses, err)
 		}
 	}
-	_, err := t.Git(ctx, nil, "branch", "-m", "relay/"+t.epic, name)
+	_, err := b.Git(ctx, nil, "branch", "-m", "relay/"+b.epic, name)
 	return err == nil, err
 }
 
@@ -87,20 +87,20 @@ func exceptRefusal(refuses bool, err error) error {
 
 // RefuseMixed refuses to land what another ledger has put on a branch that this one has worked on. Who lands one that it has
 // not worked on has named it.
-func (t *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView) error {
+func (b *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView) error {
 	if !c.Begun {
 		return nil
 	}
-	found, err := t.foreignCommits(ctx, tip, into, c)
-	return errors.Join(err, t.foreignError(found))
+	found, err := b.foreignCommits(ctx, tip, into, c)
+	return errors.Join(err, b.foreignError(found))
 }
 
 // foreignError says what to do about what others have put on the branch, if they have.
-func (t *Branch) foreignError(found foreignWork) error {
+func (b *Branch) foreignError(found foreignWork) error {
 	if found.commits == 0 {
 		return nil
 	}
-	name, of := "relay/"+t.epic, ""
+	name, of := "relay/"+b.epic, ""
 	if len(found.tasks) > 0 {
 		of = " (" + text.Listed(found.tasks) + ")"
 	}
@@ -112,42 +112,42 @@ func (t *Branch) foreignError(found foreignWork) error {
 
 // RestoreRef puts relay's own ref to where this ledger has left it, or to head, when the branch is gone and what the ref leads to is
 // not this ledger's. That stays reachable under another name.
-func (t *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) error {
-	tip, branch, err := t.Position(ctx)
+func (b *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) error {
+	tip, branch, err := b.Position(ctx)
 	if err != nil || tip == "" || branch != "" {
 		return err
 	}
 	to := head
 	if c.Begun {
-		found, err := t.foreignCommits(ctx, tip, head, c)
+		found, err := b.foreignCommits(ctx, tip, head, c)
 		if err != nil {
 			return err
 		}
-		lost, err := t.missingLanded(ctx, tip, head, c)
+		lost, err := b.missingLanded(ctx, tip, head, c)
 		if err != nil || found.commits == 0 && (lost == "" || found.own) {
 			return err
 		}
-		if to, err = t.leftAt(ctx, head, c); err != nil {
+		if to, err = b.leftAt(ctx, head, c); err != nil {
 			return err
 		}
 	}
-	moves := []move{{t.Ref(), tip, to}}
-	aside := "refs/relay/" + t.epic + "-moved/" + tip
-	if there, err := t.Repo.Ref(ctx, aside); err == nil && there == "" {
+	moves := []move{{b.Ref(), tip, to}}
+	aside := "refs/relay/" + b.epic + "-moved/" + tip
+	if there, err := b.Repo.Ref(ctx, aside); err == nil && there == "" {
 		moves = append(moves, move{aside, "", tip})
 	}
-	return t.move(ctx, moves...)
+	return b.move(ctx, moves...)
 }
 
 // foreignCommits looks for what is on tip and neither in head nor the ledger's. For a ledger that has worked on the branch that
 // is only what a run of another one has landed: a person may add to it.
-func (t *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerView) (f foreignWork, err error) {
+func (b *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerView) (f foreignWork, err error) {
 	var ask strings.Builder
 	ask.WriteString(tip + "\n^" + head + "\n")
 	for _, landed := range slices.Concat(c.Landed, c.Landing) {
 		ask.WriteString("^" + landed + "\n")
 	}
-	list, err := t.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
+	list, err := b.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
 		trailer("Relay-Epic")+"%x00"+trailer("Relay-Run")+"%x00"+trailer("Relay-Task"))
 	if err != nil || list == "" {
 		return f, err
@@ -155,17 +155,17 @@ func (t *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerV
 	theirs := !c.Begun
 	for line := range strings.SplitSeq(list, "\n") {
 		f.commits++
-		said := strings.SplitN(line, "\x00", 3)
-		if len(said) < 3 || !slices.Contains(strings.Fields(said[0]), t.epic) {
+		fields := strings.SplitN(line, "\x00", 3)
+		if len(fields) < 3 || !slices.Contains(strings.Fields(fields[0]), b.epic) {
 			continue
 		}
-		for task := range strings.FieldsSeq(said[2]) {
+		for task := range strings.FieldsSeq(fields[2]) {
 			f.own = true
 			if !slices.Contains(f.tasks, task) {
 				f.tasks = append(f.tasks, task)
 			}
 		}
-		for run := range strings.FieldsSeq(said[1]) {
+		for run := range strings.FieldsSeq(fields[1]) {
 			theirs = theirs || !c.Ran(run)
 		}
 	}
@@ -179,17 +179,17 @@ func (t *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerV
 func trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
 
 // missingLanded is the newest commit that has landed for this ledger, when neither tip nor head has any of those; else "".
-func (t *Branch) missingLanded(ctx context.Context, tip, head string, c LedgerView) (string, error) {
+func (b *Branch) missingLanded(ctx context.Context, tip, head string, c LedgerView) (string, error) {
 	if !c.Begun || c.Over {
 		return "", nil
 	}
-	newest, err := t.newestLanded(ctx, c)
+	newest, err := b.newestLanded(ctx, c)
 	if err != nil || newest == "" {
 		return "", err
 	}
 	for _, landed := range append([]string{newest}, c.Landed...) {
 		for _, at := range []string{tip, head} {
-			held, err := t.Contains(ctx, at, landed)
+			held, err := b.Contains(ctx, at, landed)
 			if held || gitcmd.Unasked(err) != nil {
 				return "", err
 			}
@@ -199,21 +199,21 @@ func (t *Branch) missingLanded(ctx context.Context, tip, head string, c LedgerVi
 }
 
 // leftAt is where this ledger has left the branch: at the newest commit that has landed for it, or at head, when that has it.
-func (t *Branch) leftAt(ctx context.Context, head string, c LedgerView) (string, error) {
-	newest, err := t.newestLanded(ctx, c)
+func (b *Branch) leftAt(ctx context.Context, head string, c LedgerView) (string, error) {
+	newest, err := b.newestLanded(ctx, c)
 	if err != nil || newest == "" {
 		return head, err
 	}
-	if held, err := t.Contains(ctx, head, newest); err != nil || held {
+	if held, err := b.Contains(ctx, head, newest); err != nil || held {
 		return head, err
 	}
 	return newest, nil
 }
 
 // newestLanded is the newest commit that has landed for this ledger, "" when there is none any more.
-func (t *Branch) newestLanded(ctx context.Context, c LedgerView) (string, error) {
+func (b *Branch) newestLanded(ctx context.Context, c LedgerView) (string, error) {
 	if len(c.Landed) == 0 {
 		return "", nil
 	}
-	return t.Git(ctx, strings.NewReader(strings.Join(c.Landed, "\n")+"\n"), "rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
+	return b.Git(ctx, strings.NewReader(strings.Join(c.Landed, "\n")+"\n"), "rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
 }

@@ -19,37 +19,37 @@ type MergeInput struct {
 // Integrate returns a commit that holds tip and head: a merge commit with tip as its first parent, or, in a replay of one
 // commit, that commit on the tip. It is tip itself when there is nothing to add. A [*ConflictError] says that the two
 // do not go together. No ref moves.
-func (t *Branch) Integrate(ctx context.Context, tip, head string, c MergeInput) (merged string, err error) {
-	fork, err := t.fork(ctx, tip, head)
+func (b *Branch) Integrate(ctx context.Context, tip, head string, c MergeInput) (merged string, err error) {
+	fork, err := b.fork(ctx, tip, head)
 	if err != nil {
 		return "", err
 	}
 	if fork == head {
 		return tip, nil
 	}
-	if t.mode == Rebase {
-		merged, err = t.replay(ctx, tip, head, c)
+	if b.mode == Rebase {
+		merged, err = b.replay(ctx, tip, head, c)
 		if !errors.Is(err, errMerges) {
 			return merged, err
 		}
 	}
 	tree := head + "^{tree}"
 	if fork != tip {
-		if tree, err = t.MergeTrees(ctx, tip, head); err != nil {
+		if tree, err = b.MergeTrees(ctx, tip, head); err != nil {
 			return "", err
 		}
 	}
-	return t.commit(ctx, tree, c.Message, tip, head)
+	return b.commit(ctx, tree, c.Message, tip, head)
 }
 
 // CloseBatch puts one merge commit on tip that has the tree of chain: what a batch added becomes one step of the branch.
-func (t *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (string, error) {
-	return t.commit(ctx, chain+"^{tree}", message, tip, chain)
+func (b *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (string, error) {
+	return b.commit(ctx, chain+"^{tree}", message, tip, chain)
 }
 
 // fork returns the commit at which two histories part; with several it is one of them.
-func (t *Branch) fork(ctx context.Context, tip, head string) (string, error) {
-	fork, err := t.Git(ctx, nil, "merge-base", tip, head)
+func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
+	fork, err := b.Git(ctx, nil, "merge-base", tip, head)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code == 1 {
 		return "", &ConflictError{Text: "the work has no commit in common with the integration branch"}
@@ -58,13 +58,13 @@ func (t *Branch) fork(ctx context.Context, tip, head string) (string, error) {
 }
 
 // commit makes a commit of a tree, by relay or whoever git knows here, now.
-func (t *Branch) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, t.identity(ctx)...)
+func (b *Branch) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, b.identity(ctx)...)
 	args = append(args, "commit-tree", tree)
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
-	return t.Git(ctx, strings.NewReader(message), args...)
+	return b.Git(ctx, strings.NewReader(message), args...)
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError].
@@ -72,11 +72,11 @@ func (t *Branch) commit(ctx context.Context, tree, message string, parents ...st
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
 // can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
-func (t *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
-	out, err := t.Git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
+func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
+	out, err := b.Git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code == 1 {
-		return "", t.conflict(ctx, out, tip, head)
+		return "", b.conflict(ctx, out, tip, head)
 	}
 	if err != nil {
 		return "", fmt.Errorf("merge: %w", err)

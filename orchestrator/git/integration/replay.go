@@ -16,12 +16,12 @@ var errMerges = errors.New("the work has merges in it")
 // replay returns head's commits on the tip, one by one; several are closed by a merge commit, so that the branch has
 // only trees that were proved. A commit that changes nothing any more is left out. The author stays, the committer is
 // whoever replays.
-func (t *Branch) replay(ctx context.Context, tip, head string, c MergeInput) (string, error) {
+func (b *Branch) replay(ctx context.Context, tip, head string, c MergeInput) (string, error) {
 	span := []string{head, "^" + tip}
 	if c.Base != "" {
 		span = append(span, "^"+c.Base)
 	}
-	commits, err := t.Commits(ctx, span)
+	commits, err := b.Commits(ctx, span)
 	if _, ok := errors.AsType[*UnfitError](err); ok { // it was fit to get trailers: the rest was taken in
 		return "", errMerges
 	}
@@ -37,24 +37,24 @@ func (t *Branch) replay(ctx context.Context, tip, head string, c MergeInput) (st
 		}
 	}
 	if commits[0].Parents()[0] != tip {
-		if head, err = t.Rebase(ctx, tip, commits); err != nil || head == tip {
+		if head, err = b.Rebase(ctx, tip, commits); err != nil || head == tip {
 			return head, err
 		}
-		commits, err = t.Commits(ctx, []string{head, "^" + tip})
+		commits, err = b.Commits(ctx, []string{head, "^" + tip})
 	}
 	if err != nil || len(commits) == 1 {
 		return head, err
 	}
-	return t.CloseBatch(ctx, tip, head, c.Message)
+	return b.CloseBatch(ctx, tip, head, c.Message)
 }
 
 // Rebase makes the commits anew, on top of onto.
-func (t *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit) (string, error) {
-	committer, err := t.Git(ctx, nil, append(t.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
+func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit) (string, error) {
+	committer, err := b.Git(ctx, nil, append(b.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
 	if err != nil {
 		return "", err
 	}
-	around, err := t.read(ctx, []string{onto, commits[0].Parents()[0]})
+	around, err := b.read(ctx, []string{onto, commits[0].Parents()[0]})
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func (t *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 	made := objects{wide: gitcmd.Wide(onto)}
 	now, before := found[0], found[1] // where the replay stands, and where its original stood
 	for _, c := range commits {
-		tree, err := t.pick(ctx, pick{onto: onto, tree: now, before: before, commit: c})
+		tree, err := b.pick(ctx, pick{onto: onto, tree: now, before: before, commit: c})
 		if err != nil {
 			return "", err
 		}
@@ -80,7 +80,7 @@ func (t *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 		}
 		onto, now = made.add(c.on(tree, onto).by(committer)), tree
 	}
-	return onto, t.store(ctx, &made)
+	return onto, b.store(ctx, &made)
 }
 
 // pick is one commit to be replayed.
@@ -92,7 +92,7 @@ type pick struct {
 }
 
 // pick returns the tree of onto with what a commit changed. Where both sides began from the same tree nothing is merged.
-func (t *Branch) pick(ctx context.Context, p pick) (string, error) {
+func (b *Branch) pick(ctx context.Context, p pick) (string, error) {
 	switch {
 	case p.tree == p.before, p.tree == p.commit.Tree():
 		return p.commit.Tree(), nil
@@ -105,10 +105,10 @@ func (t *Branch) pick(ctx context.Context, p pick) (string, error) {
 		header:  []string{"tree " + p.tree, "parent " + p.commit.Parents()[0], fixedIdentity("author"), fixedIdentity("committer")},
 		message: "stand-in\n",
 	})
-	if err := t.store(ctx, &stand); err != nil {
+	if err := b.store(ctx, &stand); err != nil {
 		return "", err
 	}
-	tree, err := t.MergeTrees(ctx, name, p.commit.Name)
+	tree, err := b.MergeTrees(ctx, name, p.commit.Name)
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		title, _, _ := strings.Cut(strings.TrimSpace(p.commit.message), "\n")
 		conflict.Text = cleaned(fmt.Sprintf("in commit %q:\n%s", title, conflict.Text))

@@ -241,11 +241,11 @@ func (o Finder) lacking(ctx context.Context, path string) (string, error) {
 		name, _, _ := strings.Cut(row, " ")
 		names.WriteString(name + "\n")
 	}
-	said, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--batch-check=%(objectname)"}, Stdin: strings.NewReader(names.String())})
+	output, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--batch-check=%(objectname)"}, Stdin: strings.NewReader(names.String())})
 	if err != nil {
 		return "", err
 	}
-	for i, answer := range strings.Split(strings.TrimSuffix(string(said), "\n"), "\n") {
+	for i, answer := range strings.Split(strings.TrimSuffix(string(output), "\n"), "\n") {
 		if strings.HasSuffix(answer, " missing") && i < len(rows) {
 			_, ref, _ := strings.Cut(rows[i], " ")
 			return "this repository lacks the commit of its " + ref, nil

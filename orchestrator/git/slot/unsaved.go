@@ -36,8 +36,8 @@ func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if half := gitcmd.Halfway(repo); half != "" {
 		return "a " + half + " in it is half done", nil
 	}
-	var said bytes.Buffer
-	call := reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}, Stderr: &said}
+	var stderr bytes.Buffer
+	call := reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}, Stderr: &stderr}
 	out, err := repo.Run(ctx, call)
 	if err != nil && ctx.Err() != nil {
 		return "", err
@@ -49,7 +49,7 @@ func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if changed := gitcmd.Unconverted(ctx, repo, "HEAD", uncommitted(string(out), linked != nil)); len(changed) > 0 {
 		return "changes in no commit: " + text.Listed(changed), nil
 	}
-	if closed := gitcmd.ClosedFolders(said.String()); len(closed) > 0 {
+	if closed := gitcmd.ClosedFolders(stderr.String()); len(closed) > 0 {
 		return "folders that git may not look into: " + text.Listed(closed), nil
 	}
 	return hidden(ctx, repo)

@@ -57,15 +57,15 @@ func (u *Set) Release(ctx context.Context, run gitcmd.Runner, commit string) err
 // Record takes note of what is the user's own: files that are not tracked, ignored ones among them (an agent that
 // rewrites .gitignore would have them committed), and changes that git was told not to look at.
 func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
-	var said bytes.Buffer
+	var stderr bytes.Buffer
 	call := gitcmd.Writing(gitcmd.StatusAll()...)
-	call.Stderr = &said
+	call.Stderr = &stderr
 	out, err := run.Run(ctx, call)
 	if err != nil {
 		return err
 	}
 	u.own = make(map[string]bool)
-	for _, folder := range gitcmd.ClosedFolders(said.String()) {
+	for _, folder := range gitcmd.ClosedFolders(stderr.String()) {
 		u.own[folder] = true
 	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {

@@ -15,14 +15,14 @@ func (w *Tree) permit(ctx context.Context) error {
 		return nil
 	}
 	for opened := true; opened && ctx.Err() == nil; {
-		var said bytes.Buffer
+		var stderr bytes.Buffer
 		call := gitcmd.Writing(gitcmd.StatusAll()...)
-		call.Stderr = &said
+		call.Stderr = &stderr
 		if _, err := w.Repo.Run(ctx, call); err != nil {
 			return gitcmd.Unasked(err) // what is wrong with it, the next one tells
 		}
 		opened = false
-		for _, folder := range gitcmd.ClosedFolders(said.String()) {
+		for _, folder := range gitcmd.ClosedFolders(stderr.String()) {
 			opened = w.unclose(folder) || opened
 		}
 	}

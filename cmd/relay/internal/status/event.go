@@ -43,7 +43,7 @@ func EventText(e attempts.Event) string {
 	case e.Cooldown != nil, e.Waiting != nil:
 		return text.Line(cooldownText(who, e), maxLine)
 	case e.Reviewed != nil:
-		return text.Line(who+": "+heardWords(e.Reviewed), maxLine)
+		return text.Line(who+": "+reviewProgressWords(e.Reviewed), maxLine)
 	case e.Note != nil:
 		return text.Line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
@@ -51,9 +51,9 @@ func EventText(e attempts.Event) string {
 }
 
 // heardWords says what reviewers have said of an attempt under way.
-func heardWords(h *attempts.Heard) string {
+func reviewProgressWords(h *attempts.ReviewProgress) string {
 	var parts []string
-	for _, s := range h.Said {
+	for _, s := range h.Opinions {
 		parts = append(parts, s.Reviewer+" has answered")
 	}
 	for _, r := range h.Rounds {

@@ -24,7 +24,7 @@ func (a *Attempt) review() error {
 	}
 	w, l := a.App.Out, status.Printer{Now: a.App.Now(), Width: terminal.Columns(a.App.Out.Dest)}
 	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, task, at.Head, verdictText(at.Receipt.Verdict, r))
-	for _, s := range r.Said {
+	for _, s := range r.Opinions {
 		fmt.Fprintf(w, "  %-16s %s\n", text.Line(s.Reviewer, 40), s.Decision)
 		if s.Verdict.Summary != "" {
 			fmt.Fprintln(w, terminal.Wrap(s.Verdict.Summary, l.Width, "    "))

@@ -1,4 +1,4 @@
-package orchestrator
+package seal
 
 import (
 	"slices"
@@ -9,28 +9,28 @@ import (
 	"relay/epic"
 )
 
-func TestResealed(t *testing.T) {
+func TestChanges(t *testing.T) {
 	t.Parallel()
 	e := &epic.Epic{Tasks: []epic.Task{{ID: "T1", Checks: oneCheck("a")}, {ID: "T2", Checks: oneCheck("b")}, {ID: "T3"}}}
-	o := &Options{Epic: e, Dir: t.TempDir()}
+	dir := t.TempDir()
 	l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{}}
 	for i := range e.Tasks {
-		l.Tasks[e.Tasks[i].ID] = &attempts.TaskRecord{Attempts: []attempts.Attempt{{Sealed: seal(e, &e.Tasks[i])}}}
+		l.Tasks[e.Tasks[i].ID] = &attempts.TaskRecord{Attempts: []attempts.Attempt{{Sealed: Task(e, &e.Tasks[i])}}}
 	}
-	if got := resealed(o, l); len(got) > 0 {
+	if got := Changes(e, dir, l); len(got) > 0 {
 		t.Errorf("nothing was changed, and it says %q", got)
 	}
-	whole := sealAll(e)
+	whole := Epic(e)
 	e.Tasks[1].Checks[0].Run = "true"
 	e.Tasks[2].Protected = []string{"x"}
 	want := []string{"the checks or protected paths of T2, T3 are not what the last attempt was measured by; if that was not you, look at epic.yml"}
-	if got := resealed(o, l); !slices.Equal(got, want) || sealAll(e) == whole {
+	if got := Changes(e, dir, l); !slices.Equal(got, want) || Epic(e) == whole {
 		t.Errorf("got %q", got)
 	}
 	l.Tasks["T2"].Completed = true
 	e.Checks = oneCheck("c")
 	want[0] = strings.Replace(want[0], "T2, T3", "T1, T3", 1)
-	if got := resealed(o, l); !slices.Equal(got, want) {
+	if got := Changes(e, dir, l); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

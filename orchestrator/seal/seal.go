@@ -1,4 +1,6 @@
-package orchestrator
+// Package seal hashes what decides whether a task is done, and compares it with what an earlier run went by. It reads plans that
+// ended runs have kept and writes nothing.
+package seal
 
 import (
 	"crypto/sha256"
@@ -16,7 +18,7 @@ import (
 	"relay/orchestrator/worker"
 )
 
-// acceptanceTerms is what decides whether a task is done: its checks, the epic's, and what neither may change.
+// acceptanceTerms are the checks of a task and of the epic, and the paths that may not be changed.
 type acceptanceTerms struct {
 	Checks    []epic.Check
 	Protected []string
@@ -24,14 +26,13 @@ type acceptanceTerms struct {
 	Own       []string
 }
 
-// seal is the hash of a task's acceptance as this run holds it, in hex. Whoever reads the log can tell from it whether
-// two attempts were measured alike.
-func seal(e *epic.Epic, t *epic.Task) string {
+// Task returns the SHA-256, in hex, of what decides whether a task is done: two attempts with the same one were measured alike.
+func Task(e *epic.Epic, t *epic.Task) string {
 	return digest(acceptanceTerms{e.Checks, e.Protected, t.Checks, t.Protected})
 }
 
-// sealAll is the hash of the acceptance of the whole epic.
-func sealAll(e *epic.Epic) string {
+// Epic returns the SHA-256, in hex, of what decides whether each of the tasks is done.
+func Epic(e *epic.Epic) string {
 	terms := make(map[string]acceptanceTerms, len(e.Tasks)+1)
 	terms[""] = acceptanceTerms{Checks: e.Checks, Protected: e.Protected}
 	for i := range e.Tasks {
@@ -43,45 +44,45 @@ func sealAll(e *epic.Epic) string {
 func digest(terms any) string {
 	text, err := json.Marshal(terms) // maps in the order of their keys
 	if err != nil {
-		panic("orchestrator: acceptance terms are plain data: " + err.Error())
+		panic("seal: acceptance terms are plain data: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// resealed tells of checks and protected paths that are not those of the run before, and of tasks whose acceptance is not
-// what their last attempt was measured by. It may be the user's doing, or that of an agent which found a plan to write in.
-func resealed(o *Options, l *attempts.Ledger) []string {
-	var said []string
+// Changes returns, in words, the checks and protected paths of e that differ from those of the last run in the ledger, and the
+// tasks whose last attempt was measured by others. dir is relay's folder. Either the user or an agent may have changed them.
+func Changes(e *epic.Epic, dir string, l *attempts.Ledger) []string {
+	var warnings []string
 	named := make(map[string]bool)
-	if l.Sealed != "" && l.Sealed != sealAll(o.Epic) {
-		kept := filepath.Join(o.Dir, attempts.RunsDir, l.Run, worker.PlanFile)
+	if l.Sealed != "" && l.Sealed != Epic(e) {
+		kept := filepath.Join(dir, attempts.RunsDir, l.Run, worker.PlanFile)
 		if before := sealedPlan(kept, l.Sealed); before != nil {
-			said = compareTerms(before, o.Epic, l, named)
+			warnings = compareTerms(before, e, l, named)
 		} else {
-			said = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, worker.PlanFile)) + " does not say any more: " + lookAtPlan}
+			warnings = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, worker.PlanFile)) + " does not say any more: " + lookAtPlan}
 		}
 	}
 	var changed []string
-	for i := range o.Epic.Tasks {
-		t := &o.Epic.Tasks[i]
+	for i := range e.Tasks {
+		t := &e.Tasks[i]
 		rec := l.Tasks[t.ID]
 		if rec == nil || rec.Completed || len(rec.Attempts) == 0 || named[t.ID] || named[engine.WholeEpic] {
 			continue
 		}
-		if last := rec.Attempts[len(rec.Attempts)-1].Sealed; last != "" && last != seal(o.Epic, t) {
+		if last := rec.Attempts[len(rec.Attempts)-1].Sealed; last != "" && last != Task(e, t) {
 			changed = append(changed, t.ID)
 		}
 	}
 	if len(changed) > 0 {
-		said = append(said, "the checks or protected paths of "+text.Listed(changed)+" are not what the last attempt was measured by; "+lookAtPlan)
+		warnings = append(warnings, "the checks or protected paths of "+text.Listed(changed)+" are not what the last attempt was measured by; "+lookAtPlan)
 	}
-	return said
+	return warnings
 }
 
 const lookAtPlan = "if that was not you, look at epic.yml"
 
-// sealedPlan reads the plan a run began with; nil when it is not what that run has sealed.
+// sealedPlan reads the plan a run began with; nil if it cannot be read, or its hash is not the sealed one.
 func sealedPlan(path, sealed string) *epic.Epic {
 	if !worker.Readable(path) {
 		return nil
@@ -91,19 +92,19 @@ func sealedPlan(path, sealed string) *epic.Epic {
 		return nil
 	}
 	e, err := epic.Read(path, source)
-	if err != nil || sealAll(e) != sealed {
+	if err != nil || Epic(e) != sealed {
 		return nil
 	}
 	return e
 }
 
-// mostResealed is how many tasks are told of with what their acceptance was.
-const mostResealed = 5
+// mostCompared is how many differences are listed in full.
+const mostCompared = 5
 
-// compareTerms says what of the acceptance of two plans differs, for the epic and for tasks that both have and that are to
-// be done still. It puts down whom it has named.
+// compareTerms says how two plans differ in checks and protected paths, for the epic and for the tasks that both have and that
+// are not completed. It adds the ids it names to named.
 func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]bool) []string {
-	var said []string
+	var warnings []string
 	tell := func(id, of string, was, is acceptanceTerms) {
 		for _, part := range []struct {
 			what    string
@@ -113,21 +114,21 @@ func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]b
 				continue
 			}
 			named[id] = true
-			said = append(said, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), lookAtPlan))
+			warnings = append(warnings, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), lookAtPlan))
 		}
 	}
 	tell(engine.WholeEpic, "the epic", acceptanceTerms{Checks: before.Checks, Protected: before.Protected}, acceptanceTerms{Checks: now.Checks, Protected: now.Protected})
 	for i := range now.Tasks {
 		t := &now.Tasks[i]
-		was, known := before.Task(t.ID)
-		if rec := l.Tasks[t.ID]; known && (rec == nil || !rec.Completed) {
+		was, found := before.Task(t.ID)
+		if rec := l.Tasks[t.ID]; found && (rec == nil || !rec.Completed) {
 			tell(t.ID, t.ID, acceptanceTerms{Checks: was.Checks, Protected: was.Protected}, acceptanceTerms{Checks: t.Checks, Protected: t.Protected})
 		}
 	}
-	if rest := len(said) - mostResealed; rest > 0 {
-		said = append(said[:mostResealed], fmt.Sprintf("and %d more like this", rest))
+	if rest := len(warnings) - mostCompared; rest > 0 {
+		warnings = append(warnings[:mostCompared], fmt.Sprintf("and %d more like this", rest))
 	}
-	return said
+	return warnings
 }
 
 // spelled writes checks out as far as they decide.
