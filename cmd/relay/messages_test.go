@@ -70,7 +70,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/worker/collect.go", "keepWork", "changes.patch of this attempt is not complete: …", "a disk that is full at that moment: what an agent puts in the way is cleared away"},
 	{"orchestrator/worker/slotengine_run.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/recover.go", "giveUp", "git cannot collect what the agent left: …", "damage of one task is that task's wherever its attempt is brought to its end; this is for what that does not know"},
-	{"orchestrator/worker/usercheckout.go", "watchCheckout", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
+	{"orchestrator/usercheckout/watch.go", "Begin", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
 	{"cmd/relay/internal/session/session.go", "Run", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/sleep.go", "", "2 January …", "how a time is written"},
 	{"cmd/relay/internal/awake/awake_unix.go", "Check", "relay knows no way to ask …", "on systems that relay is not tested on"},

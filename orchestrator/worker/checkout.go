@@ -75,7 +75,7 @@ type checkout struct {
 
 	did         []gitCommand // by the agent, since guard was called before
 	turned      bool         // the agent has worked since the user's checkout was looked at
-	changesSeen int          // of userCheckout
+	changesSeen int          // of the user's checkout
 
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame

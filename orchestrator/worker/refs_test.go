@@ -62,7 +62,7 @@ func TestBranchesByPath(t *testing.T) {
 			y := newYardLab(t)
 			y.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
 			before := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1")
-			c.noted = strings.NewReplacer("FEATURE", abbreviated(y.Git("rev-parse", "feature")), "MAIN", abbreviated(y.Git("rev-parse", "main"))).Replace(c.noted)
+			c.noted = strings.NewReplacer("FEATURE", y.Git("rev-parse", "--short=12", "feature"), "MAIN", y.Git("rev-parse", "--short=12", "main")).Replace(c.noted)
 			f := y.does("T1", "echo x > x; cd "+y.Root+"; env -u GIT_CEILING_DIRECTORIES sh -c '"+c.script+"'").Result
 			if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.HasPrefix(got, c.noted) || c.noted == "" && got != "" {
 				t.Errorf("%s: noted %q, want %q", f.Outcome, got, c.noted)

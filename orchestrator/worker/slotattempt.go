@@ -72,7 +72,7 @@ func (w *slotAttempt) carry(ctx context.Context) (state, error) {
 		a.Known.Red, a.Known.Passing = w.before.red(w.o.Epic.Checks), w.before.early(a)
 		w.a.Known.Passing = a.Known.Passing
 	}
-	if err := w.settleCheckout(ctx); err != nil {
+	if err := w.beginCheckout(ctx); err != nil {
 		return state{}, err
 	}
 	w.agentsEnter()

@@ -20,6 +20,7 @@ import (
 	"relay/orchestrator/git/taskbranch"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
+	"relay/orchestrator/usercheckout"
 	"relay/orchestrator/worker/provision"
 	"relay/reanchor"
 	"relay/runners"
@@ -35,7 +36,7 @@ type slotEngine struct {
 	tips  *integration.TipGuard
 	said  *checkCache
 
-	userTree *userCheckout // nil: nobody watches it
+	userCheckout *usercheckout.Watch // nil: there is no copy of it
 
 	mayAsk func(ctx context.Context, a engine.Attempt) (why string) // nil: always
 

@@ -135,7 +135,10 @@ func (s *slotEngine) cleanUp(ctx context.Context, f *state) error {
 func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	watching := s.closeCheckout(ctx)
+	var watching error
+	if s.userCheckout != nil {
+		watching = s.userCheckout.Close(ctx)
+	}
 	names, err := s.pool.Names(ctx)
 	stay := slices.Concat(s.stay, s.branches.Stay())
 	for _, name := range names {

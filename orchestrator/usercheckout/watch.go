@@ -1,0 +1,207 @@
+// Package usercheckout watches the user's own checkout and repository while agents work elsewhere: nothing keeps an agent from a
+// folder whose path it knows. It takes a copy of what is not committed when the run begins, finds out what has changed since, and
+// gives for each change the command that takes it back. The user may be at work there too, so it blames nobody.
+package usercheckout
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Options say what is watched.
+type Options struct {
+	Home  *reanchor.Git // the user's checkout
+	Ref   string        // below which its copy is kept
+	Index string        // file for the index of the copy
+	Now   func() time.Time
+
+	Contains func(ctx context.Context, head, commit string) (bool, error) // reports whether a commit is part of head's history
+}
+
+// Watch knows what the user's checkout was like when the run began. Several goroutines may use it.
+type Watch struct {
+	home     *reanchor.Git
+	now      func() time.Time
+	contains func(ctx context.Context, head, commit string) (bool, error)
+	snapshot *userfiles.Snapshot
+
+	mu           sync.Mutex
+	branch, head string // when it was last looked at
+	refs         integration.Refs
+	was          map[string]string // branches and tags then
+	known        map[string]bool   // files that are not what they were, and are told
+	changes      []Change
+	told         bool // one of them
+	looked       time.Time
+	took         time.Duration
+}
+
+// Change is one thing that is not as it was.
+type Change struct {
+	Text  string
+	Undo  string // command that takes it back, typed in the checkout
+	Quiet bool   // nothing is lost by it: it is told only when it is an agent's
+}
+
+// snapshotWall bounds how long the beginning of a run waits for a copy of the checkout.
+const snapshotWall = 2 * time.Minute
+
+// Begin copies what is not committed in the user's checkout and begins to watch it. Without a copy there is no watch. warning says
+// what of the checkout was not copied, and why.
+func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
+	ctx, cancel := context.WithTimeout(ctx, snapshotWall)
+	defer cancel()
+	s, err := userfiles.TakeSnapshot(ctx, o.Home, o.Ref, o.Index)
+	if err != nil {
+		return nil, "relay has no copy of what was not committed in your checkout: " + err.Error()
+	}
+	if len(s.Large) > 0 {
+		warning = "relay has no copy of " + text.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
+	}
+	w = &Watch{home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch, head: s.Head, known: make(map[string]bool), looked: o.Now()}
+	w.refs.Dir = o.Home.CommonDir()
+	w.was, _ = w.refs.Read() // what cannot be read is not looked at
+	return w, warning
+}
+
+// lookRarely is how much rarer than it takes all files of the user's checkout are looked at, unless there is a reason.
+const lookRarely = 20
+
+// Look finds out what has changed since it was last called, and returns how many changes there had been before. Unless it is to be
+// thorough, it leaves the files out when they were looked at a short while ago and nothing else has changed.
+func (w *Watch) Look(ctx context.Context, thorough bool) (before int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before = len(w.changes)
+	if err := errors.Join(w.lookAtHead(ctx), w.lookAtRefs(ctx)); err != nil {
+		return before, err
+	}
+	began := w.now()
+	if age := began.Sub(w.looked); !thorough && len(w.changes) == before && age >= 0 && age < lookRarely*w.took {
+		return before, nil
+	}
+	paths, err := w.snapshot.Changed(ctx)
+	w.looked, w.took = began, w.now().Sub(began)
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		return w.known[p] || w.head != w.snapshot.Head && !slices.Contains(w.snapshot.Uncommitted, p) // another commit has other files
+	})
+	if len(paths) == 0 {
+		return before, err
+	}
+	undo := gitLine("restore", "--source="+w.snapshot.Source(), "--worktree", "--")
+	for _, p := range paths {
+		w.known[p] = true
+		undo += " " + text.ShellWord(p)
+	}
+	if len(paths) > mostListed {
+		undo = gitLine("restore", "--source="+w.snapshot.Source(), "--worktree", "--", ":/")
+	}
+	w.changes = append(w.changes, Change{Text: "in your checkout these files changed: " + text.Listed(paths), Undo: undo})
+	return before, err
+}
+
+// mostListed is how many files a command names that brings them back.
+const mostListed = 20
+
+// lookAtHead finds out whether the checkout is on another branch or commit.
+func (w *Watch) lookAtHead(ctx context.Context) error {
+	branch, err := w.home.Branch(ctx)
+	if err != nil {
+		return err
+	}
+	head, err := w.home.Head(ctx)
+	if err != nil || branch == w.branch && head == w.head {
+		return err
+	}
+	change := Change{
+		Text: "your checkout is on " + text.FirstOf(branch, "no branch") + " and no longer on " + text.FirstOf(w.branch, "no branch"),
+		Undo: gitLine("switch", text.FirstOf(w.branch, "--detach")),
+	}
+	if w.branch == "" {
+		change.Undo += " " + w.head
+	}
+	switch {
+	case branch != w.branch:
+	case head == "":
+		change = Change{Text: text.FirstOf(branch, "HEAD") + " in your checkout leads to no commit any more", Undo: gitLine("update-ref", "refs/heads/"+branch, w.head)}
+	case w.head == "":
+		change.Quiet = true // its first commit
+	default:
+		forward, err := w.contains(ctx, head, w.head)
+		if err != nil {
+			return err
+		}
+		change = Change{
+			Text: text.FirstOf(branch, "HEAD") + " in your checkout went from " + abbreviated(w.head) + " to " + abbreviated(head),
+			Undo: gitLine("reset", "--keep", abbreviated(w.head)), Quiet: forward,
+		}
+	}
+	w.branch, w.head = branch, head
+	w.changes = append(w.changes, change)
+	return nil
+}
+
+// lookAtRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
+func (w *Watch) lookAtRefs(ctx context.Context) error {
+	now, err := w.refs.Read()
+	if err != nil || w.was == nil || maps.Equal(now, w.was) {
+		return err
+	}
+	was := w.was
+	w.was = now
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		from, to := was[name], now[name]
+		if from == to || name == "refs/heads/"+w.branch {
+			continue
+		}
+		short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/")
+		message := short + " in your repository is gone"
+		if to != "" {
+			if forward, err := w.contains(ctx, to, from); err != nil || forward {
+				continue // it went on, or it is no commit
+			}
+			message = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)
+		}
+		w.changes = append(w.changes, Change{Text: message, Undo: gitLine("update-ref", name, from)})
+	}
+	return nil
+}
+
+// Changes returns all that has been found to have changed, the earliest first.
+func (w *Watch) Changes() []Change {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.changes)
+}
+
+// MarkTold notes that the user was told of a change: then the copy stays when the watch is closed.
+func (w *Watch) MarkTold() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = true
+}
+
+// Close removes the copy of the user's checkout, unless the user was told of something that can be brought back from it.
+func (w *Watch) Close(ctx context.Context) error { return w.snapshot.Forget(ctx, w.told) }
+
+func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
+
+// gitLine is a git command to type in the user's checkout.
+func gitLine(args ...string) string {
+	var line strings.Builder
+	line.WriteString("git")
+	for _, arg := range args {
+		line.WriteString(" " + text.ShellWord(arg))
+	}
+	return line.String()
+}
