@@ -11,16 +11,16 @@ import (
 )
 
 // nightOf fills the ledger with what a night over n tasks leaves: every second task fails once before it succeeds.
-func nightOf(b testing.TB, bb *bench, s *Store) {
-	b.Helper()
-	must(b, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 42, Jobs: 2}}))
+func nightOf(tb testing.TB, bb *bench, s *Store) {
+	tb.Helper()
+	must(tb, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 42, Jobs: 2}}))
 	for i, t := range bb.e.Tasks {
 		n := 1
 		if i%2 == 0 {
-			must(b, s.Append(started(t.ID, n), failedAtLength(t.ID, n)))
+			must(tb, s.Append(started(t.ID, n), failedAtLength(t.ID, n)))
 			n++
 		}
-		must(b, s.Append(started(t.ID, n), succeeded(t.ID, n)))
+		must(tb, s.Append(started(t.ID, n), succeeded(t.ID, n)))
 	}
 }
 

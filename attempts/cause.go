@@ -65,6 +65,7 @@ func summaryOf(r Receipt) string {
 	switch r.ErrorCategory {
 	case NoChange, TimedOut, Interrupted:
 		return ""
+	default: // the others are told by their summary
 	}
 	text := Normalise(r.ErrorSummary)
 	if rest := howEnded.ReplaceAllString(text, ""); strings.Trim(rest, " ;:,.") == "" || ownWords.MatchString(text) {

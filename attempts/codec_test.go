@@ -157,6 +157,7 @@ func FuzzReplay(f *testing.F) {
 }
 
 func replayed(t *testing.T, disk durable.FS, o Options) {
+	t.Helper()
 	before, err := load(disk, o.Epic, o.Graph, nil)
 	if err != nil {
 		return // it says that it belongs to another epic or version

@@ -187,8 +187,9 @@ func (o Outcome) Charged() bool {
 	switch o {
 	case Agent, Check, Review, Timeout, Tamper:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Result is an attempt's one word in the ledger.

@@ -213,7 +213,7 @@ func (h *history) line(l *logFile, line *eventlog.Line) error {
 	var e Event
 	if err := h.decoder.decode(line.Text, &e); err != nil {
 		h.fault(l, line.Number, "not an event: "+err.Error(), "")
-		return nil
+		return nil //nolint:nilerr // the fault is listed
 	}
 	if rs := e.RunStarted; rs != nil && rs.Version > LogVersion {
 		return &VersionError{Path: l.name(), Version: rs.Version, Ours: LogVersion}

@@ -96,7 +96,7 @@ func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
 	_, err = eventlog.Scan(file, 0, func(line *eventlog.Line) error {
 		var e Event
 		if new(decoder).decode(line.Text, &e) != nil {
-			return nil
+			return nil //nolint:nilerr // a line that is no event is skipped, as the ledger does
 		}
 		return f(e)
 	}, func(*eventlog.BadLine) error { return nil })

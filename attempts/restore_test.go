@@ -64,6 +64,7 @@ func TestRestore(t *testing.T) {
 }
 
 func testRestore(t *testing.T, harm func(string) error, want []string) {
+	t.Helper()
 	b := newBench(t, 7)
 	s := b.open(t, run1)
 	b.night(t, s)

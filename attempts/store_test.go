@@ -16,8 +16,8 @@ import (
 )
 
 // plan is an epic of n tasks, each of which waits for the one five before it.
-func plan(t testing.TB, n int) (*epic.Epic, *epic.Graph) {
-	t.Helper()
+func plan(tb testing.TB, n int) (*epic.Epic, *epic.Graph) {
+	tb.Helper()
 	e := &epic.Epic{Version: 2, ID: "20260111-plan", Title: "Plan"}
 	for i := 1; i <= n; i++ {
 		task := epic.Task{ID: fmt.Sprintf("T%d", i), Title: "task", Priority: 2, Kind: epic.KindFeature, Criteria: []epic.Criterion{{Text: "done"}}}
@@ -28,7 +28,7 @@ func plan(t testing.TB, n int) (*epic.Epic, *epic.Graph) {
 	}
 	g, err := epic.NewGraph(e)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return e, g
 }
@@ -39,13 +39,13 @@ type bench struct {
 	g   *epic.Graph
 }
 
-func newBench(t testing.TB, tasks int) *bench {
-	t.Helper()
-	b := &bench{dir: filepath.Join(t.TempDir(), "relay")}
-	b.e, b.g = plan(t, tasks)
+func newBench(tb testing.TB, tasks int) *bench {
+	tb.Helper()
+	b := &bench{dir: filepath.Join(tb.TempDir(), "relay")}
+	b.e, b.g = plan(tb, tasks)
 	settings := Settings{MaxAttemptsPerTask: 3, TimeoutMinutes: 15, Review: ReviewSettings{Provider: "none"}}
 	if err := Create(b.dir, b.e, settings, clock()()); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
@@ -66,20 +66,20 @@ func (b *bench) options(run string) Options {
 	return Options{Dir: b.dir, Epic: b.e, Graph: b.g, Run: run, Now: clock()}
 }
 
-func (b *bench) open(t testing.TB, run string) *Store {
-	t.Helper()
+func (b *bench) open(tb testing.TB, run string) *Store {
+	tb.Helper()
 	s, err := Open(b.options(run))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
-func (b *bench) read(t testing.TB) *View {
-	t.Helper()
+func (b *bench) read(tb testing.TB) *View {
+	tb.Helper()
 	v, err := Read(b.dir, b.e, b.g)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return v
 }
@@ -110,22 +110,22 @@ func failed(task string, n int, text string) Event {
 	}}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 const run1, run2, run3 = "20260111T220000Z-aaaa", "20260112T220000Z-bbbb", "20260113T220000Z-cccc"
 
-func (b *bench) night(t testing.TB, s *Store) {
-	t.Helper()
-	must(t, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 3}, Integration: "relay/plan", Branch: "main"}}))
-	must(t, s.Append(started("T1", 1), succeeded("T1", 1)))
-	must(t, s.Append(started("T2", 1), failed("T2", 1, "exit 1: \"quoted\"\nline: - #two\x1b[31m")))
-	must(t, s.Append(started("T3", 1)))
-	must(t, s.Append(Event{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}}))
+func (b *bench) night(tb testing.TB, s *Store) {
+	tb.Helper()
+	must(tb, s.Append(Event{Type: TypeRunStarted, RunStarted: &RunStarted{PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 3}, Integration: "relay/plan", Branch: "main"}}))
+	must(tb, s.Append(started("T1", 1), succeeded("T1", 1)))
+	must(tb, s.Append(started("T2", 1), failed("T2", 1, "exit 1: \"quoted\"\nline: - #two\x1b[31m")))
+	must(tb, s.Append(started("T3", 1)))
+	must(tb, s.Append(Event{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}}))
 }
 
 func TestStoreRemembers(t *testing.T) {

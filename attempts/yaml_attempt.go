@@ -121,6 +121,7 @@ func outcomeOf(result Result, r *Receipt) Outcome {
 		return Stopped
 	case ResultInProgress:
 		return ""
+	default: // a failure: its receipt tells of which kind
 	}
 	switch {
 	case r.ErrorCategory == TestFailure:

@@ -35,7 +35,7 @@ func (l *loader) readFile(path string) error {
 	}
 	if err != nil {
 		l.problem(place{file: path}, "cannot be read: "+err.Error(), "")
-		return nil
+		return nil //nolint:nilerr // it is among the problems
 	}
 	if len(src) > maxFile {
 		l.problem(place{file: path}, fmt.Sprintf("is larger than %d bytes", maxFile), "")
@@ -209,6 +209,7 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 		for _, item := range resolve(value).Content {
 			s.items = append(s.items, w.near(item, key))
 		}
+	default: // the others have no items
 	}
 	var bad []complaint
 	s.value, bad = f.fromNode(value)

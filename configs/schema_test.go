@@ -16,19 +16,19 @@ import (
 )
 
 // compile reads an embedded schema as JSON and as a schema.
-func compile(t testing.TB, src []byte) (map[string]any, *jsonschema.Schema) {
-	t.Helper()
+func compile(tb testing.TB, src []byte) (map[string]any, *jsonschema.Schema) {
+	tb.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(src))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("schema.json", doc); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	schema, err := c.Compile("schema.json")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return doc.(map[string]any), schema
 }

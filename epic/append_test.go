@@ -28,6 +28,7 @@ const addedText = `  R1:
 `
 
 func TestAppend(t *testing.T) {
+	t.Parallel()
 	const head = "# mine\nversion: 2\nid: 20260101-x\ntitle: X   # so\n"
 	indented := "    " + strings.ReplaceAll(strings.TrimSuffix(addedText, "\n"), "\n", "\n  ") + "\n"
 	indented = strings.ReplaceAll(indented[2:], "\n  \n", "\n\n")
@@ -46,6 +47,7 @@ func TestAppend(t *testing.T) {
 		"a document's end":           {head + "tasks:\n  T1: {title: A}\n...\n", head + "tasks:\n  T1: {title: A}\n" + addedText + "...\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got, err := Append("epic.yml", []byte(test.src), added)
 			if err != nil || string(got) != test.want {
 				t.Errorf("got %v and\n%s\nwant\n%s", err, got, test.want)
@@ -55,6 +57,7 @@ func TestAppend(t *testing.T) {
 }
 
 func TestAppendRefuses(t *testing.T) {
+	t.Parallel()
 	const src = "version: 2\nid: 20260101-x\ntitle: X\ntasks:\n  T1: {title: A}\n"
 	for name, test := range map[string]struct {
 		src  string
@@ -67,6 +70,7 @@ func TestAppendRefuses(t *testing.T) {
 		"an alias":           {"version: 2\nid: 20260101-x\ntitle: X\ntasks: {}\n", nil, "no tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got, err := Append("epic.yml", []byte(test.src), test.more)
 			var problems Problems
 			if !errors.As(err, &problems) || !strings.Contains(err.Error(), test.want) {

@@ -6,6 +6,7 @@ import (
 )
 
 func benchmark(b *testing.B, run func(b *testing.B, src []byte)) {
+	b.Helper()
 	for _, shape := range []string{"flat", "chain", "layers"} {
 		for _, n := range []int{100, 1000, 10_000} {
 			b.Run(fmt.Sprintf("%s/%d", shape, n), func(b *testing.B) {
@@ -18,6 +19,7 @@ func benchmark(b *testing.B, run func(b *testing.B, src []byte)) {
 
 func BenchmarkRead(b *testing.B) {
 	benchmark(b, func(b *testing.B, src []byte) {
+		b.Helper()
 		for b.Loop() {
 			if _, err := Read("epic.yml", src); err != nil {
 				b.Fatal(err)
@@ -28,6 +30,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkNewGraph(b *testing.B) {
 	benchmark(b, func(b *testing.B, src []byte) {
+		b.Helper()
 		e, err := Read("epic.yml", src)
 		if err != nil {
 			b.Fatal(err)
@@ -42,6 +45,7 @@ func BenchmarkNewGraph(b *testing.B) {
 
 func BenchmarkEncode(b *testing.B) {
 	benchmark(b, func(b *testing.B, src []byte) {
+		b.Helper()
 		e, err := Read("epic.yml", src)
 		if err != nil {
 			b.Fatal(err)

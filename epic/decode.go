@@ -190,6 +190,7 @@ func kindOf(n *yaml.Node) string {
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
+	default: // a scalar: its tag tells
 	}
 	switch tag := n.ShortTag(); tag {
 	case "!!null":

@@ -102,6 +102,7 @@ func (s *splitter) step() bool {
 		}
 	case inBody:
 		return s.bodyLine(line)
+	default: // the tail holds no tasks
 	}
 	return true
 }

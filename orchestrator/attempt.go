@@ -191,6 +191,7 @@ func (r *run) ended(a engine.Attempt, f engine.Result) attempts.Ended {
 		e.Receipt.Doubtful = f.Doubtful && f.Receipt.Verdict != review.Approved
 	case attempts.Stopped:
 		e.Result = attempts.ResultInterrupted
+	default: // it stays a failure
 	}
 	return r.redact.Ended(e)
 }

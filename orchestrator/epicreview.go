@@ -178,7 +178,7 @@ func (r *run) awaitPanel(ctx context.Context) (open bool, err error) {
 			return false, err
 		}
 		if wait.wait(ctx, r.o.Drain); ctx.Err() != nil || r.drained() {
-			return false, nil
+			return false, nil //nolint:nilerr // a run that was stopped asks nobody
 		}
 	}
 }

@@ -19,6 +19,7 @@ func (r *run) listen(events <-chan engine.Event) {
 			case engine.KindFault:
 				r.pool.MarkSuspect(e.Runner, e.Task, r.instant())
 				return
+			default: // the others are progress
 			}
 			r.recordProgress(e)
 			if e.Task == engine.WholeEpic {

@@ -80,7 +80,7 @@ const perAttempt = 4 << 10
 
 // A day and a night of retries, limits and back-offs leaves nothing behind but what the ledger says of them. Not
 // parallel, and not under the race detector: it counts what this process holds.
-func TestADayAndANightLeakNothing(t *testing.T) {
+func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it counts what this process holds
 	var text strings.Builder
 	text.WriteString("version: 2\nid: 20260101-day\ntitle: day\ntasks:\n")
 	for i := range 600 {

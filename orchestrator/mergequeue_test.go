@@ -104,6 +104,7 @@ func TestTrainIsFair(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{4, 20, 60} {
 		trained(t, sideBySide(n), func(t *testing.T, run func(engine.Engine) *attempts.Store) {
+			t.Helper()
 			store := run(&contending{simulated: &simulated{script: map[string][]step{}, start: time.Now()}, slower: 3 * time.Minute})
 			for i := range n {
 				id := fmt.Sprintf("T%d", i+1)
@@ -138,6 +139,7 @@ func (q *queueing) Advance(context.Context, engine.Step) (bool, error) { return 
 func TestTrainOrder(t *testing.T) {
 	t.Parallel()
 	trained(t, sideBySide(6), func(t *testing.T, run func(engine.Engine) *attempts.Store) {
+		t.Helper()
 		q := &queueing{simulated: &simulated{script: map[string][]step{}, start: time.Now()}}
 		for i, minutes := range []time.Duration{4, 6, 1, 5, 3, 2} {
 			q.script[fmt.Sprintf("T%d", i+1)] = []step{{takes: minutes * time.Minute, outcome: attempts.Success}}

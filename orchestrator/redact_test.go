@@ -92,6 +92,7 @@ func fill(v reflect.Value, s string) {
 				fill(field, s)
 			}
 		}
+	default: // no text in it
 	}
 }
 

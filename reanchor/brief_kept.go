@@ -24,6 +24,7 @@ func lesson(last attempts.Attempt) string {
 	switch last.Receipt.ErrorCategory {
 	case attempts.ContextSpent, attempts.ModelRefused, attempts.AgentKilled, attempts.TimedOut:
 		return ""
+	default:
+		return " Find out why it failed and address those errors; do not try the same thing again."
 	}
-	return " Find out why it failed and address those errors; do not try the same thing again."
 }

@@ -8,6 +8,7 @@ import (
 
 // Whoever writes another commit into an object's file does not change what is read of that commit.
 func TestForgedCommit(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	git(t, dir, "init", "-q", ".")
 	commit := func(content string) (string, string) {

@@ -45,6 +45,7 @@ func (s Strictness) bar() int {
 		return Low.rank()
 	case Standard:
 		return High.rank()
+	default:
+		return Medium.rank()
 	}
-	return Medium.rank()
 }

@@ -62,6 +62,7 @@ func TestRealAgents(t *testing.T) {
 }
 
 func agentWorks(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.env = append(l.env, "RELAY_ISOLATION=worktree")
 	l.model.Play(c.name, helloTask...)
@@ -83,6 +84,7 @@ func agentWorks(t *testing.T, c agentCLI) {
 
 // A push from an agent's shell fails there, and says why.
 func agentPushes(t *testing.T, c agentCLI) {
+	t.Helper()
 	c.open = true // codex shows its commands no repository
 	l := newAgentLab(t, patient, c)
 	remote := l.inHome("remote.git")
@@ -103,6 +105,7 @@ func agentPushes(t *testing.T, c agentCLI) {
 
 // An agent that does its task and says so in its own words has done it, when the task's checks say so.
 func agentWithoutResult(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."})
 	l.work(exit.OK)
@@ -113,6 +116,7 @@ func agentWithoutResult(t *testing.T, c agentCLI) {
 
 // Where there are no checks its session is asked for the result, and what that costs is counted.
 func agentAsked(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.write(".agents-os/relay/epic.yml", strings.Replace(agentPlan, `, checks: ["grep -qx hello hello.txt"]`, "", 1))
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."}, modelserver.Step{Claim: "Wrote it.", When: "You ended without a result"})
@@ -128,6 +132,7 @@ func agentAsked(t *testing.T, c agentCLI) {
 
 // A server that an agent's shell tool has started ends with the agent, and costs it nothing.
 func agentLeavesProcess(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, append([]modelserver.Step{{Shell: cmp.Or(c.server, "tail -f /dev/null & echo it is up")}}, helloTask...)...)
 	r := l.work(exit.OK)
@@ -143,6 +148,7 @@ func agentLeavesProcess(t *testing.T, c agentCLI) {
 
 // A usage limit is waited for until the time that the CLI tells, by nobody else's cost, unless a person says otherwise.
 func agentUsedUp(t *testing.T, c agentCLI) {
+	t.Helper()
 	if c.limit == "nothing" { // it sleeps until then: all that relay sees is that no answer comes
 		agentFault(modelserver.UsedUp)(t, c)
 		return
@@ -182,6 +188,7 @@ func agentUsedUp(t *testing.T, c agentCLI) {
 
 // A limit is waited out, and nobody is asked meanwhile.
 func agentUsedUpBriefly(t *testing.T, c agentCLI) {
+	t.Helper()
 	if c.limit != "to the second" {
 		t.Skip(c.name + " does not tell to the second when a limit ends")
 	}
@@ -200,6 +207,7 @@ func agentUsedUpBriefly(t *testing.T, c agentCLI) {
 // agentFault is a provider's fault that outlasts the CLI's own patience, so that relay's next attempt meets it too.
 func agentFault(fault modelserver.Fault) func(*testing.T, agentCLI) {
 	return func(t *testing.T, c agentCLI) {
+		t.Helper()
 		if fault == modelserver.Stalled && c.blurred {
 			t.Skip("half an answer of " + c.name + "'s looks like a tool at work")
 		}
@@ -231,6 +239,7 @@ func agentFault(fault modelserver.Fault) func(*testing.T, agentCLI) {
 // goes on from what is there.
 func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, agentCLI) {
 	return func(t *testing.T, c agentCLI) {
+		t.Helper()
 		if fault != modelserver.Broken && (c.name == "claude" || c.name == "codex") {
 			t.Skip("one of these is enough for what ends with an error")
 		}
@@ -247,6 +256,7 @@ func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, agentCLI) {
 
 // A refused login is asked for again, and ends the run when nobody is left.
 func agentLoggedOut(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Unauthorized})
 	l.env = append(l.env, "RELAY_OUT_AFTER_FAILURES=2", "RELAY_OUT_AFTER_MINUTES=0")
@@ -264,6 +274,7 @@ func agentLoggedOut(t *testing.T, c agentCLI) {
 
 // An agent that waits for its model ends when it is asked to, long before it would be killed; the next run does the task.
 func agentInterrupted(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Silent})
 	r := l.start("work")
@@ -276,6 +287,7 @@ func agentInterrupted(t *testing.T, c agentCLI) {
 
 // So does one whose tool is at work, and what the tool has started ends with it.
 func agentStoppedAtWork(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Shell: "tail -f /dev/null & tail -f /dev/null"}, modelserver.Step{Say: "Done."})
 	r := l.start("work")

@@ -20,6 +20,7 @@ tasks:
 
 // agentPoison has a provider fail one task alone: the others are done first and cost nothing more, and it is gated.
 func agentPoison(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.write(".agents-os/relay/epic.yml", poisonPlan)
 	l.model.Play(c.name, modelserver.Step{When: "sour apple", Fault: modelserver.Overloaded},
@@ -40,6 +41,7 @@ func agentPoison(t *testing.T, c agentCLI) {
 
 // agentLoggedOutBriefly has a provider refuse the login for a while, as when a token is renewed: the run goes on.
 func agentLoggedOutBriefly(t *testing.T, c agentCLI) {
+	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Unauthorized})
 	r := l.start("work")

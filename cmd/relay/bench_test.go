@@ -34,6 +34,7 @@ type night struct {
 }
 
 func benchNight(b *testing.B, all, relay string, e night) {
+	b.Helper()
 	shape, n := e.shape, e.n
 	var took, status, report, floor, made time.Duration
 	var rss, reportRSS int64

@@ -161,6 +161,7 @@ func rid(kept []keptRemains) []string {
 			with = "rm -r WORKTREE"
 		case remains.LeftBranch:
 			with = "git branch -D BRANCH"
+		default: // a copy
 		}
 		if !slices.Contains(how, with) {
 			how = append(how, with)

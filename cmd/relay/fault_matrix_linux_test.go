@@ -97,6 +97,7 @@ func (l *lab) followed(tip string) {
 
 // matrixLab is a lab in one of the isolations.
 func matrixLab(t *testing.T, isolation string) *lab {
+	t.Helper()
 	l := newLab(t, matrixPlan, matrixAgent)
 	l.env = append(l.env, "RELAY_ISOLATION="+isolation, "RELAY_JOBS=2")
 	return l
@@ -109,6 +110,7 @@ type undisturbed struct {
 }
 
 func (u *undisturbed) outcome(t *testing.T, isolation string) string {
+	t.Helper()
 	u.once.Do(func() {
 		l := matrixLab(t, isolation)
 		l.work(exit.Gated)

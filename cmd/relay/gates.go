@@ -129,6 +129,7 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + " makes it pending again; then it can be gated"}
 	case attempts.Gated:
 		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
+	default: // the others can be gated
 	}
 	said := t.ID + " is gated"
 	if n := p.Waiting(l, t.ID); n > 0 {

@@ -50,7 +50,7 @@ func newApp() *cli.App {
 
 // relay is the program from its arguments to its exit code.
 func relay(ctx context.Context, a *cli.App, args []string) int {
-	root := newRootCommand(a)
+	root := newRootCommand(a) //nolint:contextcheck // commands get ctx from ExecuteContext
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -56,6 +56,7 @@ const whole = `for u in uses/*; do test -e "$u" || continue; test -e "defs/$(cat
 
 // landingRound makes one night and looks at what is left of it. It reports whether anything landed together.
 func landingRound(t *testing.T, dice *rand.Rand) bool {
+	t.Helper()
 	l, made := landingLab(t, dice)
 	u := newUser(l, made, dice)
 	for range dice.IntN(4) {

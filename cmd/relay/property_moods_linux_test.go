@@ -78,6 +78,7 @@ var moods = []string{
 
 // landingLab is a repository in which somebody has work of their own lying about, and a random epic.
 func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
+	t.Helper()
 	var plan strings.Builder
 	fmt.Fprintf(&plan, "version: 2\nid: 20260101-lab\ntitle: lab\nchecks: [%q]\ntasks:\n", whole)
 	kinds := []string{"plain", "line", "use", "rename", "line", "use"}

@@ -29,12 +29,12 @@ const wantRight = 37 // of 38
 
 // TestScoredNight has relay, or a plain loop in bash, do 40 tasks with agents that slip, lie, cheat, hang and crash,
 // with a provider that fails, and with a kill in the middle. Tests that nobody has seen then say what is right.
-func TestScoredNight(t *testing.T) {
+func TestScoredNight(t *testing.T) { //nolint:paralleltest // a night is measured alone
 	if *scoreNights == 0 {
 		t.Skip("one night takes up to a minute: .ci/score")
 	}
 	fmt.Println(scoreHeader)
-	for i := range *scoreNights {
+	for i := range *scoreNights { //nolint:paralleltest // a night is measured alone
 		for contestant := range strings.SplitSeq(*scoreContestants, ",") {
 			list := strings.Split(*scoreJobs, ",")
 			if contestant == "loop" {
@@ -89,6 +89,7 @@ const scoredSettings = `relay:
 `
 
 func newScoredNight(t *testing.T, seed uint64, jobs string) *scoredNight {
+	t.Helper()
 	dir := t.TempDir()
 	if *scoreKeep != "" {
 		dir = filepath.Join(*scoreKeep, strings.ReplaceAll(t.Name(), "/", "-"))

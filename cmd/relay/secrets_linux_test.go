@@ -80,6 +80,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 }
 
 func secretsStay(t *testing.T, isolation string) {
+	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -147,6 +147,7 @@ func hasFields(rest []block) bool {
 					return true
 				}
 			}
+		default: // no other block has fields
 		}
 	}
 	return false
@@ -269,6 +270,7 @@ func (p *parser) place(ref epic.Ref) epic.Place {
 		return d.whole
 	case epic.GroupPart:
 		return p.groups[ref.N].place(ref)
+	default: // the epic itself
 	}
 	if places := p.whole.at[ref.Field]; ref.Item < len(places) {
 		return places[ref.Item]

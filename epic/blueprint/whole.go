@@ -48,8 +48,9 @@ func (b *block) first() []line {
 			}
 		}
 		return first
+	default:
+		return nil
 	}
-	return nil
 }
 
 // meansEpicField tells a line with a field of the epic, or what is nearly one.

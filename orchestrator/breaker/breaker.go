@@ -84,6 +84,7 @@ func (b *Breaker) Begin(index int) {
 		b.state, b.probeFailures, b.probe = halfOpen, 0, index
 	case halfOpen:
 		b.probe = index
+	default: // it is closed, and stays so
 	}
 }
 

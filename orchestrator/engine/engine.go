@@ -251,8 +251,9 @@ func RunnerFault(o attempts.Outcome) bool {
 	switch o {
 	case attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // NotBefore returns when and why a reviewer is not to be asked yet, as far as that was known when the attempt began.

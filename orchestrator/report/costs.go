@@ -90,8 +90,9 @@ func (p *page) wait(w *Wait) string {
 		return "nothing could start before " + p.moment(w.Until) + ", for " + who
 	case AgentFree:
 		return who + " may be asked again"
+	default:
+		return who + " is not asked before " + p.moment(w.Until)
 	}
-	return who + " is not asked before " + p.moment(w.Until)
 }
 
 // notes lists what happened besides.

@@ -52,8 +52,9 @@ func Headline(reason orchestrator.Reason, left int) string {
 			return "done: the tasks you named are completed"
 		}
 		return "finished what could be done; some tasks need you"
+	default:
+		return "ended by an error; nothing recorded is lost"
 	}
-	return "ended by an error; nothing recorded is lost"
 }
 
 // Next says what to do after a limit of the run.
@@ -77,6 +78,7 @@ func Next(reason orchestrator.Reason) string {
 		return "relay work asks the reviewers again"
 	case orchestrator.BudgetExhausted:
 		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
+	default:
+		return ""
 	}
-	return ""
 }

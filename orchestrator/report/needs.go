@@ -96,6 +96,7 @@ func remedy(t *Task) []Command {
 		return []Command{{"relay config relay.task_budget_usd", "its cap, unless the task has a budget_usd of its own: raise it"}, again}
 	case attempts.Infrastructure:
 		return []Command{look, {"relay check", "what is wrong with the machine"}, again}
+	default: // the others are looked at and tried again
 	}
 	if len(t.Attempts) == 0 {
 		return []Command{again}

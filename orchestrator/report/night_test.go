@@ -38,8 +38,8 @@ func tried(id, minute int, outcome attempts.Outcome, receipt attempts.Receipt) a
 }
 
 // night is an epic and a night with every kind of end, in which agents say text wherever they can.
-func night(t testing.TB, text string) Input {
-	t.Helper()
+func night(tb testing.TB, text string) Input {
+	tb.Helper()
 	criteria := []epic.Criterion{{Text: "it greets", Check: "greets"}, {Text: "it is friendly"}, {Text: "it is short"}, {Text: text}}
 	e := &epic.Epic{ID: "20260102-greetings", Title: text, Source: "docs/plan.md", Tasks: []epic.Task{
 		{ID: "T1", Title: "Greet", Criteria: criteria},
@@ -58,7 +58,7 @@ func night(t testing.TB, text string) Input {
 	}}
 	g, err := epic.NewGraph(e)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	failed := attempts.Receipt{ErrorCategory: attempts.CodeError, ErrorSummary: text, Salvage: "refs/relay/x/T1/1", FilesChanged: []string{text}}
 	cutShort := tried(1, 80, attempts.Quota, attempts.Receipt{ErrorCategory: attempts.RateLimited, ErrorSummary: "usage limit reached"})

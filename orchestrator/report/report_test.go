@@ -20,11 +20,11 @@ import (
 	"relay/orchestrator/budget"
 )
 
-func markdown(t testing.TB, r *Report) string {
-	t.Helper()
+func markdown(tb testing.TB, r *Report) string {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := r.Markdown(&b, time.UTC); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.String()
 }

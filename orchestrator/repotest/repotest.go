@@ -104,6 +104,7 @@ func (l *Repo) There(path string) bool {
 
 // Want fails the test unless a step gave no error.
 func Want[V any](t *testing.T) func(V, error) V {
+	t.Helper()
 	return func(v V, err error) V {
 		t.Helper()
 		if err != nil {

@@ -73,6 +73,7 @@ func needsIn(re *syntax.Regexp) []need {
 			any = append(any, slices.MaxFunc(needs, rarer)...)
 		}
 		return []need{any}
+	default: // the others need nothing certain
 	}
 	return nil
 }

@@ -162,6 +162,7 @@ func wordFor(re *syntax.Regexp, random *rand.Rand) string {
 		}
 	case syntax.OpAlternate:
 		b.WriteString(wordFor(re.Sub[random.IntN(len(re.Sub))], random))
+	default: // the others match nothing or the empty text
 	}
 	return b.String()
 }

@@ -138,7 +138,7 @@ func (b *bench) run(ctx context.Context, f *state, hear heardCheck) (list []chec
 		switch {
 		case ctx.Err() != nil:
 			f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
-			return list, false, nil
+			return list, false, nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return list, false, err
 		case s.unseen:

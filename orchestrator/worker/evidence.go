@@ -183,7 +183,7 @@ func (t trial) passes(ctx context.Context, check numbered, f *state) (checkResul
 	s := checkResult{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 	if ctx.Err() != nil {
 		f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
-		return s, nil
+		return s, nil //nolint:nilerr // the attempt ends as stopped
 	}
 	if err != nil {
 		return s, err

@@ -22,8 +22,9 @@ func formless(r runners.Report) bool {
 	switch r.Outcome {
 	case runners.NoResult, runners.BadResult, runners.PermissionDenied:
 		return r.Result == nil
+	default:
+		return r.EndedWell && r.Result == nil
 	}
-	return r.EndedWell && r.Result == nil
 }
 
 // unsaid is how an attempt ends whose agent gave no result, unless something else decides it.
@@ -87,7 +88,7 @@ func (c *checkout) again(ctx context.Context, a engine.Attempt, p attemptFiles, 
 // askResult asks the session of an agent without a result for the result alone, once.
 func (c *checkout) askResult(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (answered bool, err error) {
 	if !f.open() || f.Session == "" || f.Gate != "" || ctx.Err() != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // a run that was stopped asks nothing
 	}
 	q := p.question()
 	if err := c.makeRoom(q.brief, q.result, q.transcript, q.stderr, q.end); err != nil {

@@ -60,7 +60,7 @@ func stands(of attempts.Attempt, notes []attempts.Note) state {
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
 func (c *checkout) resumeWork(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
 	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
 	}
 	done, err := c.tree.ResumeWork(ctx, a.Base, a.Unfinished.Head)
 	if err != nil || !done {

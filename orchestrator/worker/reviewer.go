@@ -192,6 +192,7 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 		return report.FinalText, nil
 	case runners.NoResult, runners.BadResult:
 		return "", nil // asked once more, and then no verdict: never an approval
+	default:
+		return "", unableTo(r.who.Name, report)
 	}
-	return "", unableTo(r.who.Name, report)
 }

@@ -22,7 +22,7 @@ import (
 // whether there is new work to be looked at; then f is that of the agent's next turn, and else as it was.
 func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
 	if f.Outcome != attempts.Review || f.Gate != "" || f.rounds >= c.o.Review.Rounds || ctx.Err() != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // a run that was stopped has no rework
 	}
 	if again := repeated(f.before, f.wanted); again != "" {
 		f.Note("review", "the same finding twice, so no further round: "+again)

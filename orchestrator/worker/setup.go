@@ -52,7 +52,7 @@ func (t trial) setUp(ctx context.Context, ofEpic bool, f *state) error {
 		switch {
 		case ctx.Err() != nil:
 			f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+command+" ran")
-			return nil
+			return nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return err
 		case unseen(report) || report.TimedOut || report.Exit.Code != 0:

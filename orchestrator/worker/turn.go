@@ -16,7 +16,7 @@ func (c *checkout) agent(ctx context.Context, a engine.Attempt, p attemptFiles) 
 	if a.Ended {
 		sup, cut = afterwards(p)
 	} else if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
-		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
+		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	} else if err != nil {
 		return runners.Report{}, err
 	}

@@ -31,6 +31,7 @@ func unableTo(name string, r runners.Report) *reviewerError {
 	switch row.outcome {
 	case attempts.Stopped, attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
 		e.outcome = row.outcome
+	default: // the task is not at fault: the environment is
 	}
 	return e
 }
@@ -94,6 +95,7 @@ func harder(o attempts.Outcome) int {
 		return 2
 	case attempts.Environment, attempts.Auth, attempts.Start:
 		return 1
+	default:
+		return 0
 	}
-	return 0
 }

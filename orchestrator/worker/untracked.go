@@ -35,7 +35,7 @@ func (c *checkout) noteLeft(f *state) {
 func (w *slotAttempt) keepAltered(ctx context.Context, f *state) error {
 	listed, err := os.Lstat(filepath.Join(w.p.folder, untrackedName))
 	if err != nil {
-		return nil //nolint:nilerr // nobody knows what was there
+		return nil // nobody knows what was there
 	}
 	names, err := w.c.tree.User.Altered(ctx, w.c.tree.Runner(), listed.ModTime())
 	if err != nil || len(names) == 0 {

@@ -269,6 +269,7 @@ var claudeVoice = runnertest.Voice{
 func TestClaudeConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		t.Helper()
 		return runnertest.Cast{
 			Runner: claude.New(sup, claude.Options{Program: runnertest.Program(t, act)}),
 			Env:    []string{runnertest.VoiceVariable + "=claude"},

@@ -351,6 +351,7 @@ func codexSays(w io.Writer, text string) {
 func TestCodexConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		t.Helper()
 		return runnertest.Cast{
 			Runner: codex.New(sup, codex.Options{Program: runnertest.Program(t, act)}),
 			Env:    []string{runnertest.VoiceVariable + "=codex"},

@@ -198,6 +198,7 @@ var plainVoice = runnertest.Voice{
 func TestCommandConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		t.Helper()
 		return runnertest.Cast{
 			Runner: command.New(sup, command.Options{Argv: []string{runnertest.Program(t, act), "{task}"}, Final: true}),
 			Env:    []string{runnertest.VoiceVariable + "=plain"},

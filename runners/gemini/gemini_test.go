@@ -50,6 +50,7 @@ func geminiSays(w io.Writer, text string) {
 func TestGeminiConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		t.Helper()
 		return runnertest.Cast{
 			Runner:   gemini.New(sup, gemini.Options{Program: runnertest.Program(t, act), Git: []string{"user.name=Ada"}}),
 			Env:      []string{runnertest.VoiceVariable + "=gemini"},

@@ -41,6 +41,7 @@ func opencodeSays(w io.Writer, kind string, part map[string]any) {
 func TestOpencodeConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		t.Helper()
 		return runnertest.Cast{
 			Runner:   newOpencode(sup, opencode.Options{Program: runnertest.Program(t, act)}),
 			Env:      []string{runnertest.VoiceVariable + "=opencode"},

@@ -17,6 +17,7 @@ func BenchmarkTrue(b *testing.B) {
 		b.Skip(err)
 	}
 	bare := func(b *testing.B) {
+		b.Helper()
 		if err := exec.Command(path).Run(); err != nil {
 			b.Fatal(err)
 		}
@@ -29,6 +30,7 @@ func BenchmarkTrue(b *testing.B) {
 			cmd.End = ""
 		}
 		return func(b *testing.B) {
+			b.Helper()
 			exit := run(b, s, cmd)
 			if exit.Code != 0 || exit.Lost {
 				b.Fatalf("%+v", exit)

@@ -10,47 +10,47 @@ import (
 )
 
 // flood runs a program that writes n bytes as lines of 64, with a last line of its own, and reads them as they come.
-func flood(t testing.TB, n string, limit int64) (lines int, last string, peak int64) {
-	t.Helper()
-	if err := punch(written(t, "x"), 0, 1); err != nil {
-		t.Skipf("the file system makes no holes: %v", err)
+func flood(tb testing.TB, n string, limit int64) (lines int, last string, peak int64) {
+	tb.Helper()
+	if err := punch(written(tb, "x"), 0, 1); err != nil {
+		tb.Skipf("the file system makes no holes: %v", err)
 	}
-	cmd := shell(t, `yes 012345678901234567890123456789012345678901234567890123456789012 | head -c `+n+`; echo result`)
-	p := start(t, NewLocal(), cmd)
+	cmd := shell(tb, `yes 012345678901234567890123456789012345678901234567890123456789012 | head -c `+n+`; echo result`)
+	p := start(tb, NewLocal(), cmd)
 	gone := make(chan struct{})
 	go func() { p.Wait(); close(gone) }()
 	l, err := OpenLines(cmd.Stdout, LinesOptions{Gone: gone, Cap: limit})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer l.Close()
 	for ; ; lines++ {
-		line, err := l.Next(t.Context())
+		line, err := l.Next(tb.Context())
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil || line.Dropped > 0 {
-			t.Fatal(line.Dropped, err)
+			tb.Fatal(line.Dropped, err)
 		}
 		if lines%(1<<16) == 0 {
-			peak = max(peak, onDisk(t, cmd.Stdout))
+			peak = max(peak, onDisk(tb, cmd.Stdout))
 		}
 		last = string(line.Data)
 	}
-	if got := onDisk(t, cmd.Stdout); got > limit+2*holeStep {
-		t.Errorf("%d bytes on disk at the end, the limit is %d", got, limit)
+	if got := onDisk(tb, cmd.Stdout); got > limit+2*holeStep {
+		tb.Errorf("%d bytes on disk at the end, the limit is %d", got, limit)
 	}
 	if _, err := Compact(cmd.Stdout, limit); err != nil {
-		t.Error(err)
+		tb.Error(err)
 	}
 	return lines, last, peak
 }
 
-func onDisk(t testing.TB, path string) int64 {
-	t.Helper()
+func onDisk(tb testing.TB, path string) int64 {
+	tb.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return info.Sys().(*syscall.Stat_t).Blocks * 512
 }

@@ -207,6 +207,7 @@ func (l *link) hear(r reply) {
 	case didExit:
 		delete(l.calls, r.ID)
 		p.finish(*r.Exit)
+	default: // the others are orders to a guardian
 	}
 }
 

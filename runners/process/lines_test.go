@@ -15,31 +15,31 @@ import (
 )
 
 // written is a file that a test goes on writing.
-func written(t testing.TB, text string) *os.File {
-	t.Helper()
-	f, err := os.OpenFile(filepath.Join(t.TempDir(), "out"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+func written(tb testing.TB, text string) *os.File {
+	tb.Helper()
+	f, err := os.OpenFile(filepath.Join(tb.TempDir(), "out"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Close() })
-	put(t, f, text)
+	tb.Cleanup(func() { _ = f.Close() })
+	put(tb, f, text)
 	return f
 }
 
-func put(t testing.TB, f *os.File, text string) {
-	t.Helper()
+func put(tb testing.TB, f *os.File, text string) {
+	tb.Helper()
 	if _, err := io.WriteString(f, text); err != nil {
-		t.Error(err)
+		tb.Error(err)
 	}
 }
 
-func open(t testing.TB, f *os.File, o LinesOptions) *Lines {
-	t.Helper()
+func open(tb testing.TB, f *os.File, o LinesOptions) *Lines {
+	tb.Helper()
 	l, err := OpenLines(f.Name(), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() })
+	tb.Cleanup(func() { _ = l.Close() })
 	return l
 }
 

@@ -16,6 +16,7 @@ import (
 func TestMany(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		var workers sync.WaitGroup
 		for w := range 8 {
 			workers.Go(func() {
@@ -42,7 +43,7 @@ func TestMany(t *testing.T) {
 
 // A guardian that somebody has stopped does not hold up relay for ever. Not parallel, as TestGuardianKilled. It is roused
 // so rarely that it stays stopped.
-func TestGuardianHangs(t *testing.T) {
+func TestGuardianHangs(t *testing.T) { //nolint:paralleltest // as TestGuardianKilled
 	g := impatient(t, time.Hour)
 	cmd := shell(t, stays)
 	up := pipe(t, cmd, "up")
@@ -62,7 +63,7 @@ func TestGuardianHangs(t *testing.T) {
 }
 
 // Not parallel: it counts what this process holds.
-func TestHoldsNothing(t *testing.T) {
+func TestHoldsNothing(t *testing.T) { //nolint:paralleltest // it counts what this process holds
 	use := func() {
 		g := startGuardian(t)
 		for _, s := range []Supervisor{g, NewLocal()} {

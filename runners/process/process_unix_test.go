@@ -35,21 +35,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func startGuardian(t testing.TB) *Guardian {
-	t.Helper()
+func startGuardian(tb testing.TB) *Guardian {
+	tb.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(t.TempDir(), "guardian.log"))
+	log, err := os.Create(filepath.Join(tb.TempDir(), "guardian.log"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g, err := StartGuardian([]string{self, "__guardian"}, os.Environ(), log)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = g.Close()
 		_ = log.Close()
 	})
@@ -64,38 +64,38 @@ func each(t *testing.T, test func(t *testing.T, s Supervisor)) {
 }
 
 // shell is a command that runs a script of sh, with F a folder of its own.
-func shell(t testing.TB, script string) Command {
-	t.Helper()
-	dir := t.TempDir()
+func shell(tb testing.TB, script string) Command {
+	tb.Helper()
+	dir := tb.TempDir()
 	return Command{
 		Argv:   []string{"sh", "-c", script},
 		Env:    []string{"PATH=" + os.Getenv("PATH"), "F=" + dir},
 		Dir:    dir,
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
 		End:  filepath.Join(dir, "end.json"),
-		Mark: "test/" + t.Name() + "/" + filepath.Base(filepath.Dir(dir)) + filepath.Base(dir), StopGrace: 20 * time.Second,
+		Mark: "test/" + tb.Name() + "/" + filepath.Base(filepath.Dir(dir)) + filepath.Base(dir), StopGrace: 20 * time.Second,
 	}
 }
 
-func start(t testing.TB, s Supervisor, cmd Command) Process {
-	t.Helper()
-	p, err := s.Start(t.Context(), cmd)
+func start(tb testing.TB, s Supervisor, cmd Command) Process {
+	tb.Helper()
+	p, err := s.Start(tb.Context(), cmd)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
-func run(t testing.TB, s Supervisor, cmd Command) Exit {
-	t.Helper()
-	return start(t, s, cmd).Wait()
+func run(tb testing.TB, s Supervisor, cmd Command) Exit {
+	tb.Helper()
+	return start(tb, s, cmd).Wait()
 }
 
-func read(t testing.TB, path string) string {
-	t.Helper()
+func read(tb testing.TB, path string) string {
+	tb.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(data)
 }
@@ -112,6 +112,7 @@ func TestExit(t *testing.T) {
 		{"segv", "kill -SEGV $$", Exit{Code: -1, Signal: "SEGV"}},
 	}
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		for _, test := range tests {
 			cmd := shell(t, test.script)
 			got := run(t, s, cmd)
@@ -133,6 +134,7 @@ func TestExit(t *testing.T) {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		cmd := shell(t, `read line; echo "out $line $RELAY_ATTEMPT $X"; echo err >&2; pwd`)
 		cmd.Env = append(cmd.Env, "X=\xff<&", "RELAY_ATTEMPT=old")
 		cmd.Stdin = filepath.Join(cmd.Dir, "stdin")
@@ -158,6 +160,7 @@ func TestFiles(t *testing.T) {
 func TestSharedOutputAndNoInput(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		cmd := shell(t, `echo a; echo b >&2; cat; echo c`)
 		cmd.Stderr = cmd.Stdout
 		run(t, s, cmd)
@@ -206,6 +209,7 @@ func TestCannotStart(t *testing.T) {
 		{"nothing", func(c *Command) { c.Argv = nil }, exec.ErrNotFound, "empty argument list"},
 	}
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		for _, test := range tests {
 			cmd := shell(t, "exit 0")
 			test.edit(&cmd)
@@ -225,6 +229,7 @@ func TestCannotStart(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(why)

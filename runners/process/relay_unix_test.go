@@ -56,11 +56,11 @@ func beSweeper(mark string) int {
 }
 
 // pipe is a named pipe in the folder of a command, which its script opens as $F/name.
-func pipe(t testing.TB, cmd Command, name string) string {
-	t.Helper()
+func pipe(tb testing.TB, cmd Command, name string) string {
+	tb.Helper()
 	path := filepath.Join(cmd.Dir, name)
 	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
@@ -83,33 +83,33 @@ func giveUp(path string, flag int) *time.Timer {
 }
 
 // hold waits for a process to open the pipe and say its pid.
-func hold(t testing.TB, path string) holder {
-	t.Helper()
+func hold(tb testing.TB, path string) holder {
+	tb.Helper()
 	defer giveUp(path, os.O_WRONLY).Stop()
 	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Close() })
+	tb.Cleanup(func() { _ = f.Close() })
 	_ = f.SetReadDeadline(time.Now().Add(script))
 	line, err := bufio.NewReader(f).ReadString('\n')
 	_ = f.SetReadDeadline(time.Time{})
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		tb.Fatalf("%s: %v", path, err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return holder{pid: pid, f: f}
 }
 
 // lives reports whether a process holds the pipe open still.
-func (h holder) lives(t testing.TB) bool {
-	t.Helper()
+func (h holder) lives(tb testing.TB) bool {
+	tb.Helper()
 	conn, err := h.f.SyscallConn()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var n int
 	var readErr error
@@ -117,33 +117,33 @@ func (h holder) lives(t testing.TB) bool {
 		n, readErr = unix.Read(int(fd), make([]byte, 1))
 		return true
 	}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return n != 0 || errors.Is(readErr, unix.EAGAIN)
 }
 
 // gone fails the test unless every holder has ended.
-func gone(t testing.TB, holders ...holder) {
-	t.Helper()
+func gone(tb testing.TB, holders ...holder) {
+	tb.Helper()
 	for _, h := range holders {
-		if h.lives(t) {
-			t.Errorf("process %d still lives", h.pid)
+		if h.lives(tb) {
+			tb.Errorf("process %d still lives", h.pid)
 		}
 	}
 }
 
 // say lets a script that reads from the pipe go on.
-func say(t testing.TB, path string) {
-	t.Helper()
+func say(tb testing.TB, path string) {
+	tb.Helper()
 	defer giveUp(path, os.O_RDONLY).Stop()
 	if err := os.WriteFile(path, []byte("go\n"), 0o600); err != nil {
-		t.Error(err)
+		tb.Error(err)
 	}
 }
 
 // Not parallel: the guardian becomes a child of this process when relay is killed, and does not belong to any command
 // of the other tests.
-func TestRelayKilled(t *testing.T) {
+func TestRelayKilled(t *testing.T) { //nolint:paralleltest // the guardian becomes a child of this process
 	polite := shell(t, `trap 'echo saved; exit 5' TERM; `+stays)
 	stubborn := shell(t, `trap "" TERM; `+stays)
 	stubborn.StopGrace = 100 * time.Millisecond
@@ -208,7 +208,7 @@ func TestRelayKilled(t *testing.T) {
 
 // Not parallel: what the guardian leaves becomes this process's, and would be taken for a stray of whatever command of
 // another test began before it.
-func TestGuardianKilled(t *testing.T) {
+func TestGuardianKilled(t *testing.T) { //nolint:paralleltest // what the guardian leaves becomes a child of this process
 	g := startGuardian(t)
 	cmd := shell(t, `trap "" TERM; setsid sh -c 'echo $$; exec sleep 1000' >"$F/daemon" & `+stays)
 	cmd.StopGrace = 100 * time.Millisecond

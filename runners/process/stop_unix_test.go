@@ -30,6 +30,7 @@ func TestStop(t *testing.T) {
 		{"asleep", stays, "", script, Exit{Code: -1, Signal: "TERM", Stopped: true}},
 	}
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		for _, test := range tests {
 			cmd := shell(t, test.script)
 			cmd.StopSignal, cmd.StopGrace = test.signal, test.grace
@@ -69,6 +70,7 @@ func plain(t *testing.T, e Exit) Exit {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		cmd := shell(t, `trap "" TERM; `+stays)
 		cmd.StopGrace = time.Hour
 		up := pipe(t, cmd, "up")
@@ -88,6 +90,7 @@ func TestKill(t *testing.T) {
 func TestGraceOutlivesWrapper(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		cmd := shell(t, `sh -c 'trap "echo \$\$ >\"$F/asked\"; read x <\"$F/go\"; echo saved; exit" TERM
 			sh -c "echo \$\$; exec sleep 1000" >"$F/up"' & wait`)
 		up, asked, answer := pipe(t, cmd, "up"), pipe(t, cmd, "asked"), pipe(t, cmd, "go")
@@ -110,6 +113,7 @@ func TestGraceOutlivesWrapper(t *testing.T) {
 func TestEndReplacesOld(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		cmd := shell(t, stays)
 		up := pipe(t, cmd, "up")
 		if err := writeExit(cmd.End, Exit{Code: 99}); err != nil {
@@ -131,6 +135,7 @@ func TestEndReplacesOld(t *testing.T) {
 func TestOutputIsNoLink(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		cmd := shell(t, "echo overwritten")
 		victim := filepath.Join(cmd.Dir, "victim")
 		if err := os.Symlink(victim, cmd.Stdout); err != nil {

@@ -31,6 +31,7 @@ func TestStrays(t *testing.T) {
 			`while ! pgrep -P $! >/dev/null; do :; done; echo $$; exec sleep 1000' >"$F/up" &)`, 4},
 	}
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		for _, test := range tests {
 			cmd := shell(t, test.script+"\n"+`read x <"$F/go"; exit 3`)
 			up, leave := pipe(t, cmd, "up"), pipe(t, cmd, "go")
@@ -84,6 +85,7 @@ func marked(mark string) []string {
 func TestNoStrays(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s Supervisor) {
+		t.Helper()
 		for _, script := range []string{"true", "true & wait", "sh -c 'exit 0' | cat"} {
 			if got := run(t, s, shell(t, script)); got.Strays != 0 || got.Code != 0 {
 				t.Errorf("%s: got %+v", script, got)

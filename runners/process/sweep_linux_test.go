@@ -11,7 +11,7 @@ import (
 
 // Processes of a run that is long over: one of them deaf, one without a mark below one that has it. Not parallel: they
 // become children of this process, which ends what no running command has when a command ends.
-func TestSweep(t *testing.T) {
+func TestSweep(t *testing.T) { //nolint:paralleltest // what it leaves becomes a child of this process
 	tests := []struct {
 		name, script string
 		grace        time.Duration
@@ -46,7 +46,7 @@ func TestSweep(t *testing.T) {
 }
 
 // What is swept may have a guardian, who writes down how it ended: that is there when the sweep is over. Not parallel, as TestSweep.
-func TestSweepAwaitsGuardians(t *testing.T) {
+func TestSweepAwaitsGuardians(t *testing.T) { //nolint:paralleltest // as TestSweep
 	cmd := shell(t, "")
 	up := pipe(t, cmd, "up")
 	guardian := exec.CommandContext(t.Context(), "setsid", "sh", "-c",

@@ -116,6 +116,7 @@ func speak(v Voice, act Act) int {
 		v.Say(out, dirtyText)
 		v.End(out, dirtyJSON)
 		return 0
+	default: // nothing before it
 	}
 	v.Say(out, "working on it")
 	v.End(out, goodResult)

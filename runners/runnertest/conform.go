@@ -92,6 +92,7 @@ func isClean(s string) bool {
 
 // Conform checks that a runner does what runners.Runner promises, whatever its agent does.
 func Conform(t *testing.T, create Make) {
+	t.Helper()
 	endings(t, create)
 	limits(t, create)
 	t.Run("cancelled", func(t *testing.T) {
@@ -152,6 +153,7 @@ func Conform(t *testing.T, create Make) {
 
 // endings are the acts that end by themselves.
 func endings(t *testing.T, create Make) {
+	t.Helper()
 	for _, c := range []struct {
 		act     Act
 		outcome runners.Outcome
@@ -195,6 +197,7 @@ func endings(t *testing.T, create Make) {
 
 // limits are the acts that only a limit ends.
 func limits(t *testing.T, create Make) {
+	t.Helper()
 	const short = 400 * time.Millisecond
 	for _, c := range []struct {
 		name    string
@@ -227,6 +230,7 @@ func limits(t *testing.T, create Make) {
 
 // surroundings checks what an agent sees: no prompt among its arguments, and no more environment than it was given.
 func surroundings(t *testing.T, r *run) {
+	t.Helper()
 	r.write(t, r.req.Prompt, "the secret plan\n"+PromptEnd+"\n")
 	r.want(t, t.Context(), runners.Claimed)
 	if argv, err := os.ReadFile(filepath.Join(r.req.Dir, "argv")); err == nil && strings.Contains(string(argv), "secret plan") {

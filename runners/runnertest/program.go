@@ -91,12 +91,12 @@ func Program(t *testing.T, act Act) string {
 }
 
 // Request returns a request in folders of its own.
-func Request(t testing.TB, env ...string) runners.Request {
-	t.Helper()
-	work, records := t.TempDir(), t.TempDir()
+func Request(tb testing.TB, env ...string) runners.Request {
+	tb.Helper()
+	work, records := tb.TempDir(), tb.TempDir()
 	in := func(name string) string { return filepath.Join(records, name) }
 	if err := os.WriteFile(in("brief.md"), []byte("do the thing\n"), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return runners.Request{
 		Mark: "run/T1/2", Dir: work, Prompt: in("brief.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"),
@@ -133,38 +133,38 @@ func Run(t *testing.T, r runners.Runner, req runners.Request) runners.Report {
 }
 
 // WriteFile writes a file and the folders above it.
-func WriteFile(t testing.TB, path string, data []byte) {
-	t.Helper()
+func WriteFile(tb testing.TB, path string, data []byte) {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // NeedShell skips a test where there is no POSIX shell.
-func NeedShell(t testing.TB) {
-	t.Helper()
+func NeedShell(tb testing.TB) {
+	tb.Helper()
 	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("needs a POSIX shell")
+		tb.Skip("needs a POSIX shell")
 	}
 }
 
 // Guardian starts a guardian for the test. The package's TestMain is [Main].
-func Guardian(t testing.TB) *process.Guardian {
-	t.Helper()
+func Guardian(tb testing.TB) *process.Guardian {
+	tb.Helper()
 	exe, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g, err := process.StartGuardian([]string{exe, "__guardian"}, []string{"PATH=" + os.Getenv("PATH")}, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := g.Close(); err != nil {
-			t.Errorf("close the guardian: %v", err)
+			tb.Errorf("close the guardian: %v", err)
 		}
 	})
 	return g

@@ -163,7 +163,7 @@ func TestScriptWithoutResultPath(t *testing.T) {
 
 // TestLeftBehind fails when an agent's daemon outlives it, or nobody is told. It runs alone: beside others, whose an
 // unmarked process is can be in doubt.
-func TestLeftBehind(t *testing.T) {
+func TestLeftBehind(t *testing.T) { //nolint:paralleltest // beside others it is in doubt whose an unmarked process is
 	if runtime.GOOS != "linux" {
 		t.Skip("what leaves its session is found on Linux")
 	}
@@ -189,6 +189,7 @@ func TestLeftBehind(t *testing.T) {
 func TestScriptedConforms(t *testing.T) {
 	t.Parallel()
 	runnertest.Conform(t, func(t *testing.T, sup process.Supervisor, act runnertest.Act) runnertest.Cast {
+		t.Helper()
 		path := filepath.Join(t.TempDir(), "script.yml")
 		text := "sessions:\n  \"*\":\n    - - " + strings.Join(scripts[act], "\n      - ") + "\n"
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -45,7 +45,7 @@ func (n *recovery) objects() {
 	_ = filepath.WalkDir(n.from, func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(n.from, path)
 		if err != nil || relErr != nil || !d.Type().IsRegular() || !inObjects(rel) || strings.HasSuffix(rel, ".lock") {
-			return nil
+			return nil //nolint:nilerr // what cannot be read is left out
 		}
 		to := filepath.Join(n.to, rel)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err == nil {

@@ -82,7 +82,7 @@ func (r *Refs) unpack() error {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		r.info, r.packed = nil, nil
-		return nil //nolint:nilerr // none are packed
+		return nil // none are packed
 	}
 	if r.info != nil && os.SameFile(info, r.info) && info.Size() == r.info.Size() && info.ModTime().Equal(r.info.ModTime()) {
 		return nil

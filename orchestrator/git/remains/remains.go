@@ -109,6 +109,7 @@ func (o Finder) Remove(ctx context.Context, l Leftover) error {
 			return err
 		}
 		return taskbranch.Delete(ctx, o.Git, l.Name, l.commit)
+	default: // a copy is a folder
 	}
 	err := os.RemoveAll(l.Name)
 	_ = os.Remove(filepath.Dir(l.Name)) // when it was the last one there

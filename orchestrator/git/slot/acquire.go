@@ -126,7 +126,7 @@ func (a *acquisition) leave(mode os.FileMode) error {
 	}
 	if err := os.Link(index, kept); err != nil {
 		a.pool.forget(a.name) // a file system without links: it is made anew each time
-		return nil
+		return nil            //nolint:nilerr // a file system without links: it is made anew each time
 	}
 	sum, err := fileSum(kept)
 	if err != nil {

@@ -216,7 +216,7 @@ func (p *Pool) adopt(ctx context.Context, a *acquisition) error {
 	branch, on := strings.CutPrefix(strings.TrimSpace(head), "ref: ")
 	commit, err := p.Repo.Ref(ctx, branch)
 	if on && (err != nil || commit == "") || head == "" {
-		return nil // git could not read it either
+		return nil //nolint:nilerr // git could not read it either
 	}
 	if err := a.renew(ctx, a.commit, ""); err != nil {
 		return err

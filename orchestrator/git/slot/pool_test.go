@@ -135,6 +135,7 @@ func TestSlotIsExactlyItsCommit(t *testing.T) {
 
 // exactly has an agent leave a worktree that is used again, for the same commit or another one.
 func exactly(t *testing.T, agent, next string) {
+	t.Helper()
 	l, p := newPool(t)
 	l.Write("precious/run", "p\n")
 	before := l.Sh(`git status --porcelain; cat .git/index .git/HEAD | cksum`)

@@ -16,7 +16,7 @@ func Pushed(repo *reanchor.Git) (branches []string) {
 	root := filepath.Join(repo.GitDir(), "logs", "refs", "remotes")
 	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // there may be none
 		if err != nil || !e.Type().IsRegular() {
-			return nil
+			return nil //nolint:nilerr // there may be none
 		}
 		if bytes.Contains([]byte(gitcmd.Plain(path, gitcmd.MaxPrinted)), []byte("\tupdate by push")) {
 			branch, _ := filepath.Rel(root, path)

@@ -23,7 +23,7 @@ func LossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "git cannot read its HEAD", nil
+		return "git cannot read its HEAD", nil //nolint:nilerr // this is what is told of the slot
 	}
 	if len(refs) == 0 {
 		return "its commit is on no branch", nil
@@ -43,7 +43,7 @@ func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "git cannot read it: " + err.Error(), nil
+		return "git cannot read it: " + err.Error(), nil //nolint:nilerr // this is what is told of the slot
 	}
 	_, linked := os.Lstat(filepath.Join(repo.Root(), ".git"))
 	if changed := gitcmd.Unconverted(ctx, repo, "HEAD", uncommitted(string(out), linked != nil)); len(changed) > 0 {

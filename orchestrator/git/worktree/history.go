@@ -29,10 +29,10 @@ func Peel(ctx context.Context, repo *reanchor.Git, head, message string) (string
 // BringBack puts an attempt's work that was kept into the checkout again, if it is there and nothing is in its way.
 func (w *Tree) BringBack(ctx context.Context, head, kept string) (string, error) {
 	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
-		return head, nil // somebody is at work here
+		return head, nil //nolint:nilerr // somebody is at work here
 	}
 	if _, err := w.git(ctx, nil, "merge", "--quiet", "--ff-only", "--no-autostash", "--", kept); err != nil {
-		return head, nil // files that would be overwritten, or a history that does not follow
+		return head, nil //nolint:nilerr // files that would be overwritten, or a history that does not follow
 	}
 	return kept, nil
 }

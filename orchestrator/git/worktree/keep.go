@@ -23,7 +23,7 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 		was, err := w.home().Ref(ctx, ref)
 		switch {
 		case err != nil: // it leads nowhere
-			return nil, nil
+			return nil, nil //nolint:nilerr // it leads nowhere
 		case was == "":
 			return []string{strings.Repeat("0", len(commit))}, nil
 		}

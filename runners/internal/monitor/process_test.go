@@ -125,6 +125,7 @@ func TestLimits(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				lines := 0

@@ -44,7 +44,7 @@ func (w *Process) start(ctx context.Context) (process.Process, error) {
 func notStarted(ctx, parent context.Context, err error) (End, error) {
 	switch {
 	case ctx.Err() != nil:
-		return End{Cause: context.Cause(ctx), Cancelled: parent.Err() != nil}, nil
+		return End{Cause: context.Cause(ctx), Cancelled: parent.Err() != nil}, nil //nolint:nilerr // the end tells of it
 	case errors.Is(err, process.ErrLost):
 		return End{Exit: process.Exit{Code: -1, Lost: true}}, nil
 	}

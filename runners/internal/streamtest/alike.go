@@ -76,16 +76,16 @@ func (c CLI) alike(t *testing.T, lines [][]byte) {
 }
 
 // lines are those of all captured runs, by run.
-func (c CLI) lines(t testing.TB) (runs [][][]byte) {
-	t.Helper()
+func (c CLI) lines(tb testing.TB) (runs [][][]byte) {
+	tb.Helper()
 	files, err := filepath.Glob(filepath.Join(c.Captured, "*.jsonl"))
 	if err != nil || len(files) == 0 {
-		t.Fatal(err, "no captured runs in "+c.Captured)
+		tb.Fatal(err, "no captured runs in "+c.Captured)
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		runs = append(runs, bytes.Split(bytes.TrimSpace(data), []byte("\n")))
 	}

@@ -118,6 +118,7 @@ func refuseGemini(s Step, _ time.Time) refusal {
 	case Unauthorized:
 		r.status, word, text = 401, "UNAUTHENTICATED", "API key not valid. Please pass a valid API key."
 		details = []object{{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com"}}
+	default: // the others begin as an answer does
 	}
 	r.body = object{"error": object{"code": r.status, "message": text, "status": word, "details": details}}
 	return r

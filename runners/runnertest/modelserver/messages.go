@@ -130,6 +130,7 @@ func refuseMessages(s Step, now time.Time) refusal {
 		r.status, kind, text = 503, "overloaded_error", "The model is overloaded."
 	case Unauthorized:
 		r.status, kind, text = 401, "authentication_error", "invalid x-api-key"
+	default: // the others begin as an answer does
 	}
 	r.body = object{"type": "error", "error": object{"type": kind, "message": text}}
 	return r

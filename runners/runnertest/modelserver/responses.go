@@ -159,6 +159,7 @@ func refuseOpenAI(s Step, now time.Time) refusal {
 		r.status, code, text = 503, "server_is_overloaded", "The model is overloaded."
 	case Unauthorized:
 		r.status, kind, code, text = 401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."
+	default: // the others begin as an answer does
 	}
 	e := object{"type": kind, "code": code, "message": text, "param": nil}
 	maps.Copy(e, more)

@@ -26,7 +26,7 @@ func Refuse(a *cli.App, cmd *cobra.Command) error {
 	}
 	p, err := a.Repository(cmd.Context())
 	if err != nil || !isSameRepository(cmd.Context(), p, folder) {
-		return nil // the command says what is wrong; or it is another repository, as in tests of relay itself
+		return nil //nolint:nilerr // the command says what is wrong; or it is another repository, as in tests of relay itself
 	}
 	return &exit.Hinted{
 		Err:  errors.New(cmd.CommandPath() + " is for people, and a run of this repository started this process"),

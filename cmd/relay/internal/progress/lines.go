@@ -82,6 +82,7 @@ func updateText(u orchestrator.Update) string {
 		msg = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
 	case orchestrator.UpdateStopping:
 		msg = "stopping" + text.After(u.Text)
+	default: // the others are no line
 	}
 	return text.Line(msg, maxLine)
 }

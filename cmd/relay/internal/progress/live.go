@@ -103,6 +103,7 @@ func (p *panel) take(u orchestrator.Update) {
 		}
 	case orchestrator.UpdateWaiting, orchestrator.UpdateCramped, orchestrator.UpdatePaused:
 		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
+	default: // the others are lines, which stay
 	}
 }
 

@@ -45,6 +45,7 @@ func (a *Attempt) Write(ctx context.Context, part Part) error {
 		return a.review()
 	case Diff: // for git apply, too
 		return a.diff(ctx, a.App.Raw())
+	default: // the others are text
 	}
 	out := a.Project.Redactor().Stream(a.App.Raw())
 	return errors.Join(a.text(out, part), out.Flush())
@@ -63,6 +64,7 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
 		}
 		return err
+	default: // checks
 	}
 	for _, c := range a.Receipt.Checks {
 		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, text.Exit(c.ExitCode), c.Seconds, c.Phase)
