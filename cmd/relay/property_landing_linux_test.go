@@ -34,9 +34,10 @@ func TestLandingProperties(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		n = min(n, 5) // scripts reach the same goroutines in less time
 	}
-	var together atomic.Int32 // how many do depends on how fast the machine is: a soak must have some
+	var together atomic.Int32
 	t.Cleanup(func() {
-		if n >= 1000 && together.Load() == 0 && !t.Failed() {
+		t.Logf("work landed together in %d of %d nights", together.Load(), n)
+		if n >= 100 && together.Load() == 0 && !t.Failed() {
 			t.Error("nothing has landed together with others")
 		}
 	})

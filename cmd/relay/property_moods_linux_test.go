@@ -80,7 +80,12 @@ var moods = []string{
 func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
 	t.Helper()
 	var plan strings.Builder
-	fmt.Fprintf(&plan, "version: 2\nid: 20260101-lab\ntitle: lab\nchecks: [%q]\ntasks:\n", whole)
+	slow := dice.IntN(2) == 0 // then what waits lands together
+	checks := fmt.Sprintf("%q", whole)
+	if slow {
+		checks += ", sleep 0.3"
+	}
+	fmt.Fprintf(&plan, "version: 2\nid: 20260101-lab\ntitle: lab\nchecks: [%s]\ntasks:\n", checks)
 	kinds := []string{"plain", "line", "use", "rename", "line", "use"}
 	made := make(map[string]string)
 	stashing := "" // a git stash pop beside a git stash can drop what it has not popped: so git is, and only one is in a night
@@ -106,9 +111,11 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
 		}
 	}
 	l := newLabAt(t, filepath.Join(inMemory(t), "work"), plan.String(), landingAgent)
-	l.landing(1 + dice.IntN(4))
-	if dice.IntN(2) == 0 {
-		l.env = append(l.env, project.SlowChecksVariable+"=1ns") // so that what waits lands together
+	if jobs := 1 + dice.IntN(4); slow {
+		l.landing(max(3, jobs))
+		l.env = append(l.env, project.SlowChecksVariable+"=100ms")
+	} else {
+		l.landing(jobs)
 	}
 	l.env = append(l.env, "RELAY_MAX_FAILED_IN_A_ROW=0", "RELAY_MAX_SAME_ERROR=0", "RELAY_LANDING="+[]string{"merge", "rebase"}[dice.IntN(2)])
 	for id, kind := range made {
