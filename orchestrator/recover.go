@@ -2,14 +2,12 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
-	"relay/reanchor"
 )
 
 // openAttempt is an attempt that a killed run left open.
@@ -87,29 +85,10 @@ func (r *run) recoverTask(ctx context.Context, o openAttempt) error {
 		a.Unfinished = last // this attempt began with its review
 	}
 	r.withLock(func() { a.Closed = r.pool.Closed(r.instant()) })
-	err := r.recoverAttempt(ctx, a, o)
-	if err != nil && ctx.Err() == nil {
-		err = r.giveUp(ctx, a, o, err)
-	}
-	if err != nil {
+	if err := r.recoverAttempt(ctx, a, o); err != nil {
 		return fmt.Errorf("recover %s: %w", o.task, err)
 	}
 	return nil
-}
-
-// giveUp gates a task whose attempt git cannot bring to its end: it would end every run, and the other tasks can go on.
-func (r *run) giveUp(ctx context.Context, a engine.Attempt, o openAttempt, cause error) error {
-	var gitErr *reanchor.GitError
-	if r.engine.Abandoner == nil || !errors.As(cause, &gitErr) || gitErr.Code < 0 { // git was stopped, or could not run
-		return cause
-	}
-	result := engine.Result{Gate: attempts.Infrastructure}
-	result.Fail(attempts.Environment, attempts.CLIError, "git cannot collect what the agent left: "+cause.Error())
-	result, err := r.engine.Abandoner.Abandon(ctx, a, result)
-	if err != nil {
-		return errors.Join(cause, err)
-	}
-	return r.endRecovered(a, o, result)
 }
 
 // recoverAttempt brings one attempt to its end, or to where it waits for its landing.

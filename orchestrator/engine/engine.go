@@ -28,8 +28,7 @@ type Engine interface {
 type Abilities struct {
 	Engine
 	Briefer   Briefer
-	Merger    Merger // nil: attempts end landed
-	Abandoner Abandoner
+	Merger    Merger       // nil: attempts end landed
 	Lifecycle Lifecycle    // nil: nothing is to be done before the first attempt and after the last
 	Rechecker Rechecker    // nil: checks of completed tasks are not run again
 	Reviewer  EpicReviewer // nil: the whole epic is not reviewed
@@ -97,12 +96,6 @@ type Lifecycle interface {
 	CleanAfter(ctx context.Context) ([]attempts.Note, error)
 	// Close comes after the last attempt. It returns what could not be removed, in words.
 	Close(ctx context.Context) (stay []string, err error)
-}
-
-// Abandoner ends an attempt of a killed run that git cannot bring to its end, so that it is in no other task's way.
-type Abandoner interface {
-	// Abandon keeps what is committed of the attempt, and says so in its result; the rest stays where it is.
-	Abandon(ctx context.Context, a Attempt, r Result) (Result, error)
 }
 
 // Rechecker runs checks of completed tasks again on all that has landed.

@@ -48,7 +48,7 @@ func localCheckout(c *checkout) *Local {
 
 func localSlots(l *slotEngine) *Local {
 	return &Local{workspace: l.workspace, lanes: l, Abilities: engine.Abilities{
-		Engine: l, Merger: l, Abandoner: l, Lifecycle: l, Rechecker: l, Reviewer: l,
+		Engine: l, Merger: l, Lifecycle: l, Rechecker: l, Reviewer: l,
 		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { l.mayAsk = may },
 	}}
 }

@@ -13,7 +13,7 @@ import (
 // tried again in another checkout, a few times (attempts.GateAfter), and no other task is held up. What is wrong with the
 // user's repository, the disk or the ledger stays an error, which ends the run.
 func (s *slotEngine) contain(ctx context.Context, a engine.Attempt, f state, cause error) (state, error) {
-	if a.Ended || !s.ofAttempt(ctx, cause) { // an attempt of a killed run: see giveUp
+	if !s.ofAttempt(ctx, cause) {
 		return f, cause
 	}
 	settled, cancel := settling(ctx)

@@ -171,11 +171,12 @@ func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt
 			return nil, err
 		}
 	case known:
-		if repo, err := s.openLeft(ctx, name, a); err == nil {
-			// Whatever branch its agent was on, but another task's: then that has it by now.
-			if on, err := repo.Branch(ctx); err == nil && (on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches)) {
-				return s.attemptIn(name, repo, a), nil
-			}
+		repo, own, err := s.openLeft(ctx, name, a)
+		if err != nil {
+			return nil, err
+		}
+		if own {
+			return s.attemptIn(name, repo, a), nil
 		}
 	}
 	head, err := s.home.Ref(ctx, "refs/heads/"+s.branch(a))
@@ -188,23 +189,18 @@ func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt
 	return s.recover(ctx, a, text.FirstOf(head, a.Base))
 }
 
-// leftPause is how long a git of a relay that was killed is waited for, before a slot is opened again.
-const leftPause = 200 * time.Millisecond
-
-// openLeft opens the slot of an attempt of a killed run. A git that this run had started may still be at work there and hold its
-// locks: then the slot is tried again, as often as lostTries says.
-func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, err error) {
-	for try := 1; ; try++ {
-		repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
-		if err == nil || errors.Is(err, fs.ErrNotExist) || try == lostTries {
-			return repo, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(leftPause):
-		}
+// openLeft opens the slot that an attempt of a killed run had. own is false when it is gone, or is another task's by now. Any other
+// error is no reason to judge the attempt by an empty slot: its work may stand there.
+func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
+	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
 	}
+	if err != nil {
+		return nil, false, err
+	}
+	on, err := repo.Branch(ctx) // whatever branch its agent was on, but another task's
+	return repo, on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches), err
 }
 
 // recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there

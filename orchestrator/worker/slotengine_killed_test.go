@@ -138,7 +138,7 @@ func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
 }
 
 // What git cannot collect stays for a person, in a worktree that no later attempt changes.
-func TestLanesAbandonWhatStaysReadable(t *testing.T) {
+func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)

@@ -75,14 +75,7 @@ func (s *slotEngine) Reserve(a engine.Attempt) {
 	}
 }
 
-// Abandon ends an attempt that a killed run left open and that git cannot bring to its end.
-func (s *slotEngine) Abandon(ctx context.Context, a engine.Attempt, r engine.Result) (engine.Result, error) {
-	f := state{Result: r}
-	err := s.abandon(ctx, a, &f)
-	return f.Result, err
-}
-
-// abandon keeps what an attempt of a killed run has committed; its slot stays as it is, for a person.
+// abandon keeps what an attempt has committed that could not be brought to its end; its slot stays as it is, for a person.
 func (s *slotEngine) abandon(ctx context.Context, a engine.Attempt, f *state) error {
 	w, err := s.kept(ctx, a, f)
 	if err != nil {

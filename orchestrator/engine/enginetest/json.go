@@ -27,9 +27,6 @@ func (JSON) Engine(of engine.Abilities) engine.Abilities {
 	if of.Merger != nil {
 		a.Merger = merger{of.Merger}
 	}
-	if of.Abandoner != nil {
-		a.Abandoner = abandoner{of.Abandoner}
-	}
 	if of.Lifecycle != nil {
 		a.Lifecycle = lifecycle{of.Lifecycle}
 	}
@@ -89,13 +86,6 @@ func (m merger) Join(ctx context.Context, waiting []engine.Proved) (engine.Step,
 
 func (m merger) Advance(ctx context.Context, s engine.Step) (bool, error) {
 	return m.Merger.Advance(ctx, sent(s))
-}
-
-type abandoner struct{ engine.Abandoner }
-
-func (b abandoner) Abandon(ctx context.Context, a engine.Attempt, r engine.Result) (engine.Result, error) {
-	result, err := b.Abandoner.Abandon(ctx, sent(a), sent(r))
-	return sent(result), err
 }
 
 type lifecycle struct{ engine.Lifecycle }
