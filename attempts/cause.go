@@ -33,7 +33,7 @@ func fewerFailed(before, now Receipt) bool {
 }
 
 // failed reports whether a check has failed on the work.
-func (c CheckRun) failed() bool { return c.ExitCode != 0 && c.Phase != "baseline" }
+func (c CheckRun) failed() bool { return c.ExitCode != 0 && c.Phase != PhaseBaseline }
 
 // Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }

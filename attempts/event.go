@@ -238,6 +238,13 @@ const (
 	ResultAsked     ResultSource = "asked"     // the agent, when it was asked once more
 )
 
+// Occasions on which an acceptance command is run, as they stand in receipts.
+const (
+	PhaseBaseline = "baseline" // before the work
+	PhaseTask     = "task"     // one of the task, on its work
+	PhaseMerged   = "merged"   // one of the epic, on the work or on the merged tree
+)
+
 // CheckRun is one acceptance command as relay ran it.
 type CheckRun struct {
 	Name     string  `json:"name" yaml:"name"`

@@ -191,7 +191,7 @@ func undoneBy(u *attempts.Undone) string {
 func tellChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 	failing := 0
 	for _, c := range checks {
-		if c.ExitCode == 0 || c.Phase == "baseline" { // that one fails before the work can be what is wanted of it
+		if c.ExitCode == 0 || c.Phase == attempts.PhaseBaseline { // that one fails before the work can be what is wanted of it
 			continue
 		}
 		if failing++; failing > failingShown {

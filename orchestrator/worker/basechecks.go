@@ -105,7 +105,7 @@ func (g *workspace) checkRedBefore(a engine.Attempt, before baseline, f *state) 
 	must := slices.DeleteFunc(slices.Clone(list), func(n numbered) bool { return n.Expect != epic.ExpectRedThenGreen })
 	for _, check := range must {
 		s := before[check.key()]
-		s.run.Phase = phaseBaseline
+		s.run.Phase = attempts.PhaseBaseline
 		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
 	}
 	if before.pass(list) {

@@ -186,7 +186,7 @@ func (b *bench) blame(ctx context.Context, f *state, failed []attempts.CheckRun)
 	}
 	f.Fail(attempts.Check, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary+"; without this work it succeeds")
 	for i := range failed {
-		failed[i].Phase, failed[i].Attribution = phaseTask, attempts.BrokenByTask
+		failed[i].Phase, failed[i].Attribution = attempts.PhaseTask, attempts.BrokenByTask
 	}
 	return nil
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
-	"relay/orchestrator/git/gitcmd"
-
-	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 )
 
@@ -60,10 +57,5 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptFiles) 
 
 // makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
 func (g *workspace) makeRoom(files ...string) error {
-	for _, file := range files {
-		if err := gitcmd.ClearPath(filepath.Join(g.o.Dir, attempts.RunsDir), file); err != nil {
-			return err
-		}
-	}
-	return nil
+	return attemptfiles.MakeRoom(g.o.Dir, files...)
 }

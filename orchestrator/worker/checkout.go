@@ -3,10 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +10,8 @@ import (
 
 	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gittrace"
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 
 	"relay/attempts"
@@ -38,7 +36,7 @@ type workspace struct {
 	o     *engine.Options
 	home  *reanchor.Git // the user's own checkout
 	vault *backup.Backup
-	stash *stashGuard
+	stash *userfiles.StashGuard
 	watched
 	lock   lock // nil: none
 	ledger ledger
@@ -73,9 +71,9 @@ type checkout struct {
 	traces string // folder in which git writes down what the agent has it do; "" : it does not
 	config string // the configuration of agent CLIs before any agent; see steered
 
-	did         []gitCommand // by the agent, since guard was called before
-	turned      bool         // the agent has worked since the user's checkout was looked at
-	changesSeen int          // of the user's checkout
+	did         []gittrace.Command // by the agent, since guard was called before
+	turned      bool               // the agent has worked since the user's checkout was looked at
+	changesSeen int                // of the user's checkout
 
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
 	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
@@ -229,7 +227,7 @@ func (c *checkout) verify(ctx context.Context, a engine.Attempt, f *state) error
 	f.judgeLeftovers()
 	c.refute(f)
 	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, &panelSession{c: c, a: a, folder: f.folder(p.review)}, f); err != nil {
+		if err := c.review(ctx, c.panelSession(a, f.folder(p.review)), f); err != nil {
 			return err
 		}
 	}
@@ -266,34 +264,4 @@ func (g *workspace) tell(h engine.Event) {
 	case g.heard <- h:
 	default:
 	}
-}
-
-// attemptFiles names the files of one attempt.
-type attemptFiles struct {
-	folder, brief, result, transcript, stderr, end, patch, checks, review, traces string
-}
-
-func filesOf(dir string, a engine.Attempt) attemptFiles {
-	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number))
-	in := func(name string) string { return filepath.Join(folder, name) }
-	return attemptFiles{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git")}
-}
-
-// used reports whether an agent was given this turn. The agent may have removed any of its files.
-func (p attemptFiles) used() bool {
-	return slices.ContainsFunc([]string{p.brief, p.transcript, p.stderr, p.end}, exists)
-}
-
-// ready reports whether the worktree was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
-func (p attemptFiles) ready() bool {
-	return exists(filepath.Join(p.folder, untrackedName)) || p.used() || p.round(1).used()
-}
-
-// begun is when the agent was, to the second; zero when no agent was.
-func (p attemptFiles) begun() time.Time {
-	info, err := os.Stat(p.brief)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }

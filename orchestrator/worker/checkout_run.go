@@ -77,7 +77,7 @@ func (c *checkout) Begin(ctx context.Context) error {
 	if err := c.tree.User.Save(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
-	return errors.Join(c.stash.begin(), c.vault.Save())
+	return errors.Join(c.stash.Record(), c.vault.Save())
 }
 
 func (c *checkout) Close(context.Context) ([]string, error) {

@@ -2,8 +2,11 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -140,10 +143,10 @@ func (c *checkout) putBackProtected(ctx context.Context, a engine.Attempt, check
 func acceptance(task, merged []epic.Check) []numbered {
 	list := make([]numbered, 0, len(task)+len(merged))
 	for i, check := range task {
-		list = append(list, numbered{Check: check, index: i, phase: phaseTask})
+		list = append(list, numbered{Check: check, index: i, phase: attempts.PhaseTask})
 	}
 	for i, check := range merged {
-		list = append(list, numbered{Check: check, index: i, phase: phaseMerged, ofEpic: true})
+		list = append(list, numbered{Check: check, index: i, phase: attempts.PhaseMerged, ofEpic: true})
 	}
 	return list
 }
@@ -169,13 +172,6 @@ const (
 
 // key names a check among those of a task and its epic.
 func (n numbered) key() string { return fmt.Sprintf("%d-%s", n.index+1, n.phase) }
-
-// Occasions a check is run on, as written in receipts.
-const (
-	phaseBaseline = "baseline"
-	phaseTask     = "task"
-	phaseMerged   = "merged"
-)
 
 // passes runs one check and fails the finding when it does not pass.
 func (t trial) passes(ctx context.Context, check numbered, f *state) (checkResult, error) {
@@ -280,3 +276,17 @@ func unchanged(claimed []string, names []reanchor.Change) []string {
 func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+// sumOf is the SHA-256 of a log, in hex; "" when it cannot be read.
+func sumOf(path string) string {
+	f, err := runners.OpenRegular(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -105,7 +105,7 @@ func (c *checkout) answerLeft(ctx context.Context, a engine.Attempt, folder, rev
 	if err != nil {
 		return attempts.Usage{}, fmt.Errorf("read what %s has used: %w", reviewer, err)
 	}
-	return usageOf(report.Usage), nil
+	return engine.UsageOf(report.Usage), nil
 }
 
 func exists(path string) bool {

@@ -128,7 +128,7 @@ func (c *checkout) resultLeft(ctx context.Context, a engine.Attempt, p attemptFi
 		return err
 	}
 	if !f.open() {
-		f.Usage.Add(usageOf(report.Usage))
+		f.Usage.Add(engine.UsageOf(report.Usage))
 		return nil
 	}
 	f.recordAnswer(report)

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -19,7 +21,7 @@ import (
 // guard puts back what an attempt did to relay's own files and to .git, and fails the attempt for it. It is asked
 // whenever code that an agent had a hand in has run: after the agent itself, after the checks, after the review.
 func (c *checkout) guard(ctx context.Context, f *state) error {
-	var did []gitCommand
+	var did []gittrace.Command
 	if c.tree != nil { // several attempts share c otherwise, and no trace is kept
 		did = c.gitCommands()
 		c.did = did
@@ -55,7 +57,7 @@ func (c *checkout) guard(ctx context.Context, f *state) error {
 		return err
 	}
 	if c.o.Isolation == engine.IsolationNone { // now that there is a repository again
-		if err := c.unstash(ctx, f); err != nil {
+		if err := c.mendStash(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -235,4 +237,15 @@ func (g *workspace) keepIgnore() (err error) {
 	}
 	g.ignore = []byte("*\n")
 	return errors.Join(os.MkdirAll(g.o.Dir, 0o755), os.WriteFile(path, g.ignore, 0o644))
+}
+
+// mendStash puts the user's stash right after an attempt, and notes what was found.
+func (c *checkout) mendStash(ctx context.Context, f *state) error {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	notes, err := c.stash.Mend(ctx, slices.ContainsFunc(c.did, gittrace.Command.TakesStash))
+	for _, text := range notes {
+		f.Note("stash", text)
+	}
+	return err
 }

@@ -19,7 +19,7 @@ func (g *workspace) holdBack(ctx context.Context, a engine.Attempt, check number
 		return false
 	}
 	if !check.ofEpic {
-		s.run.Phase = phaseBaseline
+		s.run.Phase = attempts.PhaseBaseline
 		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
 		f.Fail(attempts.Environment, attempts.MissingDependency, why)
 		f.Held = true

@@ -15,14 +15,14 @@ import (
 // claim; evidence decides it later.
 func judge(r runners.Report) state {
 	f := state{
-		Result: engine.Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: usageOf(r.Usage)},
+		Result: engine.Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: engine.UsageOf(r.Usage)},
 		used:   r.Usage,
 	}
-	row := outcomeOf(r.Outcome)
-	f.Outcome = row.outcome
-	f.Receipt.ErrorCategory = row.category
-	if row.outcome != attempts.Success {
-		f.Receipt.ErrorSummary = text.FirstOf(r.Detail, row.words)
+	row := engine.OutcomeOf(r.Outcome)
+	f.Outcome = row.Outcome
+	f.Receipt.ErrorCategory = row.Category
+	if row.Outcome != attempts.Success {
+		f.Receipt.ErrorSummary = text.FirstOf(r.Detail, row.Words)
 	}
 	switch {
 	case r.Result != nil:
@@ -34,45 +34,6 @@ func judge(r runners.Report) state {
 		f.Note("stray", "ended "+text.Processes(r.Exit.Strays)+" the agent had left behind")
 	}
 	return f
-}
-
-// outcomeRow is one line of the outcome table, from a runner's report to the ledger.
-type outcomeRow struct {
-	outcome  attempts.Outcome
-	category attempts.Category
-	words    string
-}
-
-// outcomeRows is the outcome table.
-var outcomeRows = map[runners.Outcome]outcomeRow{
-	runners.Claimed:          {outcome: attempts.Success},
-	runners.Failed:           {attempts.Agent, attempts.CodeError, "the agent reported a failure"},
-	runners.NoResult:         {attempts.Agent, attempts.NoResult, "the agent ended without a result"},
-	runners.BadResult:        {attempts.Agent, attempts.NoResult, "the agent's result cannot be read"},
-	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time"},
-	runners.SilenceLimit:     {attempts.Timeout, attempts.TimedOut, "the agent fell silent"},
-	runners.Quota:            {attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached"},
-	runners.Refused:          {attempts.Agent, attempts.ModelRefused, "the model refuses this task"},
-	runners.ContextExhausted: {attempts.Agent, attempts.ContextSpent, "the task does not fit the model's context"},
-	runners.Killed:           {attempts.Agent, attempts.AgentKilled, "the agent was killed"},
-	runners.RateLimited:      {attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests"},
-	runners.Overloaded:       {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.Truncated:        {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.Provider:         {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.NoSession:        {attempts.Provider, attempts.ProviderError, "the agent's session is gone"},
-	runners.Auth:             {attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used"},
-	runners.PermissionDenied: {attempts.Environment, attempts.CLIError, "the agent's mode denies it a tool it needs"},
-	runners.CannotStart:      {attempts.Start, attempts.CLIError, "the agent's program cannot be started"},
-	runners.Stopped:          {attempts.Stopped, attempts.Interrupted, "the run was stopped"},
-	runners.Lost:             {attempts.Environment, attempts.Interrupted, "the process that watched the agent died"},
-}
-
-func outcomeOf(o runners.Outcome) outcomeRow {
-	if row, ok := outcomeRows[o]; ok {
-		return row
-	}
-	return outcomeRow{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o)}
 }
 
 // mostDiscovered bounds what an agent tells of work that it found and did not do.
@@ -107,9 +68,4 @@ func (f *state) claim(r *runners.Result) {
 	default: // free text is data: it says something to a person, and names no category
 		f.Receipt.ErrorSummary = r.ErrorCategory + ": " + f.Receipt.ErrorSummary
 	}
-}
-
-// usageOf counts what a runner reports as the ledger does.
-func usageOf(u runners.Usage) attempts.Usage {
-	return attempts.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced}
 }

@@ -186,7 +186,7 @@ func (s *slotEngine) merged(r engine.Proved, first bool) question {
 func (s *slotEngine) proveMerged(ctx context.Context, q question, step *mergeStep, f *state) error {
 	q.commit, q.from = step.to, step.from
 	err := s.ask(ctx, q, f, func(check numbered, after checkResult) (bool, error) {
-		after.run.Phase = phaseMerged
+		after.run.Phase = attempts.PhaseMerged
 		if after.passed() {
 			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
 			return true, nil
@@ -248,7 +248,7 @@ func (s *slotEngine) collided(ctx context.Context, a engine.Attempt, tip string,
 	log := filepath.Join(filesOf(s.o.Dir, a).checks, "merge-landing.log")
 	f.Fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", s.since(ctx, a.Base, tip, c.Files...), text.Listed(c.Files)))
 	f.Receipt.Contested = c.Files
-	run := attempts.CheckRun{Name: "git merge relay/" + s.o.Epic.ID, ExitCode: 1, Phase: phaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
+	run := attempts.CheckRun{Name: "git merge relay/" + s.o.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
 	if err := errors.Join(s.makeRoom(log), os.WriteFile(log, []byte(c.Text), 0o600)); err == nil {
 		rel, _ := filepath.Rel(s.o.Dir, log)
 		run.Log = filepath.ToSlash(rel)

@@ -48,7 +48,7 @@ func undone(batch []engine.Proved, i int, runs []attempts.CheckRun) bool {
 	return len(batch) > 1 && slices.ContainsFunc(runs[len(batch[i].Result.Receipt.Checks):], func(now attempts.CheckRun) bool {
 		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(r engine.Proved) bool {
 			return slices.ContainsFunc(r.Result.Receipt.Checks, func(own attempts.CheckRun) bool {
-				return own.Name == now.Name && own.Phase == phaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
+				return own.Name == now.Name && own.Phase == attempts.PhaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
 			})
 		})
 	})

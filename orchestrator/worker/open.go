@@ -24,6 +24,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -56,7 +57,7 @@ func localSlots(l *slotEngine) *Local {
 // Open looks at the repository and refuses what no attempt could work in.
 func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
-	g := &workspace{o: o, home: repo, stash: &stashGuard{repo: repo, epic: o.Epic.ID}, watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
+	g := &workspace{o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID}, watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
 	g.settings.begin(o.Files)
 	g.watchTools()
 	if !o.Push {

@@ -2,77 +2,53 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/panel"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/text"
 	"relay/review"
 )
 
+// panel returns what all sessions of reviewers share.
+func (g *workspace) panel() panel.Panel {
+	return panel.Panel{Options: g.o, Append: g.ledger.Append, Tell: g.tell, Now: g.now}
+}
+
+// panelSession returns a session in which reviewers read in the checkout itself, one after another.
+func (c *checkout) panelSession(a engine.Attempt, folder string) *panel.Session {
+	return &panel.Session{Panel: c.panel(), Attempt: a, Repo: c.repo, Folder: folder, Env: c.agentEnv(a, ""), Unsteer: c.unsteer}
+}
+
 // review has the panel judge base..head. A reviewer that cannot be asked, or gives no verdict, never approves: unless
 // another one has refused, the attempt ends uncharged, with its work kept.
-func (c *checkout) review(ctx context.Context, d *panelSession, f *state) error {
-	if len(c.o.Review.Reviewers) == 0 || f.Head == d.a.Base {
-		f.recordProofs(d.a, nil)
+func (c *checkout) review(ctx context.Context, d *panel.Session, f *state) error {
+	if len(c.o.Review.Reviewers) == 0 || f.Head == d.Attempt.Base {
+		panel.RecordProofs(&f.Result, d.Attempt, nil)
 		return nil
 	}
-	d.usage, d.a.Closed = f.Usage, slices.Concat(d.a.Closed, f.limits())
-	s := c.subject(d.a, f)
-	said, missing, err := d.askAll(ctx, s)
-	f.Usage = d.usage
-	f.Notes = append(f.Notes, d.notes...)
+	d.Attempt.Closed = slices.Concat(d.Attempt.Closed, panel.Limits(f.Unable))
+	s := c.reviewSubject(d.Attempt, f)
+	answers, err := d.Ask(ctx, s, f.Usage)
+	f.Usage = answers.Usage
+	f.Notes = append(f.Notes, answers.Notes...)
 	if err != nil {
 		return err
 	}
-	j := review.Judge(opinionsOf(said), scope(d.a, f), c.o.Review.Strictness)
-	for i := range said {
-		said[i].Decision = j.Votes[i].Decision
-	}
-	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Opinions: said, Deferred: j.Deferred, Noted: j.Noted}
-	f.recordProofs(d.a, said)
-	f.lack(said, missing)
-	if len(missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
-		f.unreviewed(missing, s.EarlierFindings)
+	j := panel.Judge(answers.Opinions, scope(d.Attempt, f), c.o.Review.Strictness)
+	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
+	panel.RecordProofs(&f.Result, d.Attempt, answers.Opinions)
+	answers.RecordMissing(&f.Result)
+	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
+		answers.FailUnreviewed(&f.Result)
+		f.Receipt.Review.Earlier, f.Receipt.Review.Answer = s.EarlierFindings, f.answered
 		return nil
 	}
-	c.recordVerdict(j, f)
+	f.recordVerdict(j)
 	return nil
-}
-
-// askAll asks all reviewers, side by side where each has a checkout of its own. It returns what was said and who has
-// said nothing, in the order of the panel. The error is a fault of relay's own machine.
-func (d *panelSession) askAll(ctx context.Context, s review.Subject) (said []attempts.Opinion, missing []*reviewerError, err error) {
-	panel := d.c.o.Review.Reviewers
-	heard, failed := make([]attempts.Opinion, len(panel)), make([]error, len(panel))
-	var asking errgroup.Group
-	if d.room == nil {
-		asking.SetLimit(1)
-	}
-	for i, r := range panel {
-		asking.Go(func() error {
-			heard[i], failed[i] = d.askOnce(ctx, r, s)
-			return nil
-		})
-	}
-	_ = asking.Wait() // no member of it fails
-	for i := range panel {
-		var unable *reviewerError
-		switch {
-		case failed[i] == nil:
-			said = append(said, heard[i])
-		case errors.As(failed[i], &unable):
-			missing = append(missing, unable)
-		default:
-			return nil, nil, failed[i]
-		}
-	}
-	return said, missing, nil
 }
 
 // scope is what findings about an attempt may point at.
@@ -85,7 +61,7 @@ func scope(a engine.Attempt, f *state) review.Scope {
 }
 
 // recordVerdict writes what the panel decided into the receipt.
-func (c *checkout) recordVerdict(j review.Judgement, f *state) {
+func (f *state) recordVerdict(j review.Judgement) {
 	f.Receipt.Verdict, f.wanted, f.judged = j.Decision, j.Counted, f.Head
 	if j.Decision == review.Approved {
 		return
@@ -104,7 +80,8 @@ func (c *checkout) recordVerdict(j review.Judgement, f *state) {
 	f.Fail(attempts.Review, attempts.QualityGate, why)
 }
 
-func (c *checkout) subject(a engine.Attempt, f *state) review.Subject {
+// reviewSubject is what reviewers are asked about an attempt.
+func (c *checkout) reviewSubject(a engine.Attempt, f *state) review.Subject {
 	s := review.Subject{
 		EpicTitle: c.o.Epic.Title, TaskID: a.Task.ID, TaskTitle: a.Task.Title, Description: a.Task.Description,
 		Criteria: scope(a, f).Criteria, Base: a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
@@ -117,7 +94,7 @@ func (c *checkout) subject(a engine.Attempt, f *state) review.Subject {
 	for _, d := range f.decisive {
 		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
 	}
-	s.Checks = results(f.Receipt.Checks)
+	s.Checks = panel.CheckResults(f.Receipt.Checks)
 	return s
 }
 

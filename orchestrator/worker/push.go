@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -72,24 +73,24 @@ func refusedAddress(p string) string {
 }
 
 // covers reports whether a command has pushed where agents may not. Without a name git takes a remote.
-func (n *noPush) covers(c gitCommand) bool {
-	if c.name != "push" || c.code != 0 || c.has("-n", "--dry-run", "-h", "--help") {
+func (n *noPush) covers(c gittrace.Command) bool {
+	if c.Name != "push" || c.Code != 0 || c.Has("-n", "--dry-run", "-h", "--help") {
 		return false
 	}
-	to := c.operands()
+	to := c.Operands()
 	return len(to) == 0 || slices.Contains(n.remotes, to[0]) ||
 		slices.ContainsFunc(n.prefixes, func(p string) bool { return strings.HasPrefix(to[0], p) })
 }
 
 // tellPushes tells of pushes that went through all the same, by what git has written down of the agent's commands, or in the
 // logs of a slot. They gate the task.
-func (c *checkout) tellPushes(did []gitCommand, f *state) {
+func (c *checkout) tellPushes(did []gittrace.Command, f *state) {
 	if c.o.Push {
 		return
 	}
 	told := false
 	for _, cmd := range did {
-		if c.noPush.covers(cmd) && c.within(cmd.worktree) {
+		if c.noPush.covers(cmd) && c.within(cmd.Worktree) {
 			c.convict(f, "the agent has pushed, although relay.push is false: "+cmd.String())
 			told = true
 		}

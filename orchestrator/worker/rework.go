@@ -11,7 +11,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
@@ -34,7 +33,8 @@ func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles,
 		}
 	}
 	round := attempts.Round{Number: f.rounds + 1, Head: f.judged, Verdict: f.Receipt.Verdict, Wanted: f.wanted}
-	if err := c.recordReviewProgress(a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
+	shared := c.panel()
+	if err := shared.Record(a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
 		return false, err
 	}
 	next, err := c.goOn(ctx, a, p, f)
@@ -43,11 +43,6 @@ func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles,
 	}
 	f.follow(next, c.o.Review.Rounds)
 	return true, nil
-}
-
-// recordReviewProgress appends opinions and rounds of an attempt under way to the log; an error is a failed write.
-func (g *workspace) recordReviewProgress(a engine.Attempt, h attempts.ReviewProgress) error {
-	return g.ledger.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: g.o.Secrets}.ReviewProgress(h)})
 }
 
 // follow makes f what it is after the agent's next turn, of so many.
@@ -63,7 +58,7 @@ func (f *state) follow(next state, most int) {
 	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
 	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
-	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks), func(r attempts.CheckRun) bool { return r.Phase != phaseBaseline })
+	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks), func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
 	switch {
 	case next.Outcome == attempts.Success:
 	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same

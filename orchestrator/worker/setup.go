@@ -58,7 +58,7 @@ func (t trial) setUp(ctx context.Context, ofEpic bool, f *state) error {
 		case unseen(report) || report.TimedOut || report.Exit.Code != 0:
 			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
 			rel, _ := filepath.Rel(t.o.Dir, log)
-			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: phaseBaseline})
+			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: attempts.PhaseBaseline})
 			return nil
 		}
 	}

@@ -136,7 +136,7 @@ func TestWorkThatBreaksTheSetUp(t *testing.T) {
 				t.Errorf("got %s %q, want %s %q", f.Outcome, f.Receipt.ErrorSummary, c.outcome, c.why)
 			}
 			run := f.Receipt.Checks[len(f.Receipt.Checks)-1]
-			if (run.Phase == phaseTask) != (c.outcome == attempts.Check) || run.Log == "" || run.ExitCode != 1 {
+			if (run.Phase == attempts.PhaseTask) != (c.outcome == attempts.Check) || run.Log == "" || run.ExitCode != 1 {
 				t.Errorf("the receipt has %+v", run)
 			}
 		})

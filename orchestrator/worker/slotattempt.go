@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/panel"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -259,16 +260,18 @@ func (w *slotAttempt) verify(ctx context.Context, f *state) error {
 	f.judgeLeftovers()
 	c.refute(f)
 	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, w.desk(f), f); err != nil {
+		if err := c.review(ctx, w.panelSession(f), f); err != nil {
 			return err
 		}
 	}
 	return w.guard(ctx, f)
 }
 
-// desk is where reviewers work: each gets a clean checkout of the head.
-func (w *slotAttempt) desk(f *state) *panelSession {
-	return &panelSession{c: w.c, a: w.a, folder: f.folder(w.p.review), room: w.reviewRoom(f.Head)}
+// panelSession returns a session in which each reviewer gets a clean checkout of the head.
+func (w *slotAttempt) panelSession(f *state) *panel.Session {
+	s := w.c.panelSession(w.a, f.folder(w.p.review))
+	s.Room = w.reviewRoom(f.Head)
+	return s
 }
 
 // reviewRoom gives each reviewer a clean checkout of a commit.

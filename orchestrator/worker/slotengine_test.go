@@ -146,7 +146,7 @@ func (y *yardLab) told(text string) {
 	if len(runs) == 0 {
 		y.Fatal("the receipt has no check")
 	}
-	if last := runs[len(runs)-1]; last.ExitCode == 0 || last.Phase != phaseMerged || !strings.Contains(last.Tail, text) {
+	if last := runs[len(runs)-1]; last.ExitCode == 0 || last.Phase != attempts.PhaseMerged || !strings.Contains(last.Tail, text) {
 		y.Errorf("the receipt ends with %+v, want %q in it", last, text)
 	}
 }
@@ -351,7 +351,7 @@ func TestRedThenGreenInLanes(t *testing.T) {
 			if err != nil || f.Outcome != c.outcome || f.Gate != c.gate {
 				t.Fatalf("got %s, gate %q (%s), %v", f.Outcome, f.Gate, f.Receipt.ErrorSummary, err)
 			}
-			if runs := f.Receipt.Checks; runs[0].Phase != phaseBaseline || c.gate == "" && (runs[0].ExitCode == 0 || runs[1].ExitCode != 0) {
+			if runs := f.Receipt.Checks; runs[0].Phase != attempts.PhaseBaseline || c.gate == "" && (runs[0].ExitCode == 0 || runs[1].ExitCode != 0) {
 				t.Errorf("checks: %+v", runs)
 			}
 			if c.gate != "" && f.Landed != "" {

@@ -3,9 +3,12 @@ package worker
 import (
 	"context"
 	"errors"
+	"os"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gittrace"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -36,7 +39,7 @@ type turn struct {
 // sum is what the attempt has used with what this turn has used.
 func (t turn) sum(u runners.Usage) attempts.Usage {
 	all := t.before
-	all.Add(usageOf(u))
+	all.Add(engine.UsageOf(u))
 	return all
 }
 
@@ -66,7 +69,7 @@ func (c *checkout) run(ctx context.Context, a engine.Attempt, p attemptFiles, t 
 			c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
-	err = errors.Join(err, makePrivate(c.o, p.result))
+	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
 	c.used(a, t.sum(report.Usage))
 	return cutShort(cut, report, err)
 }
@@ -92,4 +95,25 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 // used tells what an attempt has used whose agent has come to its end.
 func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
 	g.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
+}
+
+// traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
+// one checkout it is not asked to: changes belong to no task there.
+func (c *checkout) traced(a engine.Attempt, env []string) []string {
+	if c.tree == nil {
+		return env
+	}
+	c.traces, c.turned = filesOf(c.o.Dir, a).traces, true
+	if os.MkdirAll(c.traces, 0o700) != nil {
+		return env
+	}
+	return append(env, gittrace.Env(c.traces)...)
+}
+
+// gitCommands returns what the agent has had git do since it was last asked.
+func (c *checkout) gitCommands() []gittrace.Command {
+	if c.traces == "" {
+		return nil
+	}
+	return gittrace.Take(c.traces)
 }

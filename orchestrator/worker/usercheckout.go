@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/usercheckout"
 )
 
@@ -36,7 +37,7 @@ func (w *slotAttempt) beginCheckout(ctx context.Context) error {
 
 // tellCheckout tells what has changed in the user's checkout. A change alone is held against nobody: the user may be at work there.
 // What gates the task is git's own record of what the attempt's agent had it do there.
-func (w *slotAttempt) tellCheckout(ctx context.Context, did []gitCommand, f *state) error {
+func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, f *state) error {
 	watch := w.userCheckout
 	if watch == nil {
 		return nil
@@ -74,11 +75,11 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gitCommand, f *sta
 }
 
 // didInCheckout returns the commands of an agent that change the user's checkout, and the last git clean among them.
-func (w *slotAttempt) didInCheckout(did []gitCommand) (own []string, cleaned string) {
+func (w *slotAttempt) didInCheckout(did []gittrace.Command) (own []string, cleaned string) {
 	for _, cmd := range did {
-		if cmd.worktree == w.home.Root() && cmd.changesCheckout() {
+		if cmd.Worktree == w.home.Root() && cmd.ChangesCheckout() {
 			own = append(own, cmd.String())
-			if cmd.name == "clean" {
+			if cmd.Name == "clean" {
 				cleaned = cmd.String()
 			}
 		}

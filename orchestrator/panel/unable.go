@@ -1,4 +1,4 @@
-package worker
+package panel
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"relay/runners"
 )
 
-// reviewerError means that a reviewer has given no opinion. None of it is the agent's fault.
-type reviewerError struct {
+// UnableError means that a reviewer has given no opinion. None of it is the agent's fault.
+type UnableError struct {
 	name     string
 	outcome  attempts.Outcome
 	category attempts.Category
@@ -22,27 +22,27 @@ type reviewerError struct {
 	told     bool // its end says nothing new of its runner
 }
 
-func (e *reviewerError) Error() string { return "reviewer " + e.name + ": " + e.detail }
+func (e *UnableError) Error() string { return "reviewer " + e.name + ": " + e.detail }
 
 // unableTo says why a reviewer could not be asked.
-func unableTo(name string, r runners.Report) *reviewerError {
-	row := outcomeOf(r.Outcome)
-	e := &reviewerError{name: name, outcome: attempts.Environment, category: row.category, detail: text.FirstOf(r.Detail, row.words), resetAt: r.ResetAt}
-	switch row.outcome {
+func unableTo(name string, r runners.Report) *UnableError {
+	row := engine.OutcomeOf(r.Outcome)
+	e := &UnableError{name: name, outcome: attempts.Environment, category: row.Category, detail: text.FirstOf(r.Detail, row.Words), resetAt: r.ResetAt}
+	switch row.Outcome {
 	case attempts.Stopped, attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
-		e.outcome = row.outcome
+		e.outcome = row.Outcome
 	default: // the task is not at fault: the environment is
 	}
 	return e
 }
 
 // closed says why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may be.
-func closed(a engine.Attempt, name string, now time.Time) *reviewerError {
+func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	c, yes := a.NotBefore(name, now)
 	if !yes {
 		return nil
 	}
-	e := &reviewerError{
+	e := &UnableError{
 		name: name, outcome: attempts.Provider, category: attempts.RateLimited, told: true,
 		detail: fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why)),
 	}
@@ -52,13 +52,13 @@ func closed(a engine.Attempt, name string, now time.Time) *reviewerError {
 	return e
 }
 
-// lack writes down who of a panel has given no opinion, and what that says of them.
-func (f *state) lack(said []attempts.Opinion, missing []*reviewerError) {
+// RecordMissing writes into a result who has given no opinion, and what that says of them.
+func (a Answers) RecordMissing(f *engine.Result) {
 	f.Unable = slices.DeleteFunc(f.Unable, func(u engine.Unable) bool { // in an earlier round
-		return slices.ContainsFunc(said, func(s attempts.Opinion) bool { return s.Reviewer == u.Name })
+		return slices.ContainsFunc(a.Opinions, func(s attempts.Opinion) bool { return s.Reviewer == u.Name })
 	})
 	r := f.Receipt.Review
-	for _, e := range missing {
+	for _, e := range a.Missing {
 		r.Missing = append(r.Missing, attempts.Missing{Reviewer: e.name, Why: e.detail})
 		if !e.told && e.outcome != attempts.Stopped {
 			f.Unable = append(f.Unable, engine.Unable{Name: e.name, Why: e.detail, ResetAt: e.resetAt, Outcome: e.outcome})
@@ -66,26 +66,26 @@ func (f *state) lack(said []attempts.Opinion, missing []*reviewerError) {
 	}
 }
 
-// limits are what reviewers were told of their limits in an earlier round.
-func (f *state) limits() []attempts.Cooldown {
+// Limits are what reviewers were told of their limits in an earlier round.
+func Limits(unable []engine.Unable) []attempts.Cooldown {
 	var list []attempts.Cooldown
-	for _, u := range f.Unable {
+	for _, u := range unable {
 		list = append(list, attempts.Cooldown{Runner: u.Name, Until: u.ResetAt, Named: true, Why: u.Why})
 	}
 	return list
 }
 
-// unreviewed ends an attempt that lacks opinions: uncharged, with its work kept for the review that is still to come.
-func (f *state) unreviewed(missing []*reviewerError, told string) {
-	worst, why := missing[0], make([]string, len(missing))
-	for i, e := range missing {
+// FailUnreviewed ends an attempt that lacks opinions: uncharged, with its work kept for the review that is still to come. At least
+// one reviewer must be missing.
+func (a Answers) FailUnreviewed(f *engine.Result) {
+	worst, why := a.Missing[0], make([]string, len(a.Missing))
+	for i, e := range a.Missing {
 		why[i] = e.Error()
 		if harder(e.outcome) > harder(worst.outcome) {
 			worst = e
 		}
 	}
 	f.Fail(worst.outcome, worst.category, strings.Join(why, "; "))
-	f.Receipt.Review.Earlier, f.Receipt.Review.Answer = told, f.answered
 }
 
 // harder ranks outcomes by how little waiting helps; a run that stops ends everything.

@@ -1,4 +1,4 @@
-package worker
+package userfiles
 
 import (
 	"context"
@@ -8,39 +8,38 @@ import (
 	"sync"
 
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/userfiles"
 	"relay/reanchor"
 )
 
-// stashGuard keeps the user's stash as it is with isolation none: an agent that stashes, has a look and pops again takes
+// StashGuard keeps the user's stash as it is with isolation none: an agent that stashes, has a look and pops again takes
 // the user's last entry when it had nothing to stash itself.
-type stashGuard struct {
-	repo *reanchor.Git
-	epic string
+type StashGuard struct {
+	Repo *reanchor.Git
+	Epic string // id: what relay keeps is kept below refs/relay/EPIC
 
 	mu     sync.Mutex
-	theirs []userfiles.StashEntry // the user's, oldest first
-	back   []userfiles.StashEntry // of theirs, what was put back once
+	theirs []StashEntry // the user's, oldest first
+	back   []StashEntry // of theirs, what was put back once
 }
 
-// begin remembers what is the user's.
-func (g *stashGuard) begin() (err error) {
+// Record remembers what is the user's.
+func (g *StashGuard) Record() (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.theirs, err = userfiles.Stash(g.repo)
+	g.theirs, err = Stash(g.Repo)
 	return err
 }
 
-// settle puts back what is gone of the user's entries, once: they may have dropped it themselves. It returns what a person
+// Mend puts back what is gone of the user's entries, once: they may have dropped it themselves. It returns what a person
 // should know. What is new is the user's from now on.
-func (g *stashGuard) settle(ctx context.Context, byAgent bool) ([]string, error) {
+func (g *StashGuard) Mend(ctx context.Context, byAgent bool) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now, err := userfiles.Stash(g.repo)
+	now, err := Stash(g.Repo)
 	if err != nil || slices.Equal(now, g.theirs) {
 		return nil, err
 	}
-	release, err := gitcmd.LockRepository(ctx, g.repo)
+	release, err := gitcmd.LockRepository(ctx, g.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +53,16 @@ func (g *stashGuard) settle(ctx context.Context, byAgent bool) ([]string, error)
 }
 
 // restore puts back what is gone of the user's entries: each once, and as often as an agent is known to have taken it out.
-func (g *stashGuard) restore(ctx context.Context, byAgent bool) (notes []string, err error) {
-	now, err := userfiles.Stash(g.repo)
+func (g *StashGuard) restore(ctx context.Context, byAgent bool) (notes []string, err error) {
+	now, err := Stash(g.Repo)
 	if err != nil {
 		return nil, err
 	}
-	var still []userfiles.StashEntry
+	var still []StashEntry
 	for _, e := range g.theirs {
 		if !slices.Contains(now, e) {
 			if byAgent {
-				g.back = slices.DeleteFunc(g.back, func(b userfiles.StashEntry) bool { return b == e })
+				g.back = slices.DeleteFunc(g.back, func(b StashEntry) bool { return b == e })
 			}
 			note, back, err := g.putBack(ctx, e)
 			if note != "" {
@@ -83,9 +82,9 @@ func (g *stashGuard) restore(ctx context.Context, byAgent bool) (notes []string,
 }
 
 // putBack puts an entry back that has gone, unless it has been put back before, and says what became of it.
-func (g *stashGuard) putBack(ctx context.Context, e userfiles.StashEntry) (note string, back bool, err error) {
+func (g *StashGuard) putBack(ctx context.Context, e StashEntry) (note string, back bool, err error) {
 	switch {
-	case !gitcmd.Has(ctx, g.repo, e.Commit):
+	case !gitcmd.Has(ctx, g.Repo, e.Commit):
 		return "", false, nil // no agent's doing: it takes a git gc that spares nothing
 	case slices.Contains(g.back, e):
 		ref := g.ref(e)
@@ -98,22 +97,11 @@ func (g *stashGuard) putBack(ctx context.Context, e userfiles.StashEntry) (note 
 }
 
 // ref keeps an entry that is no longer in the stash.
-func (g *stashGuard) ref(e userfiles.StashEntry) string {
-	return "refs/relay/" + g.epic + "/stash/" + e.Commit
+func (g *StashGuard) ref(e StashEntry) string {
+	return "refs/relay/" + g.Epic + "/stash/" + e.Commit
 }
 
-func (g *stashGuard) git(ctx context.Context, args ...string) error {
-	_, err := g.repo.Run(ctx, gitcmd.Writing(args...))
-	return err
-}
-
-// unstash puts the user's stash right after an attempt, and notes what was found.
-func (c *checkout) unstash(ctx context.Context, f *state) error {
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	notes, err := c.stash.settle(ctx, slices.ContainsFunc(c.did, gitCommand.takesStash))
-	for _, text := range notes {
-		f.Note("stash", text)
-	}
+func (g *StashGuard) git(ctx context.Context, args ...string) error {
+	_, err := g.Repo.Run(ctx, gitcmd.Writing(args...))
 	return err
 }

@@ -1,10 +1,9 @@
-package worker
+package panel
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"slices"
 	"strings"
 
@@ -12,17 +11,16 @@ import (
 	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/review"
-	"relay/runners"
 )
 
 // question names what a reviewer is asked about a subject: the same for the same trees, whatever the commits are called.
-func (c *checkout) question(ctx context.Context, s review.Subject) (string, error) {
-	out, err := c.repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", s.Base + "^{tree}", s.Head + "^{tree}"}})
+func (s *Session) question(ctx context.Context, about review.Subject) (string, error) {
+	out, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", about.Base + "^{tree}", about.Head + "^{tree}"}})
 	if err != nil {
 		return "", err
 	}
-	s.Base, s.Head, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
-	sum := sha256.Sum256(review.Prompt(s))
+	about.Base, about.Head, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	sum := sha256.Sum256(review.Prompt(about))
 	return hex.EncodeToString(sum[:]), nil
 }
 
@@ -47,8 +45,8 @@ func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Op
 	return said[at], true
 }
 
-// recordProofs says of each acceptance criterion how it was proved.
-func (f *state) recordProofs(a engine.Attempt, said []attempts.Opinion) {
+// RecordProofs writes into a result how each acceptance criterion of the attempt was proved.
+func RecordProofs(f *engine.Result, a engine.Attempt, said []attempts.Opinion) {
 	if len(a.Task.Criteria) == 0 {
 		return
 	}
@@ -59,38 +57,16 @@ func (f *state) recordProofs(a engine.Attempt, said []attempts.Opinion) {
 	if f.Receipt.Review == nil {
 		f.Receipt.Review = &attempts.Reviewed{}
 	}
-	f.Receipt.Review.Proofs = review.Table(criteria, results(f.Receipt.Checks), opinionsOf(said), f.Head)
+	f.Receipt.Review.Proofs = review.Table(criteria, CheckResults(f.Receipt.Checks), opinions(said), f.Head)
 }
 
-// results are the runs of acceptance commands on the work.
-func results(runs []attempts.CheckRun) []review.CheckResult {
+// CheckResults lists the runs of acceptance commands on the work, leaving out those before it.
+func CheckResults(runs []attempts.CheckRun) []review.CheckResult {
 	var list []review.CheckResult
 	for _, run := range runs {
-		if run.Phase != phaseBaseline {
+		if run.Phase != attempts.PhaseBaseline {
 			list = append(list, review.CheckResult{Name: run.Name, Exit: run.ExitCode, Log: run.Log, LogSHA256: run.SHA256})
 		}
 	}
 	return list
-}
-
-func opinionsOf(said []attempts.Opinion) []review.Opinion {
-	var opinions []review.Opinion
-	for _, s := range said {
-		opinions = append(opinions, review.Opinion{Reviewer: s.Reviewer, Verdict: s.Verdict})
-	}
-	return opinions
-}
-
-// sumOf is the SHA-256 of a log, in hex; "" when it cannot be read.
-func sumOf(path string) string {
-	f, err := runners.OpenRegular(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -1,0 +1,51 @@
+// Package attemptfiles writes and cleans the files of an attempt in relay's folder, where agents can write as well.
+package attemptfiles
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/secrets"
+	"relay/runners"
+)
+
+// MakeRoom makes sure that files of an attempt can be made anew below dir, the epic's folder, whatever agents have put where
+// they go.
+func MakeRoom(dir string, files ...string) error {
+	for _, file := range files {
+		if err := gitcmd.ClearPath(filepath.Join(dir, attempts.RunsDir), file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MakePrivate blanks secrets in a file that an agent wrote and that has been read, and makes it the user's alone. An
+// agent can stand in the way of that; then the file goes, as far as it can. A disk without room is an error: what would be
+// freed here is not enough for anything, and the next attempt would pay for that.
+func MakePrivate(s *secrets.Redactor, path string) error {
+	data, err := runners.ReadResultFile(path)
+	if err != nil {
+		return nil //nolint:nilerr // there is none, or none that anything reads
+	}
+	part := path + ".part"
+	_ = os.Remove(part) // else it may be a link to somewhere
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = f.WriteString(s.Text(string(data)))
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = os.Rename(part, path)
+		}
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return errors.Join(err, os.Remove(part))
+	case err != nil:
+		_, _ = os.Remove(path), os.Remove(part)
+	}
+	return nil
+}

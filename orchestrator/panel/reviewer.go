@@ -1,0 +1,182 @@
+package panel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"relay/orchestrator/git/gitcmd"
+
+	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
+	"relay/reanchor"
+	"relay/review"
+	"relay/runners"
+)
+
+// askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
+// ends there, and is told.
+func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about review.Subject) (attempts.Opinion, error) {
+	about.Focus, about.Instructions = r.Focus, r.Instructions
+	question, err := s.question(ctx, about)
+	if err != nil {
+		return attempts.Opinion{}, err
+	}
+	if before, known := answered(s.Attempt, r, question); known {
+		before.Head = about.Head
+		s.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
+		return before, nil
+	}
+	if unable := closed(s.Attempt, r.Name, s.Now()); unable != nil {
+		return attempts.Opinion{}, unable
+	}
+	s.Tell(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindReviewing, Detail: runners.Event{Text: r.Name}})
+	repo := s.Repo
+	if s.Room != nil {
+		own, leave, err := s.Room(ctx)
+		if err != nil {
+			return attempts.Opinion{}, err
+		}
+		defer leave()
+		repo = own
+	}
+	back, err := s.Unsteer(ctx, repo, about.Head)
+	if err != nil {
+		return attempts.Opinion{}, err
+	}
+	said, err := s.ask(ctx, r, repo, about)
+	said.Question = question
+	if s.Room == nil {
+		err = errors.Join(err, back())
+	}
+	if err == nil {
+		err = s.keep(said)
+	}
+	return said, err
+}
+
+// ask has a reviewer read a checkout and say what it thinks of it.
+func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, about review.Subject) (attempts.Opinion, error) {
+	before, err := edits(ctx, repo)
+	if err != nil {
+		return attempts.Opinion{}, err
+	}
+	v, asked, err := review.Ask(ctx, &reviewerProcess{Session: s, who: r, root: repo.Root()}, about)
+	if after, looking := edits(ctx, repo); looking == nil && after != before {
+		s.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
+	}
+	if errors.Is(err, review.ErrNoVerdict) {
+		return attempts.Opinion{}, &UnableError{
+			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, told: true,
+			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, s.relative(filepath.Join(s.Folder, r.Name))),
+		}
+	}
+	var unable *UnableError
+	if errors.As(err, &unable) && unable.outcome == attempts.Environment {
+		unable.detail += "; what it printed is in " + s.relative(filepath.Join(s.Folder, r.Name))
+	}
+	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err
+}
+
+// keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what is said of it stands in a
+// review that is not over.
+func (s *Session) keep(said attempts.Opinion) error {
+	if s.Attempt.Task.ID != engine.WholeEpic {
+		return s.Record(s.Attempt, attempts.ReviewProgress{Opinions: []attempts.Opinion{said}})
+	}
+	said.Decision = said.Verdict.Decision
+	r := &attempts.EpicReview{Base: s.Attempt.Base, Head: said.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Opinions: []attempts.Opinion{said}}}
+	s.mu.Lock()
+	used := s.unkept
+	s.unkept = attempts.Usage{}
+	s.mu.Unlock()
+	if used != (attempts.Usage{}) {
+		r.Usage = &used
+	}
+	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)})
+}
+
+// edits is what stands in a checkout beside its commit, to be compared.
+func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: gitcmd.MaxPrinted})
+	head, _ := repo.Head(ctx)
+	return head + string(out), err
+}
+
+func (s *Session) note(kind, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, attempts.Note{Kind: kind, Text: text})
+}
+
+// spend takes in what a reviewer has used for an answer, or so far for one that is not over.
+func (s *Session) spend(name string, u runners.Usage, over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		s.live = make(map[string]attempts.Usage)
+	}
+	if s.live[name] = engine.UsageOf(u); over {
+		delete(s.live, name)
+		s.usage.Add(engine.UsageOf(u))
+		s.unkept.Add(engine.UsageOf(u))
+	}
+	sum := s.usage
+	for _, more := range s.live {
+		sum.Add(more)
+	}
+	s.Tell(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
+}
+
+// reviewerProcess asks one reviewer's CLI. Each question is a fresh process with its own folder.
+type reviewerProcess struct {
+	*Session
+	who   engine.Reviewer
+	root  string
+	asked int
+}
+
+// Ask puts one prompt to the reviewer's CLI.
+func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error) {
+	folder := ""
+	for there := error(nil); there == nil; { // of a run that was killed there may be answers: what they have cost is read from them
+		r.asked++
+		folder = filepath.Join(r.Folder, r.who.Name, fmt.Sprint(r.asked))
+		_, there = os.Lstat(folder)
+	}
+	in := func(name string) string { return filepath.Join(folder, name) }
+	if err := errors.Join(attemptfiles.MakeRoom(r.Options.Dir, in("prompt.md")), os.WriteFile(in("prompt.md"), []byte(r.Options.Secrets.Except(string(prompt), string(r.Options.Plan))), 0o600)); err != nil {
+		return "", err
+	}
+	o := r.Options
+	runner, err := o.NewRunner(r.who.Name, o.Supervisor)
+	if err != nil {
+		return "", &UnableError{name: r.who.Name, outcome: attempts.Start, category: attempts.CLIError, detail: err.Error()}
+	}
+	report, err := runner.Run(ctx, runners.Request{
+		Mark: r.Attempt.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
+		Schema: review.Schema(), Model: r.who.Model, Env: r.Env,
+		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
+		Observe: func(e runners.Event) {
+			if e.Kind == runners.EventUsage {
+				r.spend(r.who.Name, e.Usage, false)
+			}
+		},
+	})
+	if err = errors.Join(err, attemptfiles.MakePrivate(o.Secrets, in("result.json"))); err != nil {
+		return "", err
+	}
+	r.spend(r.who.Name, report.Usage, true)
+	switch report.Outcome {
+	case runners.Claimed:
+		return report.FinalText, nil
+	case runners.NoResult, runners.BadResult:
+		return "", nil // asked once more, and then no verdict: never an approval
+	default:
+		return "", unableTo(r.who.Name, report)
+	}
+}
