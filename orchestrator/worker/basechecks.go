@@ -4,80 +4,76 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 
 	"relay/attempts"
-	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 )
 
 // baseChecks is what checks have said before the work in the user's own checkout.
 type baseChecks struct {
-	checkCache
-	epic baseline // of the commit that the next attempt begins from
+	cache *checks.Cache
+	epic  checks.Baseline // of the commit that the next attempt begins from
 }
 
 // baseline asks the checks of a task what they say before its work, where they are run after it: in the user's own checkout.
 // A task is held back before its agent is paid when one of them cannot run at all. The checks of the epic are asked before
 // the first attempt of a run; after that what they said of the last success counts.
-func (c *checkout) baseline(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (baseline, error) {
-	before := make(baseline)
-	tree, checks := "", acceptance(a.Task.Checks, nil)
+func (c *checkout) baseline(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (checks.Baseline, error) {
+	before := make(checks.Baseline)
+	tree, all := "", checks.List(a.Task.Checks, nil)
 	if c.tree != nil {
 		var err error
 		if tree, err = c.repo.Tree(ctx, a.Base); err != nil {
 			return nil, err
 		}
-		checks = acceptance(a.Task.Checks, c.o.Epic.Checks)
+		all = checks.List(a.Task.Checks, c.o.Epic.Checks)
 	}
-	for i := range checks {
-		checks[i].occasion = onBase
-	}
-	for _, list := range (question{a: a, p: p, commit: a.Base, checks: checks, before: true}).lists() {
-		if list.ofEpic() {
+	q := checks.Question{Attempt: a, Logs: p.checks, Commit: a.Base, Checks: checks.On(checks.OnBase, all), Before: true}
+	for _, list := range q.Lists() {
+		if list.OfEpic() {
 			tree = "" // once for the run
 		}
-		said, err := c.askBase(ctx, list, tree, f)
+		results, err := c.askBase(ctx, list, tree, f)
 		if err != nil || f.Outcome != attempts.Success {
 			return before, err
 		}
-		for i, s := range said {
-			before[list.checks[i].key()] = s
+		for i, s := range results {
+			before[list.Checks[i].Key()] = s
 		}
 	}
 	maps.Copy(before, c.base.epic)
 	if c.tree != nil {
-		c.checkRedBefore(a, before, f)
+		c.checks.RequireRed(&a.Task, before, &f.Result)
 	}
 	return before, nil
 }
 
 // askBase runs a list of checks before the work, unless it is known what they say of that tree.
-func (c *checkout) askBase(ctx context.Context, q question, tree string, f *state) ([]checkResult, error) {
-	run := func() (list []checkResult, whole bool, err error) {
+func (c *checkout) askBase(ctx context.Context, q checks.Question, tree string, f *state) ([]checks.Result, error) {
+	run := func() (list []checks.Result, whole bool, err error) {
 		if c.tree != nil {
-			defer func() { err = errors.Join(err, c.restoreBase(ctx, q.commit, f)) }()
+			defer func() { err = errors.Join(err, c.restoreBase(ctx, q.Commit, f)) }()
 		}
-		for _, check := range q.checks {
-			run, ended, err := c.trial(q.a, q.p).check(ctx, check)
-			s := checkResult{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
+		for _, check := range q.Checks {
+			s, err := c.checks.Run(ctx, checks.Site{Attempt: q.Attempt, Logs: q.Logs, Dir: c.repo.Root()}, check)
 			switch {
 			case ctx.Err() != nil:
 				f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 				return list, false, nil
 			case err != nil:
 				return list, false, err
-			case s.unseen:
-				f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+			case s.Unseen:
+				checks.FailUnseen(check, &f.Result)
 				return list, false, nil
-			case c.holdBack(ctx, q.a, check, s, f):
+			case c.checks.HoldBack(ctx, q.Attempt, check, s, &f.Result):
 				return list, false, nil
 			}
 			list = append(list, s)
 		}
 		return list, true, nil
 	}
-	list, _, err := c.base.of(ctx, q.key(c.workspace, tree, ""), q.believed, run)
+	list, _, err := c.base.cache.Get(ctx, c.checks.Key(q, tree, ""), q.Believed, run)
 	if err == nil && list == nil && f.Outcome == attempts.Success { // another task waited for it
 		f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 	}
@@ -96,43 +92,4 @@ func (c *checkout) restoreBase(ctx context.Context, base string, f *state) error
 		return errors.Join(err, guarding)
 	}
 	return c.tree.Restore(ctx, base)
-}
-
-// checkRedBefore looks, before the work, at what the checks said that must fail then. One that passes proves nothing about this task;
-// but when all checks of the task pass, its agent may find that it is done already.
-func (g *workspace) checkRedBefore(a engine.Attempt, before baseline, f *state) {
-	list := acceptance(a.Task.Checks, nil)
-	must := slices.DeleteFunc(slices.Clone(list), func(n numbered) bool { return n.Expect != epic.ExpectRedThenGreen })
-	for _, check := range must {
-		s := before[check.key()]
-		s.run.Phase = attempts.PhaseBaseline
-		f.Receipt.Checks = append(f.Receipt.Checks, s.run)
-	}
-	if before.pass(list) {
-		return
-	}
-	for _, check := range must {
-		if g.failIfGreen(check, before[check.key()], f); f.Outcome != attempts.Success {
-			return
-		}
-	}
-}
-
-// pass reports whether all of some checks did.
-func (b baseline) pass(list []numbered) bool {
-	return !slices.ContainsFunc(list, func(n numbered) bool { return !b[n.key()].passed() })
-}
-
-// early names the checks that must fail before the work, when all checks of the task pass then.
-func (b baseline) early(a engine.Attempt) (names []string) {
-	list := acceptance(a.Task.Checks, nil)
-	if len(b) == 0 || !b.pass(list) {
-		return nil
-	}
-	for _, check := range list {
-		if check.Expect == epic.ExpectRedThenGreen {
-			names = append(names, check.Name)
-		}
-	}
-	return names
 }

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/runners/runnertest"
 )
@@ -175,7 +176,7 @@ func TestFlakeOnTheTipExcusesNobody(t *testing.T) {
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	clear(y.l.said.known) // as in another run
+	y.l.results = checks.NewCache() // as in another run
 	y.Write("flake", "")
 	if got := y.step(two); got != "T2 conflict" {
 		t.Errorf("got %s: the branch fails now", got)
@@ -264,7 +265,7 @@ func TestEndedAttemptKnowsItsBase(t *testing.T) {
 	r := y.try(task, "echo x > x")
 	a := r.Attempt
 	a.Ended = true
-	clear(y.l.said.known) // as in another run
+	y.l.results = checks.NewCache() // as in another run
 	f, err := y.l.Run(t.Context(), a)
 	if err != nil || f.Outcome != attempts.Success {
 		t.Fatalf("got %s (%s), %v", f.Outcome, f.Receipt.ErrorSummary, err)
@@ -315,34 +316,8 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	w := y.l.attemptIn("", y.l.home, engine.Attempt{})
 	y.l.busy.Add(3)
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if !w.tampered(numbered{Check: epic.Check{Name: "unit"}}, checkResult{}, checkResult{changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
+	if !w.tampered(checks.Check{Check: epic.Check{Name: "unit"}}, checks.Result{}, checks.Result{Changed: []string{"tests/verify.sh"}}, &f) || f.Gate != "" ||
 		f.Receipt.ErrorSummary != "tests/verify.sh, which is protected, was changed while unit ran; it proves nothing" {
 		t.Errorf("beside others: got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
-	}
-}
-
-// What fails before the work too is told of when it fails in another way, by how many tests as well.
-func TestOtherwise(t *testing.T) {
-	t.Parallel()
-	const worse = ", but in another way: it may be worse than before"
-	for name, c := range map[string]struct{ before, after, want string }{
-		"the same":       {"FAIL a 0.01s", "FAIL a 0.02s", ""},
-		"another":        {"FAIL a", "FAIL b", worse},
-		"more":           {"1 of 9 failed in 0.3s", "9 of 9 failed in 0.4s", ", and with more tests: 1 failed before, 9 do now"},
-		"as many":        {"1 of 9 failed in 0.3s", "1 of 9 failed in 0.4s", ""},
-		"more, by JUnit": {"Tests run: 9, Failures: 1, Errors: 0", "Tests run: 9, Failures: 3, Errors: 0", ", and with more tests: 1 failed before, 3 do now"},
-		"by pytest":      {"= 1 failed, 8 passed in 0.12s =", "= 2 failed, 7 passed in 0.10s =", ", and with more tests: 1 failed before, 2 do now"},
-		"fewer":          {"= 2 failed, 7 passed in 0.12s =", "= 1 failed, 8 passed in 0.10s =", ""},
-		"silent":         {"", "", ""},
-	} {
-		before, after := checkResult{}, checkResult{}
-		before.run.Tail, after.run.Tail = c.before, c.after
-		for _, s := range []*checkResult{&before, &after} {
-			count := attempts.CountTests(s.run.Tail)
-			s.run.FailedTests, s.run.RanTests = count.Failed, count.Ran
-		}
-		if got := otherwise(before, after); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"relay/orchestrator/checks"
 	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
@@ -55,7 +56,7 @@ type workspace struct {
 
 	landedSteering atomic.Bool // see noteSteering
 
-	unable sync.Map // checks of the epic that cannot run, and are told
+	checks *checks.Runner
 }
 
 func (g *workspace) Origin() attempts.Integration { return g.origin }
@@ -149,12 +150,12 @@ func (c *checkout) attempt(ctx context.Context, a engine.Attempt) (state, error)
 	p := filesOf(c.o.Dir, a)
 	before := state{Result: engine.Result{Outcome: attempts.Success}}
 	if !a.Ended {
-		said, err := c.baseline(ctx, a, p, &before)
+		base, err := c.baseline(ctx, a, p, &before)
 		if err != nil || before.Outcome != attempts.Success {
 			return before, err
 		}
-		if before.onBase = said; c.tree != nil {
-			a.Known.Red, a.Known.Passing = said.red(c.o.Epic.Checks), said.early(a)
+		if before.onBase = base; c.tree != nil {
+			a.Known.Red, a.Known.Passing = base.Red(c.o.Epic.Checks), base.Early(&a.Task)
 		}
 	}
 	c.watch()

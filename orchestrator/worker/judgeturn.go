@@ -55,7 +55,7 @@ func (w *slotAttempt) judgeOnce(ctx context.Context, f *state) error {
 		return err
 	}
 	w.refuseProvisioned(names, f)
-	w.before.noteWritten(f)
+	f.written = append(f.written, w.before.Changed()...)
 	if err := errors.Join(w.c.verifyDiff(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}

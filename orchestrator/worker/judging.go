@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
@@ -58,25 +59,24 @@ func (c *checkout) Commit(a attempts.Attempt) string {
 }
 
 // ask runs a task's checks in the checkout as it is, at its head, and puts it back. The epic's have passed on every task's work.
-func (c *checkout) ask(ctx context.Context, q question, f *state, hear heardCheck) (err error) {
+func (c *checkout) ask(ctx context.Context, q checks.Question, f *state, visit checks.Visit) (err error) {
 	defer func() {
 		settled, cancel := settling(ctx)
 		defer cancel()
-		err = errors.Join(err, c.tree.Restore(settled, q.commit))
+		err = errors.Join(err, c.tree.Restore(settled, q.Commit))
 	}()
-	for _, check := range q.checks {
-		if check.ofEpic {
+	for _, check := range q.Checks {
+		if check.OfEpic {
 			continue
 		}
-		run, ended, err := c.trial(q.a, q.p).check(ctx, check)
-		s := checkResult{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
-		if err != nil || ctx.Err() != nil || s.unseen {
+		s, err := c.checks.Run(ctx, checks.Site{Attempt: q.Attempt, Logs: q.Logs, Dir: c.repo.Root()}, check)
+		if err != nil || ctx.Err() != nil || s.Unseen {
 			return err
 		}
-		if more, err := hear(check, s); err != nil || !more {
+		if more, err := visit(check, s); err != nil || !more {
 			return err
 		}
-		if err := c.putBackProtected(ctx, q.a, check, f); err != nil {
+		if err := c.putBackProtected(ctx, q.Attempt, check, f); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
@@ -169,46 +170,43 @@ func (s *slotEngine) watched(ctx context.Context, check func() error) error {
 }
 
 // merged lists the checks of one landing on the merged tree. The epic's are run once for a batch.
-func (s *slotEngine) merged(r engine.Proved, first bool) question {
+func (s *slotEngine) merged(r engine.Proved, first bool) checks.Question {
 	ofEpic := s.o.Epic.Checks
 	if !first {
 		ofEpic = nil
 	}
-	checks := acceptance(r.Attempt.Task.Checks, ofEpic)
-	for i := range checks {
-		checks[i].occasion = onMerged
-	}
-	return question{a: r.Attempt, p: filesOf(s.o.Dir, r.Attempt), checks: checks}
+	list := checks.On(checks.OnMerged, checks.List(r.Attempt.Task.Checks, ofEpic))
+	return checks.Question{Attempt: r.Attempt, Logs: filesOf(s.o.Dir, r.Attempt).checks, Checks: list}
 }
 
 // proveMerged runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails
 // now fails for what has landed since.
-func (s *slotEngine) proveMerged(ctx context.Context, q question, step *mergeStep, f *state) error {
-	q.commit, q.from = step.to, step.from
-	err := s.ask(ctx, q, f, func(check numbered, after checkResult) (bool, error) {
-		after.run.Phase = attempts.PhaseMerged
-		if after.passed() {
-			f.Receipt.Checks = append(f.Receipt.Checks, after.run)
+func (s *slotEngine) proveMerged(ctx context.Context, q checks.Question, step *mergeStep, f *state) error {
+	q.Commit, q.From = step.to, step.from
+	err := s.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
+		after.Run.Phase = attempts.PhaseMerged
+		if after.Passed() {
+			f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
 			return true, nil
 		}
-		if check.ofEpic {
-			tip := question{a: q.a, p: q.p, commit: step.from}
+		if check.OfEpic {
+			tip := checks.Question{Attempt: q.Attempt, Logs: q.Logs, Commit: step.from}
 			before, err := s.tipSays(ctx, tip, check, f)
 			if err != nil || f.Outcome != attempts.Success {
 				return false, err
 			}
-			if before.red() {
-				after.run.Attribution = attempts.BrokenBefore
-				f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-				if worse := otherwise(before, after); worse != "" {
-					f.Note("broken_before", check.Name+" fails on what "+q.a.Task.ID+" lands on too"+worse+"; it is not held against the task")
+			if before.Red() {
+				after.Run.Attribution = attempts.BrokenBefore
+				f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
+				if worse := checks.Difference(before, after); worse != "" {
+					f.Note("broken_before", check.Name+" fails on what "+q.Attempt.Task.ID+" lands on too"+worse+"; it is not held against the task")
 				}
 				return true, nil
 			}
 		}
-		after.run.Attribution = attempts.BrokenByTask
-		f.Receipt.Checks = append(f.Receipt.Checks, after.run)
-		s.failed(check, after, f)
+		after.Run.Attribution = attempts.BrokenByTask
+		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
+		s.checks.Fail(check, after, &f.Result)
 		s.clashed(ctx, q, step, f)
 		return false, nil
 	})
@@ -219,20 +217,17 @@ func (s *slotEngine) proveMerged(ctx context.Context, q question, step *mergeSte
 }
 
 // clashed fails a work that fits what has landed since as far as git can tell, and no further.
-func (s *slotEngine) clashed(ctx context.Context, q question, step *mergeStep, f *state) {
-	f.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+s.sinceIn(ctx, q.a.Base, step.from)+")")
+func (s *slotEngine) clashed(ctx context.Context, q checks.Question, step *mergeStep, f *state) {
+	f.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+f.Receipt.ErrorSummary+" (landed since it began: "+s.sinceIn(ctx, q.Attempt.Base, step.from)+")")
 	f.Receipt.Contested = f.Receipt.FilesChanged
 }
 
 // tipSays is what a check of the epic says of the tip without this landing.
-func (s *slotEngine) tipSays(ctx context.Context, q question, check numbered, f *state) (before checkResult, err error) {
+func (s *slotEngine) tipSays(ctx context.Context, q checks.Question, check checks.Check, f *state) (before checks.Result, err error) {
 	known := q
-	known.before, known.checks = true, acceptance(nil, s.o.Epic.Checks)
-	for i := range known.checks {
-		known.checks[i].occasion = onTip
-	}
-	err = s.ask(ctx, known, f, func(one numbered, said checkResult) (bool, error) {
-		if one.index == check.index {
+	known.Before, known.Checks = true, checks.On(checks.OnTip, checks.List(nil, s.o.Epic.Checks))
+	err = s.ask(ctx, known, f, func(one checks.Check, said checks.Result) (bool, error) {
+		if one.Index == check.Index {
 			before = said
 		}
 		return true, nil

@@ -3,6 +3,7 @@ package worker
 import (
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
@@ -50,15 +51,10 @@ func (f *state) provedByNothing(named []string) {
 	if len(named) == 0 || !claimed || f.unsaid != nil || f.Receipt.AlreadyDone {
 		return
 	}
-	why := beforeWork(text.Listed(named))
+	why := checks.PassesBefore(text.Listed(named))
 	if f.Outcome == attempts.Agent {
 		why += "; its agent: " + f.Receipt.ErrorSummary
 	}
 	f.Fail(attempts.Environment, attempts.TestFailure, why)
 	f.Gate = attempts.Infrastructure
-}
-
-// beforeWork says that a check had to fail before the work, and did not.
-func beforeWork(check string) string {
-	return check + " passes before the work, so it cannot prove it (expect: red_then_green)"
 }

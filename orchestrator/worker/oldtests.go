@@ -11,6 +11,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/evidence"
 	"relay/orchestrator/git/worktree"
@@ -19,7 +20,6 @@ import (
 	"relay/review"
 	"relay/runners"
 	"relay/runners/process"
-	"relay/runners/shell"
 )
 
 // Names of scripts that check something, rather than being what is checked; files that a shell script reads in; lines
@@ -140,8 +140,8 @@ func helps(script, p string) bool {
 
 // ranFewer tells of a check that passes and ran fewer tests than before the work, as far as it says how many: one of them may end
 // the others early, or skip them.
-func (f *state) ranFewer(task epic.Task, check numbered, base, after checkResult) {
-	now, before := after.run.RanTests, base.run.RanTests
+func (f *state) ranFewer(task epic.Task, check checks.Check, base, after checks.Result) {
+	now, before := after.Run.RanTests, base.Run.RanTests
 	if now == 0 || now >= before {
 		return
 	}
@@ -155,26 +155,20 @@ func (f *state) ranFewer(task epic.Task, check numbered, base, after checkResult
 // maxScripts bounds how many scripts are looked for.
 const maxScripts = 40
 
-// onOld is the occasion of checks that are run on the work with the tests as they were.
-const onOld = "-old-tests"
-
 // provesWithOld runs the checks that pass once more, with the tests, check scripts and helpers that nobody asked to change as
 // they were. A work that fails then, twice, passes only by its own version of them: that fails the attempt.
 func (w *slotAttempt) provesWithOld(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success || len(f.old.changed) == 0 {
 		return nil
 	}
-	checks := acceptance(w.a.Task.Checks, w.o.Epic.Checks)
-	for i := range checks {
-		checks[i].occasion = onOld
-	}
-	q := question{a: w.a, p: w.p, commit: f.Head, checks: checks, anew: true, lay: f.old.all, layFrom: w.a.Base}
-	var red *checkResult
-	var at numbered
+	list := checks.On(checks.OnOld, checks.List(w.a.Task.Checks, w.o.Epic.Checks))
+	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, Checks: list, Anew: true, Lay: f.old.all, LayFrom: w.a.Base}
+	var red *checks.Result
+	var at checks.Check
 	for range 2 {
 		red = nil
-		err := w.ask(ctx, q, f, func(check numbered, s checkResult) (bool, error) {
-			if !s.red() || check.ofEpic && w.before[check.key()].red() {
+		err := w.ask(ctx, q, f, func(check checks.Check, s checks.Result) (bool, error) {
+			if !s.Red() || check.OfEpic && w.before[check.Key()].Red() {
 				return true, nil
 			}
 			red, at = &s, check
@@ -184,7 +178,7 @@ func (w *slotAttempt) provesWithOld(ctx context.Context, f *state) error {
 			return err
 		}
 	}
-	f.failWithOld(at, red.run)
+	f.failWithOld(at, red.Run)
 	return nil
 }
 
@@ -204,26 +198,24 @@ func (c *checkout) provesWithOld(ctx context.Context, a engine.Attempt, p attemp
 			err = back
 		}
 	}()
-	for _, check := range acceptance(a.Task.Checks, c.o.Epic.Checks) {
-		check.occasion = onOld
-		var run attempts.CheckRun
+	for _, check := range checks.On(checks.OnOld, checks.List(a.Task.Checks, c.o.Epic.Checks)) {
+		var s checks.Result
 		failed := true
 		for try := 0; failed && try < 2; try++ {
-			var ended shell.Report
-			if run, ended, err = c.trial(a, p).check(ctx, check); err != nil || ctx.Err() != nil {
+			if s, err = c.checks.Run(ctx, c.site(a, p), check); err != nil || ctx.Err() != nil {
 				return err
 			}
-			failed = !unseen(ended) && !ended.TimedOut && run.ExitCode != 0
+			failed = s.Red()
 		}
 		if failed {
-			f.failWithOld(check, run)
+			f.failWithOld(check, s.Run)
 			return nil
 		}
 	}
 	return nil
 }
 
-func (f *state) failWithOld(check numbered, run attempts.CheckRun) {
+func (f *state) failWithOld(check checks.Check, run attempts.CheckRun) {
 	run.Name = check.Name + ", with the tests as they were"
 	f.Receipt.Checks = append(f.Receipt.Checks, run)
 	f.Fail(attempts.Check, attempts.TestFailure, check.Name+" passes only with what the agent changed of "+text.Listed(f.old.changed)+

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitconfig"
@@ -58,6 +59,9 @@ func localSlots(l *slotEngine) *Local {
 func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
 	g := &workspace{o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID}, watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, heard: heard, now: time.Now}
+	g.checks = &checks.Runner{Options: o, Home: repo, Tell: g.tell, Now: func() time.Time { return g.now() }, Env: func(a engine.Attempt, ofEpic bool) ([]string, error) {
+		return g.user.Point(g.commandEnv(a, ofEpic))
+	}}
 	g.settings.begin(o.Files)
 	g.watchTools()
 	if !o.Push {
@@ -66,7 +70,7 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 			return nil, err
 		}
 	}
-	c := &checkout{workspace: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{checkCache: checkCache{known: make(map[verdictKey]*cachedRun)}}}
+	c := &checkout{workspace: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{cache: checks.NewCache()}}
 	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &backup.Backup{GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == engine.IsolationShared {

@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 )
 
-// asker runs checks on a commit until hear has heard enough. What they change there is put back.
-type asker interface {
-	ask(ctx context.Context, q question, f *state, hear heardCheck) error
-	why(check numbered, s checkResult) string
+// checkRunner runs checks on a commit until visit has heard enough. What they change there is put back.
+type checkRunner interface {
+	ask(ctx context.Context, q checks.Question, f *state, visit checks.Visit) error
 }
 
 // BeginRecheck notes where the checks of completed tasks begin, for a run that finds what they left.
@@ -25,12 +25,12 @@ func (c *checkout) EndRecheck(ctx context.Context, tip string) ([]attempts.Note,
 
 // Recheck runs the checks of a completed task in the checkout.
 func (c *checkout) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
-	return recheck(ctx, c, c.o.Dir, a, tip)
+	return recheck(ctx, c, c.workspace, a, tip)
 }
 
 // RecheckEpic returns nothing: the epic's checks have passed on every task's work.
 func (c *checkout) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
-	return recheckEpic(ctx, c, c.o, a, tip)
+	return recheckEpic(ctx, c, c.workspace, a, tip)
 }
 
 // BeginRecheck notes nothing on disk: checks run in checkouts of their own.
@@ -46,12 +46,12 @@ func (s *slotEngine) EndRecheck(ctx context.Context, tip string) ([]attempts.Not
 
 // Recheck runs the checks of a completed task in a checkout of the tip.
 func (s *slotEngine) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
-	return recheck(ctx, s, s.o.Dir, a, tip)
+	return recheck(ctx, s, s.workspace, a, tip)
 }
 
 // RecheckEpic runs the epic's checks in a checkout of the tip.
 func (s *slotEngine) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
-	return recheckEpic(ctx, s, s.o, a, tip)
+	return recheckEpic(ctx, s, s.workspace, a, tip)
 }
 
 func afterRecheck(ctx context.Context, tip string, clean func(context.Context, *state) error) ([]attempts.Note, error) {
@@ -60,25 +60,17 @@ func afterRecheck(ctx context.Context, tip string, clean func(context.Context, *
 	return f.Notes, err
 }
 
-// atEnd has checks tell this run of theirs from the others of an attempt.
-func atEnd(checks []numbered) []numbered {
-	for i := range checks {
-		checks[i].occasion = onEnd
-	}
-	return checks
-}
-
 // recheck returns the first check of a task that fails on tip, and fails again when it is asked once more; nil: none.
-func recheck(ctx context.Context, in asker, dir string, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
-	q := question{a: a, p: filesOf(dir, a), commit: tip, checks: atEnd(acceptance(a.Task.Checks, nil))}
-	for _, q.anew = range []bool{false, true} {
+func recheck(ctx context.Context, in checkRunner, w *workspace, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
+	q := checks.Question{Attempt: a, Logs: filesOf(w.o.Dir, a).checks, Commit: tip, Checks: checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil))}
+	for _, q.Anew = range []bool{false, true} {
 		found = nil
 		f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
-		err = in.ask(ctx, q, &f, func(check numbered, s checkResult) (bool, error) {
-			if !s.passed() {
-				found = &engine.FailedCheck{Run: s.run, Why: in.why(check, s)}
+		err = in.ask(ctx, q, &f, func(check checks.Check, s checks.Result) (bool, error) {
+			if !s.Passed() {
+				found = &engine.FailedCheck{Run: s.Run, Why: w.checks.Why(check, s)}
 			}
-			return s.passed(), nil
+			return s.Passed(), nil
 		})
 		if err != nil || found == nil {
 			break
@@ -87,12 +79,12 @@ func recheck(ctx context.Context, in asker, dir string, a engine.Attempt, tip st
 	return found, err
 }
 
-func recheckEpic(ctx context.Context, in asker, o *engine.Options, a engine.Attempt, tip string) (failed []engine.FailedCheck, err error) {
-	q := question{a: a, p: filesOf(o.Dir, a), commit: tip, checks: atEnd(acceptance(nil, o.Epic.Checks)), before: true}
+func recheckEpic(ctx context.Context, in checkRunner, w *workspace, a engine.Attempt, tip string) (failed []engine.FailedCheck, err error) {
+	q := checks.Question{Attempt: a, Logs: filesOf(w.o.Dir, a).checks, Commit: tip, Checks: checks.On(checks.OnEnd, checks.List(nil, w.o.Epic.Checks)), Before: true}
 	f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
-	err = in.ask(ctx, q, &f, func(check numbered, s checkResult) (bool, error) {
-		if !s.passed() {
-			failed = append(failed, engine.FailedCheck{Run: s.run, Why: in.why(check, s)})
+	err = in.ask(ctx, q, &f, func(check checks.Check, s checks.Result) (bool, error) {
+		if !s.Passed() {
+			failed = append(failed, engine.FailedCheck{Run: s.Run, Why: w.checks.Why(check, s)})
 		}
 		return true, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker/provision"
@@ -17,9 +18,9 @@ import (
 
 // provision makes a fresh slot ready for work: it puts the untracked files there that are configured and runs the set-up commands.
 // When one of these fails, f fails: no agent can be blamed for what would follow.
-func (t trial) provision(ctx context.Context, files *provision.Files, ofEpic bool, f *state) error {
+func (g *workspace) provision(ctx context.Context, at checks.Site, files *provision.Files, ofEpic bool, f *state) error {
 	if files.Configured() {
-		why, err := files.Put(ctx, t.dir)
+		why, err := files.Put(ctx, at.Dir)
 		if err != nil {
 			return err
 		}
@@ -30,24 +31,24 @@ func (t trial) provision(ctx context.Context, files *provision.Files, ofEpic boo
 			return nil
 		}
 	}
-	if len(t.o.Worktree.Setup) == 0 {
+	if len(g.o.Worktree.Setup) == 0 {
 		return nil
 	}
-	return t.user.Adopt(func() error { return t.setUp(ctx, ofEpic, f) })
+	return g.user.Adopt(func() error { return g.setUp(ctx, at, ofEpic, f) })
 }
 
 // setUp runs the set-up commands in a fresh slot.
-func (t trial) setUp(ctx context.Context, ofEpic bool, f *state) error {
-	w := t.o.Worktree
+func (g *workspace) setUp(ctx context.Context, at checks.Site, ofEpic bool, f *state) error {
+	w := g.o.Worktree
 	for i, command := range w.Setup {
-		log := filepath.Join(t.p.checks, fmt.Sprintf("%d-setup.log", i+1))
-		if err := t.makeRoom(log); err != nil {
+		log := filepath.Join(at.Logs, fmt.Sprintf("%d-setup.log", i+1))
+		if err := g.makeRoom(log); err != nil {
 			return err
 		}
-		t.tell(engine.Event{Task: t.a.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
-		report, err := shell.Run(ctx, t.o.Supervisor, shell.Request{
-			Mark: t.a.Mark(), Dir: t.dir, Run: command, Log: log, Env: t.commandEnv(t.a, ofEpic),
-			Wall: w.SetupWall, StopGrace: t.o.Limits.StopGrace, Cap: t.o.Limits.OutputCap,
+		g.tell(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
+		report, err := shell.Run(ctx, g.o.Supervisor, shell.Request{
+			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: g.commandEnv(at.Attempt, ofEpic),
+			Wall: w.SetupWall, StopGrace: g.o.Limits.StopGrace, Cap: g.o.Limits.OutputCap,
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -55,10 +56,10 @@ func (t trial) setUp(ctx context.Context, ofEpic bool, f *state) error {
 			return nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return err
-		case unseen(report) || report.TimedOut || report.Exit.Code != 0:
+		case checks.Unseen(report) || report.TimedOut || report.Exit.Code != 0:
 			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
-			rel, _ := filepath.Rel(t.o.Dir, log)
-			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: sumOf(log), Phase: attempts.PhaseBaseline})
+			rel, _ := filepath.Rel(g.o.Dir, log)
+			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: checks.LogSum(log), Phase: attempts.PhaseBaseline})
 			return nil
 		}
 	}
@@ -69,19 +70,11 @@ func (t trial) setUp(ctx context.Context, ofEpic bool, f *state) error {
 func ending(r shell.Report, wall time.Duration) string {
 	switch {
 	case r.TimedOut:
-		return tooMuch(r.Flooded, wall)
-	case unseen(r):
+		return checks.TooMuch(r.Flooded, wall)
+	case checks.Unseen(r):
 		return "the process that watched it died"
 	}
 	return runners.DescribeExit(r.Exit)
-}
-
-// tooMuch says which limit a command has passed.
-func tooMuch(printed bool, wall time.Duration) string {
-	if printed {
-		return "printed far more than is kept of its output, and was stopped"
-	}
-	return "took longer than " + wall.String()
 }
 
 // refuseProvisioned fails work that has files in it which relay had brought and which nobody has ever committed: they would land,

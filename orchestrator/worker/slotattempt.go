@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gitconfig"
@@ -26,7 +27,7 @@ type slotAttempt struct {
 	p      attemptFiles
 	name   string // of the worktree
 	c      *checkout
-	before baseline
+	before checks.Baseline
 	asked  []attempts.CheckRun // of the base, for the receipt
 	told   []attempts.Note     // before the agent began
 	gone   bool                // the agent has destroyed it
@@ -70,7 +71,7 @@ func (w *slotAttempt) carry(ctx context.Context) (state, error) {
 			}
 		}
 		w.asked, w.told = f.Receipt.Checks, f.Notes
-		a.Known.Red, a.Known.Passing = w.before.red(w.o.Epic.Checks), w.before.early(a)
+		a.Known.Red, a.Known.Passing = w.before.Red(w.o.Epic.Checks), w.before.Early(&a.Task)
 		w.a.Known.Passing = a.Known.Passing
 	}
 	if err := w.beginCheckout(ctx); err != nil {
@@ -127,7 +128,7 @@ func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if err := w.c.trial(w.a, w.p).provision(ctx, w.files, false, &f); err != nil || f.Outcome != attempts.Success {
+	if err := w.provision(ctx, w.c.site(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
 	if err := w.takeStock(ctx); err != nil {

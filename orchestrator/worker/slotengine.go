@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
@@ -31,10 +32,10 @@ import (
 // seconds in a large repository.
 type slotEngine struct {
 	*workspace
-	pool  *slot.Pool
-	trunk *integration.Branch
-	tips  *integration.TipGuard
-	said  *checkCache
+	pool    *slot.Pool
+	trunk   *integration.Branch
+	tips    *integration.TipGuard
+	results *checks.Cache
 
 	userCheckout *usercheckout.Watch // nil: there is no copy of it
 
@@ -62,7 +63,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	tips := &integration.TipGuard{Branch: t, Describe: g.notableChanges}
 	return &slotEngine{
 		workspace: g, pool: pool, trunk: t, tips: tips, files: provision.New(g.home, g.o),
-		said: &checkCache{known: make(map[verdictKey]*cachedRun)}, slots: newSlotNames(pool),
+		results: checks.NewCache(), slots: newSlotNames(pool),
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir}, slowAfter: cmp.Or(g.o.SlowChecks, SlowChecks),
 	}
 }

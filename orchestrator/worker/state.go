@@ -2,6 +2,7 @@ package worker
 
 import (
 	"relay/attempts"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/review"
 	"relay/runners"
@@ -28,8 +29,8 @@ type state struct {
 	old     oldTests
 	written []string // protected files that checks have changed, on the base or on the work
 
-	onBase   baseline // by the checks, of the user's own checkout before the agent; nil: they were not asked
-	epicSaid baseline // by the checks of the epic, of the work
+	onBase   checks.Baseline // by the checks, of the user's own checkout before the agent; nil: they were not asked
+	epicSaid checks.Baseline // by the checks of the epic, of the work
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 }

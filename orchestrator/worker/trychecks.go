@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
@@ -48,7 +49,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tri
 // triedList is a list of checks that some tasks have.
 type triedList struct {
 	a      engine.Attempt // of the first of them
-	checks []numbered
+	checks []checks.Check
 	tasks  []string
 	later  bool
 }
@@ -57,7 +58,7 @@ type triedList struct {
 func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
 	var lists []triedList
 	if len(o.Epic.Checks) > 0 {
-		lists = append(lists, triedList{a: engine.Attempt{Run: o.Run}, checks: acceptance(nil, o.Epic.Checks)})
+		lists = append(lists, triedList{a: engine.Attempt{Run: o.Run}, checks: checks.List(nil, o.Epic.Checks)})
 	}
 	done := func(i int) bool { rec := l.Tasks[o.Graph.ID(i)]; return rec != nil && rec.Completed }
 	for i := range o.Epic.Tasks {
@@ -68,10 +69,10 @@ func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
 		}
 		later := slices.ContainsFunc(o.Graph.Deps(at), func(d int) bool { return !done(d) })
 		k := slices.IndexFunc(lists, func(known triedList) bool {
-			return len(known.tasks) > 0 && slices.EqualFunc(known.checks, t.Checks, func(n numbered, c epic.Check) bool { return n.Check == c })
+			return len(known.tasks) > 0 && slices.EqualFunc(known.checks, t.Checks, func(n checks.Check, c epic.Check) bool { return n.Check == c })
 		})
 		if k < 0 {
-			lists = append(lists, triedList{a: engine.Attempt{Run: o.Run, Task: *t, Number: 1}, checks: acceptance(t.Checks, nil), later: true})
+			lists = append(lists, triedList{a: engine.Attempt{Run: o.Run, Task: *t, Number: 1}, checks: checks.List(t.Checks, nil), later: true})
 			k = len(lists) - 1
 		}
 		lists[k].tasks, lists[k].later = append(lists[k].tasks, t.ID), lists[k].later && later
@@ -89,9 +90,9 @@ func (s *slotEngine) try(ctx context.Context, base string, lists []triedList) (t
 		group.Go(func() error {
 			f := state{Result: engine.Result{Outcome: attempts.Success}}
 			list.a.Base = base
-			b := bench{l: s, q: question{a: list.a, p: filesOf(s.o.Dir, list.a), commit: base, checks: list.checks}}
+			b := bench{l: s, q: checks.Question{Attempt: list.a, Logs: filesOf(s.o.Dir, list.a).checks, Commit: base, Checks: list.checks}}
 			defer b.leave()
-			_, _, err := b.run(working, &f, func(check numbered, said checkResult) (bool, error) {
+			_, _, err := b.run(working, &f, func(check checks.Check, said checks.Result) (bool, error) {
 				results[i] = append(results[i], s.triedCheck(working, list, check, said, base))
 				return true, nil
 			})
@@ -120,11 +121,10 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 	for _, list := range lists {
 		for _, check := range list.checks {
 			list.a.Base = head
-			run, ended, err := c.trial(list.a, filesOf(c.o.Dir, list.a)).check(ctx, check)
+			s, err := c.checks.Run(ctx, c.site(list.a, filesOf(c.o.Dir, list.a)), check)
 			if err != nil || ctx.Err() != nil {
 				return tried, errors.Join(err, ctx.Err())
 			}
-			s := checkResult{run: run, timedOut: ended.TimedOut, flooded: ended.Flooded, unseen: unseen(ended)}
 			tried.Checks = append(tried.Checks, c.triedCheck(ctx, list, check, s, head))
 		}
 	}
@@ -137,10 +137,10 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 	return tried, err
 }
 
-func (g *workspace) triedCheck(ctx context.Context, list triedList, check numbered, s checkResult, base string) TriedCheck {
-	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.passed(), Later: list.later}
+func (g *workspace) triedCheck(ctx context.Context, list triedList, check checks.Check, s checks.Result, base string) TriedCheck {
+	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.Passed(), Later: list.later}
 	if !c.Passed {
-		c.How, c.CannotRun = g.why(check, s), g.remedy(ctx, check, s.run, base)
+		c.How, c.CannotRun = g.checks.Why(check, s), g.checks.CannotRun(ctx, check, s.Run, base)
 	}
 	return c
 }

@@ -6,11 +6,12 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 )
 
 // What no commit can bring is the environment's, and told with what to do; what a task may be there to make is not.
-func TestRemedy(t *testing.T) {
+func TestCannotRun(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.Write(".gitignore", "node_modules/\n.venv\n*.log\n")
@@ -55,19 +56,19 @@ func TestRemedy(t *testing.T) {
 		"a node file to be written":  {"node --test", 1, "Error: Cannot find module './greet'", ""},
 		"it ran":                     {"go test ./...", 1, "--- FAIL: TestA (0.00s)", ""},
 	} {
-		check := numbered{Check: epic.Check{Name: "unit", Run: c.run}}
+		check := checks.Check{Check: epic.Check{Name: "unit", Run: c.run}}
 		want := c.want
 		if want != "" {
 			want = "unit cannot run: " + want
 		}
-		if got := y.l.remedy(t.Context(), check, attempts.CheckRun{ExitCode: c.code, Tail: c.tail}, base); got != want {
+		if got := y.l.checks.CannotRun(t.Context(), check, attempts.CheckRun{ExitCode: c.code, Tail: c.tail}, base); got != want {
 			t.Errorf("%s: got  %q\nwant %q", name, got, want)
 		}
 	}
 }
 
 // What a check that ran in the user's own checkout lacks is to be mended there.
-func TestRemedyInTheCheckout(t *testing.T) {
+func TestCannotRunInTheCheckout(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
 	y.l.o.Isolation = engine.IsolationNone
@@ -91,8 +92,8 @@ func TestRemedyInTheCheckout(t *testing.T) {
 		if c.want != "" {
 			c.want = "unit cannot run: " + c.want
 		}
-		check := numbered{Check: epic.Check{Name: "unit", Run: "make test"}}
-		if got := y.l.remedy(t.Context(), check, attempts.CheckRun{ExitCode: c.code, Tail: c.tail}, base); got != c.want {
+		check := checks.Check{Check: epic.Check{Name: "unit", Run: "make test"}}
+		if got := y.l.checks.CannotRun(t.Context(), check, attempts.CheckRun{ExitCode: c.code, Tail: c.tail}, base); got != c.want {
 			t.Errorf("%s: got  %q\nwant %q", name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package worker
+package checks
 
 import (
 	"context"
@@ -19,25 +19,25 @@ import (
 	"relay/reanchor"
 )
 
-// remedy says why a check could not run at all on a commit, and what a person can do about it, when no commit of an agent
+// CannotRun says why a check could not run at all on a commit, and what a person can do about it, when no commit of an agent
 // can bring what it lacks: a program that is not installed, files that git ignores, modules of a manifest. It is "" when the
 // check ran, or when the task, or another one, may be there to make what is missing: then the failure is ordinary.
-func (g *workspace) remedy(ctx context.Context, check numbered, run attempts.CheckRun, base string) string {
-	s := search{g: g, ctx: ctx, base: base, dirs: []string{"."}, apart: g.o.Isolation == engine.IsolationWorktree}
+func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
+	f := finder{r: r, ctx: ctx, base: base, dirs: []string{"."}, apart: r.Options.Isolation == engine.IsolationWorktree}
 	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
-		s.dirs = append(s.dirs, path.Clean(m[1]))
+		f.dirs = append(f.dirs, path.Clean(m[1]))
 	}
 	what := evidence.FindMissing(run)
 	why := ""
 	switch what.Kind {
 	case evidence.MissingProgram:
 		if !strings.Contains(check.Run, "PATH=") {
-			why = s.program(what.Name)
+			why = f.program(what.Name)
 		}
 	case evidence.MissingFile, evidence.NotExecutable:
-		why = s.file(what)
+		why = f.file(what)
 	case evidence.MissingModule, evidence.MissingTool:
-		why = s.module(what)
+		why = f.module(what)
 	}
 	if why == "" {
 		return ""
@@ -47,9 +47,9 @@ func (g *workspace) remedy(ctx context.Context, check numbered, run attempts.Che
 
 var changeDir = regexp.MustCompile(`\bcd ([\w./-]+)`)
 
-// search looks for what a check lacks: in the commit, in the user's checkout and on the machine.
-type search struct {
-	g    *workspace
+// finder looks for what a check lacks: in the commit, in the user's checkout and on the machine.
+type finder struct {
+	r    *Runner
 	ctx  context.Context //nolint:containedctx // of the one call it lives for
 	base string
 	dirs []string // in which the check may have been, from the root of the checkout
@@ -58,59 +58,59 @@ type search struct {
 }
 
 // program is about one that is not on the PATH.
-func (s search) program(name string) string {
-	if s.declared(name) || s.onPath(name) {
+func (f finder) program(name string) string {
+	if f.declared(name) || f.onPath(name) {
 		return ""
 	}
-	for _, dir := range s.dirs {
+	for _, dir := range f.dirs {
 		in := path.Join(dir, "node_modules/.bin", name)
 		switch {
-		case s.users(in) && s.apart:
-			return s.ignored(in)
-		case strings.Contains(s.text(path.Join(dir, "package.json")), `"`+name+`"`):
-			return s.install(name, path.Join(dir, "package.json"))
+		case f.users(in) && f.apart:
+			return f.ignored(in)
+		case strings.Contains(f.text(path.Join(dir, "package.json")), `"`+name+`"`):
+			return f.install(name, path.Join(dir, "package.json"))
 		}
 	}
 	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
 }
 
 // install is about a dependency that a manifest of node names.
-func (s search) install(name, manifest string) string {
-	if !s.apart {
+func (f finder) install(name, manifest string) string {
+	if !f.apart {
 		return fmt.Sprintf("%s is a dependency of %s, and it is not installed: npm ci", name, manifest)
 	}
 	return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, manifest)
 }
 
 // file is about one that is not there, or not executable.
-func (s search) file(what evidence.Missing) string {
-	name := s.inside(what.Name)
+func (f finder) file(what evidence.Missing) string {
+	name := f.inside(what.Name)
 	if path.IsAbs(name) {
-		if what.Kind == evidence.MissingFile && !exists(name) {
+		if what.Kind == evidence.MissingFile && !onDisk(name) {
 			return name + " is not on this machine: install it, or change the check"
 		}
 		return ""
 	}
-	for _, dir := range s.dirs {
+	for _, dir := range f.dirs {
 		in := path.Join(dir, name)
 		switch {
-		case s.declared(in):
+		case f.declared(in):
 			return ""
-		case s.committed(in):
+		case f.committed(in):
 			if what.Kind == evidence.NotExecutable {
 				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
 			}
 			return "" // an interpreter of another folder, or some file that it names
-		case s.users(in) && !s.apart:
+		case f.users(in) && !f.apart:
 			if what.Kind == evidence.NotExecutable {
 				return in + " is not executable: chmod +x " + in
 			}
 			return ""
 		}
-		if why := s.ignored(in); why != "" {
+		if why := f.ignored(in); why != "" {
 			return why
 		}
-		if s.users(in) {
+		if f.users(in) {
 			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
 		}
 	}
@@ -118,7 +118,7 @@ func (s search) file(what evidence.Missing) string {
 }
 
 // ignored is about a path that git ignores, so that no commit has it.
-func (s search) ignored(in string) string {
+func (f finder) ignored(in string) string {
 	parts := strings.Split(in, "/")
 	for i := range parts {
 		folder := strings.Join(parts[:i+1], "/")
@@ -126,13 +126,13 @@ func (s search) ignored(in string) string {
 		if i < len(parts)-1 {
 			asked += "/"
 		}
-		if !s.git("check-ignore", "--quiet", "--no-index", "--", asked) {
+		if !f.git("check-ignore", "--quiet", "--no-index", "--", asked) {
 			continue
 		}
 		switch {
-		case !s.apart:
+		case !f.apart:
 			return in + " is ignored by git, and it is not in your checkout: make it there"
-		case s.users(in):
+		case f.users(in):
 			return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: relay.worktree.link: [%s]", in, folder)
 		}
 		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
@@ -141,18 +141,18 @@ func (s search) ignored(in string) string {
 }
 
 // module is about a package of node or python.
-func (s search) module(what evidence.Missing) string {
-	for _, dir := range s.dirs {
+func (f finder) module(what evidence.Missing) string {
+	for _, dir := range f.dirs {
 		pkg := packageOf(what.Name)
-		if in := path.Join(dir, "node_modules", pkg); s.users(in) && s.apart {
-			return s.ignored(in)
-		} else if s.users(in) {
+		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart {
+			return f.ignored(in)
+		} else if f.users(in) {
 			return ""
 		}
-		if file := path.Join(dir, "package.json"); strings.Contains(s.text(file), `"`+pkg+`":`) {
-			return s.install(pkg, file)
+		if file := path.Join(dir, "package.json"); strings.Contains(f.text(file), `"`+pkg+`":`) {
+			return f.install(pkg, file)
 		}
-		if why := s.required(dir, what.Name); why != "" {
+		if why := f.required(dir, what.Name); why != "" {
 			return why
 		}
 	}
@@ -178,18 +178,18 @@ var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "bl
 var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt"}
 
 // required is about a python module that the project's requirements name and that is none of its own.
-func (s search) required(dir, module string) string {
+func (f finder) required(dir, module string) string {
 	top, _, _ := strings.Cut(module, ".")
 	for _, own := range []string{top, top + ".py", "src/" + top} {
-		if in := path.Join(dir, own); s.committed(in) || s.declared(in) {
+		if in := path.Join(dir, own); f.committed(in) || f.declared(in) {
 			return ""
 		}
 	}
 	line := regexp.MustCompile(`(?im)^\s*` + strings.ReplaceAll(regexp.QuoteMeta(top), "_", "[-_]") + `\b`)
 	for _, name := range requirements {
-		if file := path.Join(dir, name); line.MatchString(s.text(file)) {
+		if file := path.Join(dir, name); line.MatchString(f.text(file)) {
 			why := fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s", top, file, file)
-			if s.apart {
+			if f.apart {
 				why += ", or relay.worktree.setup"
 			}
 			return why
@@ -199,12 +199,12 @@ func (s search) required(dir, module string) string {
 }
 
 // inside makes a path relative to the checkout it was printed in.
-func (s search) inside(name string) string {
-	for _, root := range []string{s.g.o.Worktree.Dir, s.g.home.Root()} {
+func (f finder) inside(name string) string {
+	for _, root := range []string{f.r.Options.Worktree.Dir, f.r.Home.Root()} {
 		rest, below := strings.CutPrefix(name, root+string(filepath.Separator))
 		switch {
 		case root == "" || !below:
-		case root == s.g.o.Worktree.Dir:
+		case root == f.r.Options.Worktree.Dir:
 			_, rest, _ = strings.Cut(rest, "/") // the worktree's name
 			return path.Clean(rest)
 		default:
@@ -215,9 +215,9 @@ func (s search) inside(name string) string {
 }
 
 // declared reports whether a task of the epic says that it changes a file of that name: then a task is to make it.
-func (s search) declared(name string) bool {
-	for i := range s.g.o.Epic.Tasks {
-		for _, file := range s.g.o.Epic.Tasks[i].Files {
+func (f finder) declared(name string) bool {
+	for i := range f.r.Options.Epic.Tasks {
+		for _, file := range f.r.Options.Epic.Tasks[i].Files {
 			base := path.Base(file)
 			if globs.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file, "/"+name+"/") {
 				return true
@@ -227,8 +227,8 @@ func (s search) declared(name string) bool {
 	return false
 }
 
-func (s search) onPath(name string) bool {
-	for _, variable := range s.g.o.Env {
+func (f finder) onPath(name string) bool {
+	for _, variable := range f.r.Options.Env {
 		if list, ok := strings.CutPrefix(variable, "PATH="); ok {
 			return slices.ContainsFunc(filepath.SplitList(list), func(dir string) bool {
 				_, err := exec.LookPath(filepath.Join(dir, name))
@@ -239,22 +239,27 @@ func (s search) onPath(name string) bool {
 	return false
 }
 
-func (s search) users(in string) bool {
-	_, err := os.Stat(filepath.Join(s.g.home.Root(), filepath.FromSlash(in)))
+func (f finder) users(in string) bool {
+	_, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
 	return err == nil
 }
 
-func (s search) committed(in string) bool { return s.git("cat-file", "-e", s.base+":"+in) }
+func (f finder) committed(in string) bool { return f.git("cat-file", "-e", f.base+":"+in) }
 
-func (s search) text(in string) string {
-	out, err := s.g.home.Run(s.ctx, reanchor.Call{Args: []string{"show", s.base + ":" + in}, Limit: 1 << 20})
+func (f finder) text(in string) string {
+	out, err := f.r.Home.Run(f.ctx, reanchor.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20})
 	if err != nil {
 		return ""
 	}
 	return string(out)
 }
 
-func (s search) git(args ...string) bool {
-	_, err := s.g.home.Run(s.ctx, reanchor.Call{Args: args})
+func (f finder) git(args ...string) bool {
+	_, err := f.r.Home.Run(f.ctx, reanchor.Call{Args: args})
+	return err == nil
+}
+
+func onDisk(path string) bool {
+	_, err := os.Lstat(path)
 	return err == nil
 }

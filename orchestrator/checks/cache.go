@@ -1,0 +1,122 @@
+package checks
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Cache remembers what the checks of a list have said of each tree: a list that passed is not run twice on the same
+// files, and of tasks that ask at once only one runs it. Only whole lists count: each check may build on those before it.
+type Cache struct {
+	mu    sync.Mutex
+	known map[CacheKey]*cachedRun
+}
+
+// NewCache returns a cache that knows nothing.
+func NewCache() *Cache { return &Cache{known: make(map[CacheKey]*cachedRun)} }
+
+// CacheKey names a list of checks on a tree: the same commands, limits and protected files.
+type CacheKey struct {
+	tree string
+	task string // whose the list is: its checks are told; "" : the epic's, or any task's that has the same
+	list [sha256.Size]byte
+}
+
+// Key names the question's list on a tree, for one task or, with "", for all.
+func (r *Runner) Key(q Question, tree, task string) CacheKey {
+	sum := sha256.New()
+	for _, check := range q.Checks {
+		fmt.Fprintf(sum, "%s %q %d\n", check.Phase, check.Run, r.wall(check))
+	}
+	fmt.Fprintf(sum, "%q\n", q.Protected(r.Options.Epic))
+	return CacheKey{tree, task, [sha256.Size]byte(sum.Sum(nil))}
+}
+
+// cachedRun is what a list has said, as soon as done is closed.
+type cachedRun struct {
+	done  chan struct{}
+	valid bool // it was run to its end
+	said  []Result
+}
+
+// Get returns what is known of a list and is believed, or runs the list to know it. What took too long, nobody saw the
+// end of, or was not run to its end, is not remembered.
+func (c *Cache) Get(ctx context.Context, key CacheKey, believed func([]Result) bool, run func() (list []Result, whole bool, err error)) (list []Result, known bool, err error) {
+	for {
+		e, mine := c.claim(key, believed)
+		if mine {
+			list, whole, err := run()
+			e.said, e.valid = list, whole && err == nil && ctx.Err() == nil
+			c.finish(key, e)
+			return list, false, err
+		}
+		select {
+		case <-e.done:
+		case <-ctx.Done():
+			return nil, false, nil
+		}
+		if e.valid && believed(e.said) {
+			return e.said, true, nil
+		}
+	}
+}
+
+// claim returns the result on a list that there is or will be, or a new one for the caller to make.
+func (c *Cache) claim(key CacheKey, believed func([]Result) bool) (e *cachedRun, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.known[key]; e != nil && (!e.closed() || believed(e.said)) {
+		return e, false
+	}
+	e = &cachedRun{done: make(chan struct{})}
+	c.known[key] = e
+	return e, true
+}
+
+func (e *cachedRun) closed() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *Cache) finish(key CacheKey, e *cachedRun) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !e.valid || slices.ContainsFunc(e.said, func(s Result) bool { return s.TimedOut }) {
+		delete(c.known, key)
+	}
+	close(e.done)
+}
+
+// Copy has a result count under another key, where nobody is about to find one out.
+func (c *Cache) Copy(from, to CacheKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, other := c.known[from], c.known[to]
+	if e != nil && e.closed() && (other == nil || other.closed()) {
+		c.known[to] = e
+	}
+}
+
+// Correct notes what a check of a list said when it was asked once more: it failed again, or it is not to be relied on.
+func (c *Cache) Correct(key CacheKey, at int, again Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.known[key]
+	switch {
+	case e == nil || !e.closed():
+	case again.Passed() && e.said[at].Passed():
+	case again.Red() && e.said[at].Red():
+		list := slices.Clone(e.said)
+		list[at].Twice = true
+		c.known[key] = &cachedRun{done: e.done, valid: true, said: list}
+	default:
+		delete(c.known, key)
+	}
+}

@@ -1,0 +1,66 @@
+package checks
+
+import (
+	"slices"
+
+	"relay/epic"
+	"relay/orchestrator/engine"
+)
+
+// Question is a list of checks to be run on one commit, for one attempt.
+type Question struct {
+	Attempt engine.Attempt
+	Logs    string // folder
+	Commit  string
+	Checks  []Check
+	From    string   // what the work was put on, for when it cannot be set up; "": nothing of an agent's is to blame
+	Before  bool     // it is about what the work begins from: then a failure is remembered as well
+	Lay     []string // files that are put to what layFrom, a commit, has of them
+	LayFrom string
+	Anew    bool // nothing that is known is believed, and what is said is not remembered
+}
+
+// Visit is told what each check has said, and says whether to go on.
+type Visit func(check Check, s Result) (more bool, err error)
+
+// Lists are the checks of the task and those of the epic: each list is run in a checkout of its own, for what the
+// task's checks run is the agent's code too.
+func (q Question) Lists() []Question {
+	var lists []Question
+	for _, ofEpic := range []bool{false, true} {
+		own := q
+		own.Checks = slices.DeleteFunc(slices.Clone(q.Checks), func(n Check) bool { return n.OfEpic != ofEpic })
+		if len(own.Checks) > 0 {
+			lists = append(lists, own)
+		}
+	}
+	return lists
+}
+
+// OfEpic reports whether a list is the epic's, which is about no task.
+func (q Question) OfEpic() bool { return q.Checks[0].OfEpic }
+
+// Protected are the files that no check of a list may change.
+func (q Question) Protected(plan *epic.Epic) []string {
+	if q.OfEpic() {
+		return plan.Protected
+	}
+	return slices.Concat(plan.Protected, q.Attempt.Task.Protected)
+}
+
+// Believed reports whether what is known of a list need not be found out again. A failure of the work may have been
+// mended by waiting.
+func (q Question) Believed(list []Result) bool {
+	return q.Before || !slices.ContainsFunc(list, func(s Result) bool { return !s.Passed() })
+}
+
+// Replay tells what is known of a list.
+func (q Question) Replay(list []Result, visit Visit) (more bool, err error) {
+	for i, s := range list {
+		s.Run.Name, s.Run.Phase = q.Checks[i].Name, q.Checks[i].Phase
+		if more, err := visit(q.Checks[i], s); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,72 @@
+package checks
+
+import (
+	"fmt"
+	"time"
+
+	"relay/attempts"
+	"relay/runners/process"
+	"relay/runners/shell"
+)
+
+// Result is what a check came to on a tree.
+type Result struct {
+	Run      attempts.CheckRun
+	Exit     process.Exit
+	TimedOut bool
+	Flooded  bool     // it printed too much; TimedOut says so as well
+	Unseen   bool     // how it ended is unknown: it proves nothing
+	Twice    bool     // it failed when it was asked once more
+	Changed  []string // protected files that were changed while it ran, and put back
+}
+
+// Passed reports whether a check was seen to succeed in time.
+func (r Result) Passed() bool { return !r.Unseen && !r.TimedOut && r.Run.ExitCode == 0 }
+
+// Red reports whether a check has failed. One that took too long has said nothing.
+func (r Result) Red() bool { return !r.Unseen && !r.TimedOut && r.Run.ExitCode != 0 }
+
+// Unseen reports that nobody knows what a command would have said: that proves nothing, and is not the agent's fault.
+func Unseen(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
+
+// TooMuch says which limit a command has passed.
+func TooMuch(flooded bool, wall time.Duration) string {
+	if flooded {
+		return "printed far more than is kept of its output, and was stopped"
+	}
+	return "took longer than " + wall.String()
+}
+
+// PassesBefore says that a check had to fail before the work, and did not.
+func PassesBefore(check string) string {
+	return check + " passes before the work, so it cannot prove it (expect: red_then_green)"
+}
+
+// Difference says that a check which failed before the work fails in another way now, unless fewer of its tests fail.
+func Difference(before, after Result) string {
+	was, now := before.Run.Tests(), after.Run.Tests()
+	switch {
+	case now.MoreFailed(was):
+		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
+	case now.FewerFailed(was):
+		return ""
+	case before.Run.ExitCode == after.Run.ExitCode && attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail):
+		return ""
+	}
+	return ", but in another way: it may be worse than before"
+}
+
+// Attribution says whose doing it is how a check ended.
+func Attribution(before, after Result) attempts.Attribution {
+	switch {
+	case before.TimedOut && !after.TimedOut: // it had said nothing
+		return ""
+	case before.Passed() && after.Passed():
+		return attempts.StayedClean
+	case before.Passed():
+		return attempts.BrokenByTask
+	case after.Passed():
+		return attempts.FixedByTask
+	}
+	return attempts.BrokenBefore
+}

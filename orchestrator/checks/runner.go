@@ -1,0 +1,127 @@
+package checks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/engine"
+	"relay/reanchor"
+	"relay/runners"
+	"relay/runners/process"
+	"relay/runners/shell"
+)
+
+// Runner runs the acceptance commands of a run.
+type Runner struct {
+	Options *engine.Options
+	Home    *reanchor.Git // the user's own checkout
+	Tell    func(engine.Event)
+	Now     func() time.Time
+	// Env is what a command is told. ofEpic: it is about no task.
+	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
+
+	told sync.Map // checks of the epic that cannot run, and are told
+}
+
+// Site is where checks are run, and for which attempt.
+type Site struct {
+	Attempt engine.Attempt
+	Logs    string // folder
+	Dir     string // root of the checkout
+}
+
+// Run runs one check, the user's own text. The error is a fault of relay's own machine.
+func (r *Runner) Run(ctx context.Context, at Site, check Check) (Result, error) {
+	switch check.Occasion {
+	case "":
+		r.Tell(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name}})
+	case OnMerged:
+		r.Tell(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name + " on the merged tree"}})
+	}
+	log := filepath.Join(at.Logs, check.Key()+check.Occasion+".log")
+	if err := attemptfiles.MakeRoom(r.Options.Dir, log); err != nil {
+		return Result{}, err
+	}
+	env, err := r.Env(at.Attempt, check.OfEpic)
+	if err != nil {
+		return Result{}, err
+	}
+	start := r.Now()
+	report, err := shell.Run(ctx, r.Options.Supervisor, shell.Request{
+		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env,
+		Wall: r.wall(check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	rel, err := filepath.Rel(r.Options.Dir, log)
+	run := attempts.CheckRun{
+		Name: check.Name, ExitCode: report.Exit.Code, Seconds: float64(r.Now().Sub(start).Milliseconds()) / 1000,
+		Log: filepath.ToSlash(rel), SHA256: LogSum(log), Phase: check.Phase,
+	}
+	if report.Exit.Code != 0 {
+		run.Tail = report.Tail
+	}
+	tests := attempts.CountTests(report.Output)
+	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
+	return Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unseen: Unseen(report)}, err
+}
+
+// wall is how long a check may take.
+func (r *Runner) wall(check Check) time.Duration {
+	if check.Timeout > 0 {
+		return check.Timeout
+	}
+	return r.Options.Limits.Check
+}
+
+// Why says how a check that does not pass ended.
+func (r *Runner) Why(check Check, s Result) string {
+	return r.why(check, s, process.Exit{Code: s.Run.ExitCode})
+}
+
+// WhyNow is Why for a check that was just run: its signal is known too.
+func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit) }
+
+func (r *Runner) why(check Check, s Result, exit process.Exit) string {
+	if s.TimedOut {
+		return check.Name + " " + TooMuch(s.Flooded, r.wall(check))
+	}
+	return check.Name + ": " + runners.DescribeExit(exit)
+}
+
+// Fail fails a result with what a check said.
+func (r *Runner) Fail(check Check, s Result, f *engine.Result) {
+	f.Fail(attempts.Check, attempts.TestFailure, r.Why(check, s))
+}
+
+// FailUnseen fails a result because nobody saw how a check ended.
+func FailUnseen(check Check, f *engine.Result) {
+	f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
+}
+
+// FailStopped fails a result because the run was stopped while a check ran.
+func FailStopped(check Check, f *engine.Result) {
+	f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
+}
+
+// LogSum is the SHA-256 of a log, in hex; "" when it cannot be read.
+func LogSum(path string) string {
+	f, err := runners.OpenRegular(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
