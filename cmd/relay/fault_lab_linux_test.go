@@ -373,11 +373,20 @@ func (l *lab) guardians() []int {
 	})
 }
 
-// quiet wants that nothing of this lab is left: neither agents nor a guardian.
+// gits are the processes of git in this lab: those of a relay that was killed end by themselves.
+func (l *lab) gits() []int {
+	return l.alive(func(_ int, environ, args string) bool {
+		program, _, _ := strings.Cut(args, "\x00")
+		return strings.Contains(environ, "\x00HOME="+l.home+"\x00") && filepath.Base(program) == "git"
+	})
+}
+
+// quiet wants that nothing of this lab is left: neither agents, nor a guardian, nor git.
 func (l *lab) quiet() {
 	l.t.Helper()
 	l.await("the last agent to be gone", func() bool { return len(l.agents()) == 0 })
 	l.await("the guardian to be gone", func() bool { return len(l.guardians()) == 0 })
+	l.await("the last git to be gone", func() bool { return len(l.gits()) == 0 })
 }
 
 // burn ends what a failed test has left running.
