@@ -199,10 +199,10 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		}
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
 		n := newRun(&o, store, abilities(b))
-		b.hear = func(h engine.Event) { n.withLock(func() { n.recordProgress(h) }) }
-		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
-		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.stopped.reason != "" {
-			t.Errorf("the night ended with %v, %+v", err, n.stopped)
+		b.hear = func(h engine.Event) { n.state.withLock(func() { n.recordProgress(h) }) }
+		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil) })
+		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.limits.stopped.reason != "" {
+			t.Errorf("the night ended with %v, %+v", err, n.limits.stopped)
 		}
 		for i := range e.Tasks {
 			id := e.Tasks[i].ID

@@ -11,10 +11,9 @@ import (
 	"relay/orchestrator/worker"
 )
 
-// TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from, where
-// a run does so before each agent: in clean checkouts, or, without worktrees, in the user's own one, which they leave as they may.
-// Tasks that have the same list share its run. It returns them in the order of the plan. Errors: *InUseError when a run is on,
-// *text.RefusedError when none could be; others are failures of this machine.
+// TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
+// without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
+// plan. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine.
 func TryChecks(ctx context.Context, o Options, l *attempts.Ledger) (tried worker.Tried, err error) {
 	dir, err := os.MkdirTemp("", "relay-check-")
 	if err != nil {

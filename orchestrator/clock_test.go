@@ -101,11 +101,11 @@ func TestDayClockJumps(t *testing.T) {
 // What began when the clock was wrong did not take less than no time.
 func TestNoTimeIsNegative(t *testing.T) {
 	t.Parallel()
-	n := &run{now: time.Now}
-	if d := n.since(time.Now().Add(10 * years)); d != 0 {
+	s := &state{now: time.Now}
+	if d := s.since(time.Now().Add(10 * years)); d != 0 {
 		t.Errorf("an attempt that began in ten years took %s", d)
 	}
-	if d := n.since(time.Now().Add(-time.Hour)); d < time.Hour {
+	if d := s.since(time.Now().Add(-time.Hour)); d < time.Hour {
 		t.Errorf("an attempt that began an hour ago took %s", d)
 	}
 }

@@ -3,10 +3,7 @@ package orchestrator
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,11 +12,11 @@ import (
 	"relay/review"
 )
 
-// DeferredFile is where findings are that did not hold a change up, a JSON object a line, in relay's folder. It is made
-// from the ledger, as often as there is something new, and nothing is decided by it.
+// DeferredFile is the file in relay's folder with the findings that did not hold a change up, a JSON object a line. It is made
+// from the ledger, and nothing is decided by it.
 const DeferredFile = "deferred-findings.jsonl"
 
-// deferred is one line of it.
+// deferred is one line of DeferredFile.
 type deferred struct {
 	Version int       `json:"version"`
 	Epic    string    `json:"epic"`
@@ -31,21 +28,6 @@ type deferred struct {
 	Landed  bool      `json:"landed"` // the work with this finding is part of the epic
 	Why     string    `json:"why"`    // "minor": below the bar of the strictness; "outside": not about the change
 	review.Raised
-}
-
-// putOff writes the findings that were put off, when an attempt has added to them. A failure is told, and no more: the
-// ledger has them all. The caller holds mu: two that end at once write one file.
-func (r *run) writeDeferredFile(reviewed *attempts.Reviewed) {
-	if reviewed == nil || len(reviewed.Deferred)+len(reviewed.Noted) == 0 {
-		return
-	}
-	var text bytes.Buffer
-	r.store.View(func(l *attempts.Ledger) { writeDeferred(&text, l) })
-	path := filepath.Join(r.o.Dir, DeferredFile)
-	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", text.Bytes(), 0o600)) // an agent's pipe would be waited for
-	if err = errors.Join(err, os.Rename(path+".new", path)); err != nil {
-		r.tell(Update{Kind: UpdateNote, Text: DeferredFile + " could not be written: " + err.Error()})
-	}
 }
 
 func writeDeferred(text *bytes.Buffer, l *attempts.Ledger) {

@@ -5,7 +5,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// doubtful are the tasks of a selection that are completed, with tests that prove less than before.
+// doubtful returns the tasks of a selection that are completed with tests that prove less than before.
 func doubtful(o *Options, l *attempts.Ledger, wanted []bool) (ids []string) {
 	for i := range o.Graph.Len() {
 		id := o.Graph.ID(i)
@@ -16,7 +16,7 @@ func doubtful(o *Options, l *attempts.Ledger, wanted []bool) (ids []string) {
 	return ids
 }
 
-// noteDoubtful has a run that has completed everything say that some of it is proved by less than before.
+// noteDoubtful changes the reason of a run that has completed everything if tests of some tasks were weakened.
 func (s *Summary) noteDoubtful() {
 	if s.Left == 0 && len(s.Doubtful) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
 		s.Reason, s.Why = EpicDoubtful, "tests of these were weakened: "+text.Listed(s.Doubtful)

@@ -13,89 +13,100 @@ import (
 	"relay/review"
 )
 
-// reviewEpic has the panel judge all that has landed, once every task is completed. The same work is not judged twice.
-func (r *run) reviewEpic(ctx context.Context) error {
-	if r.engine.Reviewer == nil || !r.o.Review.Epic || len(r.o.Review.Reviewers) == 0 || r.unfinished(ctx) {
+// epicReview has the panel judge the whole epic once every task is completed.
+type epicReview struct {
+	state    *state
+	limits   *limits
+	waiter   *waiter
+	recorder *recorder
+
+	unjudged string // why the panel was not asked; "": it was, or nothing is to be judged
+}
+
+// review asks the panel about all that has landed once every task is completed, and again while its members cannot be reached,
+// at most MaxUncharged times. The same work is not judged twice.
+func (e *epicReview) review(ctx context.Context) error {
+	if e.state.engine.Reviewer == nil || !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 || e.unfinished(ctx) {
 		return nil
 	}
-	ctx, over := r.untilDeadline(ctx)
+	ctx, over := e.limits.untilDeadline(ctx)
 	defer over()
 	for tries := 0; ; tries++ {
-		epicReview, f, err := r.judgeEpic(ctx)
+		epicReview, f, err := e.askPanel(ctx)
 		if atDeadline(ctx, err) {
-			r.withLock(func() { r.unjudged = r.stopped.why })
+			e.state.withLock(func() { e.unjudged = e.limits.stopped.why })
 			return nil
 		}
 		if err != nil || epicReview == nil {
 			return err
 		}
 		passes := slices.Contains([]attempts.Outcome{attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start}, f.Outcome)
-		if err := r.recordEpicReview(*epicReview, f); err != nil || !passes || tries >= r.o.Limits.MaxUncharged {
+		if err := e.recordEpicReview(*epicReview, f); err != nil || !passes || tries >= e.state.o.Limits.MaxUncharged {
 			return err
 		}
-		if open, err := r.awaitPanel(ctx); err != nil || !open {
+		if open, err := e.awaitPanel(ctx); err != nil || !open {
 			return err
 		}
 	}
 }
 
-// unfinished reports whether the epic, or the run, is not where its whole can be judged.
-func (r *run) unfinished(ctx context.Context) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	counts := r.counts()
-	return ctx.Err() != nil || r.drained() || counts.Total == 0 || counts.Completed < counts.Total
+// unfinished reports whether tasks are left, or the run is ending: then the whole epic cannot be judged.
+func (e *epicReview) unfinished(ctx context.Context) bool {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	counts := e.state.counts()
+	return ctx.Err() != nil || e.state.drained() || counts.Total == 0 || counts.Completed < counts.Total
 }
 
-// mayAsk reports whether the run may still begin something, and else why the epic has not been judged.
-func (r *run) mayAsk() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.exhausted() {
-		r.unjudged = r.exhaustedBy.Error()
+// mayAsk reports whether the run may still begin something; if not, it keeps why as the reason that the epic was not judged.
+func (e *epicReview) mayAsk() bool {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	if e.limits.exhausted() {
+		e.unjudged = e.limits.exhaustedBy.Error()
 	} else {
-		r.unjudged = r.stopped.why
+		e.unjudged = e.limits.stopped.why
 	}
-	return r.unjudged == ""
+	return e.unjudged == ""
 }
 
-// judgeEpic asks the panel; the result is about its members. There is no review when the same work has been judged
-// before, or nothing has changed.
-func (r *run) judgeEpic(ctx context.Context) (epicReview *attempts.EpicReview, of engine.Result, err error) {
-	a := r.wholeAssignment()
-	head, err := r.engine.Reviewer.Head(ctx)
+// askPanel asks the panel; the result is about its members. The review is nil if the same work has been judged before, nothing
+// has changed, or the run may begin nothing more.
+func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicReview, of engine.Result, err error) {
+	a := e.state.wholeEpicAttempt()
+	head, err := e.state.engine.Reviewer.Head(ctx)
 	if err != nil || a.Base == "" || head == a.Base {
 		return nil, of, err
 	}
 	var last *attempts.EpicReview
-	r.store.View(func(l *attempts.Ledger) {
+	e.state.store.View(func(l *attempts.Ledger) {
 		last = l.LastEpicReview()
 		a.Known.Record = asked(l)
 	})
-	if last != nil && last.Head == head && last.Decision != "" || !r.mayAsk() {
+	if last != nil && last.Head == head && last.Decision != "" || !e.mayAsk() {
 		return nil, of, nil
 	}
-	r.withLock(func() {
-		a.Closed = r.pool.Closed(r.instant())
-		r.budget.Begin(&a.Task, attempts.Usage{})
-		r.tell(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
+	e.state.withLock(func() {
+		a.Closed = e.state.pool.Closed(e.state.instant())
+		e.limits.budget.Begin(&a.Task, attempts.Usage{})
+		e.state.notify(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
-	reviewed, err := r.engine.Reviewer.ReviewEpic(ctx, a, head, r.deferredFindings())
-	r.withLock(func() {
-		r.budget.End(engine.WholeEpic, reviewed.Usage, true)
-		r.tally.Usage.Add(reviewed.Usage)
+	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, e.deferredFindings())
+	e.state.withLock(func() {
+		e.limits.budget.End(engine.WholeEpic, reviewed.Usage, true)
+		e.state.tally.Usage.Add(reviewed.Usage)
 	})
 	if err != nil {
 		return nil, of, err
 	}
-	return &reviewed.Review, reviewed.Result, r.recordNotes(reviewed.Result.Notes)
+	return &reviewed.Review, reviewed.Result, e.state.recordNotes(reviewed.Result.Notes)
 }
 
-// deferredFindings are what reviewers have wanted of landed tasks, and left to be done later, in words.
-func (r *run) deferredFindings() (list []string) {
-	for i := range r.o.Epic.Tasks {
-		id := r.o.Epic.Tasks[i].ID
-		for _, a := range r.store.Task(id).Attempts {
+// deferredFindings lists, in words, what reviewers have found in landed tasks and left to be done later.
+func (e *epicReview) deferredFindings() (list []string) {
+	for i := range e.state.o.Epic.Tasks {
+		id := e.state.o.Epic.Tasks[i].ID
+		for _, a := range e.state.store.Task(id).Attempts {
 			if reviewed := a.Receipt.Review; reviewed != nil && a.Result == attempts.ResultSuccess {
 				for _, f := range slices.Concat(reviewed.Deferred, reviewed.Noted) {
 					list = append(list, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", id, f.Severity, f.File))+": "+f.Issue)
@@ -106,25 +117,7 @@ func (r *run) deferredFindings() (list []string) {
 	return list
 }
 
-// wholeAssignment is the epic as something to be judged: from the commit that the first attempt, or the integration
-// branch, began from.
-func (r *run) wholeAssignment() engine.Attempt {
-	a := engine.Attempt{Run: r.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: r.o.Epic.Title}}
-	r.store.View(func(l *attempts.Ledger) {
-		a.Number = len(l.EpicReviews) + 1
-		a.Base = l.Integration.Base
-		var first attempts.Attempt
-		for _, rec := range l.Tasks {
-			if len(rec.Attempts) > 0 && (first.ID == 0 || rec.Attempts[0].StartedAt.Before(first.StartedAt)) {
-				first = rec.Attempts[0]
-			}
-		}
-		a.Base = text.FirstOf(a.Base, first.Base)
-	})
-	return a
-}
-
-// asked is what reviewers have said of the epic, in the form of a task's attempts.
+// asked returns the earlier reviews of the epic as attempts of one task, which is how prompts quote them.
 func asked(l *attempts.Ledger) attempts.TaskRecord {
 	var rec attempts.TaskRecord
 	for i := range l.EpicReviews {
@@ -133,57 +126,44 @@ func asked(l *attempts.Ledger) attempts.TaskRecord {
 	return rec
 }
 
-// judged records and tells what the panel came to.
-func (r *run) recordEpicReview(epicReview attempts.EpicReview, f engine.Result) error {
+// recordEpicReview records and tells the panel's decision, and the cooldowns of its members.
+func (e *epicReview) recordEpicReview(epicReview attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &epicReview}}
-	rule := r.answered(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
+	rule := e.recorder.rule(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
 	for _, cooldown := range rule.cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tell(Update{Kind: UpdateNote, Text: "the whole epic: " + EpicVerdict(&epicReview)})
-	err := r.store.Append(events...)
-	r.writeDeferredFile(&epicReview.Reviewed)
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	e.state.notify(Update{Kind: UpdateNote, Text: "the whole epic: " + EpicVerdict(&epicReview)})
+	err := e.state.store.Append(events...)
+	e.recorder.writeDeferredFile(&epicReview.Reviewed)
 	return err
 }
 
-// noted records and tells what a person should know.
-func (r *run) recordNotes(notes []attempts.Note) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var events []attempts.Event
-	for i := range notes {
-		notes[i].Text = r.redact.Block(notes[i].Text)
-		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
-		r.tell(Update{Kind: UpdateNote, Text: notes[i].Text})
-	}
-	return r.store.Append(events...)
-}
-
 // awaitPanel waits until every reviewer may be asked. It reports false when that is not in this run.
-func (r *run) awaitPanel(ctx context.Context) (open bool, err error) {
+func (e *epicReview) awaitPanel(ctx context.Context) (open bool, err error) {
 	for {
-		r.mu.Lock()
-		now := r.instant()
-		name, at := r.pool.Latest(engine.WholeEpic, r.pool.Panel, now)
-		if name == "" || at.Rest(now) <= 0 || r.pointless(at, now) {
-			r.mu.Unlock()
+		e.state.mu.Lock()
+		now := e.state.instant()
+		name, at := e.state.pool.Latest(engine.WholeEpic, e.state.pool.Panel, now)
+		if name == "" || at.Rest(now) <= 0 || e.limits.pointless(at, now) {
+			e.state.mu.Unlock()
 			return name != "" && at.Rest(now) <= 0, nil
 		}
-		wait := &waiting{changed: r.changed, rest: at.Rest(now)}
-		err := r.tellWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: r.pool.Why(name)})
-		r.mu.Unlock()
+		wait := &waiting{changed: e.state.changed, rest: at.Rest(now)}
+		err := e.waiter.notifyWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: e.state.pool.Why(name)})
+		e.state.mu.Unlock()
 		if err != nil {
 			return false, err
 		}
-		if wait.wait(ctx, r.o.Drain); ctx.Err() != nil || r.drained() {
+		if wait.wait(ctx, e.state.o.Drain); ctx.Err() != nil || e.state.drained() {
 			return false, nil //nolint:nilerr // a run that was stopped asks nobody
 		}
 	}
 }
 
-// EpicVerdict says in words what became of an epic review.
+// EpicVerdict returns the result of an epic review in words.
 func EpicVerdict(r *attempts.EpicReview) string {
 	switch {
 	case r.Decision == "":
@@ -204,15 +184,15 @@ func EpicVerdict(r *attempts.EpicReview) string {
 	return text
 }
 
-// whole says why a run is over whose every task is completed.
-func (r *run) epicReason() (reason Reason, why string) {
-	if !r.o.Review.Epic || len(r.o.Review.Reviewers) == 0 {
+// reason returns why a run has ended whose every task is completed, by the last review of the whole epic.
+func (e *epicReview) reason() (reason Reason, why string) {
+	if !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 {
 		return EpicComplete, ""
 	}
-	r.store.View(func(l *attempts.Ledger) {
+	e.state.store.View(func(l *attempts.Ledger) {
 		switch last := l.LastEpicReview(); {
-		case r.unjudged != "":
-			reason, why = EpicUnjudged, "the whole epic: not reviewed, for "+r.unjudged
+		case e.unjudged != "":
+			reason, why = EpicUnjudged, "the whole epic: not reviewed, for "+e.unjudged
 		case last == nil, last.Decision == review.Approved && len(last.Added) == 0: // nil: nothing has changed
 			reason = EpicComplete
 		case last.Decision == "" || len(last.Added) > 0:

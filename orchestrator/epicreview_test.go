@@ -60,7 +60,7 @@ func TestAwaitPanel(t *testing.T) {
 				}
 				n := newRun(&o, store, abilities(&simulated{}))
 				for who, off := range test.cool {
-					n.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.instant())
+					n.state.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.state.instant())
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -71,7 +71,7 @@ func TestAwaitPanel(t *testing.T) {
 					defer time.AfterFunc(test.stop, cancel).Stop()
 				}
 				began := time.Now()
-				open, err := n.awaitPanel(ctx)
+				open, err := n.epicReview.awaitPanel(ctx)
 				if took := time.Since(began); err != nil || open != test.open || took != test.takes {
 					t.Errorf("got %v, %v after %s, want %v after %s", open, err, took, test.open, test.takes)
 				}
@@ -137,8 +137,8 @@ func TestWholeReason(t *testing.T) {
 				}
 			}
 			n := newRun(&o, store, abilities(&simulated{}))
-			n.unjudged = test.unjudged
-			if got, why := n.epicReason(); got != test.want || why != test.why {
+			n.epicReview.unjudged = test.unjudged
+			if got, why := n.epicReview.reason(); got != test.want || why != test.why {
 				t.Errorf("got %s, %q, want %s, %q", got, why, test.want, test.why)
 			}
 			if err := store.Close(); err != nil {

@@ -20,7 +20,8 @@ type memory interface {
 	Counts() map[attempts.Status]int
 }
 
-// NextBrief is what an agent would be told if the task's next attempt began now.
+// NextBrief returns the prompt that the agent would be given if the task's next attempt began now. It fails if the repository
+// cannot be read.
 func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.Task) ([]byte, error) {
 	facts, err := o.Repo.Facts(ctx, worker.RecentCommits)
 	if err != nil {
@@ -35,7 +36,7 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 	return worker.PromptOf(o.engine(), in), nil
 }
 
-// known gathers what a brief says besides the state of the checkout.
+// briefInput returns what a brief says besides the state of the checkout.
 func briefInput(o *Options, m memory, task *epic.Task, wall time.Duration) reanchor.Input {
 	in := reanchor.Input{
 		Epic:     reanchor.About{ID: o.Epic.ID, Title: o.Epic.Title, Description: o.Epic.Description, Source: o.Epic.Source, Bead: o.Epic.Bead},
@@ -64,7 +65,7 @@ func briefInput(o *Options, m memory, task *epic.Task, wall time.Duration) reanc
 // neighbours is how many tasks before and behind a task in the plan a brief names.
 const neighbours = 8
 
-// nameOthers names the tasks around one in the plan, by how they stand.
+// nameOthers lists the tasks next to one in the plan by their status.
 func nameOthers(p *reanchor.Progress, o *Options, m memory, at int) {
 	for i := max(at-neighbours, 0); i < min(at+neighbours+1, len(o.Epic.Tasks)); i++ {
 		if i == at {
@@ -84,15 +85,7 @@ func nameOthers(p *reanchor.Progress, o *Options, m memory, at int) {
 	}
 }
 
-// agent is what a brief has to know of a runner.
-func (o *Options) agent(runner string) (a reanchor.Agent) {
-	if o.AgentOf != nil {
-		a.Type, a.Forbids = o.AgentOf(runner)
-	}
-	return a
-}
-
-// dependency is a task with the receipt of the attempt that completed it.
+// dependency returns a task with the receipt of the attempt that completed it.
 func dependency(t *epic.Task, m memory) reanchor.Dependency {
 	d := reanchor.Dependency{ID: t.ID, Title: t.Title}
 	for _, a := range m.Task(t.ID).Attempts {
@@ -114,7 +107,7 @@ func countsOf(m memory) Counts {
 	return c
 }
 
-// attemptsFor is how many charged attempts a task has.
+// attemptsFor returns how many charged attempts a task may have.
 func attemptsFor(l engine.Limits, t *epic.Task) int {
 	if t.MaxAttempts > 0 {
 		return t.MaxAttempts
@@ -122,7 +115,7 @@ func attemptsFor(l engine.Limits, t *epic.Task) int {
 	return l.MaxAttempts
 }
 
-// wallFor is how long one attempt at a task may take.
+// wallFor returns how long one attempt at a task may take.
 func wallFor(l engine.Limits, t *epic.Task) time.Duration {
 	if t.Timeout > 0 {
 		return t.Timeout
@@ -130,7 +123,7 @@ func wallFor(l engine.Limits, t *epic.Task) time.Duration {
 	return l.Wall
 }
 
-// still is a ledger that is only read.
+// readOnly is a ledger as somebody has read it, without its store.
 type readOnly struct{ *attempts.View }
 
 func (s readOnly) Counts() map[attempts.Status]int { return s.View.Counts }

@@ -16,7 +16,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// landedTask is a completed task with the commit that has its work. Work in the same commit landed together.
+// landedTask is a completed task with the commit that has its work. Tasks with the same commit landed together.
 type landedTask struct {
 	a       engine.Attempt
 	at      int // in the plan
@@ -26,23 +26,22 @@ type landedTask struct {
 	touched bool // work that landed later in this run has changed files that may matter to it
 }
 
-// landedBefore lists the completed tasks that landed before tip, and of those with the same checks the first; those first
-// whose files were touched since. What has just been asked on tip is left out: the epic's checks, and those of what has
-// landed last.
-func (r *run) landedBefore(tip string) (list []landedTask) {
-	asked, ofEpic := make(map[string]bool), commands(r.o.Epic.Checks)
+// landedBefore lists the completed tasks that landed before tip, one for each list of checks, those first whose files were
+// touched since. It leaves out checks that have just run on tip: those of the epic, and of what landed last.
+func (k *rechecker) landedBefore(tip string) (list []landedTask) {
+	asked, ofEpic := make(map[string]bool), commands(k.state.o.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	var late []landedTask // in this run
-	r.store.View(func(l *attempts.Ledger) {
-		for i, t := range r.o.Epic.Tasks {
+	k.state.store.View(func(l *attempts.Ledger) {
+		for i, t := range k.state.o.Epic.Tasks {
 			rec := l.Tasks[t.ID]
 			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
 				continue
 			}
 			last := &rec.Attempts[len(rec.Attempts)-1]
 			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: r.engine.Rechecker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
-			if one.landed != "" && last.Run == r.o.Run {
+			one := landedTask{a: a, at: i, landed: k.state.engine.Rechecker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
+			if one.landed != "" && last.Run == k.state.o.Run {
 				late = append(late, one)
 			}
 			switch one.landed {
@@ -96,19 +95,19 @@ func commands(checks []epic.Check) (runs []string) {
 	return runs
 }
 
-// fails says that a check of the task fails, and what has landed since the task did.
+// fails returns, in words, that a check of the task fails, and what has landed since the task did.
 func (r landedTask) fails(why string, since []string) string {
 	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + text.FirstOf(text.Listed(since), "a person's commits") + ")"
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.
-func (r *run) landedSince(task landedTask) (ids []string) {
+func (k *rechecker) landedSince(task landedTask) (ids []string) {
 	ended := make(map[string]time.Time)
-	r.store.View(func(l *attempts.Ledger) {
+	k.state.store.View(func(l *attempts.Ledger) {
 		for id, rec := range l.Tasks {
 			for i := range rec.Attempts {
 				a := &rec.Attempts[i]
-				if commit := r.engine.Rechecker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed && a.EndedAt.After(task.when) {
+				if commit := k.state.engine.Rechecker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed && a.EndedAt.After(task.when) {
 					ended[id] = a.EndedAt
 				}
 			}

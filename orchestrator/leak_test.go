@@ -106,7 +106,7 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 			t.Fatal(err)
 		}
 		n := newRun(&o, store, abilities(d))
-		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, ErrInterrupted)
 		defer cancel()
 		if err := n.work(ctx); err != nil || ctx.Err() == nil {

@@ -139,9 +139,9 @@ func part(t *testing.T, o Options, p *providers, run string) {
 		t.Fatal(err)
 	}
 	n := newRun(&o, store, abilities(p))
-	store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, o.Graph, l, nil) })
-	if err := n.work(t.Context()); err != nil || n.stopped.reason != "" {
-		t.Errorf("run %s: %v, %+v", run, err, n.stopped)
+	store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(o.Epic, o.Graph, l, nil) })
+	if err := n.work(t.Context()); err != nil || n.limits.stopped.reason != "" {
+		t.Errorf("run %s: %v, %+v", run, err, n.limits.stopped)
 	}
 	if by := store.Counts(); o.Drain == nil && by[attempts.Completed] != 40 {
 		t.Errorf("got %v, want 40 completed", by)

@@ -161,7 +161,7 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 			engine = trailing{s, landing}
 		}
 		n := newRun(&o, store, abilities(engine))
-		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
+		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
 		if err := n.work(t.Context()); err != nil {
 			t.Error(err)
 		}

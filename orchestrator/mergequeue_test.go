@@ -86,9 +86,9 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(engine
 		}
 		night(t, func(engine engine.Engine) *attempts.Store {
 			n := newRun(&o, store, abilities(engine))
-			store.View(func(l *attempts.Ledger) { n.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
-			if err := n.work(t.Context()); err != nil || n.stopped.reason != "" {
-				t.Errorf("the night ended: %v, %+v", err, n.stopped)
+			store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
+			if err := n.work(t.Context()); err != nil || n.limits.stopped.reason != "" {
+				t.Errorf("the night ended: %v, %+v", err, n.limits.stopped)
 			}
 			return store
 		})

@@ -209,3 +209,33 @@ func (e *NoRunnerError) Error() string {
 	}
 	return "no usable runner: " + e.Runner + text.Because(e.Why)
 }
+
+// engine returns what an engine needs to know of this run.
+func (o *Options) engine() *engine.Options {
+	return &engine.Options{
+		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Files: o.Files, Vault: o.Vault,
+		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Jobs: o.Jobs, SlowChecks: o.SlowChecks,
+		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
+		Limits: o.Limits, Review: o.Review,
+	}
+}
+
+// judges returns the reviewers that every agent's work needs: none where changes belong to no task.
+func (o *Options) judges() []string {
+	if o.Isolation == engine.IsolationShared {
+		return nil
+	}
+	var names []string
+	for _, r := range o.Review.Reviewers {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// agent returns what a brief says of a runner.
+func (o *Options) agent(runner string) (a reanchor.Agent) {
+	if o.AgentOf != nil {
+		a.Type, a.Forbids = o.AgentOf(runner)
+	}
+	return a
+}

@@ -204,7 +204,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
 		n := newRun(&o, store, abilities(c))
-		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil).WithFileClaims(true) })
+		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil).WithFileClaims(true) })
 		err = n.work(ctx)
 		c.judge(t, n, ctx.Err() != nil, err)
 		if err := store.Close(); err != nil {
@@ -225,13 +225,13 @@ func (c *chance) judge(t *testing.T, n *run, stopped bool, err error) {
 	if err != nil && !errors.As(err, new(*NoRunnerError)) {
 		t.Errorf("seed %d: %v", c.seed, err)
 	}
-	if by := n.store.Counts(); by[attempts.InProgress] != 0 || len(c.running) != 0 {
+	if by := n.state.store.Counts(); by[attempts.InProgress] != 0 || len(c.running) != 0 {
 		t.Errorf("seed %d: still running: %v", c.seed, by)
 	}
 	for i := range c.e.Tasks {
 		task := &c.e.Tasks[i]
-		rec := n.store.Task(task.ID)
-		if most := attemptsFor(n.o.Limits, task); rec.Charges() > most || c.tries[task.ID] > most {
+		rec := n.state.store.Task(task.ID)
+		if most := attemptsFor(n.state.o.Limits, task); rec.Charges() > most || c.tries[task.ID] > most {
 			t.Errorf("seed %d: %s was charged %d times of %d", c.seed, task.ID, rec.Charges(), most)
 		}
 		if stopped || rec.Completed || rec.Gate != nil || c.explained(n, task) {
@@ -246,7 +246,7 @@ func (c *chance) judge(t *testing.T, n *run, stopped bool, err error) {
 func (c *chance) explained(n *run, task *epic.Task) bool {
 	ready := true
 	for _, id := range task.DependsOn {
-		rec := n.store.Task(id)
+		rec := n.state.store.Task(id)
 		if rec.Completed {
 			continue
 		}
@@ -256,7 +256,7 @@ func (c *chance) explained(n *run, task *epic.Task) bool {
 			return true
 		}
 	}
-	_, hopeless := n.pool.Hopeless(task.Runner, n.instant())
+	_, hopeless := n.state.pool.Hopeless(task.Runner, n.state.instant())
 	return ready && hopeless
 }
 

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/worker"
 )
 
-// Refuses says why Work would not begin, as far as that can be told without changing anything; nil: it would. What the
-// ledger itself refuses is for whoever has read it to say.
+// Refuses returns the error with which Work would refuse to begin, as far as that can be told without changing anything; nil if
+// it would begin. What the ledger itself refuses is for its reader to say.
 func Refuses(ctx context.Context, o Options, l *attempts.Ledger) error {
 	c, err := worker.Open(ctx, o.engine(), nil)
 	if err != nil {
@@ -29,12 +28,4 @@ func Refuses(ctx context.Context, o Options, l *attempts.Ledger) error {
 		return err
 	}
 	return c.Lifecycle.Admit(ctx, l, attemptsOf(openAttemptsOf(&o, l)))
-}
-
-// attemptsOf names the attempts that a killed run left open.
-func attemptsOf(orphans []openAttempt) (open []engine.Attempt) {
-	for _, o := range orphans {
-		open = append(open, engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
-	}
-	return open
 }

@@ -69,7 +69,7 @@ func TestTouchedTasksAreCheckedAgainFirst(t *testing.T) {
 	t.Parallel()
 	n := landedNight(t, Options{})
 	var got []string
-	for _, task := range n.landedBefore("cT6") {
+	for _, task := range n.rechecker.landedBefore("cT6") {
 		name := task.a.Task.ID
 		if task.touched {
 			name += " touched"
@@ -98,23 +98,23 @@ func TestRecheckIsBounded(t *testing.T) {
 			t.Parallel()
 			n := landedNight(t, Options{Limits: engine.Limits{RecheckShare: c.share}})
 			asked := 0
-			n.ran = func() time.Duration {
+			n.state.ran = func() time.Duration {
 				if asked++; asked == 1 {
 					return c.began
 				}
 				return c.began + c.passes
 			}
-			r, err := n.regressions(t.Context(), "nowhere")
+			r, err := n.rechecker.regressions(t.Context(), "nowhere")
 			if want := []string{"T1", "T2", "T3", "T4", "T6"}; err != nil || !slices.Equal(r.skipped, want) {
 				t.Errorf("got %q, %v; want %q", r.skipped, err, want)
 			}
-			if again, err := n.giveBack(r, nil); err != nil || again {
+			if again, err := n.rechecker.giveBack(r, nil); err != nil || again {
 				t.Errorf("got again %v, %v", again, err)
 			}
-			if err := n.store.Close(); err != nil {
+			if err := n.state.store.Close(); err != nil {
 				t.Fatal(err)
 			}
-			log, err := os.ReadFile(filepath.Join(n.o.Dir, attempts.EventsPath(n.o.Run)))
+			log, err := os.ReadFile(filepath.Join(n.state.o.Dir, attempts.EventsPath(n.state.o.Run)))
 			if err != nil || !strings.Contains(string(log), told) {
 				t.Errorf("got %s, %v; want %q in it", log, err, told)
 			}

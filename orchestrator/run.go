@@ -2,295 +2,208 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
-	"relay/orchestrator/breaker"
-	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
-	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
+	"relay/runners"
 )
 
-// run is one run: the schedule, the pool of runners and the ledger, and the workers that act on them. Everything
-// below mu is decided under that one lock; a worker that has nothing to do holds no slot and waits for changed.
+// run carries out one run: its workers and its merge queue act on what the parts below decide under the lock of state.
 type run struct {
-	o      *Options
-	engine engine.Abilities
-	store  *attempts.Store
-	now    func() time.Time     // the day's clock
-	ran    func() time.Duration // the run's clock
-	up     func() time.Duration // a clock that goes on while the machine sleeps
-	redact redact.Redactor
-	begun  bool // run_started is in the log
+	state      *state
+	limits     *limits
+	dispatcher *dispatcher
+	executor   *executor
+	merges     *mergeQueue // nil: the engine's attempts end landed
+	recovery   *recovery
+	rechecker  *rechecker
+	epicReview *epicReview
 
-	mu          sync.Mutex
-	plan        *schedule.Schedule
-	pool        *runnerpool.Pool
-	changed     chan struct{} // closed and replaced at every change of state
-	broken      error         // the run must end: the ledger or the engine failed
-	lastWaiting Update        // the last UpdateWaiting
-	lastRunner  string        // the runner that the last task without one of its own went to
-	budget      *budget.Tracker
-	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
-	exhaustedBy *budget.ExhaustedError             // nothing more is started
-	tally       Summary
-	merges      *mergeQueue // nil: the engine's attempts end landed
-
-	deadline  *clock.Deadline // nil: none
-	stopped   stopReason      // its zero value: the run may go on
-	unjudged  string          // why the reviewers were not asked about the whole epic
-	breaker   breaker.Breaker
-	uncharged int             // attempts that ended so in this run
-	roomUntil *clock.Deadline // how long a machine that lacks room is still waited for; nil: it has room
-
-	workers int   // still at work
-	left    []job // attempts of a killed run that no worker has taken yet
+	up    func() time.Duration // a clock that goes on while the machine sleeps
+	begun bool                 // run_started is in the log
 }
 
-func newRun(o *Options, store *attempts.Store, engine engine.Abilities) *run {
-	n := &run{
-		o: o, engine: engine, store: store, now: time.Now, ran: stopwatch(), up: upClock(), redact: redact.Redactor{Redactor: o.Secrets},
+func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run {
+	s := &state{
+		o: o, engine: abilities, store: store, now: time.Now, ran: stopwatch(), redact: redact.Redactor{Redactor: o.Secrets},
 		changed: make(chan struct{}),
-		stops:   make(map[string]context.CancelCauseFunc),
-		breaker: breaker.New(breaker.Limits{SameError: o.Limits.SameError, InARow: o.Limits.FailedInARow, Pause: o.Limits.BackoffMax}),
 	}
-	store.View(func(l *attempts.Ledger) { n.budget = budget.New(o.Budget, o.Spent, l) })
-	if !o.Until.IsZero() {
-		now := n.instant()
-		n.deadline = &clock.Deadline{Day: o.Until, Run: now.Run + o.Until.Sub(now.Day), Named: true}
+	w := &waiter{state: s}
+	m := newLimits(s, w)
+	s.pool = newPool(s, m.deadline)
+	c := &recorder{state: s, limits: m}
+	r := &run{state: s, limits: m, up: upClock()}
+	if abilities.Merger != nil {
+		r.merges = &mergeQueue{state: s, recorder: c, merger: abilities.Merger}
 	}
-	n.pool = n.newPool()
-	if engine.AskFirst != nil {
-		engine.AskFirst(n.awaitsRunner)
+	r.recovery = &recovery{state: s, limits: m, recorder: c, merges: r.merges}
+	r.executor = &executor{state: s, limits: m, recorder: c, merges: r.merges}
+	r.dispatcher = &dispatcher{state: s, limits: m, waiter: w, recovery: r.recovery, merges: r.merges}
+	r.rechecker = &rechecker{state: s, limits: m}
+	r.epicReview = &epicReview{state: s, limits: m, waiter: w, recorder: c}
+	if abilities.AskFirst != nil {
+		abilities.AskFirst(r.dispatcher.awaitsRunner)
 	}
-	if engine.Merger != nil {
-		n.merges = &mergeQueue{merger: engine.Merger}
-	}
-	return n
+	return r
 }
 
-// work carries the night through: it returns when nothing is left that could be started, or ctx is cancelled.
+// newPool makes the pool of runners, with the cooldowns and faults that the ledger has of earlier runs.
+func newPool(s *state, deadline *clock.Deadline) *runnerpool.Pool {
+	o := s.o
+	pool := runnerpool.New(runnerpool.Options{
+		Order: o.Runners, Panel: o.judges(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
+		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: o.Jitter,
+	})
+	if !o.AskNow {
+		s.store.View(func(l *attempts.Ledger) {
+			pool.Learn(pastAttempts(l))
+			pool.Recall(l.Cooldowns, s.instant())
+		})
+	}
+	return pool
+}
+
+// pastAttempts returns the attempts of earlier runs if a runner has failed a task that is not completed, else nil. Faults before
+// a task was reset are left out.
+func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
+	relevant := false
+	for id, rec := range l.Tasks {
+		for i, a := range rec.Attempts {
+			fault := engine.RunnerFault(a.Outcome)
+			if a.Runner == "" || a.EndedAt.IsZero() || fault && i < rec.CountFrom {
+				continue
+			}
+			outcome := a.Outcome
+			if outcome == attempts.Environment {
+				outcome = attempts.Stopped
+			}
+			relevant = relevant || fault && !rec.Completed
+			past = append(past, runnerpool.Past{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
+		}
+	}
+	if !relevant {
+		return nil
+	}
+	return past
+}
+
+// rememberedCooldowns returns the runners that earlier runs were told not to ask yet: as events that lift these cooldowns with
+// AskNow, else as notes for a person.
+func (r *run) rememberedCooldowns() (events []attempts.Event, notes []string) {
+	if r.state.o.AskNow {
+		r.state.store.View(func(l *attempts.Ledger) {
+			for _, name := range slices.Sorted(maps.Keys(l.Cooldowns)) {
+				if l.Cooldowns[name].Until.After(r.state.now()) {
+					events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: &attempts.Cooldown{Runner: name, Why: "a person wants it asked at once"}})
+				}
+			}
+		})
+		return events, nil
+	}
+	now := r.state.instant()
+	for _, c := range r.state.pool.Cooldowns(now) {
+		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
+			c.Runner, clockText(c.Until), text.Because(c.Why)))
+	}
+	return events, notes
+}
+
+// work runs the workers and the merge queue. It returns when nothing is left that could be started, or ctx is cancelled.
 func (r *run) work(ctx context.Context) error {
 	defer r.watchSleep(ctx)()
-	ctx, over := r.untilDeadline(ctx)
+	ctx, over := r.limits.untilDeadline(ctx)
 	defer over()
 	group, working := errgroup.WithContext(ctx)
-	r.workers = r.o.Jobs
-	for range r.o.Jobs {
+	r.state.workers = r.state.o.Jobs
+	for range r.state.o.Jobs {
 		group.Go(func() error {
 			defer r.workerDone()
 			return r.worker(working)
 		})
 	}
 	if r.merges != nil {
-		group.Go(func() error { return r.runMergeQueue(working) })
+		group.Go(func() error { return r.merges.land(working) })
 	}
 	err := group.Wait()
 	switch {
 	case atDeadline(ctx, err):
 		return nil // what stopping does
-	case err != nil || ctx.Err() != nil || r.drained() || r.closedEarly():
+	case err != nil || ctx.Err() != nil || r.state.drained() || r.limits.closedEarly():
 		return err
 	}
-	return r.noteStranded()
+	return r.dispatcher.noteStranded()
 }
 
-// closedEarly reports whether a limit of the run has ended it.
-func (r *run) closedEarly() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stopped.reason != "" || r.exhaustedBy != nil
-}
-
-// noteStranded tells of the tasks that are ready still: the runner they insist on is out for this run, and others are not.
-func (r *run) noteStranded() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left := slices.Sorted(r.plan.Ready())
-	events := make([]attempts.Event, len(left))
-	for at, i := range left {
-		t := r.plan.Task(i)
-		why := r.unable(t)
-		note := &attempts.Note{Kind: "runner", Text: t.ID + " is left for another run, its runner cannot work: " + why}
-		events[at] = attempts.Event{Type: attempts.TypeNote, Task: t.ID, Note: note}
-		r.tell(Update{Kind: UpdateNote, Task: t.ID, Text: note.Text})
-	}
-	if len(events) == 0 {
-		return nil
-	}
-	return r.store.Append(events...)
-}
-
-// worker takes one task after another.
+// worker carries out one task after another until no more can be started.
 func (r *run) worker(ctx context.Context) error {
 	for {
-		job, wait, err := r.nextJob(ctx)
+		job, wait, err := r.dispatcher.nextJob(ctx)
 		if err != nil || job == nil && wait == nil {
 			return err
 		}
 		if job == nil {
-			wait.wait(ctx, r.o.Drain)
+			wait.wait(ctx, r.state.o.Drain)
 			continue
 		}
 		work := job.adopt
 		if work == nil {
-			work = func(ctx context.Context) error { return r.attempt(ctx, *job) }
+			work = func(ctx context.Context) error { return r.executor.carryOut(ctx, *job) }
 		}
 		if err := work(ctx); err != nil {
-			r.fail(err)
+			r.state.fail(err)
 			return err
 		}
 	}
 }
 
-// drained reports whether somebody wants the run to start nothing more.
-func (r *run) drained() bool {
-	select {
-	case <-r.o.Drain:
-		return true
-	default:
-		return false
-	}
-}
-
-// workerDone tells the others that this worker takes no more tasks.
+// workerDone takes a worker that has ended off the count.
 func (r *run) workerDone() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.workers--
-	r.announce()
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	r.state.workers--
+	r.state.announce()
 }
 
-// fail ends the run for what went wrong on this machine.
-func (r *run) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.broken = errors.Join(r.broken, err)
-	r.announce()
-}
-
-// job is a task given to a worker, with the runner that shall do it.
-type job struct {
-	index  int
-	runner string
-	adopt  func(ctx context.Context) error // of an attempt that a killed run left open: brings it to its end; nil: a new attempt
-	turn   string                          // why not the runner that had it before; "" : it is the same
-}
-
-// waiting says what a worker without a task waits for.
-type waiting struct {
-	changed <-chan struct{}
-	rest    time.Duration // 0: only for a change
-}
-
-// longestPark bounds one wait for an opening: timers stand still while the machine sleeps, and the day does not.
-const longestPark = time.Minute
-
-// wait waits, but not beyond drain.
-func (w *waiting) wait(ctx context.Context, drain <-chan struct{}) {
-	var timeout <-chan time.Time
-	if w.rest > 0 {
-		timer := time.NewTimer(min(w.rest, longestPark))
-		defer timer.Stop()
-		timeout = timer.C
-	}
-	select {
-	case <-ctx.Done():
-	case <-drain:
-	case <-w.changed:
-	case <-timeout:
-	}
-}
-
-// leftOpen takes the next attempt of a killed run, also when nothing new is started: its work is done and paid for. The caller
-// holds mu.
-func (r *run) leftOpen(ctx context.Context) *job {
-	if ctx.Err() != nil || r.broken != nil || len(r.left) == 0 {
-		return nil
-	}
-	first := r.left[0]
-	r.left = r.left[1:]
-	return &first
-}
-
-// claim returns a task, or what to wait for, or neither when this worker can go home.
-func (r *run) nextJob(ctx context.Context) (*job, *waiting, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if left := r.leftOpen(ctx); left != nil {
-		return left, nil, nil
-	}
-	now := r.instant()
-	if ctx.Err() != nil || r.finished() {
-		return nil, nil, nil
-	}
-	if wait, err := r.waitForBreaker(now); wait != nil || err != nil || r.stopped.reason != "" {
-		return nil, wait, err
-	}
-	i, runner := r.choose(now)
-	if i >= 0 {
-		if rest := r.landsSoon(i, now.Run); rest > 0 {
-			return nil, &waiting{changed: r.changed, rest: rest}, nil
+// listen takes the engine's events until the channel is closed: usage to the limits, faults to the pool, the rest to the
+// watcher.
+func (r *run) listen(events <-chan engine.Event) {
+	for e := range events {
+		if r.state.o.Wire != nil {
+			e = r.state.o.Wire.Event(e)
 		}
-		if wait, err := r.waitForRoom(now); wait != nil || err != nil || r.stopped.reason != "" {
-			return nil, wait, err
-		}
-		turn := ""
-		if r.plan.MissingReviewers(i) == nil {
-			turn = r.turn(i, runner, now)
-		}
-		r.askRunners(i, runner, now)
-		r.plan.Start(i)
-		r.breaker.Begin(i)
-		return &job{index: i, runner: runner, turn: turn}, nil, nil
+		r.state.withLock(func() {
+			switch e.Kind {
+			case engine.KindUsage:
+				r.limits.recordUsage(e)
+				return
+			case engine.KindFault:
+				r.state.pool.MarkSuspect(e.Runner, e.Task, r.state.instant())
+				return
+			default: // the others are progress
+			}
+			r.recordProgress(e)
+			if e.Task == engine.WholeEpic {
+				e.Task = "the epic"
+			}
+			r.state.notify(Update{Kind: UpdateKind(e.Kind), Task: e.Task, Text: e.Detail.Text})
+		})
 	}
-	if r.plan.CountReady() == 0 {
-		return nil, r.nothingReady(), nil
+}
+
+// recordProgress tells the pool that an agent has answered: its runner serves. The caller holds mu.
+func (r *run) recordProgress(e engine.Event) {
+	answered := e.Kind == engine.KindActivity && (e.Detail.Kind == runners.EventText || e.Detail.Kind == runners.EventTool)
+	if answered && r.state.pool.NoteActivity(e.Runner, e.Task, r.state.instant()) {
+		r.state.announce()
 	}
-	return r.idle(now)
 }
-
-// nothingReady returns what a worker waits for when no task is ready, nil when nothing can come any more. The caller holds mu.
-func (r *run) nothingReady() *waiting {
-	wait := &waiting{changed: r.changed}
-	switch {
-	case r.plan.CountRunning() > 0:
-	case r.plan.RetryPostponed():
-		r.announce() // everybody looks again at once
-	default:
-		return nil
-	}
-	return wait
-}
-
-// finished reports whether nothing more is to start, whatever is ready. The caller holds mu.
-func (r *run) finished() bool {
-	return r.broken != nil || r.drained() || r.stopped.reason != "" || r.exhausted()
-}
-
-// announce wakes the waiting workers. The caller holds mu.
-func (r *run) announce() {
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
-
-// tell passes an update to whoever watches. The caller holds mu, so watchers hear one thing at a time.
-func (r *run) tell(u Update) {
-	if r.o.Notify == nil {
-		return
-	}
-	u.At, u.Text = r.now(), r.redact.Text(u.Text)
-	u.Counts = r.counts()
-	r.o.Notify(u)
-}
-
-// instant is now by both clocks. Round takes off what time.Now has of the run's clock: days are compared as such.
-func (r *run) instant() clock.Instant { return clock.Instant{Day: r.now().Round(0), Run: r.ran()} }

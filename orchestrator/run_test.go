@@ -168,20 +168,20 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
 		n := newRun(&o, store, abilities(s))
 		s.over = func() string {
-			if over := n.budget.Exhausted(); over != nil && n.exhaustedBy != nil {
+			if over := n.limits.budget.Exhausted(); over != nil && n.limits.exhaustedBy != nil {
 				return over.Error()
 			}
 			return ""
 		}
-		s.hear = func(h engine.Event) { n.withLock(func() { n.recordUsage(h) }) }
+		s.hear = func(h engine.Event) { n.state.withLock(func() { n.limits.recordUsage(h) }) }
 		if of.clock != nil {
-			s.now, n.now = of.clock.now, of.clock.now
+			s.now, n.state.now = of.clock.now, of.clock.now
 			of.clock.begin()
 		}
 		if of.sleeps {
 			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
 		}
-		store.View(func(l *attempts.Ledger) { n.plan = schedule.New(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		notify := o.Notify
@@ -199,7 +199,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			defer time.AfterFunc(of.drain, func() { close(drain) }).Stop()
 		}
 		err = n.work(ctx)
-		s.halted, s.naps = n.stopped, n.tally.Suspends
+		s.halted, s.naps = n.limits.stopped, n.state.tally.Suspends
 		s.sorted()
 		night(s, store, err)
 		if err := store.Close(); err != nil {

@@ -9,14 +9,14 @@ import (
 	"relay/orchestrator/clock"
 )
 
-// Suspend is a time in which the machine slept. Both ends are told by the day's clock, to within a minute.
+// Suspend is a time in which the machine slept, by the wall clock, to within a minute.
 type Suspend struct{ From, To time.Time }
 
-// Naps are looked for so often, and are at least so long: timers stand still while the machine sleeps, so that one is
-// noticed a minute after its end.
+// suspendInterval is how often suspends are looked for, and how long they last at least. Timers stand still while the machine
+// sleeps, so one is noticed a minute after its end.
 const suspendInterval = time.Minute
 
-// suspendDetector notices naps: the time by a clock that goes on in sleep grows by more than the run's.
+// suspendDetector compares a clock that goes on while the machine sleeps with the run's, which does not.
 type suspendDetector struct {
 	up     func() time.Duration
 	seen   clock.Instant
@@ -27,7 +27,7 @@ func newSuspendDetector(up func() time.Duration, now clock.Instant) *suspendDete
 	return &suspendDetector{up: up, seen: now, seenUp: up()}
 }
 
-// detect returns the nap since the last look, if there was one.
+// detect returns the time the machine slept since the last call, if it did.
 func (d *suspendDetector) detect(now clock.Instant) (nap Suspend, slept bool) {
 	up := d.up()
 	length := (up - d.seenUp) - (now.Run - d.seen.Run)
@@ -36,10 +36,10 @@ func (d *suspendDetector) detect(now clock.Instant) (nap Suspend, slept bool) {
 	return Suspend{from, from.Add(length)}, length >= suspendInterval
 }
 
-// watchSleep notes what the machine sleeps during the run, until over is called.
+// watchSleep records the times in which the machine sleeps during the run, until over is called.
 func (r *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := newSuspendDetector(r.up, r.instant())
+	d := newSuspendDetector(r.up, r.state.instant())
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		tick := time.NewTicker(suspendInterval)
@@ -57,22 +57,22 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 	return func() { cancel(); watch.Wait() }
 }
 
-// slept records and tells a nap.
+// slept records and tells a suspend, if there was one.
 func (r *run) slept(d *suspendDetector) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	nap, yes := d.detect(r.instant())
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	nap, yes := d.detect(r.state.instant())
 	if !yes {
 		return
 	}
-	r.tally.Suspends = append(r.tally.Suspends, nap)
+	r.state.tally.Suspends = append(r.state.tally.Suspends, nap)
 	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
-	r.tell(Update{Kind: UpdateNote, Text: note.Text})
+	r.state.notify(Update{Kind: UpdateNote, Text: note.Text})
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
-	_ = r.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }
 
-// String tells a person, in their own time.
+// String returns the suspend in local time.
 func (n Suspend) String() string {
 	const day, minute = "2 January 15:04", "15:04"
 	from, to := n.From.Local(), n.To.Local()

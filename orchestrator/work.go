@@ -75,19 +75,19 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	return n.finish(ctx, wanted, start, err)
 }
 
-// openLedger opens the epic's memory, and begins one for a plan that somebody wrote by hand.
+// openLedger opens the epic's ledger, or makes one for a plan that was written by hand.
 func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 	return attempts.Open(attempts.Options{
 		Dir: o.Dir, Epic: o.Epic, Graph: o.Graph, Run: o.Run, Fresh: &o.Settings, Now: time.Now, Fault: o.Fault, Warn: warn,
 	})
 }
 
-// run is the night between opening and closing the ledger.
+// run carries the run out between opening and closing the ledger.
 func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
-	orphans, c := r.openAttempts(), r.engine.Lifecycle
+	orphans, c := r.recovery.openAttempts(), r.state.engine.Lifecycle
 	var refused error
-	r.store.View(func(l *attempts.Ledger) {
-		warnings = append(warnings, seal.Changes(r.o.Epic, r.o.Dir, l)...)
+	r.state.store.View(func(l *attempts.Ledger) {
+		warnings = append(warnings, seal.Changes(r.state.o.Epic, r.state.o.Dir, l)...)
 		refused = c.Admit(ctx, l, attemptsOf(orphans))
 	})
 	if refused != nil {
@@ -99,14 +99,14 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	}
 	if left {
 		notes, err := c.CleanAfter(ctx)
-		if err := errors.Join(err, r.recordNotes(notes)); err != nil {
+		if err := errors.Join(err, r.state.recordNotes(notes)); err != nil {
 			return err
 		}
 		if err := c.Awake(ctx); err != nil {
 			return err
 		}
 		if r.merges == nil { // there is one place to work in: nothing can begin in it before
-			if err := r.recoverAll(ctx, orphans); err != nil {
+			if err := r.recovery.recoverAll(ctx, orphans); err != nil {
 				return err
 			}
 		}
@@ -117,43 +117,34 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if err := c.Begin(ctx); err != nil {
 		return err
 	}
-	r.schedule(wanted)
+	r.state.planTasks(wanted)
 	if r.merges != nil {
-		r.queueOpenAttempts(orphans)
+		r.recovery.queueOpenAttempts(orphans)
 	}
 	for again := true; again; {
 		if err := r.work(ctx); err != nil {
 			return err
 		}
 		var err error
-		if again, err = r.recheck(ctx, wanted); err != nil {
+		if again, err = r.rechecker.recheck(ctx, wanted); err != nil {
 			return err
 		}
 	}
-	return r.reviewEpic(ctx)
+	return r.epicReview.review(ctx)
 }
 
-// schedule plans the tasks that are to be done, by what the ledger says of them now.
-func (r *run) schedule(wanted []bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.store.View(func(l *attempts.Ledger) {
-		r.plan = schedule.New(r.o.Epic, r.o.Graph, l, wanted).WithFileClaims(r.o.Isolation == engine.IsolationWorktree)
-	})
-}
-
-// open makes the run known: its first event, the plan it follows, and the end of whatever an earlier run left alive.
+// open records the start of the run and the plan it follows, and ends processes that an earlier run has left.
 func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []string) error {
-	folder := filepath.Join(r.o.Dir, "runs", r.o.Run)
+	folder := filepath.Join(r.state.o.Dir, "runs", r.state.o.Run)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "epic.yml"), r.o.Plan, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "epic.yml"), r.state.o.Plan, 0o600); err != nil {
 		return err
 	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
-		Version: attempts.LogVersion, EpicID: r.o.Epic.ID, PID: os.Getpid(), Jobs: r.o.Jobs, Settings: r.o.Settings,
-		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: seal.Epic(r.o.Epic), Until: r.o.Until.UTC(), Tasks: r.o.Tasks,
+		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
+		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 	}}}
 	ended, err := r.sweep(ctx)
 	if err != nil {
@@ -164,51 +155,54 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {
-			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: r.redact.Text(text)}})
+			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: r.state.redact.Text(text)}})
 		}
 	}
-	note("plan", r.o.Remarks)
+	note("plan", r.state.o.Remarks)
 	note("recovery", warnings)
 	forgotten, closed := r.rememberedCooldowns()
 	events = append(events, forgotten...)
 	note("limit", closed)
-	if err := r.store.Append(events...); err != nil {
+	if err := r.state.store.Append(events...); err != nil {
 		return err
 	}
 	r.begun = true
-	r.withLock(func() {
-		r.tell(Update{Kind: UpdateRun, Text: r.o.Run, Budget: r.budget.Summary()})
-		for _, text := range slices.Concat(r.o.Remarks, warnings, closed) {
-			r.tell(Update{Kind: UpdateNote, Text: text})
+	r.state.withLock(func() {
+		r.state.notify(Update{Kind: UpdateRun, Text: r.state.o.Run, Budget: r.limits.budget.Summary()})
+		for _, text := range slices.Concat(r.state.o.Remarks, warnings, closed) {
+			r.state.notify(Update{Kind: UpdateNote, Text: text})
 		}
 	})
 	return nil
 }
 
-// sweep ends processes that carry the mark of an earlier run of this ledger. The lock is held: no such run is alive.
+// sweep ends processes that carry the mark of an earlier run of this ledger, and returns how many. The lock is held, so no such
+// run is alive.
 func (r *run) sweep(ctx context.Context) (int, error) {
-	if runs, err := os.ReadDir(filepath.Join(r.o.Dir, "runs")); err == nil && len(runs) == 1 {
+	if runs, err := os.ReadDir(filepath.Join(r.state.o.Dir, "runs")); err == nil && len(runs) == 1 {
 		return 0, nil // it is this one: there was none before
 	}
 	return process.Sweep(ctx, func(mark string) bool {
 		run, _, _ := engine.CutMark(mark)
-		if run == "" || run == r.o.Run {
+		if run == "" || run == r.state.o.Run {
 			return false
 		}
-		_, err := os.Stat(filepath.Join(r.o.Dir, "runs", run))
+		_, err := os.Stat(filepath.Join(r.state.o.Dir, "runs", run))
 		return err == nil
-	}, r.o.Limits.StopGrace)
+	}, r.state.o.Limits.StopGrace)
 }
 
 // finish writes the last event, closes the ledger and sums up.
 func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
-	s := r.tally
-	s.Run, s.Elapsed, s.Counts = r.o.Run, time.Since(start), r.counts()
-	r.store.View(func(l *attempts.Ledger) { s.Left, s.Doubtful = left(r.o, l, wanted), doubtful(r.o, l, wanted) })
+	s := r.state.tally
+	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.counts()
+	r.state.store.View(func(l *attempts.Ledger) {
+		s.Left, s.Doubtful = left(r.state.o, l, wanted), doubtful(r.state.o, l, wanted)
+	})
 	err = r.ending(ctx, &s, err)
 	code := 0
-	if r.o.ExitCode != nil {
-		code = r.o.ExitCode(s, err)
+	if r.state.o.ExitCode != nil {
+		code = r.state.o.ExitCode(s, err)
 	}
 	var clearing errgroup.Group
 	if err == nil { // else the next run may need the copy of .git
@@ -216,12 +210,12 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	}
 	if r.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stop := r.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}})
+		stop := r.state.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}})
 		if err == nil {
 			err = stop
 		}
 	}
-	if closing := r.store.Close(); err == nil {
+	if closing := r.state.store.Close(); err == nil {
 		err = closing
 	}
 	if cleared := clearing.Wait(); err == nil {
@@ -230,7 +224,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	return s, err
 }
 
-// ending says why the run is over. What stopping does is no error.
+// ending fills in why the run is over. It returns err, or nil for an error that only comes from stopping.
 func (r *run) ending(ctx context.Context, s *Summary, err error) error {
 	switch {
 	case err != nil && context.Cause(ctx) == nil:
@@ -243,16 +237,16 @@ func (r *run) ending(ctx context.Context, s *Summary, err error) error {
 		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // anything else went wrong besides
 			return nil
 		}
-	case r.drained():
+	case r.state.drained():
 		s.Reason = Reload
 	case s.Counts.Completed == s.Counts.Total:
-		if s.Reason, s.Why = r.epicReason(); s.Reason == EpicComplete && len(s.Undone) > 0 {
+		if s.Reason, s.Why = r.epicReview.reason(); s.Reason == EpicComplete && len(s.Undone) > 0 {
 			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
 		}
-	case r.stopped.reason != "" && s.Left > 0:
-		s.Reason, s.Why = r.stopped.reason, r.stopped.why
-	case r.exhaustedBy != nil && r.plan.CountReady() > 0:
-		s.Reason, s.Why = BudgetExhausted, r.budget.Exhausted().Error()
+	case r.limits.stopped.reason != "" && s.Left > 0:
+		s.Reason, s.Why = r.limits.stopped.reason, r.limits.stopped.why
+	case r.limits.exhaustedBy != nil && r.state.plan.CountReady() > 0:
+		s.Reason, s.Why = BudgetExhausted, r.limits.budget.Exhausted().Error()
 	default:
 		s.Reason = NoRunnableTasks
 	}
@@ -260,7 +254,7 @@ func (r *run) ending(ctx context.Context, s *Summary, err error) error {
 	return err
 }
 
-// failure is the reason of a run that an error has ended.
+// failure returns the reason of a run that an error has ended.
 func failure(err error) Reason {
 	if errors.As(err, new(*NoRunnerError)) {
 		return NoRunner
@@ -268,12 +262,12 @@ func failure(err error) Reason {
 	return Failed
 }
 
-// cleared removes what the run needed for itself, and tells of what it could not.
+// cleared removes what the run needed for itself, and tells what could not be removed.
 func (r *run) cleared(ctx context.Context) error {
-	stay, err := r.engine.Lifecycle.Close(ctx)
-	r.withLock(func() {
+	stay, err := r.state.engine.Lifecycle.Close(ctx)
+	r.state.withLock(func() {
 		for _, text := range stay {
-			r.tell(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
+			r.state.notify(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
 		}
 	})
 	return err

@@ -1,0 +1,167 @@
+package orchestrator
+
+import (
+	"context"
+
+	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+)
+
+// dispatcher gives each worker its next task and the runner that shall do it.
+type dispatcher struct {
+	state    *state
+	limits   *limits
+	waiter   *waiter
+	recovery *recovery
+	merges   *mergeQueue
+
+	lastRunner string // the runner that the last task without one of its own went to
+}
+
+// job is a task given to a worker, with the runner that shall do it.
+type job struct {
+	index  int
+	runner string
+	adopt  func(ctx context.Context) error // of an attempt that a killed run left open: brings it to its end; nil: a new attempt
+	turn   string                          // why not the runner that had it before; "" : it is the same
+}
+
+// nextJob returns a task for a worker, or what the worker has to wait for, or neither when it is to end.
+func (d *dispatcher) nextJob(ctx context.Context) (*job, *waiting, error) {
+	d.state.mu.Lock()
+	defer d.state.mu.Unlock()
+	if left := d.recovery.nextOpen(ctx); left != nil {
+		return left, nil, nil
+	}
+	now := d.state.instant()
+	if ctx.Err() != nil || d.limits.finished() {
+		return nil, nil, nil
+	}
+	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.stopped.reason != "" {
+		return nil, wait, err
+	}
+	i, runner := d.choose(now)
+	if i >= 0 {
+		if rest := d.merges.waitForLanding(i, now.Run); rest > 0 {
+			return nil, &waiting{changed: d.state.changed, rest: rest}, nil
+		}
+		if wait, err := d.limits.waitForRoom(now); wait != nil || err != nil || d.limits.stopped.reason != "" {
+			return nil, wait, err
+		}
+		turn := ""
+		if d.state.plan.MissingReviewers(i) == nil {
+			turn = d.turn(i, runner, now)
+		}
+		d.askRunners(i, runner, now)
+		d.state.plan.Start(i)
+		d.limits.breaker.Begin(i)
+		return &job{index: i, runner: runner, turn: turn}, nil, nil
+	}
+	if d.state.plan.CountReady() == 0 {
+		return nil, d.nothingReady(), nil
+	}
+	return d.idle(now)
+}
+
+// nothingReady returns what a worker waits for when no task is ready, or nil when no more can become ready. The caller holds mu.
+func (d *dispatcher) nothingReady() *waiting {
+	wait := &waiting{changed: d.state.changed}
+	switch {
+	case d.state.plan.CountRunning() > 0:
+	case d.state.plan.RetryPostponed():
+		d.state.announce() // everybody looks again at once
+	default:
+		return nil
+	}
+	return wait
+}
+
+// How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
+// ahead of it. Work that waits for its review grows old, and who reads it in the morning has more to undo.
+const tasksPerJobUnreviewed = 2
+
+// choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
+// before new work. The caller holds mu.
+func (d *dispatcher) choose(now clock.Instant) (i int, runner string) {
+	able := func(i int, names []string) (int, bool) {
+		return d.state.pool.Review(d.state.plan.Task(i).ID, names, now)
+	}
+	if i := d.state.plan.NextReview(able); i >= 0 {
+		return i, d.reviewedRunner(i, now)
+	}
+	if !d.state.pool.AllOpen("", d.wanted(), now) {
+		return -1, ""
+	}
+	for _, rank := range d.state.pool.Ranks() {
+		i = d.state.plan.Next(func(i int) bool {
+			if d.state.plan.MissingReviewers(i) != nil {
+				return false
+			}
+			name, its, ok := d.state.pool.Pick(d.state.plan.Task(i).ID, d.state.plan.Task(i).Runner, now)
+			runner = name
+			return ok && its == rank
+		})
+		if i >= 0 {
+			return i, runner
+		}
+	}
+	return -1, ""
+}
+
+// wanted returns the reviewers without whom no agent begins new work: none while little work waits for its review and all
+// reviewers can be asked in this run. The caller holds mu.
+func (d *dispatcher) wanted() []string {
+	if d.state.pool.PanelOut() || d.state.o.Isolation != engine.IsolationWorktree || d.state.plan.CountUnreviewed() >= tasksPerJobUnreviewed*d.state.o.Jobs {
+		return d.state.pool.Panel
+	}
+	return nil
+}
+
+// reviewedRunner returns the runner for a task that lacks only a review: the one that did the work, if it may be asked, else
+// another one.
+func (d *dispatcher) reviewedRunner(i int, now clock.Instant) string {
+	task := d.state.plan.Task(i)
+	last := ""
+	if past := d.state.store.Task(task.ID).Attempts; len(past) > 0 {
+		last = past[len(past)-1].Runner
+	}
+	if d.state.pool.Open(last, task.ID, now) {
+		return last
+	}
+	other, _, _ := d.state.pool.Pick(task.ID, task.Runner, now)
+	return text.FirstOf(other, last)
+}
+
+// askRunners tells the pool which runner, or which reviewers, a task that begins asks. The caller holds mu.
+func (d *dispatcher) askRunners(i int, runner string, now clock.Instant) {
+	task := d.state.plan.Task(i).ID
+	lacking := d.state.plan.MissingReviewers(i)
+	if lacking == nil {
+		d.state.pool.Ask(runner, task, now)
+	}
+	for _, name := range lacking {
+		d.state.pool.Ask(name, task, now)
+	}
+}
+
+// turn returns, in words, why a task goes to another runner than the task before it, or than its own last attempt; "" if it does
+// not. The caller holds mu.
+func (d *dispatcher) turn(i int, to string, now clock.Instant) string {
+	from := ""
+	task := d.state.plan.Task(i)
+	if task.Runner == "" {
+		from = text.FirstOf(d.lastRunner, d.state.pool.Order[0])
+		d.lastRunner = to
+	}
+	if from == "" || from == to {
+		from = to
+		if past := d.state.store.Task(task.ID).Attempts; len(past) > 0 {
+			from = text.FirstOf(past[len(past)-1].Runner, to)
+		}
+	}
+	if from == to {
+		return ""
+	}
+	return d.state.pool.Turn(from, to, now, clockText)
+}

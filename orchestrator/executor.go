@@ -1,0 +1,172 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/seal"
+	"relay/orchestrator/text"
+)
+
+// executor takes attempts from their base commit to their result.
+type executor struct {
+	state    *state
+	limits   *limits
+	recorder *recorder
+	merges   *mergeQueue
+}
+
+// carryOut takes a task through one attempt: prepare, record the start, run, record the end or queue the work for merging. It
+// returns an error only if relay's own machine fails; that ends the run.
+func (x *executor) carryOut(ctx context.Context, j job) error {
+	task := x.state.plan.Task(j.index)
+	record := x.state.store.Task(task.ID)
+	if gated, err := x.gateIfExhausted(j, task, record); gated {
+		x.state.withLock(func() { x.state.pool.Release(task.ID) })
+		return err
+	}
+	a := x.assign(task, record, j.runner)
+	base, err := x.state.engine.Prepare(ctx, a)
+	if err != nil {
+		return x.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
+	}
+	a.Base = base
+	if err := x.recordStart(ctx, a, j.turn); err != nil {
+		return err
+	}
+	began := x.state.ran()
+	x.state.withLock(func() { x.state.notify(x.state.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
+	f, err := x.runAttempt(ctx, a, record)
+	if err != nil {
+		// The attempt stays open: the next run finds what the agent left and brings it to its end.
+		return fmt.Errorf("%s: %w", task.ID, err)
+	}
+	if x.merges != nil && f.Outcome == attempts.Success {
+		x.state.withLock(func() { x.state.pool.Answered(a.Runner, task.ID, x.state.instant()) })
+		x.merges.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
+		return nil
+	}
+	return x.recorder.end(j, a, record, f, began)
+}
+
+// recordStart writes the event attempt_started, and meanwhile the brief if the engine can. turn says why another runner has the
+// task than before; "" if it is the same.
+func (x *executor) recordStart(ctx context.Context, a engine.Attempt, turn string) error {
+	var brief func()
+	var failed error
+	if x.state.engine.Briefer != nil {
+		brief = func() { failed = x.state.engine.Briefer.Brief(ctx, a) }
+	}
+	events := []attempts.Event{{
+		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number,
+		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal.Task(x.state.o.Epic, &a.Task)},
+	}}
+	if turn != "" {
+		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + turn}
+		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
+		x.state.withLock(func() { x.state.notify(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
+	}
+	err := x.state.store.AppendWhile(brief, events...)
+	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
+		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
+	}
+	return err
+}
+
+// unlessStopped returns err, or, if the run is stopping, gives the task back to the schedule and returns nil.
+func (x *executor) unlessStopped(ctx context.Context, j job, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	x.state.withLock(func() {
+		x.state.pool.Release(x.state.plan.Task(j.index).ID)
+		x.state.plan.Requeue(j.index)
+	})
+	return nil
+}
+
+// assign returns the next attempt of a task as the engine is given it.
+func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
+	model := text.FirstOf(task.Model, x.state.o.Model)
+	wall := wallFor(x.state.o.Limits, task)
+	a := engine.Attempt{Run: x.state.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
+	a.EarlierFindings = earlierFindings(record)
+	if last, ok := schedule.Previous(record); ok {
+		a.Unfinished = last
+	}
+	a.Known = briefInput(x.state.o, x.state.store, task, wall)
+	a.Known.Agent = x.state.o.agent(runner)
+	x.state.withLock(func() {
+		left := x.limits.budget.Remaining(task, record.UsedSince())
+		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
+		a.Closed = x.state.pool.Closed(x.state.instant())
+	})
+	return a
+}
+
+// earlierFindings returns the findings of the last attempt that has a verdict, as markdown.
+func earlierFindings(record attempts.TaskRecord) string {
+	for _, a := range slices.Backward(record.Attempts) {
+		if a.Receipt.Verdict != "" {
+			return a.Receipt.Findings
+		}
+	}
+	return ""
+}
+
+// runAttempt runs the attempt and cancels it when a budget is exhausted.
+func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record attempts.TaskRecord) (engine.Result, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	id := a.Task.ID
+	x.state.withLock(func() {
+		x.limits.budget.Begin(&a.Task, record.UsedSince())
+		x.limits.stops[id] = stop
+	})
+	f, err := x.state.engine.Run(ctx, a)
+	x.state.withLock(func() {
+		delete(x.limits.stops, id)
+		_ = x.limits.budget.Record(id, f.Usage) // it has ended, whatever that comes to
+	})
+	var over *budget.ExhaustedError
+	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
+		budgetExhausted(&f, over)
+	}
+	return f, err
+}
+
+// budgetExhausted marks a result as stopped by a budget. An attempt's cap charges the task, the task's cap gates it; the caps of
+// the run and of the epic do neither.
+func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
+	f.Fail(attempts.Budget, attempts.BudgetSpent, over.Error())
+	f.Charged = over.Scope == budget.ScopeAttempt
+	if over.Scope == budget.ScopeTask {
+		f.Gate = attempts.BudgetExhausted
+	}
+}
+
+// gateIfExhausted gates a task that has no budget or no attempts left before its next attempt begins.
+func (x *executor) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
+	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: attemptsFor(x.state.o.Limits, task)})
+	if over := x.state.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
+		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
+	}
+	if gate == nil {
+		return false, nil
+	}
+	gate.At = x.state.now().UTC()
+	err := x.state.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
+	x.state.withLock(func() {
+		x.state.plan.Gate(j.index)
+		x.state.notify(x.state.about(task, record, Update{Kind: UpdateGated, Text: string(gate.Reason) + ": " + gate.Detail}))
+		x.state.announce()
+	})
+	return true, err
+}

@@ -1,0 +1,57 @@
+package orchestrator
+
+import (
+	"fmt"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+)
+
+// Free is what a machine has left, in bytes; less than 0 if that is not known.
+type Free struct{ Disk, Memory int64 }
+
+// roomPause is how often the free disk and memory are measured while a run waits for them.
+const roomPause = 10 * time.Second
+
+// waitForRoom returns what to wait for when the machine has too little disk or memory for another attempt, or nil. It stops the
+// run when that lasts longer than FloorWait. The caller holds mu.
+func (m *limits) waitForRoom(now clock.Instant) (*waiting, error) {
+	reason, lacks, why := m.lacking()
+	if reason == "" {
+		m.roomUntil = nil
+		return nil, nil
+	}
+	if m.roomUntil == nil {
+		until := now.After(m.state.o.Limits.FloorWait)
+		m.roomUntil = &until
+	}
+	rest := m.roomUntil.Rest(now)
+	if rest <= 0 && m.state.plan.CountRunning() == 0 {
+		return nil, m.stop(reason, why)
+	}
+	if rest <= 0 || rest > roomPause {
+		rest = roomPause
+	}
+	err := m.waiter.notifyWaiting(UpdateCramped, attempts.Waiting{Until: m.roomUntil.Day.UTC(), For: lacks, Why: why})
+	return &waiting{changed: m.state.changed, rest: rest}, err
+}
+
+// lacking returns what the machine has too little of to start an attempt, "" if nothing.
+func (m *limits) lacking() (reason Reason, lacks, why string) {
+	lim := m.state.o.Limits
+	if m.state.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
+		return "", "", ""
+	}
+	switch free := m.state.o.Free(); {
+	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
+		return DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
+	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:
+		return MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
+	}
+	return "", "", ""
+}
+
+func short(have, want int64) string {
+	return fmt.Sprintf("%d MiB are free, and nothing is started below %d", have>>20, want>>20)
+}

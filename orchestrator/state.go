@@ -1,0 +1,134 @@
+package orchestrator
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
+	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
+)
+
+// state is what the parts of a run share. What stands below mu is read and changed under that one lock; a worker that has
+// nothing to do holds no slot and waits for changed.
+type state struct {
+	o      *Options
+	engine engine.Abilities
+	store  *attempts.Store
+	now    func() time.Time     // the day's clock
+	ran    func() time.Duration // the run's clock
+	redact redact.Redactor
+
+	mu       sync.Mutex
+	plan     *schedule.Schedule
+	pool     *runnerpool.Pool
+	changed  chan struct{} // closed and replaced at every change of state
+	broken   error         // the run must end: the ledger or the engine failed
+	tally    Summary
+	workers  int   // still at work
+	openJobs []job // attempts of a killed run that no worker has taken yet
+}
+
+func (s *state) withLock(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// announce wakes the waiting workers. The caller holds mu.
+func (s *state) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// drained reports whether the caller wants nothing new to be started.
+func (s *state) drained() bool {
+	select {
+	case <-s.o.Drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// fail ends the run with a failure of this machine.
+func (s *state) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = errors.Join(s.broken, err)
+	s.announce()
+}
+
+// instant returns now by both clocks. Round takes off the monotonic reading of time.Now, as days are compared by the wall clock.
+func (s *state) instant() clock.Instant { return clock.Instant{Day: s.now().Round(0), Run: s.ran()} }
+
+// since returns how long ago a time of an earlier run was, at least 0: that run's clock may have been wrong.
+func (s *state) since(day time.Time) time.Duration { return max(0, s.now().Sub(day)) }
+
+func (s *state) counts() Counts { return countsOf(s.store) }
+
+// notify passes an update to the watcher, without secrets. The caller holds mu, so the watcher is called once at a time.
+func (s *state) notify(u Update) {
+	if s.o.Notify == nil {
+		return
+	}
+	u.At, u.Text = s.now(), s.redact.Text(u.Text)
+	u.Counts = s.counts()
+	s.o.Notify(u)
+}
+
+// about fills in the task and the number of the attempt that an update is about.
+func (s *state) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
+	u.Task, u.Title, u.Max = t.ID, t.Title, attemptsFor(s.o.Limits, t)
+	u.Try = record.Charges()
+	if u.Kind == UpdateStarted {
+		u.Try++
+	}
+	return u
+}
+
+// recordNotes records and tells notes for a person.
+func (s *state) recordNotes(notes []attempts.Note) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var events []attempts.Event
+	for i := range notes {
+		notes[i].Text = s.redact.Block(notes[i].Text)
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
+		s.notify(Update{Kind: UpdateNote, Text: notes[i].Text})
+	}
+	return s.store.Append(events...)
+}
+
+// planTasks makes the schedule of the wanted tasks from the ledger as it is now.
+func (s *state) planTasks(wanted []bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store.View(func(l *attempts.Ledger) {
+		s.plan = schedule.New(s.o.Epic, s.o.Graph, l, wanted).WithFileClaims(s.o.Isolation == engine.IsolationWorktree)
+	})
+}
+
+// wholeEpicAttempt returns the epic as an attempt to be judged, from the commit that the first attempt, or the integration
+// branch, began from.
+func (s *state) wholeEpicAttempt() engine.Attempt {
+	a := engine.Attempt{Run: s.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: s.o.Epic.Title}}
+	s.store.View(func(l *attempts.Ledger) {
+		a.Number = len(l.EpicReviews) + 1
+		a.Base = l.Integration.Base
+		var first attempts.Attempt
+		for _, rec := range l.Tasks {
+			if len(rec.Attempts) > 0 && (first.ID == 0 || rec.Attempts[0].StartedAt.Before(first.StartedAt)) {
+				first = rec.Attempts[0]
+			}
+		}
+		a.Base = text.FirstOf(a.Base, first.Base)
+	})
+	return a
+}
