@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"relay/orchestrator/changes"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -30,9 +31,9 @@ func (g *workspace) notableChanges(ctx context.Context, from, to string) string 
 	var protected, tests []string
 	for _, n := range names {
 		switch was := text.FirstOf(n.From, n.Path); {
-		case len(protectedHits(globs, []reanchor.Change{n})) > 0:
+		case len(changes.ProtectedHits(globs, []reanchor.Change{n})) > 0:
 			protected = append(protected, was)
-		case isTest(was) && n.Code != "A":
+		case changes.IsTest(was) && n.Code != "A":
 			tests = append(tests, was)
 		}
 	}

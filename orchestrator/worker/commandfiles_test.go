@@ -53,7 +53,7 @@ func TestChangedChecks(t *testing.T) {
 			for _, n := range f.Notes {
 				got += n.Text
 			}
-			if got != c.want || len(f.decisive) != len(f.Notes) || c.want != "" && f.Notes[0].Kind != "checks" {
+			if got != c.want || len(f.Decisive) != len(f.Notes) || c.want != "" && f.Notes[0].Kind != "checks" {
 				t.Errorf("notes: %q, want %q", got, c.want)
 			}
 		})

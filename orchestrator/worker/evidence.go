@@ -11,6 +11,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/evidence"
@@ -41,20 +42,10 @@ func (c *checkout) verifyDiff(ctx context.Context, a engine.Attempt, names []rea
 	}
 	c.noteLinks(names, f)
 	c.noteSettings(names, f)
-	return errors.Join(c.testsKept(ctx, a, names, f), c.checksKept(ctx, a, names, f), c.findOldTests(ctx, a, names, f))
-}
-
-// protectedHits returns the changed paths that a protected glob covers.
-func protectedHits(patterns []string, names []reanchor.Change) []string {
-	var hits []string
-	for _, n := range names {
-		for _, p := range []string{n.Path, n.From} {
-			if p != "" && slices.ContainsFunc(patterns, func(g string) bool { return globs.Covers(g, p) }) {
-				hits = append(hits, p)
-			}
-		}
-	}
-	return hits
+	diff := changes.Diff{Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.MatchString, Result: &f.Result}
+	err := diff.Judge(ctx)
+	f.Found = diff.Found
+	return err
 }
 
 // site is where checks of an attempt are run: in the checkout it works in.
@@ -92,7 +83,7 @@ func (c *checkout) runChecks(ctx context.Context, a engine.Attempt, p attemptFil
 			return err
 		}
 		if base, known := f.onBase[check.Key()]; known && s.Passed() && c.tree != nil {
-			f.ranFewer(a.Task, check, base, s)
+			f.RanFewer(&a.Task, check.Name, base.Run, s.Run, &f.Result)
 		}
 		if check.OfEpic {
 			after[check.Key()] = s

@@ -9,43 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
-	"relay/reanchor"
 )
-
-func TestProtected(t *testing.T) {
-	t.Parallel()
-	change := func(path, from string) []reanchor.Change {
-		return []reanchor.Change{{Code: "M", Path: path, From: from}}
-	}
-	for _, c := range []struct {
-		glob, path, from, want string
-	}{
-		{"tests/**", "tests/a.txt", "", "tests/a.txt"},
-		{"tests/**", "tests/deep/a.txt", "", "tests/deep/a.txt"},
-		{"tests", "tests/a.txt", "", "tests/a.txt"},
-		{"tests/", "tests/deep/a.txt", "", "tests/deep/a.txt"},
-		{"tests", "tests2/a.txt", "", ""},
-		{"**/testdata", "pkg/x/testdata/a", "", "pkg/x/testdata/a"},
-		{"test*/", "tests/a", "", "tests/a"},
-		{"*_test.go", "a_test.go", "", "a_test.go"},
-		{"*_test.go", "pkg/a_test.go", "", ""},
-		{"**/*_test.go", "a_test.go", "", "a_test.go"},
-		{"**/*_test.go", "pkg/a_test.go", "", "pkg/a_test.go"},
-		{"tests/**", "elsewhere/a.txt", "tests/a.txt", "tests/a.txt"}, // renamed out of it
-		{"tests/**", "tests/a.txt", "elsewhere/a.txt", "tests/a.txt"},
-		{"[", "[", "", "["},
-		{"a[b", "x", "", ""},
-		{"go.mod", "go.mod", "", "go.mod"},
-		{"go.mod", "sub/go.mod", "", ""},
-		{"**", "any/thing", "", "any/thing"},
-		{"sub", "sub", "", "sub"}, // a submodule
-		{"", "a", "", ""},
-	} {
-		if got := strings.Join(protectedHits([]string{"no/such", c.glob}, change(c.path, c.from)), " "); got != c.want {
-			t.Errorf("%q and %q (from %q): got %q, want %q", c.glob, c.path, c.from, got, c.want)
-		}
-	}
-}
 
 // What relay makes of an agent's work, from the whole of one attempt.
 func TestEvidence(t *testing.T) {

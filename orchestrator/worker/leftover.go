@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic/globs"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
@@ -36,7 +37,7 @@ func (c *checkout) commitWork(ctx context.Context, a engine.Attempt, f *state) (
 	}
 	protected := c.protects(a)
 	takes := func(p string) bool {
-		return claims(f.claimedFiles, p) || !protected(p) && (!committed || declared(&a.Task, p))
+		return claims(f.claimedFiles, p) || !protected(p) && (!committed || changes.Declared(&a.Task, p))
 	}
 	if c.hasProtected(a) {
 		f.left.protected, err = c.tree.Differing(ctx, f.agentHead, protected)
@@ -113,7 +114,7 @@ func (c *checkout) hasProtected(a engine.Attempt) bool {
 // withdraw fails a claimed success whose commits change protected files, and takes these changes back: the next attempt
 // can go on from the rest.
 func (c *checkout) withdraw(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
-	hits := protectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
+	hits := changes.ProtectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
 	hits = slices.DeleteFunc(hits, func(p string) bool { return gitcmd.Converted(ctx, c.tree.Repo, p, a.Base, f.Head) })
 	if len(hits) == 0 {
 		return nil

@@ -2,6 +2,9 @@ package worker
 
 import (
 	"context"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 
 	"relay/attempts"
@@ -39,4 +42,21 @@ func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *state
 		}
 	}
 	return nil
+}
+
+// noteLinks tells of new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
+func (c *checkout) noteLinks(names []reanchor.Change, f *state) {
+	for _, n := range names {
+		if n.Code == "D" {
+			continue
+		}
+		target, err := os.Readlink(filepath.Join(c.repo.Root(), filepath.FromSlash(n.Path)))
+		if err != nil { // it is no link
+			continue
+		}
+		to := filepath.ToSlash(target)
+		if filepath.IsAbs(target) || !filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(n.Path), to))) {
+			f.Note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
@@ -42,7 +43,7 @@ func (s *slotEngine) noteBoth(ctx context.Context, r engine.Proved, step *mergeS
 			if !slices.Contains(other.files, p) {
 				continue
 			}
-			switch mineToo, theirs := declared(mine.task, p), declared(other.task, p); {
+			switch mineToo, theirs := changes.Declared(mine.task, p), changes.Declared(other.task, p); {
 			case !mineToo && !theirs:
 				byNone.add(p, other.task.ID)
 			case !mineToo:
@@ -53,7 +54,7 @@ func (s *slotEngine) noteBoth(ctx context.Context, r engine.Proved, step *mergeS
 		}
 	}
 	for _, p := range s.changedSince(ctx, r.Attempt.Base, step.from) { // by an earlier run too, or by a person
-		if slices.Contains(mine.files, p) && !declared(mine.task, p) && !slices.Contains(byNone.files, p) {
+		if slices.Contains(mine.files, p) && !changes.Declared(mine.task, p) && !slices.Contains(byNone.files, p) {
 			byMe.add(p, "")
 		}
 	}
@@ -85,7 +86,7 @@ func outOfScope(o *engine.Options, task *epic.Task, files []string) (found share
 			continue
 		}
 		for _, file := range files {
-			if declared(other, file) && !declared(task, file) {
+			if changes.Declared(other, file) && !changes.Declared(task, file) {
 				found.add(file, other.ID)
 			}
 		}

@@ -53,7 +53,7 @@ func (c *checkout) review(ctx context.Context, d *panel.Session, f *state) error
 
 // scope is what findings about an attempt may point at.
 func scope(a engine.Attempt, f *state) review.Scope {
-	s := review.Scope{Files: f.Receipt.FilesChanged, Found: slices.Concat(f.weakened, f.decisive)}
+	s := review.Scope{Files: f.Receipt.FilesChanged, Found: slices.Concat(f.Weakened, f.Decisive)}
 	for _, criterion := range a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
 	}
@@ -88,10 +88,10 @@ func (c *checkout) reviewSubject(a engine.Attempt, f *state) review.Subject {
 		EarlierFindings: text.FirstOf(f.earlier, a.EarlierFindings), Answer: f.answered,
 	}
 	s.DiffStat = redact.Redactor{Redactor: c.o.Secrets}.Stat(s.DiffStat, s.Files)
-	for _, w := range f.weakened {
+	for _, w := range f.Weakened {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
 	}
-	for _, d := range f.decisive {
+	for _, d := range f.Decisive {
 		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
 	}
 	s.Checks = panel.CheckResults(f.Receipt.Checks)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 )
 
@@ -60,7 +61,7 @@ func (w *slotAttempt) proves(ctx context.Context, check checks.Check, base, afte
 	}
 	switch {
 	case after.Passed():
-		f.ranFewer(w.a.Task, check, base, after)
+		f.RanFewer(&w.a.Task, check.Name, base.Run, after.Run, &f.Result)
 		return true
 	case check.OfEpic && base.Red(): // this task has not broken it
 		f.Note("broken_before", check.Name+" fails on the base of "+w.a.Task.ID+" too"+checks.Difference(base, after)+"; it is not held against the task")
@@ -86,7 +87,7 @@ func (w *slotAttempt) proves(ctx context.Context, check checks.Check, base, afte
 // and that is all.
 func (w *slotAttempt) tampered(check checks.Check, base, after checks.Result, f *state) bool {
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
-		return !slices.Contains(base.Changed, path) && w.decides(&w.a.Task, path)
+		return !slices.Contains(base.Changed, path) && changes.Decides(w.o.Epic, &w.a.Task, path)
 	})
 	if at < 0 {
 		return false

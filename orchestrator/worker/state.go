@@ -2,6 +2,7 @@ package worker
 
 import (
 	"relay/attempts"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/review"
@@ -11,22 +12,20 @@ import (
 // state is the state of an attempt while it is worked on and judged: its result so far, and what only the engine needs.
 type state struct {
 	engine.Result
+	changes.Found
 
-	used      runners.Usage    // by the runs of Session, without what reviewers used
-	agentHead string           // before relay committed what was left
-	theirs    bool             // after a run that was killed, somebody else has committed since
-	weakened  []review.Finding // tests that prove less than before
-	decisive  []review.Finding // changed files that decide what checks say
-	rounds    int              // in which the agent mended what reviewers found
-	judged    string           // head that the last review was about
-	wanted    []review.Raised  // by the last review
-	before    []review.Raised  // by the one before it
-	earlier   string           // the same as markdown
-	answered  string           // what the agent said it has done about them
+	used      runners.Usage   // by the runs of Session, without what reviewers used
+	agentHead string          // before relay committed what was left
+	theirs    bool            // after a run that was killed, somebody else has committed since
+	rounds    int             // in which the agent mended what reviewers found
+	judged    string          // head that the last review was about
+	wanted    []review.Raised // by the last review
+	before    []review.Raised // by the one before it
+	earlier   string          // the same as markdown
+	answered  string          // what the agent said it has done about them
 
 	unsaid  *unsaid // nil: the agent gave a result
 	left    leftovers
-	old     oldTests
 	written []string // protected files that checks have changed, on the base or on the work
 
 	onBase   checks.Baseline // by the checks, of the user's own checkout before the agent; nil: they were not asked

@@ -14,9 +14,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/text"
 	"relay/reanchor"
-	"relay/review"
 )
 
 // steering matches the files of a repository by which agent CLIs go: their configuration, commands and plugins, and what
@@ -106,18 +104,6 @@ func (s *slotEngine) compareSteering(ctx context.Context) error {
 		s.noteSteering([]string{n.Path, n.From})
 		return nil
 	})
-}
-
-// steers takes note of a change of a file that steers agents, if it is one.
-func (f *state) steers(n reanchor.Change) bool {
-	p := text.FirstOf(n.From, n.Path)
-	if !steering.MatchString(p) && !steering.MatchString(n.Path) {
-		return false
-	}
-	issue := "configures the agents and reviewers that work here, and was changed; reviewers use the old version"
-	f.Note("checks", p+" "+issue)
-	f.decisive = append(f.decisive, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})
-	return true
 }
 
 // unsteer gives a reviewer's checkout the steering files that the user had when the run began, and returns what puts
