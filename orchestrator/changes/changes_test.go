@@ -1,12 +1,13 @@
 package changes
 
 import (
+	"strings"
+	"testing"
+
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
-	"strings"
-	"testing"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }

@@ -22,11 +22,14 @@ func refused(ctx context.Context, err error) bool {
 	return errors.As(err, &said) && said.Code >= 0 && gitcmd.Unasked(err) == nil && ctx.Err() == nil
 }
 
-// judge collects what a turn of the agent has come to, and holds it against the evidence.
-func (w *slotAttempt) judge(ctx context.Context, f *state) error {
+// judge opens the slot again and finds out what a turn of the agent has come to: anew when objects of it were deleted meanwhile.
+func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Context, *state) error) error {
+	if err := w.reclaim(ctx, f); err != nil {
+		return err
+	}
 	claim := *f
 	for try := 1; ; try++ {
-		err := w.judgeOnce(ctx, f)
+		err := once(ctx, f)
 		if err == nil && f.Outcome == attempts.Success || err != nil && !refused(ctx, err) || w.gone || try == lostTries {
 			return err
 		}
@@ -47,19 +50,6 @@ func (w *slotAttempt) regain(ctx context.Context) (bool, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	return w.c.tree.Regain(ctx, w.a.Base)
-}
-
-func (w *slotAttempt) judgeOnce(ctx context.Context, f *state) error {
-	names, err := w.gather(ctx, f)
-	if err != nil {
-		return err
-	}
-	w.refuseProvisioned(names, f)
-	f.written = append(f.written, w.before.Changed()...)
-	if err := errors.Join(w.c.verifyDiff(ctx, w.a, names, f), w.c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
-		return err
-	}
-	return w.verify(ctx, f)
 }
 
 // stamp marks the commits and puts the task's branch onto them. Before that nothing leads to them: when the user's git has

@@ -109,7 +109,7 @@ func (l *lab) try(task epic.Task, change func(*engine.Attempt)) state {
 		}
 		a.Base = base
 	}
-	f, err := l.c.attempt(l.Context(), a)
+	f, err := l.c.attempt(a).run(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -28,10 +28,8 @@ type slotAttempt struct {
 	name   string // of the worktree
 	c      *checkout
 	before checks.Baseline
-	asked  []attempts.CheckRun // of the base, for the receipt
-	told   []attempts.Note     // before the agent began
-	gone   bool                // the agent has destroyed it
-	inner  map[string]string   // what submodules had before the agent that is nowhere else
+	gone   bool              // the agent has destroyed it
+	inner  map[string]string // what submodules had before the agent that is nowhere else
 }
 
 // attemptIn makes a worktree a place to work in.
@@ -46,64 +44,6 @@ func (s *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt
 	c.facts = reanchor.NewCached(repo, RecentCommits, 0, s.now)
 	c.ceiling, c.alone = filepath.Dir(repo.Root()), s.alone
 	return &slotAttempt{slotEngine: s, a: a, p: filesOf(s.o.Dir, a), name: name, c: c}
-}
-
-// carry runs the agent and holds what it made against the evidence.
-func (w *slotAttempt) carry(ctx context.Context) (state, error) {
-	a, p, c := w.a, w.p, w.c
-	if a.Ended {
-		list := filepath.Join(p.folder, untrackedName)
-		if c.tree.User.Clear(); exists(list) { // an agent that has removed it must not have made all there is the set-up's
-			if err := c.tree.User.Load(ctx, c.tree.Runner(), list); err != nil {
-				return state{}, err
-			}
-		}
-		c.tree.User.HideNothing()
-	} else {
-		f, err := w.ready(ctx)
-		if err != nil || f.Outcome != attempts.Success {
-			return f, err
-		}
-		if w.mayAsk != nil && !a.Unfinished.AwaitsReview() {
-			if why := w.mayAsk(ctx, a); why != "" {
-				f.Fail(attempts.Stopped, attempts.Interrupted, why)
-				return f, nil
-			}
-		}
-		w.asked, w.told = f.Receipt.Checks, f.Notes
-		a.Known.Red, a.Known.Passing = w.before.Red(w.o.Epic.Checks), w.before.Early(&a.Task)
-		w.a.Known.Passing = a.Known.Passing
-	}
-	if err := w.beginCheckout(ctx); err != nil {
-		return state{}, err
-	}
-	w.agentsEnter()
-	defer w.agentsLeave()
-	f, err := c.firstTurn(ctx, &a, p)
-	if err != nil {
-		return f, err
-	}
-	f.Receipt.Checks, f.Notes = w.asked, append(w.told, f.Notes...)
-	for more := true; more; {
-		if err := w.step(ctx, &f); err != nil {
-			return f, err
-		}
-		if more, err = w.c.again(ctx, a, p, &f); err != nil {
-			return f, err
-		}
-	}
-	return f, nil
-}
-
-// step finds out what a turn of the agent has come to.
-func (w *slotAttempt) step(ctx context.Context, f *state) error {
-	if err := w.guard(ctx, f); err != nil {
-		return err
-	}
-	if err := w.reclaim(ctx, f); err != nil {
-		return err
-	}
-	return w.judge(ctx, f)
 }
 
 // guard puts back what was done to relay's own files, to .git and to the integration branch.
@@ -123,6 +63,94 @@ func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 		w.c.noteTampering(f, gitconfig.Tampering(found))
 	}
 	return err
+}
+
+func (w *slotAttempt) site() *checkout { return w.c }
+
+// attempt returns the course of the attempt in its slot.
+func (w *slotAttempt) attempt() *attempt { return &attempt{place: w, a: w.a, p: w.p} }
+
+// prepare sets the slot up, or takes up what is known of one whose agent has ended under an earlier run.
+func (w *slotAttempt) prepare(ctx context.Context, a *engine.Attempt) (state, error) {
+	if a.Ended {
+		return state{Result: engine.Result{Outcome: attempts.Success}}, w.loadList(ctx)
+	}
+	f, err := w.ready(ctx)
+	if err != nil || f.Outcome != attempts.Success {
+		return f, err
+	}
+	if w.mayAsk != nil && !a.Unfinished.AwaitsReview() {
+		if why := w.mayAsk(ctx, *a); why != "" {
+			f.Fail(attempts.Stopped, attempts.Interrupted, why)
+			return f, nil
+		}
+	}
+	a.Known.Red, a.Known.Passing = w.before.Red(w.o.Epic.Checks), w.before.Early(&a.Task)
+	return f, nil
+}
+
+// loadList reads which files the set-up had made before the agent of an earlier run began.
+func (w *slotAttempt) loadList(ctx context.Context) error {
+	list := filepath.Join(w.p.folder, untrackedName)
+	w.c.tree.User.Clear()
+	if exists(list) { // an agent that has removed it must not have made all there is the set-up's
+		if err := w.c.tree.User.Load(ctx, w.c.tree.Runner(), list); err != nil {
+			return err
+		}
+	}
+	w.c.tree.User.HideNothing()
+	return nil
+}
+
+func (w *slotAttempt) begin(ctx context.Context) (end func(), err error) {
+	if err := w.beginCheckout(ctx); err != nil {
+		return nil, err
+	}
+	w.agentsEnter()
+	return w.agentsLeave, nil
+}
+
+// settle does nothing: the engine leaves the slot, also when no agent was asked.
+func (w *slotAttempt) settle(context.Context, *state) error { return nil }
+
+// collect collects an attempt's work.
+func (w *slotAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	f.written = append(f.written, w.before.Changed()...)
+	if w.gone {
+		head, err := w.home.Ref(ctx, w.c.tree.Branch)
+		f.Head = head
+		return nil, err
+	}
+	names, err := w.c.collect(ctx, w.a, f)
+	f.theirs = false // nobody but agents works here
+	if err == nil {
+		w.refuseProvisioned(names, f)
+	}
+	return names, err
+}
+
+// prove puts the attempt's trailers onto its commits and has the checks pass on exactly them.
+func (w *slotAttempt) prove(ctx context.Context, f *state) error {
+	if f.Head != w.a.Base {
+		err := w.stamp(ctx, f)
+		if unfit, ok := errors.AsType[*integration.UnfitError](err); ok {
+			f.Fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
+			return nil
+		}
+		if refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, w.a.Base) {
+			f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.runChecks(ctx, f); err != nil {
+		return err
+	}
+	return w.provesWithOld(ctx, f)
 }
 
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
@@ -219,53 +247,6 @@ func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
 	_ = os.Remove(filepath.Join(w.p.folder, slotFile)) // an agent may have: see reopen
 	w.slots.release(w.name)
 	return nil
-}
-
-// gather collects an attempt's work.
-func (w *slotAttempt) gather(ctx context.Context, f *state) ([]reanchor.Change, error) {
-	ctx, cancel := settling(ctx)
-	defer cancel()
-	if w.gone {
-		head, err := w.home.Ref(ctx, w.c.tree.Branch)
-		f.Head = head
-		return nil, err
-	}
-	names, err := w.c.collect(ctx, w.a, f)
-	f.theirs = false // nobody but agents works here
-	return names, err
-}
-
-// verify stamps the commits, has the checks pass on exactly them, and asks the reviewer.
-func (w *slotAttempt) verify(ctx context.Context, f *state) error {
-	a, c := w.a, w.c
-	if f.Head != a.Base {
-		err := w.stamp(ctx, f)
-		if unfit, ok := errors.AsType[*integration.UnfitError](err); ok {
-			f.Fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
-			return nil
-		}
-		if refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, a.Base) {
-			f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := w.runChecks(ctx, f); err != nil {
-		return err
-	}
-	if err := w.provesWithOld(ctx, f); err != nil {
-		return err
-	}
-	f.judgeLeftovers()
-	c.refute(f)
-	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, w.panelSession(f), f); err != nil {
-			return err
-		}
-	}
-	return w.guard(ctx, f)
 }
 
 // panelSession returns a session in which each reviewer gets a clean checkout of the head.

@@ -109,7 +109,7 @@ func (s *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, erro
 	if err != nil {
 		return state{}, err
 	}
-	f, err := w.carry(ctx)
+	f, err := w.attempt().run(ctx)
 	if err != nil {
 		return f, err
 	}

@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/panel"
+	"relay/reanchor"
+)
+
+// checkoutAttempt is one attempt in the user's own checkout.
+type checkoutAttempt struct {
+	*checkout
+	a engine.Attempt
+	p attemptFiles
+}
+
+// attempt returns the course of an attempt in the checkout.
+func (c *checkout) attempt(a engine.Attempt) *attempt {
+	t := &attempt{a: a, p: filesOf(c.o.Dir, a)}
+	own := checkoutAttempt{checkout: c, a: a, p: t.p}
+	t.place = &own
+	if c.tree == nil {
+		t.place = &sharedAttempt{own}
+	}
+	return t
+}
+
+func (t *checkoutAttempt) site() *checkout { return t.checkout }
+
+// prepare asks the checks what they say before the work, unless the agent has ended under an earlier run.
+func (t *checkoutAttempt) prepare(ctx context.Context, a *engine.Attempt) (state, error) {
+	before := state{Result: engine.Result{Outcome: attempts.Success}}
+	if a.Ended {
+		return before, nil
+	}
+	base, err := t.baseline(ctx, *a, t.p, &before)
+	if err != nil || before.Outcome != attempts.Success {
+		return before, err
+	}
+	if before.onBase = base; t.tree != nil {
+		a.Known.Red, a.Known.Passing = base.Red(t.o.Epic.Checks), base.Early(&a.Task)
+	}
+	return before, nil
+}
+
+func (t *checkoutAttempt) begin(context.Context) (end func(), err error) {
+	t.watch()
+	return t.unwatch, nil
+}
+
+func (t *checkoutAttempt) judge(ctx context.Context, f *state, once func(context.Context, *state) error) error {
+	return once(ctx, f)
+}
+
+func (t *checkoutAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
+	return t.gather(ctx, t.a, f)
+}
+
+// prove saves a copy of .git, with the work in it, and runs the checks in the checkout as it is.
+func (t *checkoutAttempt) prove(ctx context.Context, f *state) error {
+	if len(t.a.Task.Checks)+len(t.o.Epic.Checks) > 0 || len(t.o.Review.Reviewers) > 0 {
+		if err := t.vault.Save(); err != nil { // what runs next is the agent's as well
+			return err
+		}
+	}
+	return errors.Join(t.runChecks(ctx, t.a, t.p, f), t.provesWithOld(ctx, t.a, t.p, f))
+}
+
+func (t *checkoutAttempt) panelSession(f *state) *panel.Session {
+	return t.checkout.panelSession(t.a, f.folder(t.p.review))
+}
+
+// settle leaves a success on the branch and sets anything else aside.
+func (t *checkoutAttempt) settle(ctx context.Context, f *state) error {
+	f.waiveCharge()
+	ctx, cancel := settling(ctx)
+	defer cancel()
+	var err error
+	if f.Outcome == attempts.Success {
+		t.noteScope(&t.a.Task, f)
+		t.base.epic = f.epicSaid
+		err = t.tree.Restore(ctx, f.Head)
+	} else {
+		err = t.setAside(ctx, t.a, t.p, f)
+	}
+	t.noteLeft(f)
+	return errors.Join(err, t.vault.Save())
+}
+
+// sharedAttempt is one attempt side by side with others in one checkout. Changes belong to no task there: nothing is collected,
+// reviewed or put back.
+type sharedAttempt struct{ checkoutAttempt }
+
+// judge holds a claimed success against the task's own checks. An agent without a result is asked for it first, and not again.
+func (t *sharedAttempt) judge(ctx context.Context, f *state, _ func(context.Context, *state) error) error {
+	if asked, err := t.askResult(ctx, t.a, t.p, f); err != nil {
+		return err
+	} else if asked {
+		if err := t.guard(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.Outcome == attempts.Success && len(t.a.Task.Checks) > 0 {
+		if err := errors.Join(t.runChecks(ctx, t.a, t.p, f), t.guard(ctx, f)); err != nil {
+			return err
+		}
+		f.excuse()
+	}
+	if f.unsaid != nil {
+		f.unsaid.asked = true
+	}
+	return nil
+}
+
+func (t *sharedAttempt) settle(context.Context, *state) error { return nil }
