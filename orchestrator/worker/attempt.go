@@ -52,7 +52,7 @@ func (t *attempt) run(ctx context.Context) (state, error) {
 		return state{}, err
 	}
 	defer end()
-	f, err := t.site().firstTurn(ctx, &t.a, t.p)
+	f, err := turnsIn(t.site()).firstTurn(ctx, &t.a, t.p)
 	if err != nil {
 		return f, err
 	}
@@ -64,7 +64,7 @@ func (t *attempt) run(ctx context.Context) (state, error) {
 		if err := t.judge(ctx, &f, t.verify); err != nil {
 			return f, err
 		}
-		if more, err = t.site().again(ctx, t.a, t.p, &f); err != nil {
+		if more, err = turnsIn(t.site()).again(ctx, t.a, t.p, &f); err != nil {
 			return f, err
 		}
 	}
@@ -79,16 +79,16 @@ func (t *attempt) verify(ctx context.Context, f *state) error {
 		return err
 	}
 	c := t.site()
-	if err := errors.Join(c.verifyDiff(ctx, t.a, names, f), c.mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+	if err := errors.Join(verifierIn(c).verifyDiff(ctx, t.a, names, f), verifierIn(c).mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}
 	if err := t.prove(ctx, f); err != nil {
 		return err
 	}
 	f.judgeLeftovers()
-	c.refute(f)
+	verifierIn(c).refute(f)
 	if f.Outcome == attempts.Success {
-		if err := c.review(ctx, t.panelSession(f), f); err != nil {
+		if err := verifierIn(c).review(ctx, t.panelSession(f), f); err != nil {
 			return err
 		}
 	}

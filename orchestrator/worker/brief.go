@@ -16,7 +16,7 @@ func (c *checkout) Brief(ctx context.Context, a engine.Attempt) error {
 		return nil
 	}
 	p := filesOf(c.o.Dir, a)
-	if err := c.brief(ctx, a, p); err != nil {
+	if err := turnsIn(c).brief(ctx, a, p); err != nil {
 		return err
 	}
 	for _, output := range []string{p.transcript, p.stderr} { // new files take a disk a while, opening them does not
@@ -35,14 +35,14 @@ func (c *checkout) Brief(ctx context.Context, a engine.Attempt) error {
 }
 
 // lateBrief writes the brief that Brief has left.
-func (c *checkout) lateBrief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+func (c agentTurns) lateBrief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
 	if c.tree == nil {
 		return nil
 	}
 	return c.brief(ctx, a, p)
 }
 
-func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
 	facts, err := c.state(ctx)
 	if err != nil {
 		return err

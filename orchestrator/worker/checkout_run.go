@@ -86,7 +86,7 @@ func (c *checkout) Close(context.Context) ([]string, error) {
 
 // found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
 // half: then it is put back to how the agent left it, and judged again.
-func (c *checkout) found(ctx context.Context, a engine.Attempt, f *state) error {
+func (c collector) found(ctx context.Context, a engine.Attempt, f *state) error {
 	head, err := c.tree.Head(ctx)
 	if kept := filesOf(c.o.Dir, a).kept(); err == nil && a.Ended && head == a.Base && kept != "" {
 		head, err = c.tree.BringBack(ctx, head, kept)
@@ -106,7 +106,7 @@ func (c *checkout) found(ctx context.Context, a engine.Attempt, f *state) error 
 }
 
 // theirs reports whether a person has committed since the run was killed: their commits stay where they are.
-func (c *checkout) theirs(ctx context.Context, a engine.Attempt, head string) (bool, error) {
+func (c collector) theirs(ctx context.Context, a engine.Attempt, head string) (bool, error) {
 	if kept, err := c.tree.Contains(ctx, a.Base, head); err != nil || !kept {
 		return true, err
 	}

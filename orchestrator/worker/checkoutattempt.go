@@ -36,7 +36,7 @@ func (t *checkoutAttempt) prepare(ctx context.Context, a *engine.Attempt) (state
 	if a.Ended {
 		return before, nil
 	}
-	base, err := t.baseline(ctx, *a, t.p, &before)
+	base, err := t.baseline(ctx, &before)
 	if err != nil || before.Outcome != attempts.Success {
 		return before, err
 	}
@@ -51,12 +51,16 @@ func (t *checkoutAttempt) begin(context.Context) (end func(), err error) {
 	return t.unwatch, nil
 }
 
+func (t *checkoutAttempt) guard(ctx context.Context, f *state) error {
+	return guardIn(t.checkout).guard(ctx, f)
+}
+
 func (t *checkoutAttempt) judge(ctx context.Context, f *state, once func(context.Context, *state) error) error {
 	return once(ctx, f)
 }
 
 func (t *checkoutAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
-	return t.gather(ctx, t.a, f)
+	return collectorIn(t.checkout).gather(ctx, t.a, f)
 }
 
 // prove saves a copy of .git, with the work in it, and runs the checks in the checkout as it is.
@@ -66,7 +70,7 @@ func (t *checkoutAttempt) prove(ctx context.Context, f *state) error {
 			return err
 		}
 	}
-	return errors.Join(t.runChecks(ctx, t.a, t.p, f), t.provesWithOld(ctx, t.a, t.p, f))
+	return errors.Join(t.runChecks(ctx, f), t.provesWithOld(ctx, f))
 }
 
 func (t *checkoutAttempt) panelSession(f *state) *panel.Session {
@@ -84,9 +88,9 @@ func (t *checkoutAttempt) settle(ctx context.Context, f *state) error {
 		t.base.epic = f.epicSaid
 		err = t.tree.Restore(ctx, f.Head)
 	} else {
-		err = t.setAside(ctx, t.a, t.p, f)
+		err = collectorIn(t.checkout).setAside(ctx, t.a, t.p, f)
 	}
-	t.noteLeft(f)
+	collectorIn(t.checkout).noteLeft(f)
 	return errors.Join(err, t.vault.Save())
 }
 
@@ -96,7 +100,7 @@ type sharedAttempt struct{ checkoutAttempt }
 
 // judge holds a claimed success against the task's own checks. An agent without a result is asked for it first, and not again.
 func (t *sharedAttempt) judge(ctx context.Context, f *state, _ func(context.Context, *state) error) error {
-	if asked, err := t.askResult(ctx, t.a, t.p, f); err != nil {
+	if asked, err := turnsIn(t.checkout).askResult(ctx, t.a, t.p, f); err != nil {
 		return err
 	} else if asked {
 		if err := t.guard(ctx, f); err != nil {
@@ -104,7 +108,7 @@ func (t *sharedAttempt) judge(ctx context.Context, f *state, _ func(context.Cont
 		}
 	}
 	if f.Outcome == attempts.Success && len(t.a.Task.Checks) > 0 {
-		if err := errors.Join(t.runChecks(ctx, t.a, t.p, f), t.guard(ctx, f)); err != nil {
+		if err := errors.Join(t.runChecks(ctx, f), t.guard(ctx, f)); err != nil {
 			return err
 		}
 		f.excuse()

@@ -18,8 +18,13 @@ import (
 	"relay/reanchor"
 )
 
+// collector commits what an agent has left in a checkout, lists what it has changed, and keeps what does not land.
+type collector struct{ *checkout }
+
+func collectorIn(c *checkout) collector { return collector{c} }
+
 // gather collects an attempt's work, if need be after .git was put back.
-func (c *checkout) gather(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+func (c collector) gather(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	names, err := c.collect(ctx, a, f)
@@ -30,7 +35,7 @@ func (c *checkout) gather(ctx context.Context, a engine.Attempt, f *state) ([]re
 }
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
-func (c *checkout) collect(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
 	if err := c.tree.Unlock(ctx); err != nil {
 		return nil, err
 	}
@@ -78,7 +83,7 @@ func (c *checkout) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 }
 
 // refuseRefused fails an attempt that left what filters and encodings refuse: git would die of it wherever it landed.
-func (c *checkout) refuseRefused(f *state) {
+func (c collector) refuseRefused(f *state) {
 	refused := c.tree.Refused()
 	if len(refused) == 0 || f.Outcome != attempts.Success {
 		return
@@ -88,7 +93,7 @@ func (c *checkout) refuseRefused(f *state) {
 }
 
 // finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
-func (c *checkout) finished(ctx context.Context, f *state) error {
+func (c collector) finished(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
@@ -104,7 +109,7 @@ func (c *checkout) finished(ctx context.Context, f *state) error {
 }
 
 // strayed fails an attempt that left the branch or rewrote what was there before it.
-func (c *checkout) strayed(ctx context.Context, a engine.Attempt, f *state) error {
+func (c collector) strayed(ctx context.Context, a engine.Attempt, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
@@ -125,7 +130,7 @@ func (c *checkout) strayed(ctx context.Context, a engine.Attempt, f *state) erro
 }
 
 // setAside keeps the work of an attempt that did not succeed, and puts the checkout back.
-func (c *checkout) setAside(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+func (c collector) setAside(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
 	if err := c.keepWork(ctx, a, p, f); err != nil {
 		return err
 	}
@@ -137,7 +142,7 @@ func (c *checkout) setAside(ctx context.Context, a engine.Attempt, p attemptFile
 }
 
 // keepWork keeps the work of an attempt that did not succeed as a ref and a patch.
-func (c *checkout) keepWork(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+func (c collector) keepWork(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
 	ref := salvageRef(c.o.Epic.ID, a)
 	if f.Head != "" && f.Head != a.Base {
 		c.noteKept(p, f.Head)
@@ -157,7 +162,7 @@ func (c *checkout) keepWork(ctx context.Context, a engine.Attempt, p attemptFile
 }
 
 // keepBranch keeps commits that an agent left on the run's branch when it went on elsewhere: the branch is put back.
-func (c *checkout) keepBranch(ctx context.Context, a engine.Attempt, f *state, ref string) error {
+func (c collector) keepBranch(ctx context.Context, a engine.Attempt, f *state, ref string) error {
 	tip, err := c.repo.Ref(ctx, c.tree.Branch)
 	if err != nil || tip == "" || tip == a.Base || tip == f.Head {
 		return err
@@ -176,7 +181,7 @@ func (c *checkout) keepBranch(ctx context.Context, a engine.Attempt, f *state, r
 // patchCap bounds changes.patch, which is there to be read; the ref has everything.
 const patchCap = 64 << 20
 
-func (c *checkout) writePatch(ctx context.Context, base, head, path string) error {
+func (c collector) writePatch(ctx context.Context, base, head, path string) error {
 	if err := c.makeRoom(path); err != nil {
 		return err
 	}

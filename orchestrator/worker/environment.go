@@ -17,7 +17,7 @@ func (g *workspace) env(a engine.Attempt, result string) []string {
 
 // agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
 // relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
-func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
+func (c agentTurns) agentEnv(a engine.Attempt, result string) []string {
 	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)

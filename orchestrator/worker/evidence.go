@@ -19,13 +19,18 @@ import (
 	"relay/reanchor"
 )
 
+// verifier holds a claimed success against its diff and the reviewers.
+type verifier struct{ *checkout }
+
+func verifierIn(c *checkout) verifier { return verifier{c} }
+
 // verifyDiff looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
-func (c *checkout) verifyDiff(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
+func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
 	if f.Outcome != attempts.Success {
 		f.provedByNothing(a.Known.Passing)
 		return nil
 	}
-	if err := c.withdraw(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
+	if err := collectorIn(c.checkout).withdraw(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
 		return err
 	}
 	if len(names) == 0 && len(a.Task.Checks) == 0 {
@@ -48,8 +53,8 @@ func (c *checkout) verifyDiff(ctx context.Context, a engine.Attempt, names []rea
 	return err
 }
 
-// site is where checks of an attempt are run: in the checkout it works in.
-func (c *checkout) site(a engine.Attempt, p attemptFiles) checks.Site {
+// checkSite is where checks of an attempt are run: in the checkout it works in.
+func (c *checkout) checkSite(a engine.Attempt, p attemptFiles) checks.Site {
 	return checks.Site{Attempt: a, Logs: p.checks, Dir: c.repo.Root()}
 }
 
@@ -65,25 +70,25 @@ func (g *workspace) commandEnv(a engine.Attempt, ofEpic bool) []string {
 
 // runChecks runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
 // does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
-func (c *checkout) runChecks(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+func (t *checkoutAttempt) runChecks(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
 	var merged []epic.Check
-	if c.tree != nil {
-		merged = c.o.Epic.Checks
+	if t.tree != nil {
+		merged = t.o.Epic.Checks
 	}
 	after := make(checks.Baseline)
-	for _, check := range checks.List(a.Task.Checks, merged) {
-		s, err := c.passes(ctx, c.site(a, p), check, f)
+	for _, check := range checks.List(t.a.Task.Checks, merged) {
+		s, err := t.passes(ctx, check, f)
 		if err != nil {
 			return err
 		}
-		if err := c.putBackProtected(ctx, a, check, f); err != nil || f.Outcome != attempts.Success {
+		if err := t.putBackProtected(ctx, check, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
-		if base, known := f.onBase[check.Key()]; known && s.Passed() && c.tree != nil {
-			f.RanFewer(&a.Task, check.Name, base.Run, s.Run, &f.Result)
+		if base, known := f.onBase[check.Key()]; known && s.Passed() && t.tree != nil {
+			f.RanFewer(&t.a.Task, check.Name, base.Run, s.Run, &f.Result)
 		}
 		if check.OfEpic {
 			after[check.Key()] = s
@@ -94,14 +99,14 @@ func (c *checkout) runChecks(ctx context.Context, a engine.Attempt, p attemptFil
 }
 
 // putBackProtected puts protected files back that were changed while a check ran: the next one would go by them.
-func (c *checkout) putBackProtected(ctx context.Context, a engine.Attempt, check checks.Check, f *state) error {
-	patterns := slices.Concat(c.o.Epic.Protected, a.Task.Protected)
-	if c.tree == nil || len(patterns) == 0 {
+func (t *checkoutAttempt) putBackProtected(ctx context.Context, check checks.Check, f *state) error {
+	patterns := slices.Concat(t.o.Epic.Protected, t.a.Task.Protected)
+	if t.tree == nil || len(patterns) == 0 {
 		return nil
 	}
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	changed, err := c.tree.PutBack(ctx, f.Head, func(path string) bool {
+	changed, err := t.tree.PutBack(ctx, f.Head, func(path string) bool {
 		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, path) })
 	})
 	f.written = append(f.written, changed...)
@@ -111,15 +116,15 @@ func (c *checkout) putBackProtected(ctx context.Context, a engine.Attempt, check
 	if err == nil {
 		return nil
 	}
-	if guarding := c.guard(ctx, f); guarding != nil || f.Outcome == attempts.Success { // the check may have damaged .git
+	if guarding := t.guard(ctx, f); guarding != nil || f.Outcome == attempts.Success { // the check may have damaged .git
 		return errors.Join(err, guarding)
 	}
 	return nil
 }
 
 // passes runs one check and fails the attempt when it does not pass.
-func (c *checkout) passes(ctx context.Context, at checks.Site, check checks.Check, f *state) (checks.Result, error) {
-	s, err := c.checks.Run(ctx, at, check)
+func (t *checkoutAttempt) passes(ctx context.Context, check checks.Check, f *state) (checks.Result, error) {
+	s, err := t.checks.Run(ctx, t.checkSite(t.a, t.p), check)
 	if ctx.Err() != nil {
 		checks.FailStopped(check, &f.Result)
 		return s, nil //nolint:nilerr // the attempt ends as stopped
@@ -129,13 +134,13 @@ func (c *checkout) passes(ctx context.Context, at checks.Site, check checks.Chec
 	}
 	f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
 	switch {
-	case check.OfEpic && s.Red() && c.redBefore(ctx, at.Attempt, check, s, f):
+	case check.OfEpic && s.Red() && t.redBefore(ctx, check, s, f):
 	case s.Unseen:
 		checks.FailUnseen(check, &f.Result)
 	case !s.Passed():
-		f.Fail(attempts.Check, attempts.TestFailure, c.checks.WhyNow(check, s))
+		f.Fail(attempts.Check, attempts.TestFailure, t.checks.WhyNow(check, s))
 		if s.Red() && strings.Contains(check.Run, evidence.FindMissing(s.Run).Name) { // what only scripts call may be the agent's own
-			c.checks.FailIfCannotRun(ctx, at.Attempt, check, s.Run, &f.Result)
+			t.checks.FailIfCannotRun(ctx, t.a, check, s.Run, &f.Result)
 		}
 	}
 	return s, nil
@@ -143,18 +148,18 @@ func (c *checkout) passes(ctx context.Context, at checks.Site, check checks.Chec
 
 // redBefore reports whether a check of the epic could not run at all before the work either, or failed in the same way: it is
 // held against no task.
-func (c *checkout) redBefore(ctx context.Context, a engine.Attempt, check checks.Check, s checks.Result, f *state) bool {
+func (t *checkoutAttempt) redBefore(ctx context.Context, check checks.Check, s checks.Result, f *state) bool {
 	base, known := f.onBase[check.Key()]
 	switch {
 	case !known || !base.Red():
 		return false
-	case c.checks.CannotRun(ctx, check, base.Run, a.Base) != "":
+	case t.checks.CannotRun(ctx, check, base.Run, t.a.Base) != "":
 		return true
 	case checks.Difference(base, s) != "":
 		return false
 	}
 	f.Receipt.Checks[len(f.Receipt.Checks)-1].Attribution = attempts.BrokenBefore
-	f.Note("broken_before", check.Name+" fails on the base of "+a.Task.ID+" too; it is not held against the task")
+	f.Note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too; it is not held against the task")
 	return true
 }
 

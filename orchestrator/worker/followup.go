@@ -17,7 +17,7 @@ import (
 
 // followUp takes an attempt of a killed run beyond its agent's first turn, as far as it had come: what reviews and further
 // turns have used is counted, and a turn that was cut short ends the attempt, with its findings for the next one.
-func (c *checkout) followUp(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+func (c agentTurns) followUp(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
 	reviews, err := c.answersLeft(ctx, a, p)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (c *checkout) followUp(ctx context.Context, a engine.Attempt, p attemptFile
 
 // stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
 // for the review as before.
-func (c *checkout) stillMissing(ctx context.Context, a engine.Attempt, p attemptFiles) (f state, err error) {
+func (c agentTurns) stillMissing(ctx context.Context, a engine.Attempt, p attemptFiles) (f state, err error) {
 	f = stands(a.Unfinished, nil)
 	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
 	before := *a.Unfinished.Receipt.Review
@@ -75,7 +75,7 @@ func (f *state) recall(h *attempts.ReviewProgress, number int) bool {
 }
 
 // answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
-func (c *checkout) answersLeft(ctx context.Context, a engine.Attempt, p attemptFiles) (sum attempts.Usage, err error) {
+func (c agentTurns) answersLeft(ctx context.Context, a engine.Attempt, p attemptFiles) (sum attempts.Usage, err error) {
 	walked := filepath.WalkDir(p.review, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -91,7 +91,7 @@ func (c *checkout) answersLeft(ctx context.Context, a engine.Attempt, p attemptF
 	return sum, walked
 }
 
-func (c *checkout) answerLeft(ctx context.Context, a engine.Attempt, folder, reviewer string) (attempts.Usage, error) {
+func (c agentTurns) answerLeft(ctx context.Context, a engine.Attempt, folder, reviewer string) (attempts.Usage, error) {
 	in := func(name string) string { return filepath.Join(folder, name) }
 	sup, _ := afterwards(attemptFiles{end: in("end.json")})
 	runner, err := c.o.NewRunner(reviewer, sup)

@@ -77,7 +77,7 @@ const formWall = 5 * time.Minute
 
 // again has the agent work in its session once more, if there is a reason to: it is asked for a result that it did not
 // give, or given what reviewers have found. It reports whether there is something new to be looked at.
-func (c *checkout) again(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
+func (c agentTurns) again(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
 	f.excuse()
 	if more, err = c.askResult(ctx, a, p, f); more || err != nil {
 		return more, err
@@ -86,7 +86,7 @@ func (c *checkout) again(ctx context.Context, a engine.Attempt, p attemptFiles, 
 }
 
 // askResult asks the session of an agent without a result for the result alone, once.
-func (c *checkout) askResult(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (answered bool, err error) {
+func (c agentTurns) askResult(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (answered bool, err error) {
 	if !f.open() || f.Session == "" || f.Gate != "" || ctx.Err() != nil {
 		return false, nil //nolint:nilerr // a run that was stopped asks nothing
 	}
@@ -117,7 +117,7 @@ func shorter(a, b time.Duration) time.Duration {
 }
 
 // resultLeft reads what an agent answered that was asked for its result by a relay that was killed.
-func (c *checkout) resultLeft(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
+func (c agentTurns) resultLeft(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
 	q := p.question()
 	if !q.used() {
 		return nil

@@ -18,9 +18,14 @@ import (
 	"relay/reanchor"
 )
 
+// tamperGuard finds out what an attempt has done to what is not its own, and puts it back.
+type tamperGuard struct{ *checkout }
+
+func guardIn(c *checkout) tamperGuard { return tamperGuard{c} }
+
 // guard puts back what an attempt did to relay's own files and to .git, and fails the attempt for it. It is asked
 // whenever code that an agent had a hand in has run: after the agent itself, after the checks, after the review.
-func (c *checkout) guard(ctx context.Context, f *state) error {
+func (c tamperGuard) guard(ctx context.Context, f *state) error {
 	var did []gittrace.Command
 	if c.tree != nil { // several attempts share c otherwise, and no trace is kept
 		did = c.gitCommands()
@@ -69,7 +74,7 @@ func (c *checkout) guard(ctx context.Context, f *state) error {
 }
 
 // mendGit puts .git back where agents work in the user's own checkout, and says in words what was wrong with it.
-func (c *checkout) mendGit(ctx context.Context, f *state) (string, error) {
+func (c tamperGuard) mendGit(ctx context.Context, f *state) (string, error) {
 	if c.o.Isolation == engine.IsolationWorktree || c.tree == nil && !c.vault.Gone() {
 		return "", nil
 	}
@@ -82,7 +87,7 @@ func (c *checkout) mendGit(ctx context.Context, f *state) (string, error) {
 
 // mendRules puts back what was done to the configuration and the info files of the repository: what is collected and
 // checked next goes by them. With isolation shared tasks may do so.
-func (c *checkout) mendRules(ctx context.Context, f *state) error {
+func (c tamperGuard) mendRules(ctx context.Context, f *state) error {
 	if c.o.Isolation == engine.IsolationShared {
 		return nil
 	}
@@ -94,7 +99,7 @@ func (c *checkout) mendRules(ctx context.Context, f *state) error {
 }
 
 // noteTampering notes what was found, and blames the attempt when that is grave.
-func (c *checkout) noteTampering(f *state, m gitconfig.Tampering) {
+func (c tamperGuard) noteTampering(f *state, m gitconfig.Tampering) {
 	f.Note("tamper", m.Text)
 	if m.Grave {
 		c.blame(f, m.Text)
@@ -103,7 +108,7 @@ func (c *checkout) noteTampering(f *state, m gitconfig.Tampering) {
 
 // blame fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
 // note stands, and nobody is gated.
-func (c *checkout) blame(f *state, why string) {
+func (c tamperGuard) blame(f *state, why string) {
 	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.Alone()
 	if c.alone != nil {
 		alone = c.alone()
@@ -116,7 +121,7 @@ func (c *checkout) blame(f *state, why string) {
 
 // recollect puts .git back when git could not collect an attempt's work because of what the attempt has done to it,
 // and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
-func (c *checkout) recollect(ctx context.Context, a engine.Attempt, f *state, cause error) ([]reanchor.Change, error) {
+func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, cause error) ([]reanchor.Change, error) {
 	var said *reanchor.GitError
 	if !errors.As(cause, &said) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
@@ -126,7 +131,7 @@ func (c *checkout) recollect(ctx context.Context, a engine.Attempt, f *state, ca
 		return nil, errors.Join(cause, err)
 	}
 	f.Note("tamper", why)
-	c.blame(f, why)
+	guardIn(c.checkout).blame(f, why)
 	return c.collect(ctx, a, f)
 }
 
@@ -240,7 +245,7 @@ func (g *workspace) keepIgnore() (err error) {
 }
 
 // mendStash puts the user's stash right after an attempt, and notes what was found.
-func (c *checkout) mendStash(ctx context.Context, f *state) error {
+func (c tamperGuard) mendStash(ctx context.Context, f *state) error {
 	ctx, cancel := settling(ctx)
 	defer cancel()
 	notes, err := c.stash.Mend(ctx, slices.ContainsFunc(c.did, gittrace.Command.TakesStash))

@@ -76,7 +76,7 @@ func (c *checkout) ask(ctx context.Context, q checks.Question, f *state, visit c
 		if more, err := visit(check, s); err != nil || !more {
 			return err
 		}
-		if err := c.putBackProtected(ctx, q.Attempt, check, f); err != nil {
+		if err := (&checkoutAttempt{checkout: c, a: q.Attempt}).putBackProtected(ctx, check, f); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checkout) cleanUp(ctx context.Context, f *state) error {
 	defer c.unwatch()
 	ctx, cancel := settling(ctx)
 	defer cancel()
-	if err := c.guard(ctx, f); err != nil {
+	if err := guardIn(c).guard(ctx, f); err != nil {
 		return err
 	}
 	if err := c.tree.Restore(ctx, f.Head); err != nil {

@@ -25,7 +25,7 @@ type leftovers struct {
 // commitWork commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of
 // tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
 // anything, else those that its result or the task's files name. An attempt that has not succeeded keeps everything.
-func (c *checkout) commitWork(ctx context.Context, a engine.Attempt, f *state) (head string, err error) {
+func (c collector) commitWork(ctx context.Context, a engine.Attempt, f *state) (head string, err error) {
 	message := commitMessage(c.o.Epic.ID, a)
 	f.left = leftovers{}
 	if f.Outcome != attempts.Success {
@@ -60,7 +60,7 @@ func (c *checkout) commitWork(ctx context.Context, a engine.Attempt, f *state) (
 }
 
 // committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
-func (c *checkout) committed(ctx context.Context, a engine.Attempt, f *state) (bool, error) {
+func (c collector) committed(ctx context.Context, a engine.Attempt, f *state) (bool, error) {
 	if f.agentHead == a.Base || f.theirs {
 		return false, nil
 	}
@@ -73,7 +73,7 @@ func (c *checkout) committed(ctx context.Context, a engine.Attempt, f *state) (b
 }
 
 // keepLeftovers keeps what is no part of the work under a ref of its own.
-func (c *checkout) keepLeftovers(ctx context.Context, a engine.Attempt, f *state) error {
+func (c collector) keepLeftovers(ctx context.Context, a engine.Attempt, f *state) error {
 	all := slices.Concat(f.left.untracked, f.left.protected)
 	if len(all) == 0 {
 		return nil
@@ -100,20 +100,20 @@ func (c *checkout) keepLeftovers(ctx context.Context, a engine.Attempt, f *state
 }
 
 // protects tells which paths an attempt must not change.
-func (c *checkout) protects(a engine.Attempt) func(path string) bool {
+func (c collector) protects(a engine.Attempt) func(path string) bool {
 	patterns := slices.Concat(c.o.Epic.Protected, a.Task.Protected)
 	return func(p string) bool {
 		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, p) })
 	}
 }
 
-func (c *checkout) hasProtected(a engine.Attempt) bool {
+func (c collector) hasProtected(a engine.Attempt) bool {
 	return len(c.o.Epic.Protected)+len(a.Task.Protected) > 0
 }
 
 // withdraw fails a claimed success whose commits change protected files, and takes these changes back: the next attempt
 // can go on from the rest.
-func (c *checkout) withdraw(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
+func (c collector) withdraw(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
 	hits := changes.ProtectedHits(slices.Concat(c.o.Epic.Protected, a.Task.Protected), names)
 	hits = slices.DeleteFunc(hits, func(p string) bool { return gitcmd.Converted(ctx, c.tree.Repo, p, a.Base, f.Head) })
 	if len(hits) == 0 {

@@ -14,7 +14,7 @@ import (
 
 // linked fails an attempt that has put another repository into its commits: they have its name only, and what is in it
 // would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
-func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *state) error {
+func (c collector) linked(ctx context.Context, names []reanchor.Change, f *state) error {
 	var known []string
 	for _, n := range names {
 		if n.Link == "" {
@@ -45,7 +45,7 @@ func (c *checkout) linked(ctx context.Context, names []reanchor.Change, f *state
 }
 
 // noteLinks tells of new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
-func (c *checkout) noteLinks(names []reanchor.Change, f *state) {
+func (c verifier) noteLinks(names []reanchor.Change, f *state) {
 	for _, n := range names {
 		if n.Code == "D" {
 			continue

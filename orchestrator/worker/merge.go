@@ -257,7 +257,7 @@ func (s *slotEngine) keepBack(ctx context.Context, a engine.Attempt, f *state) e
 		return nil
 	}
 	w := s.attemptIn("", s.home, a)
-	if err := w.c.keepWork(ctx, a, w.p, f); err != nil {
+	if err := collectorIn(w.c).keepWork(ctx, a, w.p, f); err != nil {
 		return err
 	}
 	return s.branches.Drop(ctx, s.branch(a), f.Head)

@@ -10,7 +10,7 @@ import (
 
 // nothing looks at a success that has changed nothing. That is what the task allows, or the task was done already: then its
 // checks have to say so too.
-func (c *checkout) nothing(a engine.Attempt, f *state) (goesOn bool) {
+func (c verifier) nothing(a engine.Attempt, f *state) (goesOn bool) {
 	switch {
 	case a.Task.AllowNoChange, a.Task.Kind == epic.KindReview:
 		return true
@@ -26,7 +26,7 @@ func (c *checkout) nothing(a engine.Attempt, f *state) (goesOn bool) {
 }
 
 // idle fails an attempt that claims success and has changed nothing.
-func (c *checkout) idle(f *state, more string) {
+func (c verifier) idle(f *state, more string) {
 	why := "the agent claims success, but nothing has changed"
 	if len(f.left.untracked) > 0 {
 		why += " but " + text.Listed(f.left.untracked) + ", which is no part of the work"
@@ -38,7 +38,7 @@ func (c *checkout) idle(f *state, more string) {
 }
 
 // refute fails an attempt that says its task was done already when a check says that it was not.
-func (c *checkout) refute(f *state) {
+func (c verifier) refute(f *state) {
 	if f.Receipt.AlreadyDone && f.Receipt.ErrorCategory == attempts.TestFailure {
 		c.idle(f, ", and "+f.Receipt.ErrorSummary)
 	}

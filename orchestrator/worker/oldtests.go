@@ -5,7 +5,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/checks"
-	"relay/orchestrator/engine"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/runners"
@@ -40,12 +39,12 @@ func (w *slotAttempt) provesWithOld(ctx context.Context, f *state) error {
 }
 
 // provesWithOld is the same in the user's own checkout.
-func (c *checkout) provesWithOld(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (err error) {
-	if f.Outcome != attempts.Success || len(f.Old.Changed) == 0 || c.tree == nil {
+func (t *checkoutAttempt) provesWithOld(ctx context.Context, f *state) (err error) {
+	if f.Outcome != attempts.Success || len(f.Old.Changed) == 0 || t.tree == nil {
 		return nil
 	}
-	tree := &worktree.Tree{Repo: c.repo}
-	if err := tree.Lay(ctx, a.Base, f.Old.All); err != nil {
+	tree := &worktree.Tree{Repo: t.repo}
+	if err := tree.Lay(ctx, t.a.Base, f.Old.All); err != nil {
 		return err
 	}
 	defer func() {
@@ -55,11 +54,11 @@ func (c *checkout) provesWithOld(ctx context.Context, a engine.Attempt, p attemp
 			err = back
 		}
 	}()
-	for _, check := range checks.On(checks.OnOld, checks.List(a.Task.Checks, c.o.Epic.Checks)) {
+	for _, check := range checks.On(checks.OnOld, checks.List(t.a.Task.Checks, t.o.Epic.Checks)) {
 		var s checks.Result
 		failed := true
 		for try := 0; failed && try < 2; try++ {
-			if s, err = c.checks.Run(ctx, c.site(a, p), check); err != nil || ctx.Err() != nil {
+			if s, err = t.checks.Run(ctx, t.checkSite(t.a, t.p), check); err != nil || ctx.Err() != nil {
 				return err
 			}
 			failed = s.Red()

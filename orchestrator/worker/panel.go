@@ -20,12 +20,12 @@ func (g *workspace) panel() panel.Panel {
 
 // panelSession returns a session in which reviewers read in the checkout itself, one after another.
 func (c *checkout) panelSession(a engine.Attempt, folder string) *panel.Session {
-	return &panel.Session{Panel: c.panel(), Attempt: a, Repo: c.repo, Folder: folder, Env: c.agentEnv(a, ""), Unsteer: c.unsteer}
+	return &panel.Session{Panel: c.panel(), Attempt: a, Repo: c.repo, Folder: folder, Env: turnsIn(c).agentEnv(a, ""), Unsteer: c.unsteer}
 }
 
 // review has the panel judge base..head. A reviewer that cannot be asked, or gives no verdict, never approves: unless
 // another one has refused, the attempt ends uncharged, with its work kept.
-func (c *checkout) review(ctx context.Context, d *panel.Session, f *state) error {
+func (c verifier) review(ctx context.Context, d *panel.Session, f *state) error {
 	if len(c.o.Review.Reviewers) == 0 || f.Head == d.Attempt.Base {
 		panel.RecordProofs(&f.Result, d.Attempt, nil)
 		return nil
@@ -81,7 +81,7 @@ func (f *state) recordVerdict(j review.Judgement) {
 }
 
 // reviewSubject is what reviewers are asked about an attempt.
-func (c *checkout) reviewSubject(a engine.Attempt, f *state) review.Subject {
+func (c verifier) reviewSubject(a engine.Attempt, f *state) review.Subject {
 	s := review.Subject{
 		EpicTitle: c.o.Epic.Title, TaskID: a.Task.ID, TaskTitle: a.Task.Title, Description: a.Task.Description,
 		Criteria: scope(a, f).Criteria, Base: a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,

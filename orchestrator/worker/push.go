@@ -84,7 +84,7 @@ func (n *noPush) covers(c gittrace.Command) bool {
 
 // tellPushes tells of pushes that went through all the same, by what git has written down of the agent's commands, or in the
 // logs of a slot. They gate the task.
-func (c *checkout) tellPushes(did []gittrace.Command, f *state) {
+func (c tamperGuard) tellPushes(did []gittrace.Command, f *state) {
 	if c.o.Push {
 		return
 	}
@@ -104,13 +104,13 @@ func (c *checkout) tellPushes(did []gittrace.Command, f *state) {
 }
 
 // within reports whether a folder is a checkout of the run's.
-func (c *checkout) within(worktree string) bool {
+func (c tamperGuard) within(worktree string) bool {
 	return worktree != "" && (worktree == c.home.Root() || worktree == c.repo.Root() ||
 		strings.HasPrefix(worktree, c.o.Worktree.Dir+string(filepath.Separator)))
 }
 
 // convict fails and gates an attempt for what its own agent is known to have done.
-func (c *checkout) convict(f *state, why string) {
+func (c tamperGuard) convict(f *state, why string) {
 	f.Note("tamper", why)
 	if f.Outcome != attempts.Stopped && f.Gate != attempts.TamperedWith {
 		f.Gate = attempts.TamperedWith

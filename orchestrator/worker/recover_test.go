@@ -24,7 +24,7 @@ func TestRecovery(t *testing.T) {
 	}
 	keep := func(l *lab) {
 		a := engine.Attempt{Run: l.c.o.Run, Task: plain, Number: 1, Base: l.Git("rev-parse", "HEAD~1")}
-		if err := l.c.keepWork(l.Context(), a, filesOf(l.c.o.Dir, a), &state{Result: engine.Result{Head: l.Git("rev-parse", "HEAD")}}); err != nil {
+		if err := collectorIn(l.c).keepWork(l.Context(), a, filesOf(l.c.o.Dir, a), &state{Result: engine.Result{Head: l.Git("rev-parse", "HEAD")}}); err != nil {
 			l.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
-func (c *checkout) firstTurn(ctx context.Context, a *engine.Attempt, p attemptFiles) (state, error) {
+func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptFiles) (state, error) {
 	if a.Ended && a.Unfinished.AwaitsReview() {
 		if p.round(1).used() { // an agent was given what the reviewers have found
 			f := stands(a.Unfinished, nil)
@@ -58,7 +58,7 @@ func stands(of attempts.Attempt, notes []attempts.Note) state {
 
 // resumeWork puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
-func (c *checkout) resumeWork(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
+func (c agentTurns) resumeWork(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
 	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
 		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
 	}

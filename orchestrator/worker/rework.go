@@ -19,7 +19,7 @@ import (
 
 // rework gives the findings of a review back to the agent, at most Review.Rounds times in one attempt. It reports
 // whether there is new work to be looked at; then f is that of the agent's next turn, and else as it was.
-func (c *checkout) rework(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
+func (c agentTurns) rework(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
 	if f.Outcome != attempts.Review || f.Gate != "" || f.rounds >= c.o.Review.Rounds || ctx.Err() != nil {
 		return false, nil //nolint:nilerr // a run that was stopped has no rework
 	}
@@ -82,7 +82,7 @@ func repeated(before, now []review.Raised) string {
 }
 
 // goOn runs the agent once more: in its session when there is one that can go on, else a fresh one with the brief.
-func (c *checkout) goOn(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (state, error) {
+func (c agentTurns) goOn(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (state, error) {
 	report, err := c.mend(ctx, a, p, f)
 	if err != nil {
 		return state{}, err
@@ -100,7 +100,7 @@ func (c *checkout) goOn(ctx context.Context, a engine.Attempt, p attemptFiles, f
 }
 
 // mend gives the agent the findings of the last review.
-func (c *checkout) mend(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (runners.Report, error) {
+func (c agentTurns) mend(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (runners.Report, error) {
 	again := p.round(f.rounds + 1)
 	facts, err := c.state(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p attemptFiles) round(n int) attemptFiles {
 }
 
 // mended fails a turn after a review that has changed nothing: the reviewers would say the same again.
-func (c *checkout) mended(ctx context.Context, f *state) error {
+func (c verifier) mended(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success || f.rounds == 0 {
 		return nil
 	}

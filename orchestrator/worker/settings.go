@@ -48,7 +48,7 @@ func (s *settingsFiles) compare(f *state) {
 }
 
 // noteSettings tells of work that changes how relay goes where it lands.
-func (c *checkout) noteSettings(names []reanchor.Change, f *state) {
+func (c verifier) noteSettings(names []reanchor.Change, f *state) {
 	var changed []string
 	for _, path := range c.o.Files {
 		rel, err := filepath.Rel(c.o.Root, path)

@@ -48,7 +48,7 @@ func (s *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt
 
 // guard puts back what was done to relay's own files, to .git and to the integration branch.
 func (w *slotAttempt) guard(ctx context.Context, f *state) error {
-	if err := w.c.guard(ctx, f); err != nil {
+	if err := guardIn(w.c).guard(ctx, f); err != nil {
 		return err
 	}
 	if err := w.tellCheckout(ctx, w.c.did, f); err != nil {
@@ -60,7 +60,7 @@ func (w *slotAttempt) guard(ctx context.Context, f *state) error {
 func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
 	found, err := w.tips.Mend(ctx)
 	if err == nil && found.Text != "" {
-		w.c.noteTampering(f, gitconfig.Tampering(found))
+		guardIn(w.c).noteTampering(f, gitconfig.Tampering(found))
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (w *slotAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change,
 		f.Head = head
 		return nil, err
 	}
-	names, err := w.c.collect(ctx, w.a, f)
+	names, err := collectorIn(w.c).collect(ctx, w.a, f)
 	f.theirs = false // nobody but agents works here
 	if err == nil {
 		w.refuseProvisioned(names, f)
@@ -156,7 +156,7 @@ func (w *slotAttempt) prove(ctx context.Context, f *state) error {
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if err := w.provision(ctx, w.c.site(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
+	if err := w.provision(ctx, w.c.checkSite(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
 	if err := w.takeStock(ctx); err != nil {

@@ -28,7 +28,7 @@ func (y *yardLab) killed(a engine.Attempt, script string, rounds int) engine.Att
 	if f, err := w.ready(y.Context()); err != nil || f.Outcome != attempts.Success {
 		y.Fatal(f.Outcome, err)
 	}
-	if _, err := w.c.resumeWork(y.Context(), &a); err != nil {
+	if _, err := turnsIn(w.c).resumeWork(y.Context(), &a); err != nil {
 		y.Fatal(err)
 	}
 	turn := w.p.round(rounds)

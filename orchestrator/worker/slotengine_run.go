@@ -81,7 +81,7 @@ func (s *slotEngine) abandon(ctx context.Context, a engine.Attempt, f *state) er
 	if err != nil {
 		return err
 	}
-	if err := w.c.keepWork(ctx, a, w.p, f); refused(ctx, err) {
+	if err := collectorIn(w.c).keepWork(ctx, a, w.p, f); refused(ctx, err) {
 		f.Note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
 		return nil
 	} else if err != nil {
@@ -121,7 +121,7 @@ func (s *slotEngine) cleanUp(ctx context.Context, f *state) error {
 	defer s.agentsLeave()
 	c := &checkout{workspace: s.workspace, repo: s.home, alone: s.alone}
 	w := &slotAttempt{slotEngine: s, c: c}
-	return errors.Join(c.guard(ctx, f), w.guardTip(ctx, f))
+	return errors.Join(guardIn(c).guard(ctx, f), w.guardTip(ctx, f))
 }
 
 // Close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.

@@ -83,7 +83,7 @@ func headOf(path string, most int64) []byte {
 
 // steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then
 // an agent gets none of it.
-func (c *checkout) steered() bool {
+func (c agentTurns) steered() bool {
 	return c.landedSteering.Load() || configuration(c.repo.Root()) != c.config
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
-func (c *checkout) agent(ctx context.Context, a engine.Attempt, p attemptFiles) (runners.Report, error) {
+func (c agentTurns) agent(ctx context.Context, a engine.Attempt, p attemptFiles) (runners.Report, error) {
 	sup, cut := c.o.Supervisor, false
 	if a.Ended {
 		sup, cut = afterwards(p)
@@ -43,7 +43,7 @@ func (t turn) sum(u runners.Usage) attempts.Usage {
 	return all
 }
 
-func (c *checkout) run(ctx context.Context, a engine.Attempt, p attemptFiles, t turn) (runners.Report, error) {
+func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t turn) (runners.Report, error) {
 	cut := ""
 	switch {
 	case t.cut && p.used():
@@ -99,7 +99,7 @@ func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
 
 // traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
 // one checkout it is not asked to: changes belong to no task there.
-func (c *checkout) traced(a engine.Attempt, env []string) []string {
+func (c agentTurns) traced(a engine.Attempt, env []string) []string {
 	if c.tree == nil {
 		return env
 	}
@@ -111,7 +111,7 @@ func (c *checkout) traced(a engine.Attempt, env []string) []string {
 }
 
 // gitCommands returns what the agent has had git do since it was last asked.
-func (c *checkout) gitCommands() []gittrace.Command {
+func (c tamperGuard) gitCommands() []gittrace.Command {
 	if c.traces == "" {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // noteMine tells of files of the user's own that an agent has put into its commits.
-func (c *checkout) noteMine(names []reanchor.Change, f *state) {
+func (c collector) noteMine(names []reanchor.Change, f *state) {
 	var paths []string
 	for _, n := range names {
 		if n.Code == "A" && c.tree.User.Has(n.Path) {
@@ -24,7 +24,7 @@ func (c *checkout) noteMine(names []reanchor.Change, f *state) {
 }
 
 // noteLeft tells of files of an attempt that are in no commit and were not removed either.
-func (c *checkout) noteLeft(f *state) {
+func (c collector) noteLeft(f *state) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
 		f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 	}

@@ -54,13 +54,13 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, 
 	since := changes[min(w.c.changesSeen, len(changes)):]
 	switch {
 	case len(own) > 0 && len(since) > 0:
-		w.c.convict(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
+		guardIn(w.c).convict(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
 		watch.MarkTold()
 		for _, change := range since {
 			f.Note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
 		}
 	case cleaned != "":
-		w.c.convict(f, "the agent worked in your own checkout: "+cleaned)
+		guardIn(w.c).convict(f, "the agent worked in your own checkout: "+cleaned)
 		f.Note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
 	default:
 		for _, change := range changes[before:] {

@@ -21,7 +21,7 @@ const mostForsaken = 20
 // done: all of it is in commits then.
 func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
-		if err := w.c.keepWork(ctx, w.a, w.p, f); err != nil {
+		if err := collectorIn(w.c).keepWork(ctx, w.a, w.p, f); err != nil {
 			return err
 		}
 	}
