@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/cmd/relay/internal/claudetest"
 	"relay/orchestrator/engine/enginetest"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,9 +23,8 @@ var update = flag.Bool("update", false, "write what relay prints into the script
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"relay":        relayForTests,
-		"claude":       fakeClaude,
-		"scored-agent": scoredAgent,
+		"relay":  relayForTests,
+		"claude": claudetest.Run,
 	})
 }
 

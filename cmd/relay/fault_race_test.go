@@ -1,6 +1,0 @@
-//go:build race
-
-package main
-
-// raceEnabled says that memory cannot be measured: the race detector needs several times as much.
-const raceEnabled = true

@@ -1,0 +1,64 @@
+// Package labtest runs relay as a program in a lab: a repository with a plan, a home of its own, and agents that are shell
+// scripts or real CLIs. Faults, hostile agents, random runs and scored ones belong here; what one command prints belongs
+// to the scripts of cmd/relay.
+package labtest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// program is for machines without Go, and for users that may not read its caches.
+var program = flag.String("relay", "", "the relay to test; built when there is none")
+
+// patience is how long a test waits for what must come. It is never a part of what a test shows: a busy machine needs time.
+const patience = 3 * time.Minute
+
+func TestMain(m *testing.M) {
+	testscript.Main(withRelay{m}, map[string]func(){"scored-agent": scoredAgent})
+}
+
+// withRelay runs tests with relay first on the PATH.
+type withRelay struct{ m *testing.M }
+
+func (w withRelay) Run() int {
+	flag.Parse()
+	folder, err := os.MkdirTemp("", "relay-labtest-")
+	if err == nil {
+		defer os.RemoveAll(folder)
+		err = install(filepath.Join(folder, "relay"))
+	}
+	if err == nil {
+		err = os.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "relay cannot be tested:", err)
+		return 1
+	}
+	return w.m.Run()
+}
+
+// install puts relay at a path, built as the tests are.
+func install(path string) error {
+	if *program != "" {
+		from, err := filepath.Abs(*program)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(from, path)
+	}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}
+	if raceEnabled {
+		args = append(args, "-race")
+	}
+	cmd := exec.Command("go", append(args, "relay/cmd/relay")...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return cmd.Run()
+}
