@@ -3,6 +3,7 @@ package labtest
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -34,11 +35,11 @@ func TestKeysStayWithRelay(t *testing.T) {
 	l.write("look.sh", look)
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Look")
-	self, err := os.Executable()
+	path, err := exec.LookPath("relay")
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.ReadFile(self)
+	program, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
