@@ -29,7 +29,7 @@ type sourceText struct {
 func (s sourceText) String() string { return strings.ReplaceAll(s.text, hole, "…") }
 
 // Packages that only tests import: nobody meets their words.
-var onlyForTests = []string{"runners/runnertest/", "runners/internal/streamtest/", "attempts/internal/durable/simdisk/", "orchestrator/repotest/", "orchestrator/schedule/scheduletest/"}
+var onlyForTests = []string{"runners/runnertest/", "runners/internal/streamtest/", "attempts/internal/durable/simdisk/", "orchestrator/repotest/", "cmd/relay/internal/claudetest/", "orchestrator/schedule/scheduletest/"}
 
 // A single word is a text too when it is said: as an argument of these…
 var sayingCalls = []string{"errors.New", "fmt.Errorf"}
