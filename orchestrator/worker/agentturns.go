@@ -1,6 +1,124 @@
 package worker
 
+import (
+	"context"
+	"errors"
+	"os"
+
+	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gittrace"
+	"relay/runners"
+	"relay/runners/process"
+)
+
 // agentTurns has the agent work in a checkout, turn after turn, and reads what it reports.
 type agentTurns struct{ *checkout }
 
 func turnsIn(c *checkout) agentTurns { return agentTurns{c} }
+
+// agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
+func (c agentTurns) agent(ctx context.Context, a engine.Attempt, p attemptFiles) (runners.Report, error) {
+	sup, cut := c.o.Supervisor, false
+	if a.Ended {
+		sup, cut = afterwards(p)
+	} else if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
+		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
+	} else if err != nil {
+		return runners.Report{}, err
+	}
+	return c.run(ctx, a, p, turn{sup: sup, ended: a.Ended, cut: cut})
+}
+
+// turn is one run of an attempt's agent.
+type turn struct {
+	sup     process.Supervisor
+	session string         // to go on with; "": a new one
+	used    runners.Usage  // by that session so far
+	ended   bool           // the agent has ended under an earlier run
+	cut     bool           // and did so because that run did
+	before  attempts.Usage // by the attempt, its reviews included
+}
+
+// sum is what the attempt has used with what this turn has used.
+func (t turn) sum(u runners.Usage) attempts.Usage {
+	all := t.before
+	all.Add(engine.UsageOf(u))
+	return all
+}
+
+func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t turn) (runners.Report, error) {
+	cut := ""
+	switch {
+	case t.cut && p.used():
+		cut = "relay ended while the agent worked" // by a signal, or by an error of its own
+	case t.cut:
+		cut = "relay ended before the agent began"
+	}
+	runner, err := c.o.NewRunner(a.Runner, t.sup)
+	if err != nil {
+		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
+	}
+	report, err := runner.Run(ctx, runners.Request{
+		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
+		Schema: runners.ResultSchema(), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)), Ended: t.ended, Session: t.session, Spent: t.used, Unsteered: !t.ended && c.steered(),
+		Limits: runners.Limits{
+			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer, Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
+		},
+		Observe: func(e runners.Event) {
+			if e.Kind == runners.EventUsage {
+				c.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: t.sum(e.Usage)})
+				return
+			}
+			c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
+		},
+	})
+	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
+	c.used(a, t.sum(report.Usage))
+	return cutShort(cut, report, err)
+}
+
+// afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
+// next run ends what is left of this one, and may be faster at it than the guardian, who then knows nothing of it.
+func afterwards(p attemptFiles) (sup process.Supervisor, cut bool) {
+	exit, err := process.ReadExit(p.end)
+	if err != nil {
+		exit = process.Exit{Lost: true}
+	}
+	return process.Ended(exit), exit.Stopped || exit.Lost || exit.Signal != ""
+}
+
+// cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.
+func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
+	if why == "" {
+		return r, err
+	}
+	return runners.Report{Outcome: runners.Stopped, Detail: why, Usage: r.Usage, Model: r.Model}, nil
+}
+
+// used tells what an attempt has used whose agent has come to its end.
+func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
+	g.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
+}
+
+// traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
+// one checkout it is not asked to: changes belong to no task there.
+func (c agentTurns) traced(a engine.Attempt, env []string) []string {
+	if c.tree == nil {
+		return env
+	}
+	c.traces, c.turned = filesOf(c.o.Dir, a).traces, true
+	if os.MkdirAll(c.traces, 0o700) != nil {
+		return env
+	}
+	return append(env, gittrace.Env(c.traces)...)
+}
+
+// gitCommands returns what the agent has had git do since it was last asked.
+func (c tamperGuard) gitCommands() []gittrace.Command {
+	if c.traces == "" {
+		return nil
+	}
+	return gittrace.Take(c.traces)
+}

@@ -79,14 +79,14 @@ func (t *attempt) verify(ctx context.Context, f *state) error {
 		return err
 	}
 	c := t.site()
-	if err := errors.Join(verifierIn(c).verifyDiff(ctx, t.a, names, f), verifierIn(c).mended(ctx, f)); err != nil || f.Outcome != attempts.Success {
+	if err := errors.Join(verifierIn(c).verifyDiff(ctx, t.a, names, f), verifierIn(c).failIfUnchanged(ctx, f)); err != nil || f.Outcome != attempts.Success {
 		return err
 	}
 	if err := t.prove(ctx, f); err != nil {
 		return err
 	}
 	f.judgeLeftovers()
-	verifierIn(c).refute(f)
+	verifierIn(c).failIfNotDone(f)
 	if f.Outcome == attempts.Success {
 		if err := verifierIn(c).review(ctx, t.panelSession(f), f); err != nil {
 			return err

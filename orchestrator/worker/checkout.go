@@ -49,7 +49,7 @@ type workspace struct {
 	planSeen atomic.Pointer[planState]
 	keptSeen atomic.Pointer[planState]
 	settings settingsFiles
-	heard    chan<- engine.Event
+	events   chan<- engine.Event
 	now      func() time.Time
 	origin   attempts.Integration
 	trusted  string // what the user had checked out when the run began; "" with isolation shared
@@ -77,7 +77,7 @@ type checkout struct {
 	changesSeen int                // of the user's checkout
 
 	ceiling string      // folder above which git must not look for a repository; "" : anywhere
-	alone   func() bool // whether nobody else's agent or check is at work now; nil: see blame
+	alone   func() bool // whether nobody else's agent or check is at work now; nil: see failIfAlone
 
 	from string     // where the branch ended when the run began
 	base baseChecks // of the user's own checkout
@@ -146,18 +146,18 @@ func (c *checkout) Run(ctx context.Context, a engine.Attempt) (engine.Result, er
 	return f.Result, err
 }
 
-// settleLimit bounds relay's own git work between two things it waits for.
-const settleLimit = 10 * time.Minute
+// gitLimit bounds relay's own git work between two things it waits for.
+const gitLimit = 10 * time.Minute
 
-// settling is for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
-func settling(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.WithoutCancel(ctx), settleLimit, errors.New("git took too long"))
+// uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
+func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), gitLimit, errors.New("git took too long"))
 }
 
 // tell never waits: an activity nobody has time to hear is dropped.
 func (g *workspace) tell(h engine.Event) {
 	select {
-	case g.heard <- h:
+	case g.events <- h:
 	default:
 	}
 }

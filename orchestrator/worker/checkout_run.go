@@ -84,9 +84,9 @@ func (c *checkout) Close(context.Context) ([]string, error) {
 	return nil, errors.Join(c.user.Close(), c.vault.Close())
 }
 
-// found takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
+// findHead takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or
 // half: then it is put back to how the agent left it, and judged again.
-func (c collector) found(ctx context.Context, a engine.Attempt, f *state) error {
+func (c collector) findHead(ctx context.Context, a engine.Attempt, f *state) error {
 	head, err := c.tree.Head(ctx)
 	if kept := filesOf(c.o.Dir, a).kept(); err == nil && a.Ended && head == a.Base && kept != "" {
 		head, err = c.tree.BringBack(ctx, head, kept)
@@ -101,12 +101,12 @@ func (c collector) found(ctx context.Context, a engine.Attempt, f *state) error 
 	if f.agentHead, err = worktree.Peel(ctx, c.tree.Repo, head, commitMessage(c.o.Epic.ID, a)); err != nil {
 		return err
 	}
-	f.theirs, err = c.theirs(ctx, a, f.agentHead)
+	f.theirs, err = c.committedSinceKill(ctx, a, f.agentHead)
 	return err
 }
 
-// theirs reports whether a person has committed since the run was killed: their commits stay where they are.
-func (c collector) theirs(ctx context.Context, a engine.Attempt, head string) (bool, error) {
+// committedSinceKill reports whether a person has committed since the run was killed: their commits stay where they are.
+func (c collector) committedSinceKill(ctx context.Context, a engine.Attempt, head string) (bool, error) {
 	if kept, err := c.tree.Contains(ctx, a.Base, head); err != nil || !kept {
 		return true, err
 	}

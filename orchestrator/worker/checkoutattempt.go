@@ -60,7 +60,7 @@ func (t *checkoutAttempt) judge(ctx context.Context, f *state, once func(context
 }
 
 func (t *checkoutAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
-	return collectorIn(t.checkout).gather(ctx, t.a, f)
+	return collectorIn(t.checkout).collectWork(ctx, t.a, f)
 }
 
 // prove saves a copy of .git, with the work in it, and runs the checks in the checkout as it is.
@@ -80,7 +80,7 @@ func (t *checkoutAttempt) panelSession(f *state) *panel.Session {
 // settle leaves a success on the branch and sets anything else aside.
 func (t *checkoutAttempt) settle(ctx context.Context, f *state) error {
 	f.waiveCharge()
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	var err error
 	if f.Outcome == attempts.Success {
@@ -111,10 +111,10 @@ func (t *sharedAttempt) judge(ctx context.Context, f *state, _ func(context.Cont
 		if err := errors.Join(t.runChecks(ctx, f), t.guard(ctx, f)); err != nil {
 			return err
 		}
-		f.excuse()
+		f.revertUncharged()
 	}
-	if f.unsaid != nil {
-		f.unsaid.asked = true
+	if f.noResult != nil {
+		f.noResult.asked = true
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package worker
 
 import (
+	"slices"
+	"strings"
+
 	"relay/orchestrator/engine"
 	"relay/runners"
 )
@@ -30,4 +33,14 @@ func (c agentTurns) agentEnv(a engine.Attempt, result string) []string {
 		settings = append(settings, "core.excludesFile="+c.excludes)
 	}
 	return append(env, runners.GitSettings(env, settings...)...)
+}
+
+// commandEnv is what a command is told. One that is about the whole epic is not told for which task it is run: what it says
+// holds for others as well.
+func (g *workspace) commandEnv(a engine.Attempt, ofEpic bool) []string {
+	env := append(g.env(a, ""), g.o.CommandEnv...)
+	if ofEpic {
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
+	}
+	return env
 }

@@ -47,7 +47,7 @@ func (c agentTurns) followUp(ctx context.Context, a engine.Attempt, p attemptFil
 // stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
 // for the review as before.
 func (c agentTurns) stillMissing(ctx context.Context, a engine.Attempt, p attemptFiles) (f state, err error) {
-	f = stands(a.Unfinished, nil)
+	f = claimOf(a.Unfinished, nil)
 	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
 	before := *a.Unfinished.Receipt.Review
 	if a.ReviewProgress != nil {

@@ -55,7 +55,7 @@ func (c tamperGuard) guard(ctx context.Context, f *state) error {
 	}
 	why = text.FirstOf(repaired, why)
 	if why != "" {
-		c.blame(f, why)
+		c.failIfAlone(f, why)
 	}
 	c.mendTools(f)
 	if err := c.mendRules(ctx, f); err != nil {
@@ -102,13 +102,13 @@ func (c tamperGuard) mendRules(ctx context.Context, f *state) error {
 func (c tamperGuard) noteTampering(f *state, m gitconfig.Tampering) {
 	f.Note("tamper", m.Text)
 	if m.Grave {
-		c.blame(f, m.Text)
+		c.failIfAlone(f, m.Text)
 	}
 }
 
-// blame fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
+// failIfAlone fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
 // note stands, and nobody is gated.
-func (c tamperGuard) blame(f *state, why string) {
+func (c tamperGuard) failIfAlone(f *state, why string) {
 	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.Alone()
 	if c.alone != nil {
 		alone = c.alone()
@@ -131,7 +131,7 @@ func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, ca
 		return nil, errors.Join(cause, err)
 	}
 	f.Note("tamper", why)
-	guardIn(c.checkout).blame(f, why)
+	guardIn(c.checkout).failIfAlone(f, why)
 	return c.collect(ctx, a, f)
 }
 
@@ -246,7 +246,7 @@ func (g *workspace) keepIgnore() (err error) {
 
 // mendStash puts the user's stash right after an attempt, and notes what was found.
 func (c tamperGuard) mendStash(ctx context.Context, f *state) error {
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	notes, err := c.stash.Mend(ctx, slices.ContainsFunc(c.did, gittrace.Command.TakesStash))
 	for _, text := range notes {

@@ -26,8 +26,8 @@ func judge(r runners.Report) state {
 	}
 	switch {
 	case r.Result != nil:
-		f.claim(r.Result)
-	case formless(r):
+		f.recordClaim(r.Result)
+	case lacksResult(r):
 		f.withoutResult(r)
 	}
 	if r.Exit.Strays > 0 {
@@ -39,8 +39,8 @@ func judge(r runners.Report) state {
 // mostDiscovered bounds what an agent tells of work that it found and did not do.
 const mostDiscovered = 5
 
-// claim takes in what the agent said of itself.
-func (f *state) claim(r *runners.Result) {
+// recordClaim takes in what the agent said of itself.
+func (f *state) recordClaim(r *runners.Result) {
 	f.Receipt.Claimed = r.Status
 	if r.Loose {
 		f.Receipt.ResultFrom = attempts.ResultLoose

@@ -61,7 +61,7 @@ func (c *checkout) Commit(a attempts.Attempt) string {
 // ask runs a task's checks in the checkout as it is, at its head, and puts it back. The epic's have passed on every task's work.
 func (c *checkout) ask(ctx context.Context, q checks.Question, f *state, visit checks.Visit) (err error) {
 	defer func() {
-		settled, cancel := settling(ctx)
+		settled, cancel := uninterrupted(ctx)
 		defer cancel()
 		err = errors.Join(err, c.tree.Restore(settled, q.Commit))
 	}()
@@ -95,7 +95,7 @@ func (c *checkout) beginJudging(a engine.Attempt, head string) error {
 // cleanUp puts the checkout back to where a panel found it.
 func (c *checkout) cleanUp(ctx context.Context, f *state) error {
 	defer c.unwatch()
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	if err := guardIn(c).guard(ctx, f); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *checkout) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
 	if !c.Unclean() {
 		return nil, nil
 	}
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	text, err := runners.ReadResultFile(c.judgingFile())
 	if err != nil {

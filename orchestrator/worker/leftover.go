@@ -120,7 +120,7 @@ func (c collector) withdraw(ctx context.Context, a engine.Attempt, names []reanc
 		return nil
 	}
 	f.tampered(append(hits, f.left.protected...))
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	head, err := c.tree.Withdraw(ctx, a.Base, commitMessage(c.o.Epic.ID, a), c.protects(a))
 	if err == nil {

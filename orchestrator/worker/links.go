@@ -12,9 +12,9 @@ import (
 	"relay/reanchor"
 )
 
-// linked fails an attempt that has put another repository into its commits: they have its name only, and what is in it
+// failForRepositories fails an attempt that has put another repository into its commits: they have its name only, and what is in it
 // would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
-func (c collector) linked(ctx context.Context, names []reanchor.Change, f *state) error {
+func (c collector) failForRepositories(ctx context.Context, names []reanchor.Change, f *state) error {
 	var known []string
 	for _, n := range names {
 		if n.Link == "" {

@@ -266,7 +266,7 @@ func (s *slotEngine) keepBack(ctx context.Context, a engine.Attempt, f *state) e
 // Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed.
 func (s *slotEngine) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	j := s.step
-	settled, cancel := settling(ctx)
+	settled, cancel := uninterrupted(ctx)
 	defer cancel()
 	for ref, commit := range j.replayed {
 		if _, err := s.attemptIn("", s.home, engine.Attempt{}).c.tree.Salvage(settled, ref, commit); err != nil {

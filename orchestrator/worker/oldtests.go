@@ -48,7 +48,7 @@ func (t *checkoutAttempt) provesWithOld(ctx context.Context, f *state) (err erro
 		return err
 	}
 	defer func() {
-		settled, cancel := settling(ctx)
+		settled, cancel := uninterrupted(ctx)
 		defer cancel()
 		if back := tree.Lay(settled, f.Head, f.Old.All); err == nil {
 			err = back

@@ -16,7 +16,7 @@ func (s *slotEngine) contain(ctx context.Context, a engine.Attempt, f state, cau
 	if !s.ofAttempt(ctx, cause) {
 		return f, cause
 	}
-	settled, cancel := settling(ctx)
+	settled, cancel := uninterrupted(ctx)
 	defer cancel()
 	return s.spoiled(settled, a, f, cause)
 }
@@ -35,7 +35,7 @@ func (s *slotEngine) ofAttempt(ctx context.Context, err error) bool {
 	if !refused(ctx, err) || gitcmd.DiskFault(err) {
 		return false
 	}
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	return gitcmd.Whole(ctx, s.home, s.tips.Tip())
 }
@@ -46,7 +46,7 @@ func (s *slotEngine) joinFirst(ctx context.Context, first engine.Proved) (mergeS
 	if err == nil || !s.ofAttempt(ctx, err) {
 		return step, err
 	}
-	settled, cancel := settling(ctx)
+	settled, cancel := uninterrupted(ctx)
 	defer cancel()
 	f, err := s.spoiled(settled, first.Attempt, state{Result: first.Result}, err)
 	tip := s.tips.Tip()

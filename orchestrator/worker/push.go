@@ -91,7 +91,7 @@ func (c tamperGuard) tellPushes(did []gittrace.Command, f *state) {
 	told := false
 	for _, cmd := range did {
 		if c.noPush.covers(cmd) && c.within(cmd.Worktree) {
-			c.convict(f, "the agent has pushed, although relay.push is false: "+cmd.String())
+			c.failForAgent(f, "the agent has pushed, although relay.push is false: "+cmd.String())
 			told = true
 		}
 	}
@@ -99,7 +99,7 @@ func (c tamperGuard) tellPushes(did []gittrace.Command, f *state) {
 		return
 	}
 	if branches := slot.Pushed(c.repo); len(branches) > 0 && !told {
-		c.convict(f, "the agent has pushed, although relay.push is false: "+text.Listed(branches)+" was moved")
+		c.failForAgent(f, "the agent has pushed, although relay.push is false: "+text.Listed(branches)+" was moved")
 	}
 }
 
@@ -109,8 +109,8 @@ func (c tamperGuard) within(worktree string) bool {
 		strings.HasPrefix(worktree, c.o.Worktree.Dir+string(filepath.Separator)))
 }
 
-// convict fails and gates an attempt for what its own agent is known to have done.
-func (c tamperGuard) convict(f *state, why string) {
+// failForAgent fails and gates an attempt for what its own agent is known to have done.
+func (c tamperGuard) failForAgent(f *state, why string) {
 	f.Note("tamper", why)
 	if f.Outcome != attempts.Stopped && f.Gate != attempts.TamperedWith {
 		f.Gate = attempts.TamperedWith

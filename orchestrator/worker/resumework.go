@@ -12,7 +12,7 @@ import (
 func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptFiles) (state, error) {
 	if a.Ended && a.Unfinished.AwaitsReview() {
 		if p.round(1).used() { // an agent was given what the reviewers have found
-			f := stands(a.Unfinished, nil)
+			f := claimOf(a.Unfinished, nil)
 			err := c.followUp(ctx, *a, p, &f)
 			return f, err
 		}
@@ -24,7 +24,7 @@ func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptF
 	}
 	if a.Known.TakenUp > 0 && a.Unfinished.AwaitsReview() {
 		a.Known.TakenUp = 0 // what findings are about is committed then
-		return stands(a.Unfinished, notes), nil
+		return claimOf(a.Unfinished, notes), nil
 	}
 	report, err := c.agent(ctx, *a, p)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptF
 	return f, err
 }
 
-// stands is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
-func stands(of attempts.Attempt, notes []attempts.Note) state {
+// claimOf is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
+func claimOf(of attempts.Attempt, notes []attempts.Note) state {
 	in := of.Receipt
 	f := state{Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer}
 	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion

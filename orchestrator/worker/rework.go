@@ -37,7 +37,7 @@ func (c agentTurns) rework(ctx context.Context, a engine.Attempt, p attemptFiles
 	if err := shared.Record(a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
 		return false, err
 	}
-	next, err := c.goOn(ctx, a, p, f)
+	next, err := c.nextTurn(ctx, a, p, f)
 	if err != nil {
 		return false, err
 	}
@@ -47,7 +47,7 @@ func (c agentTurns) rework(ctx context.Context, a engine.Attempt, p attemptFiles
 
 // follow makes f what it is after the agent's next turn, of so many.
 func (f *state) follow(next state, most int) {
-	if next.unsaid != nil && next.Outcome == attempts.Agent {
+	if next.noResult != nil && next.Outcome == attempts.Agent {
 		next.presume(attempts.ResultReviewers) // who look at it again
 	}
 	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
@@ -81,9 +81,9 @@ func repeated(before, now []review.Raised) string {
 	return ""
 }
 
-// goOn runs the agent once more: in its session when there is one that can go on, else a fresh one with the brief.
-func (c agentTurns) goOn(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (state, error) {
-	report, err := c.mend(ctx, a, p, f)
+// nextTurn runs the agent once more: in its session when there is one that can go on, else a fresh one with the brief.
+func (c agentTurns) nextTurn(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (state, error) {
+	report, err := c.giveFindings(ctx, a, p, f)
 	if err != nil {
 		return state{}, err
 	}
@@ -93,14 +93,14 @@ func (c agentTurns) goOn(ctx context.Context, a engine.Attempt, p attemptFiles, 
 	}
 	f.Session, f.used = "", runners.Usage{}
 	f.Usage.Add(next.Usage)
-	if report, err = c.mend(ctx, a, p, f); err != nil {
+	if report, err = c.giveFindings(ctx, a, p, f); err != nil {
 		return state{}, err
 	}
 	return f.turned(report), nil
 }
 
-// mend gives the agent the findings of the last review.
-func (c agentTurns) mend(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (runners.Report, error) {
+// giveFindings gives the agent the findings of the last review.
+func (c agentTurns) giveFindings(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (runners.Report, error) {
 	again := p.round(f.rounds + 1)
 	facts, err := c.state(ctx)
 	if err != nil {
@@ -136,8 +136,8 @@ func (p attemptFiles) round(n int) attemptFiles {
 	return p
 }
 
-// mended fails a turn after a review that has changed nothing: the reviewers would say the same again.
-func (c verifier) mended(ctx context.Context, f *state) error {
+// failIfUnchanged fails a turn after a review that has changed nothing: the reviewers would say the same again.
+func (c verifier) failIfUnchanged(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success || f.rounds == 0 {
 		return nil
 	}

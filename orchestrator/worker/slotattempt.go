@@ -115,7 +115,7 @@ func (w *slotAttempt) settle(context.Context, *state) error { return nil }
 
 // collect collects an attempt's work.
 func (w *slotAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	f.written = append(f.written, w.before.Changed()...)
 	if w.gone {
@@ -192,7 +192,7 @@ func (w *slotAttempt) takeStock(ctx context.Context) error {
 // reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
 // destroyed it, what had been committed is all there is.
 func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	repo, lost, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
 	if err == nil {

@@ -114,7 +114,7 @@ func (s *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, erro
 		return f, err
 	}
 	f.Notes = append(before.Notes, f.Notes...)
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	if err := w.wrapUp(ctx, &f); err != nil {
 		return f, err

@@ -126,7 +126,7 @@ func (s *slotEngine) cleanUp(ctx context.Context, f *state) error {
 
 // Close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
 func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	var watching error
 	if s.userCheckout != nil {

@@ -24,9 +24,9 @@ type state struct {
 	earlier   string          // the same as markdown
 	answered  string          // what the agent said it has done about them
 
-	unsaid  *unsaid // nil: the agent gave a result
-	left    leftovers
-	written []string // protected files that checks have changed, on the base or on the work
+	noResult *missingResult // nil: the agent gave a result
+	left     leftovers
+	written  []string // protected files that checks have changed, on the base or on the work
 
 	onBase   checks.Baseline // by the checks, of the user's own checkout before the agent; nil: they were not asked
 	epicSaid checks.Baseline // by the checks of the epic, of the work

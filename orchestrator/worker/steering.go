@@ -131,7 +131,7 @@ func (g *workspace) unsteer(ctx context.Context, repo *reanchor.Git, head string
 		return nothing, err
 	}
 	return func() error {
-		settled, cancel := settling(ctx)
+		settled, cancel := uninterrupted(ctx)
 		defer cancel()
 		return tree.Lay(settled, head, slices.Concat(added, changed))
 	}, nil

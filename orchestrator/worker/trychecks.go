@@ -147,7 +147,7 @@ func (g *workspace) triedCheck(ctx context.Context, list triedList, check checks
 
 // leaveBenches removes the checkouts that checks were run in.
 func (s *slotEngine) leaveBenches(ctx context.Context) error {
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	return s.slots.removeAll(ctx)
 }

@@ -43,7 +43,7 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, 
 		return nil
 	}
 	own, cleaned := w.didInCheckout(did)
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	before, err := watch.Look(ctx, w.c.turned)
 	w.c.turned = false
@@ -54,13 +54,13 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, 
 	since := changes[min(w.c.changesSeen, len(changes)):]
 	switch {
 	case len(own) > 0 && len(since) > 0:
-		guardIn(w.c).convict(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
+		guardIn(w.c).failForAgent(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
 		watch.MarkTold()
 		for _, change := range since {
 			f.Note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
 		}
 	case cleaned != "":
-		guardIn(w.c).convict(f, "the agent worked in your own checkout: "+cleaned)
+		guardIn(w.c).failForAgent(f, "the agent worked in your own checkout: "+cleaned)
 		f.Note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
 	default:
 		for _, change := range changes[before:] {

@@ -23,9 +23,9 @@ type collector struct{ *checkout }
 
 func collectorIn(c *checkout) collector { return collector{c} }
 
-// gather collects an attempt's work, if need be after .git was put back.
-func (c collector) gather(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
-	ctx, cancel := settling(ctx)
+// collectWork collects an attempt's work, if need be after .git was put back.
+func (c collector) collectWork(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	names, err := c.collect(ctx, a, f)
 	if err != nil {
@@ -39,10 +39,10 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	if err := c.tree.Unlock(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.finished(ctx, f); err != nil {
+	if err := c.failIfHalfDone(ctx, f); err != nil {
 		return nil, err
 	}
-	if err := c.found(ctx, a, f); err != nil {
+	if err := c.findHead(ctx, a, f); err != nil {
 		return nil, err
 	}
 	head, err := c.commitWork(ctx, a, f)
@@ -53,11 +53,11 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	if untaken := c.tree.Untaken(); len(untaken) > 0 && f.Outcome == attempts.Success {
 		f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent left in place of "+text.Listed(untaken)+"; its other work is kept, but not landed")
 	}
-	c.refuseRefused(f)
+	c.failIfRefused(f)
 	if head == a.Base {
 		return nil, nil
 	}
-	if err := c.strayed(ctx, a, f); err != nil {
+	if err := c.failIfOffBranch(ctx, a, f); err != nil {
 		return nil, err
 	}
 	names, err := c.repo.Names(ctx, a.Base, head)
@@ -72,7 +72,7 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	}
 	stat, err := c.repo.Stat(ctx, a.Base, head)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
-	if err := c.linked(ctx, names, f); err != nil {
+	if err := c.failForRepositories(ctx, names, f); err != nil {
 		return nil, err
 	}
 	c.noteMine(names, f)
@@ -82,8 +82,8 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	return names, err
 }
 
-// refuseRefused fails an attempt that left what filters and encodings refuse: git would die of it wherever it landed.
-func (c collector) refuseRefused(f *state) {
+// failIfRefused fails an attempt that left what filters and encodings refuse: git would die of it wherever it landed.
+func (c collector) failIfRefused(f *state) {
 	refused := c.tree.Refused()
 	if len(refused) == 0 || f.Outcome != attempts.Success {
 		return
@@ -92,8 +92,8 @@ func (c collector) refuseRefused(f *state) {
 	f.Fail(attempts.Agent, attempts.CodeError, "git does not take "+text.Listed(paths)+": "+refused[paths[0]].Error()+"; the work is kept as it is, but not landed")
 }
 
-// finished fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
-func (c collector) finished(ctx context.Context, f *state) error {
+// failIfHalfDone fails an attempt that left a merge or the like half done: to commit that would land its conflict marks.
+func (c collector) failIfHalfDone(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}
@@ -108,8 +108,8 @@ func (c collector) finished(ctx context.Context, f *state) error {
 	return err
 }
 
-// strayed fails an attempt that left the branch or rewrote what was there before it.
-func (c collector) strayed(ctx context.Context, a engine.Attempt, f *state) error {
+// failIfOffBranch fails an attempt that left the branch or rewrote what was there before it.
+func (c collector) failIfOffBranch(ctx context.Context, a engine.Attempt, f *state) error {
 	if f.Outcome != attempts.Success {
 		return nil
 	}

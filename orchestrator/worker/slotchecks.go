@@ -139,7 +139,7 @@ func (b *bench) putBack(ctx context.Context, f *state) ([]string, error) {
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	changed, err := b.l.pool.Undo(ctx, b.name, func(path string) bool {
 		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, path) })

@@ -31,7 +31,7 @@ func TestAskedForItsResult(t *testing.T) {
 		"Ctrl-C":                  {runners.Report{Outcome: runners.Stopped, Detail: "stopped"}, attempts.Stopped, "stopped", false},
 	} {
 		f := judge(runners.Report{Outcome: runners.NoResult, Detail: once, FinalText: "words", Usage: runners.Usage{InputTokens: 3}})
-		if !f.open() || f.Receipt.Summary != "words" {
+		if !f.undecided() || f.Receipt.Summary != "words" {
 			t.Fatalf("%s: an agent without a result is %+v", name, f)
 		}
 		c.report.Usage = runners.Usage{InputTokens: 4}
@@ -39,8 +39,8 @@ func TestAskedForItsResult(t *testing.T) {
 		if answered != c.answered || f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.words || !f.ResetAt.Equal(c.report.ResetAt) {
 			t.Errorf("%s: got %v, %s, %q; want %v, %s, %q", name, answered, f.Outcome, f.Receipt.ErrorSummary, c.answered, c.outcome, c.words)
 		}
-		if asked := f.Receipt.ResultFrom == attempts.ResultAsked; asked != c.answered || f.open() || f.Usage.InputTokens != 7 {
-			t.Errorf("%s: the result is from %q, open is %v, %d tokens", name, f.Receipt.ResultFrom, f.open(), f.Usage.InputTokens)
+		if asked := f.Receipt.ResultFrom == attempts.ResultAsked; asked != c.answered || f.undecided() || f.Usage.InputTokens != 7 {
+			t.Errorf("%s: the result is from %q, open is %v, %d tokens", name, f.Receipt.ResultFrom, f.undecided(), f.Usage.InputTokens)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestDeniedWithoutResult(t *testing.T) {
 		t.Errorf("got %s, by %q", f.Outcome, f.Receipt.ResultFrom)
 	}
 	f.Fail(attempts.Check, attempts.TestFailure, "test: exit status 1")
-	f.excuse()
+	f.revertUncharged()
 	if f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != "not allowed to use Bash" || f.Receipt.ResultFrom != "" {
 		t.Errorf("got %s %q, by %q", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.ResultFrom)
 	}

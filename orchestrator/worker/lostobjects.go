@@ -47,7 +47,7 @@ func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Con
 }
 
 func (w *slotAttempt) regain(ctx context.Context) (bool, error) {
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	return w.c.tree.Regain(ctx, w.a.Base)
 }

@@ -3,69 +3,22 @@ package worker
 import (
 	"context"
 	"errors"
-	"path"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
-	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
-	"relay/reanchor"
 )
-
-// verifier holds a claimed success against its diff and the reviewers.
-type verifier struct{ *checkout }
-
-func verifierIn(c *checkout) verifier { return verifier{c} }
-
-// verifyDiff looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
-func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
-	if f.Outcome != attempts.Success {
-		f.provedByNothing(a.Known.Passing)
-		return nil
-	}
-	if err := collectorIn(c.checkout).withdraw(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
-		return err
-	}
-	if len(names) == 0 && len(a.Task.Checks) == 0 {
-		f.judgeLeftovers()
-	}
-	if f.Outcome != attempts.Success || len(names) == 0 && !c.nothing(a, f) {
-		return nil
-	}
-	if f.provedByNothing(a.Known.Passing); f.Outcome != attempts.Success {
-		return nil
-	}
-	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
-		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
-	}
-	c.noteLinks(names, f)
-	c.noteSettings(names, f)
-	diff := changes.Diff{Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.MatchString, Result: &f.Result}
-	err := diff.Judge(ctx)
-	f.Found = diff.Found
-	return err
-}
 
 // checkSite is where checks of an attempt are run: in the checkout it works in.
 func (c *checkout) checkSite(a engine.Attempt, p attemptFiles) checks.Site {
 	return checks.Site{Attempt: a, Logs: p.checks, Dir: c.repo.Root()}
-}
-
-// commandEnv is what a command is told. One that is about the whole epic is not told for which task it is run: what it says
-// holds for others as well.
-func (g *workspace) commandEnv(a engine.Attempt, ofEpic bool) []string {
-	env := append(g.env(a, ""), g.o.CommandEnv...)
-	if ofEpic {
-		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
-	}
-	return env
 }
 
 // runChecks runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
@@ -104,7 +57,7 @@ func (t *checkoutAttempt) putBackProtected(ctx context.Context, check checks.Che
 	if t.tree == nil || len(patterns) == 0 {
 		return nil
 	}
-	ctx, cancel := settling(ctx)
+	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	changed, err := t.tree.PutBack(ctx, f.Head, func(path string) bool {
 		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, path) })
@@ -163,16 +116,86 @@ func (t *checkoutAttempt) redBefore(ctx context.Context, check checks.Check, s c
 	return true
 }
 
-// unchanged returns the claimed paths that git does not list.
-func unchanged(claimed []string, names []reanchor.Change) []string {
-	var missing []string
-	for _, p := range claimed {
-		clean := cleanClaim(p) // an agent may give whole paths: what it says is compared, not trusted
-		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == clean || strings.HasSuffix(clean, "/"+n.Path) }) {
-			missing = append(missing, p)
-		}
-	}
-	return missing
+// baseChecks is what checks have said before the work in the user's own checkout.
+type baseChecks struct {
+	cache *checks.Cache
+	epic  checks.Baseline // of the commit that the next attempt begins from
 }
 
-func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
+// baseline asks the checks of a task what they say before its work, where they are run after it: in the user's own checkout.
+// A task is held back before its agent is paid when one of them cannot run at all. The checks of the epic are asked before
+// the first attempt of a run; after that what they said of the last success counts.
+func (t *checkoutAttempt) baseline(ctx context.Context, f *state) (checks.Baseline, error) {
+	before := make(checks.Baseline)
+	tree, all := "", checks.List(t.a.Task.Checks, nil)
+	if t.tree != nil {
+		var err error
+		if tree, err = t.repo.Tree(ctx, t.a.Base); err != nil {
+			return nil, err
+		}
+		all = checks.List(t.a.Task.Checks, t.o.Epic.Checks)
+	}
+	q := checks.Question{Attempt: t.a, Logs: t.p.checks, Commit: t.a.Base, Checks: checks.On(checks.OnBase, all), Before: true}
+	for _, list := range q.Lists() {
+		if list.OfEpic() {
+			tree = "" // once for the run
+		}
+		results, err := t.askBase(ctx, list, tree, f)
+		if err != nil || f.Outcome != attempts.Success {
+			return before, err
+		}
+		for i, s := range results {
+			before[list.Checks[i].Key()] = s
+		}
+	}
+	maps.Copy(before, t.base.epic)
+	if t.tree != nil {
+		t.checks.RequireRed(&t.a.Task, before, &f.Result)
+	}
+	return before, nil
+}
+
+// askBase runs a list of checks before the work, unless it is known what they say of that tree.
+func (t *checkoutAttempt) askBase(ctx context.Context, q checks.Question, tree string, f *state) ([]checks.Result, error) {
+	run := func() (list []checks.Result, whole bool, err error) {
+		if t.tree != nil {
+			defer func() { err = errors.Join(err, t.restoreBase(ctx, q.Commit, f)) }()
+		}
+		for _, check := range q.Checks {
+			s, err := t.checks.Run(ctx, checks.Site{Attempt: q.Attempt, Logs: q.Logs, Dir: t.repo.Root()}, check)
+			switch {
+			case ctx.Err() != nil:
+				f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
+				return list, false, nil
+			case err != nil:
+				return list, false, err
+			case s.Unseen:
+				checks.FailUnseen(check, &f.Result)
+				return list, false, nil
+			case t.checks.HoldBack(ctx, q.Attempt, check, s, &f.Result):
+				return list, false, nil
+			}
+			list = append(list, s)
+		}
+		return list, true, nil
+	}
+	list, _, err := t.base.cache.Get(ctx, t.checks.Key(q, tree, ""), q.Believed, run)
+	if err == nil && list == nil && f.Outcome == attempts.Success { // another task waited for it
+		f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
+	}
+	return list, err
+}
+
+// restoreBase removes what checks left in the user's own checkout: it would be taken for the agent's work.
+func (t *checkoutAttempt) restoreBase(ctx context.Context, base string, f *state) error {
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	err := t.tree.Restore(ctx, base)
+	if err == nil {
+		return nil
+	}
+	if guarding := t.guard(ctx, f); guarding != nil || f.Outcome == attempts.Success { // the check may have damaged .git
+		return errors.Join(err, guarding)
+	}
+	return t.tree.Restore(ctx, base)
+}

@@ -8,25 +8,25 @@ import (
 	"relay/orchestrator/text"
 )
 
-// nothing looks at a success that has changed nothing. That is what the task allows, or the task was done already: then its
+// allowsNoChange reports whether a success that has changed nothing may go on, and else fails it. That is what the task allows, or the task was done already: then its
 // checks have to say so too.
-func (c verifier) nothing(a engine.Attempt, f *state) (goesOn bool) {
+func (c verifier) allowsNoChange(a engine.Attempt, f *state) (goesOn bool) {
 	switch {
 	case a.Task.AllowNoChange, a.Task.Kind == epic.KindReview:
 		return true
-	case f.unsaid != nil: // checks that pass without any work say nothing of it
-		f.unproven()
+	case f.noResult != nil: // checks that pass without any work say nothing of it
+		f.revertPresumed()
 		return false
 	case len(a.Task.Checks) == 0:
-		c.idle(f, "")
+		c.failWithoutChange(f, "")
 		return false
 	}
 	f.Receipt.AlreadyDone = true
 	return true
 }
 
-// idle fails an attempt that claims success and has changed nothing.
-func (c verifier) idle(f *state, more string) {
+// failWithoutChange fails an attempt that claims success and has changed nothing.
+func (c verifier) failWithoutChange(f *state, more string) {
 	why := "the agent claims success, but nothing has changed"
 	if len(f.left.untracked) > 0 {
 		why += " but " + text.Listed(f.left.untracked) + ", which is no part of the work"
@@ -37,10 +37,10 @@ func (c verifier) idle(f *state, more string) {
 	f.Fail(attempts.Agent, attempts.NoChange, why+more)
 }
 
-// refute fails an attempt that says its task was done already when a check says that it was not.
-func (c verifier) refute(f *state) {
+// failIfNotDone fails an attempt that says its task was done already when a check says that it was not.
+func (c verifier) failIfNotDone(f *state) {
 	if f.Receipt.AlreadyDone && f.Receipt.ErrorCategory == attempts.TestFailure {
-		c.idle(f, ", and "+f.Receipt.ErrorSummary)
+		c.failWithoutChange(f, ", and "+f.Receipt.ErrorSummary)
 	}
 }
 
@@ -48,7 +48,7 @@ func (c verifier) refute(f *state) {
 // they cannot prove it, and its agent has not found it done already.
 func (f *state) provedByNothing(named []string) {
 	claimed := f.Outcome == attempts.Success || f.Outcome == attempts.Agent
-	if len(named) == 0 || !claimed || f.unsaid != nil || f.Receipt.AlreadyDone {
+	if len(named) == 0 || !claimed || f.noResult != nil || f.Receipt.AlreadyDone {
 		return
 	}
 	why := checks.PassesBefore(text.Listed(named))

@@ -17,8 +17,8 @@ import (
 // What decides instead is, first, evidence: the task's own checks, or the reviewers whose findings it was to mend. Where there is
 // none, its session is asked once for the result alone. Only then has the attempt ended without a result.
 
-// formless reports whether an agent ended without a result that can be read, and without a fault that its CLI knows of.
-func formless(r runners.Report) bool {
+// lacksResult reports whether an agent ended without a result that can be read, and without a fault that its CLI knows of.
+func lacksResult(r runners.Report) bool {
 	switch r.Outcome {
 	case runners.NoResult, runners.BadResult, runners.PermissionDenied:
 		return r.Result == nil
@@ -27,8 +27,8 @@ func formless(r runners.Report) bool {
 	}
 }
 
-// unsaid is how an attempt ends whose agent gave no result, unless something else decides it.
-type unsaid struct {
+// missingResult is how an attempt ends whose agent gave no result, unless something else decides it.
+type missingResult struct {
 	outcome  attempts.Outcome
 	category attempts.Category
 	summary  string
@@ -40,45 +40,45 @@ const maxWords = 500
 
 // withoutResult takes note that the agent gave no result. Its last words stand in for a summary.
 func (f *state) withoutResult(r runners.Report) {
-	f.unsaid = &unsaid{outcome: f.Outcome, category: f.Receipt.ErrorCategory, summary: f.Receipt.ErrorSummary}
+	f.noResult = &missingResult{outcome: f.Outcome, category: f.Receipt.ErrorCategory, summary: f.Receipt.ErrorSummary}
 	f.Receipt.Summary = attempts.Clean(r.FinalText, maxWords)
 }
 
 // presume has evidence decide in place of the result that the agent did not give.
 func (f *state) presume(by attempts.ResultSource) {
-	if f.unsaid == nil {
+	if f.noResult == nil {
 		return
 	}
 	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = attempts.Success, "", ""
 	f.Receipt.ResultFrom = by
 }
 
-// unproven takes back what was presumed: the attempt ended without a result.
-func (f *state) unproven() {
-	f.Fail(f.unsaid.outcome, f.unsaid.category, f.unsaid.summary)
+// revertPresumed takes back what was presumed: the attempt ended without a result.
+func (f *state) revertPresumed() {
+	f.Fail(f.noResult.outcome, f.noResult.category, f.noResult.summary)
 	f.Receipt.ResultFrom = ""
 }
 
-// excuse takes back what was presumed of an agent that its mode or its provider kept from its work: that a check fails is
+// revertUncharged takes back what was presumed of an agent that its mode or its provider kept from its work: that a check fails is
 // not its doing.
-func (f *state) excuse() {
-	if f.unsaid != nil && !f.unsaid.outcome.Charged() && f.Outcome == attempts.Check {
-		f.unproven()
+func (f *state) revertUncharged() {
+	if f.noResult != nil && !f.noResult.outcome.Charged() && f.Outcome == attempts.Check {
+		f.revertPresumed()
 	}
 }
 
-// open reports whether nothing has decided yet what an agent without a result has come to.
-func (f *state) open() bool {
-	return f.unsaid != nil && !f.unsaid.asked && f.Outcome == f.unsaid.outcome && f.Receipt.ErrorSummary == f.unsaid.summary
+// undecided reports whether nothing has decided yet what an agent without a result has come to.
+func (f *state) undecided() bool {
+	return f.noResult != nil && !f.noResult.asked && f.Outcome == f.noResult.outcome && f.Receipt.ErrorSummary == f.noResult.summary
 }
 
-// formWall bounds the turn in which an agent is asked for its result.
-const formWall = 5 * time.Minute
+// resultWall bounds the turn in which an agent is asked for its result.
+const resultWall = 5 * time.Minute
 
 // again has the agent work in its session once more, if there is a reason to: it is asked for a result that it did not
 // give, or given what reviewers have found. It reports whether there is something new to be looked at.
 func (c agentTurns) again(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (more bool, err error) {
-	f.excuse()
+	f.revertUncharged()
 	if more, err = c.askResult(ctx, a, p, f); more || err != nil {
 		return more, err
 	}
@@ -87,7 +87,7 @@ func (c agentTurns) again(ctx context.Context, a engine.Attempt, p attemptFiles,
 
 // askResult asks the session of an agent without a result for the result alone, once.
 func (c agentTurns) askResult(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) (answered bool, err error) {
-	if !f.open() || f.Session == "" || f.Gate != "" || ctx.Err() != nil {
+	if !f.undecided() || f.Session == "" || f.Gate != "" || ctx.Err() != nil {
 		return false, nil //nolint:nilerr // a run that was stopped asks nothing
 	}
 	q := p.question()
@@ -96,11 +96,11 @@ func (c agentTurns) askResult(ctx context.Context, a engine.Attempt, p attemptFi
 	}
 	known := a.Known
 	known.Base = a.Base
-	brief := reanchor.ResultQuestion{Why: f.unsaid.summary, Changed: f.Head != "" && f.Head != a.Base}.Brief(known)
+	brief := reanchor.ResultQuestion{Why: f.noResult.summary, Changed: f.Head != "" && f.Head != a.Base}.Brief(known)
 	if err := os.WriteFile(q.brief, withoutSecrets(c.o, brief), 0o600); err != nil {
 		return false, err
 	}
-	a.Wall = shorter(a.Wall, formWall)
+	a.Wall = shorter(a.Wall, resultWall)
 	report, err := c.run(ctx, a, q, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
 	if err != nil {
 		return false, err
@@ -127,7 +127,7 @@ func (c agentTurns) resultLeft(ctx context.Context, a engine.Attempt, p attemptF
 	if err != nil {
 		return err
 	}
-	if !f.open() {
+	if !f.undecided() {
 		f.Usage.Add(engine.UsageOf(report.Usage))
 		return nil
 	}
@@ -139,7 +139,7 @@ func (c agentTurns) resultLeft(ctx context.Context, a engine.Attempt, p attemptF
 // attempt, at nobody's cost; its work is there for the next one.
 func (f *state) recordAnswer(report runners.Report) (answered bool) {
 	next := f.turned(report)
-	f.unsaid.asked = true
+	f.noResult.asked = true
 	f.used = next.used
 	f.Notes = append(f.Notes, next.Notes...)
 	f.Usage.Add(next.Usage)
@@ -150,10 +150,10 @@ func (f *state) recordAnswer(report runners.Report) (answered bool) {
 		f.Receipt = next.Receipt
 		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = changed.Checks, "", nil // git is asked anew
 		f.Receipt.ResultFrom = attempts.ResultAsked
-		f.unsaid = nil
+		f.noResult = nil
 		return true
 	case next.Outcome.Charged(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
-		f.Receipt.ErrorSummary = fmt.Sprintf("%s, and gave none when it was asked once more", f.unsaid.summary)
+		f.Receipt.ErrorSummary = fmt.Sprintf("%s, and gave none when it was asked once more", f.noResult.summary)
 	default:
 		f.Outcome, f.ResetAt = next.Outcome, next.ResetAt
 		f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = next.Receipt.ErrorCategory, next.Receipt.ErrorSummary
