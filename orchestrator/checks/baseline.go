@@ -9,7 +9,7 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// Baseline is what the checks said of the commit an attempt began from, by their keys.
+// Baseline maps the keys of checks to their results on the commit an attempt began from.
 type Baseline map[string]Result
 
 // Changed lists the protected files that the checks change without the work.
@@ -50,7 +50,7 @@ func (b Baseline) Early(task *epic.Task) (names []string) {
 	return names
 }
 
-// RequireRed looks, before the work, at what the checks said that must fail then, and writes it into the receipt. One that passes
+// RequireRed writes the results, before the work, of the checks that must fail then into the receipt. One that passes
 // proves nothing about the task, and fails the result; but when all checks of the task pass, its agent may find that it is done
 // already.
 func (r *Runner) RequireRed(task *epic.Task, before Baseline, f *engine.Result) {

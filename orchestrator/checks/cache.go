@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Cache remembers what the checks of a list have said of each tree: a list that passed is not run twice on the same
+// Cache remembers the results of lists of checks on each tree: a list that passed is not run twice on the same
 // files, and of tasks that ask at once only one runs it. Only whole lists count: each check may build on those before it.
 type Cache struct {
 	mu    sync.Mutex
@@ -35,11 +35,11 @@ func (r *Runner) Key(q Question, tree, task string) CacheKey {
 	return CacheKey{tree, task, [sha256.Size]byte(sum.Sum(nil))}
 }
 
-// cachedRun is what a list has said, as soon as done is closed.
+// cachedRun is the results of a list, valid as soon as done is closed.
 type cachedRun struct {
-	done  chan struct{}
-	valid bool // it was run to its end
-	said  []Result
+	done    chan struct{}
+	valid   bool // it was run to its end
+	results []Result
 }
 
 // Get returns what is known of a list and is believed, or runs the list to know it. What took too long, nobody saw the
@@ -49,7 +49,7 @@ func (c *Cache) Get(ctx context.Context, key CacheKey, believed func([]Result) b
 		e, mine := c.claim(key, believed)
 		if mine {
 			list, whole, err := run()
-			e.said, e.valid = list, whole && err == nil && ctx.Err() == nil
+			e.results, e.valid = list, whole && err == nil && ctx.Err() == nil
 			c.finish(key, e)
 			return list, false, err
 		}
@@ -58,8 +58,8 @@ func (c *Cache) Get(ctx context.Context, key CacheKey, believed func([]Result) b
 		case <-ctx.Done():
 			return nil, false, nil
 		}
-		if e.valid && believed(e.said) {
-			return e.said, true, nil
+		if e.valid && believed(e.results) {
+			return e.results, true, nil
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (c *Cache) Get(ctx context.Context, key CacheKey, believed func([]Result) b
 func (c *Cache) claim(key CacheKey, believed func([]Result) bool) (e *cachedRun, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.known[key]; e != nil && (!e.closed() || believed(e.said)) {
+	if e := c.known[key]; e != nil && (!e.closed() || believed(e.results)) {
 		return e, false
 	}
 	e = &cachedRun{done: make(chan struct{})}
@@ -88,7 +88,7 @@ func (e *cachedRun) closed() bool {
 func (c *Cache) finish(key CacheKey, e *cachedRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !e.valid || slices.ContainsFunc(e.said, func(s Result) bool { return s.TimedOut }) {
+	if !e.valid || slices.ContainsFunc(e.results, func(s Result) bool { return s.TimedOut }) {
 		delete(c.known, key)
 	}
 	close(e.done)
@@ -111,11 +111,11 @@ func (c *Cache) Correct(key CacheKey, at int, again Result) {
 	e := c.known[key]
 	switch {
 	case e == nil || !e.closed():
-	case again.Passed() && e.said[at].Passed():
-	case again.Red() && e.said[at].Red():
-		list := slices.Clone(e.said)
+	case again.Passed() && e.results[at].Passed():
+	case again.Red() && e.results[at].Red():
+		list := slices.Clone(e.results)
 		list[at].Twice = true
-		c.known[key] = &cachedRun{done: e.done, valid: true, said: list}
+		c.known[key] = &cachedRun{done: e.done, valid: true, results: list}
 	default:
 		delete(c.known, key)
 	}

@@ -59,11 +59,11 @@ type Answers struct {
 // a fault of relay's own machine; usage and notes are there with an error too.
 func (s *Session) Ask(ctx context.Context, about review.Subject, used attempts.Usage) (Answers, error) {
 	s.usage = used
-	said, missing, err := s.askAll(ctx, about)
-	return Answers{Opinions: said, Missing: missing, Usage: s.usage, Notes: s.notes}, err
+	opinions, missing, err := s.askAll(ctx, about)
+	return Answers{Opinions: opinions, Missing: missing, Usage: s.usage, Notes: s.notes}, err
 }
 
-func (s *Session) askAll(ctx context.Context, about review.Subject) (said []attempts.Opinion, missing []*UnableError, err error) {
+func (s *Session) askAll(ctx context.Context, about review.Subject) (opinions []attempts.Opinion, missing []*UnableError, err error) {
 	panel := s.Options.Review.Reviewers
 	answers, failed := make([]attempts.Opinion, len(panel)), make([]error, len(panel))
 	var asking errgroup.Group
@@ -81,28 +81,28 @@ func (s *Session) askAll(ctx context.Context, about review.Subject) (said []atte
 		var unable *UnableError
 		switch {
 		case failed[i] == nil:
-			said = append(said, answers[i])
+			opinions = append(opinions, answers[i])
 		case errors.As(failed[i], &unable):
 			missing = append(missing, unable)
 		default:
 			return nil, nil, failed[i]
 		}
 	}
-	return said, missing, nil
+	return opinions, missing, nil
 }
 
 // Judge decides by the answers of a panel, and writes into each what of its decision counts.
-func Judge(said []attempts.Opinion, scope review.Scope, strictness review.Strictness) review.Judgement {
-	j := review.Judge(opinions(said), scope, strictness)
-	for i := range said {
-		said[i].Decision = j.Votes[i].Decision
+func Judge(opinions []attempts.Opinion, scope review.Scope, strictness review.Strictness) review.Judgement {
+	j := review.Judge(reviewOpinions(opinions), scope, strictness)
+	for i := range opinions {
+		opinions[i].Decision = j.Votes[i].Decision
 	}
 	return j
 }
 
-func opinions(said []attempts.Opinion) []review.Opinion {
+func reviewOpinions(opinions []attempts.Opinion) []review.Opinion {
 	var list []review.Opinion
-	for _, s := range said {
+	for _, s := range opinions {
 		list = append(list, review.Opinion{Reviewer: s.Reviewer, Verdict: s.Verdict})
 	}
 	return list

@@ -27,26 +27,26 @@ func (s *Session) question(ctx context.Context, about review.Subject) (string, e
 // answered finds what a reviewer said when it was asked the same, in an earlier attempt at the task or in this one before
 // its run was killed. Only the ledger counts: an agent can write files.
 func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Opinion, bool) {
-	var said []attempts.Opinion
+	var opinions []attempts.Opinion
 	for _, past := range a.Known.Record.Attempts {
 		if past.Receipt.Review != nil {
-			said = append(said, past.Receipt.Review.Opinions...)
+			opinions = append(opinions, past.Receipt.Review.Opinions...)
 		}
 	}
 	if a.ReviewProgress != nil {
-		said = append(said, a.ReviewProgress.Opinions...)
+		opinions = append(opinions, a.ReviewProgress.Opinions...)
 	}
-	at := slices.IndexFunc(said, func(s attempts.Opinion) bool {
+	at := slices.IndexFunc(opinions, func(s attempts.Opinion) bool {
 		return s.Reviewer == r.Name && s.Model == r.Model && s.Question == question
 	})
 	if at < 0 {
 		return attempts.Opinion{}, false
 	}
-	return said[at], true
+	return opinions[at], true
 }
 
 // RecordProofs writes into a result how each acceptance criterion of the attempt was proved.
-func RecordProofs(f *engine.Result, a engine.Attempt, said []attempts.Opinion) {
+func RecordProofs(f *engine.Result, a engine.Attempt, opinions []attempts.Opinion) {
 	if len(a.Task.Criteria) == 0 {
 		return
 	}
@@ -57,7 +57,7 @@ func RecordProofs(f *engine.Result, a engine.Attempt, said []attempts.Opinion) {
 	if f.Receipt.Review == nil {
 		f.Receipt.Review = &attempts.Reviewed{}
 	}
-	f.Receipt.Review.Proofs = review.Table(criteria, CheckResults(f.Receipt.Checks), opinions(said), f.Head)
+	f.Receipt.Review.Proofs = review.Table(criteria, CheckResults(f.Receipt.Checks), reviewOpinions(opinions), f.Head)
 }
 
 // CheckResults lists the runs of acceptance commands on the work, leaving out those before it.

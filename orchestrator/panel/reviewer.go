@@ -48,15 +48,15 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 	if err != nil {
 		return attempts.Opinion{}, err
 	}
-	said, err := s.ask(ctx, r, repo, about)
-	said.Question = question
+	opinion, err := s.ask(ctx, r, repo, about)
+	opinion.Question = question
 	if s.Room == nil {
 		err = errors.Join(err, back())
 	}
 	if err == nil {
-		err = s.keep(said)
+		err = s.keep(opinion)
 	}
-	return said, err
+	return opinion, err
 }
 
 // ask has a reviewer read a checkout and say what it thinks of it.
@@ -82,14 +82,14 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err
 }
 
-// keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what is said of it stands in a
+// keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what it is given stands in a
 // review that is not over.
-func (s *Session) keep(said attempts.Opinion) error {
+func (s *Session) keep(opinion attempts.Opinion) error {
 	if s.Attempt.Task.ID != engine.WholeEpic {
-		return s.Record(s.Attempt, attempts.ReviewProgress{Opinions: []attempts.Opinion{said}})
+		return s.Record(s.Attempt, attempts.ReviewProgress{Opinions: []attempts.Opinion{opinion}})
 	}
-	said.Decision = said.Verdict.Decision
-	r := &attempts.EpicReview{Base: s.Attempt.Base, Head: said.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Opinions: []attempts.Opinion{said}}}
+	opinion.Decision = opinion.Verdict.Decision
+	r := &attempts.EpicReview{Base: s.Attempt.Base, Head: opinion.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Opinions: []attempts.Opinion{opinion}}}
 	s.mu.Lock()
 	used := s.unkept
 	s.unkept = attempts.Usage{}

@@ -21,7 +21,7 @@ func (c *checkout) checkSite(a engine.Attempt, p attemptFiles) checks.Site {
 	return checks.Site{Attempt: a, Logs: p.checks, Dir: c.repo.Root()}
 }
 
-// runChecks runs the acceptance commands, the task's own and then the epic's, and fails the finding with the first that
+// runChecks runs the acceptance commands, the task's own and then the epic's, and fails the attempt with the first that
 // does not pass. Side by side the epic's are left out: they would judge what the neighbours have half done.
 func (t *checkoutAttempt) runChecks(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
@@ -116,7 +116,7 @@ func (t *checkoutAttempt) redBefore(ctx context.Context, check checks.Check, s c
 	return true
 }
 
-// baseChecks is what checks have said before the work in the user's own checkout.
+// baseChecks are the results of checks before the work in the user's own checkout.
 type baseChecks struct {
 	cache *checks.Cache
 	epic  checks.Baseline // of the commit that the next attempt begins from
@@ -124,7 +124,7 @@ type baseChecks struct {
 
 // baseline asks the checks of a task what they say before its work, where they are run after it: in the user's own checkout.
 // A task is held back before its agent is paid when one of them cannot run at all. The checks of the epic are asked before
-// the first attempt of a run; after that what they said of the last success counts.
+// the first attempt of a run; after that their results on the last success count.
 func (t *checkoutAttempt) baseline(ctx context.Context, f *state) (checks.Baseline, error) {
 	before := make(checks.Baseline)
 	tree, all := "", checks.List(t.a.Task.Checks, nil)

@@ -122,8 +122,8 @@ func (c tamperGuard) failIfAlone(f *state, why string) {
 // recollect puts .git back when git could not collect an attempt's work because of what the attempt has done to it,
 // and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
 func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, cause error) ([]reanchor.Change, error) {
-	var said *reanchor.GitError
-	if !errors.As(cause, &said) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
+	var refusal *reanchor.GitError
+	if !errors.As(cause, &refusal) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
 	}
 	why, err := c.vault.Restore(ctx, func() bool { return false })

@@ -11,7 +11,7 @@ import (
 	"relay/runners"
 )
 
-// judge turns what a runner reports into a finding: who is to blame, and in which words. A claimed success is only a
+// judge turns what a runner reports into a state: who is to blame, and in which words. A claimed success is only a
 // claim; evidence decides it later.
 func judge(r runners.Report) state {
 	f := state{

@@ -129,7 +129,7 @@ func (c collector) withdraw(ctx context.Context, a engine.Attempt, names []reanc
 	return err
 }
 
-// tampered fails a finding for protected files that the agent has changed.
+// tampered fails an attempt for protected files that the agent has changed.
 func (f *state) tampered(paths []string) {
 	why := "the agent changed " + text.Listed(paths) + ", which is protected; relay put it back"
 	if f.Outcome == attempts.Check {

@@ -8,7 +8,7 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// checkRunner runs checks on a commit until visit has heard enough. What they change there is put back.
+// checkRunner runs checks on a commit until visit wants no more. What they change there is put back.
 type checkRunner interface {
 	ask(ctx context.Context, q checks.Question, f *state, visit checks.Visit) error
 }

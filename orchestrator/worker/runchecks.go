@@ -54,7 +54,7 @@ func (w *slotAttempt) runChecks(ctx context.Context, f *state) error {
 	})
 }
 
-// proves reports whether what a check says of the work lets it go on, by what it said before; else it fails the finding.
+// proves reports whether what a check says of the work lets it go on, by what it said before; else it fails the attempt.
 func (w *slotAttempt) proves(ctx context.Context, check checks.Check, base, after checks.Result, f *state) bool {
 	if w.tampered(check, base, after, f) {
 		return false
@@ -81,7 +81,7 @@ func (w *slotAttempt) proves(ctx context.Context, check checks.Check, base, afte
 	return false
 }
 
-// tampered fails a finding when a protected file by which checks decide (a test, a script they run) was changed while a
+// tampered fails an attempt when a protected file by which checks decide (a test, a script they run) was changed while a
 // check ran that leaves it alone on the base: the check may have passed by it. Other protected files, such as logs, prove
 // nothing, and relay has put them back. Side by side nobody can say whose doing it was: then the check has proved nothing,
 // and that is all.

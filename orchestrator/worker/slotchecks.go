@@ -15,7 +15,7 @@ import (
 	"relay/orchestrator/git/worktree"
 )
 
-// ask runs checks in clean checkouts of a commit, one after another, until visit has heard enough. What is known of the
+// ask runs checks in clean checkouts of a commit, one after another, until visit wants no more. What is known of the
 // commit's tree is not run again; when all is known there is no checkout either.
 func (s *slotEngine) ask(ctx context.Context, q checks.Question, f *state, visit checks.Visit) error {
 	tree, err := s.home.Tree(ctx, q.Commit)
@@ -70,7 +70,7 @@ type bench struct {
 	at   checks.Site
 }
 
-// run runs the list from its first check, until visit has heard enough; more is false then.
+// run runs the list from its first check, until visit wants no more; more is false then.
 func (b *bench) run(ctx context.Context, f *state, visit checks.Visit) (list []checks.Result, more bool, err error) {
 	if err := b.enter(ctx, f); err != nil || f.Outcome != attempts.Success {
 		return nil, false, err
