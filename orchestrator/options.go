@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -148,10 +149,10 @@ type Summary struct {
 	Why      string // in words, of a Reason that is a limit
 	Counts   Counts
 	Elapsed  time.Duration
-	Usage    attempts.Usage // of this run
-	Ended    int            // attempts that ended in this run
-	Left     int            // tasks of this run's selection that are not completed
-	Suspends []Suspend      // in which the machine slept meanwhile
+	Usage    attempts.Usage   // of this run
+	Ended    int              // attempts that ended in this run
+	Left     int              // tasks of this run's selection that are not completed
+	Suspends []suspend.Period // in which the machine slept meanwhile
 	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
 	Relapsed []string
 	// Undone are the completed tasks among them whose own checks fail.

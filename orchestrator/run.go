@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 	"relay/runners"
 )
@@ -42,7 +44,7 @@ func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run 
 	m := newLimits(s, w)
 	s.pool = newPool(s, m.deadline)
 	c := &recorder{state: s, limits: m}
-	r := &run{state: s, limits: m, up: upClock()}
+	r := &run{state: s, limits: m, up: suspend.UpClock()}
 	if abilities.Merger != nil {
 		r.merges = &mergeQueue{state: s, recorder: c, merger: abilities.Merger}
 	}
@@ -206,4 +208,40 @@ func (r *run) recordProgress(e engine.Event) {
 	if answered && r.state.pool.NoteActivity(e.Runner, e.Task, r.state.instant()) {
 		r.state.announce()
 	}
+}
+
+// watchSleep records the times in which the machine sleeps during the run, until over is called.
+func (r *run) watchSleep(ctx context.Context) (over func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	d := suspend.NewDetector(r.up, r.state.instant())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(suspend.Interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				r.slept(d)
+				return
+			case <-tick.C:
+				r.slept(d)
+			}
+		}
+	})
+	return func() { cancel(); watch.Wait() }
+}
+
+// slept records and tells a suspend, if there was one.
+func (r *run) slept(d *suspend.Detector) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	nap, yes := d.Detect(r.state.instant())
+	if !yes {
+		return
+	}
+	r.state.tally.Suspends = append(r.state.tally.Suspends, nap)
+	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
+	r.state.notify(Update{Kind: UpdateNote, Text: note.Text})
+	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }

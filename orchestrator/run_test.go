@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 )
 
@@ -45,7 +46,7 @@ type simulated struct {
 	now    func() time.Time // the day's clock
 	dir    string
 	halted stopReason
-	naps   []Suspend
+	naps   []suspend.Period
 	hear   func(engine.Event)
 	panel  []engine.Reviewer
 	over   func() string // the cap that ended the night, or ""

@@ -6,48 +6,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/clock"
+	"relay/orchestrator/suspend"
 )
-
-func TestDozer(t *testing.T) {
-	t.Parallel()
-	began := time.Date(2026, 11, 22, 2, 9, 30, 0, time.UTC)
-	for name, c := range map[string]struct {
-		day, run, up time.Duration // since the last look
-		slept        time.Duration // 0: it did not
-	}{
-		"awake":                  {day: time.Minute, run: time.Minute, up: time.Minute},
-		"asleep":                 {day: 210 * time.Minute, run: time.Minute, up: 210 * time.Minute, slept: 209 * time.Minute},
-		"asleep for a moment":    {day: 100 * time.Second, run: time.Minute, up: 100 * time.Second},
-		"the clock set forward":  {day: 8 * time.Hour, run: time.Minute, up: time.Minute},
-		"asleep, the clock back": {day: -time.Hour, run: time.Minute, up: 2 * time.Hour, slept: 119 * time.Minute},
-		"relay was stopped":      {day: time.Hour, run: time.Hour, up: time.Hour},
-	} {
-		up := time.Hour
-		d := newSuspendDetector(func() time.Duration { return up }, clock.Instant{Day: began})
-		up += c.up
-		nap, slept := d.detect(clock.Instant{Day: began.Add(c.day), Run: c.run})
-		if slept != (c.slept > 0) || slept && (nap != Suspend{began, began.Add(c.slept)}) {
-			t.Errorf("%s: got %v, %v", name, nap, slept)
-		}
-		if nap, again := d.detect(clock.Instant{Day: began.Add(c.day), Run: c.run}); again {
-			t.Errorf("%s is told again: %v", name, nap)
-		}
-	}
-}
-
-func TestNapInWords(t *testing.T) {
-	t.Parallel()
-	from := time.Date(2026, 11, 22, 2, 10, 0, 0, time.Local)
-	for to, want := range map[time.Time]string{
-		from.Add(210 * time.Minute): "the machine slept from 02:10 to 05:40",
-		from.Add(24 * time.Hour):    "the machine slept from 22 November 02:10 to 23 November 02:10",
-	} {
-		if got := (Suspend{from, to}).String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
 
 // A run in which the machine slept says so in its log, to whoever watches, and at its end.
 func TestSleepIsTold(t *testing.T) {
@@ -61,8 +21,8 @@ func TestSleepIsTold(t *testing.T) {
 	}}
 	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
 	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
-		nap := Suspend{midnight.Add(90 * time.Minute), midnight.Add(270 * time.Minute)}
-		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > suspendInterval || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
+		nap := suspend.Period{From: midnight.Add(90 * time.Minute), To: midnight.Add(270 * time.Minute)}
+		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > suspend.Interval || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
 			t.Fatalf("got %v (%v), want %v", s.naps, err, nap)
 		}
 		if want := s.naps[0].String(); !slices.Contains(told, want) || !slices.Contains(recorded(t, s.dir), "sleep: "+want) {

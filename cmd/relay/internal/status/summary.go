@@ -10,6 +10,7 @@ import (
 	"relay/internal/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/report"
+	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 )
 
@@ -47,7 +48,7 @@ func NewSummary(s orchestrator.Summary, code, reloads int) Summary {
 }
 
 // suspendText says in one line how long the machine was suspended during the run.
-func suspendText(naps []orchestrator.Suspend) string {
+func suspendText(naps []suspend.Period) string {
 	shown, sum := naps[0].String(), time.Duration(0)
 	for _, nap := range naps {
 		sum += nap.To.Sub(nap.From)
@@ -58,7 +59,7 @@ func suspendText(naps []orchestrator.Suspend) string {
 	return shown + ": nothing was done then"
 }
 
-func suspendedSeconds(naps []orchestrator.Suspend) (seconds float64) {
+func suspendedSeconds(naps []suspend.Period) (seconds float64) {
 	for _, nap := range naps {
 		seconds += nap.To.Sub(nap.From).Seconds()
 	}

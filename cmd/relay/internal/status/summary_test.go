@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"relay/orchestrator"
+	"relay/orchestrator/suspend"
 )
 
 // In the morning it is said how much of the night the machine slept through.
 func TestSleepIsSummedUp(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 11, 22, 2, 10, 0, 0, time.Local)
-	nap := orchestrator.Suspend{From: from, To: from.Add(210 * time.Minute)}
-	short := orchestrator.Suspend{From: from.Add(5 * time.Hour), To: from.Add(5*time.Hour + 5*time.Minute)}
-	for want, naps := range map[string][]orchestrator.Suspend{
+	nap := suspend.Period{From: from, To: from.Add(210 * time.Minute)}
+	short := suspend.Period{From: from.Add(5 * time.Hour), To: from.Add(5*time.Hour + 5*time.Minute)}
+	for want, naps := range map[string][]suspend.Period{
 		"the machine slept from 02:10 to 05:40: nothing was done then":                                      {nap},
 		"the machine slept from 02:10 to 05:40 and 2 times after that, 3h40m in all: nothing was done then": {nap, short, short},
 	} {
@@ -21,7 +22,7 @@ func TestSleepIsSummedUp(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := suspendedSeconds(AddRun(orchestrator.Summary{Suspends: []orchestrator.Suspend{nap}}, orchestrator.Summary{Suspends: []orchestrator.Suspend{short}}).Suspends); got != 12900 {
+	if got := suspendedSeconds(AddRun(orchestrator.Summary{Suspends: []suspend.Period{nap}}, orchestrator.Summary{Suspends: []suspend.Period{short}}).Suspends); got != 12900 {
 		t.Errorf("over two runs it slept %v s, want 12900", got)
 	}
 }

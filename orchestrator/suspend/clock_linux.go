@@ -1,4 +1,4 @@
-package orchestrator
+package suspend
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// upClock is a clock that goes on while the machine sleeps and that nobody sets.
-func upClock() func() time.Duration {
+// UpClock returns a clock that goes on while the machine sleeps and that nobody sets.
+func UpClock() func() time.Duration {
 	return func() time.Duration {
 		var t unix.Timespec
 		if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
