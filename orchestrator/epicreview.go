@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/deferred"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/review"
@@ -91,7 +91,7 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 		e.limits.budget.Begin(&a.Task, attempts.Usage{})
 		e.state.notify(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
-	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, e.deferredFindings())
+	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, deferred.InWords(e.state.o.Epic, e.state.store.Task))
 	e.state.withLock(func() {
 		e.limits.budget.End(engine.WholeEpic, reviewed.Usage, true)
 		e.state.tally.Usage.Add(reviewed.Usage)
@@ -100,21 +100,6 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 		return nil, of, err
 	}
 	return &reviewed.Review, reviewed.Result, e.state.recordNotes(reviewed.Result.Notes)
-}
-
-// deferredFindings lists, in words, what reviewers have found in landed tasks and left to be done later.
-func (e *epicReview) deferredFindings() (list []string) {
-	for i := range e.state.o.Epic.Tasks {
-		id := e.state.o.Epic.Tasks[i].ID
-		for _, a := range e.state.store.Task(id).Attempts {
-			if reviewed := a.Receipt.Review; reviewed != nil && a.Result == attempts.ResultSuccess {
-				for _, f := range slices.Concat(reviewed.Deferred, reviewed.Noted) {
-					list = append(list, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", id, f.Severity, f.File))+": "+f.Issue)
-				}
-			}
-		}
-	}
-	return list
 }
 
 // asked returns the earlier reviews of the epic as attempts of one task, which is how prompts quote them.

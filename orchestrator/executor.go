@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
@@ -95,13 +96,13 @@ func (x *executor) unlessStopped(ctx context.Context, j job, err error) error {
 // assign returns the next attempt of a task as the engine is given it.
 func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
 	model := text.FirstOf(task.Model, x.state.o.Model)
-	wall := wallFor(x.state.o.Limits, task)
+	wall := x.state.o.Limits.WallFor(task)
 	a := engine.Attempt{Run: x.state.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
 	if last, ok := schedule.Previous(record); ok {
 		a.Unfinished = last
 	}
-	a.Known = briefInput(x.state.o, x.state.store, task, wall)
+	a.Known = briefing.Input(x.state.o.engine(), x.state.store, task)
 	a.Known.Agent = x.state.o.agent(runner)
 	x.state.withLock(func() {
 		left := x.limits.budget.Remaining(task, record.UsedSince())
@@ -154,7 +155,7 @@ func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
 
 // gateIfExhausted gates a task that has no budget or no attempts left before its next attempt begins.
 func (x *executor) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
-	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: attemptsFor(x.state.o.Limits, task)})
+	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: x.state.o.Limits.AttemptsFor(task)})
 	if over := x.state.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
 		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
@@ -239,4 +240,11 @@ func (o *Options) agent(runner string) (a reanchor.Agent) {
 		a.Type, a.Forbids = o.AgentOf(runner)
 	}
 	return a
+}
+
+func countsOf(m briefing.Memory) Counts {
+	by := m.Counts()
+	c := Counts{Completed: by[attempts.Completed], InProgress: by[attempts.InProgress], Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated]}
+	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
+	return c
 }

@@ -1,13 +1,10 @@
 package orchestrator
 
 import (
-	"bytes"
-	"errors"
-	"os"
-	"path/filepath"
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/deferred"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
@@ -111,7 +108,7 @@ func (c *recorder) gate(a engine.Attempt, record attempts.TaskRecord, f engine.R
 	if f.Held {
 		return c.heldGate(a, e)
 	}
-	lim := attempts.Limits{MaxAttempts: attemptsFor(c.state.o.Limits, &a.Task), MaxUncharged: c.state.o.Limits.MaxUncharged}
+	lim := attempts.Limits{MaxAttempts: c.state.o.Limits.AttemptsFor(&a.Task), MaxUncharged: c.state.o.Limits.MaxUncharged}
 	gate := attempts.GateAfter(record, e, lim)
 	if gate == nil && e.Result != attempts.ResultSuccess {
 		gate = c.taskBudgetGate(a, record, f)
@@ -167,17 +164,15 @@ func (c *recorder) advance(j job, a engine.Attempt, f engine.Result, e attempts.
 	c.limits.budget.End(a.Task.ID, f.Usage, !a.Ended)
 }
 
-// writeDeferredFile writes DeferredFile anew if an attempt has deferred findings. It tells a failure and no more: the ledger has
+// writeDeferredFile writes deferred.File anew if an attempt has deferred findings. It tells a failure and no more: the ledger has
 // all of them. The caller holds mu, as two attempts that end at once write one file.
 func (c *recorder) writeDeferredFile(reviewed *attempts.Reviewed) {
 	if reviewed == nil || len(reviewed.Deferred)+len(reviewed.Noted) == 0 {
 		return
 	}
-	var text bytes.Buffer
-	c.state.store.View(func(l *attempts.Ledger) { writeDeferred(&text, l) })
-	path := filepath.Join(c.state.o.Dir, DeferredFile)
-	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", text.Bytes(), 0o600)) // an agent's pipe would be waited for
-	if err = errors.Join(err, os.Rename(path+".new", path)); err != nil {
-		c.state.notify(Update{Kind: UpdateNote, Text: DeferredFile + " could not be written: " + err.Error()})
+	var lines []byte
+	c.state.store.View(func(l *attempts.Ledger) { lines = deferred.Lines(l) })
+	if err := deferred.Write(c.state.o.Dir, lines); err != nil {
+		c.state.notify(Update{Kind: UpdateNote, Text: deferred.File + " could not be written: " + err.Error()})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
@@ -106,7 +107,7 @@ func (v *recovery) recoverTask(ctx context.Context, o openAttempt) error {
 		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
 	}
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.record), o.attempt.ReviewProgress
-	a.Known = briefInput(v.state.o, v.state.store, task, wallFor(v.state.o.Limits, task))
+	a.Known = briefing.Input(v.state.o.engine(), v.state.store, task)
 	a.Known.Record = o.record
 	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
 		a.Unfinished = last // this attempt began with its review

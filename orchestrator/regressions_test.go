@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/regression"
 )
 
 const manyLanded = `version: 2
@@ -64,23 +65,6 @@ func (ledgerOnly) Commit(a attempts.Attempt) string                            {
 func (ledgerOnly) BeginRecheck(context.Context, engine.Attempt, string) error  { return nil }
 func (ledgerOnly) EndRecheck(context.Context, string) ([]attempts.Note, error) { return nil, nil }
 
-// Checks of tasks whose files were touched since they landed are run again first, each list once.
-func TestTouchedTasksAreCheckedAgainFirst(t *testing.T) {
-	t.Parallel()
-	n := landedNight(t, Options{})
-	var got []string
-	for _, task := range n.rechecker.landedBefore("cT6") {
-		name := task.a.Task.ID
-		if task.touched {
-			name += " touched"
-		}
-		got = append(got, name)
-	}
-	if want := []string{"T1 touched", "T2 touched", "T3 touched", "T4"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // What cannot be run again in a share of the run's time, or two minutes, is named.
 func TestRecheckIsBounded(t *testing.T) {
 	t.Parallel()
@@ -90,9 +74,9 @@ func TestRecheckIsBounded(t *testing.T) {
 		began  time.Duration
 		passes time.Duration
 	}{
-		"two minutes at least": {0.1, time.Minute, leastRecheck},
+		"two minutes at least": {0.1, time.Minute, regression.Least},
 		"a tenth of an hour":   {0.1, time.Hour, 6 * time.Minute},
-		"no share":             {0, 9 * time.Hour, leastRecheck},
+		"no share":             {0, 9 * time.Hour, regression.Least},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,9 +88,9 @@ func TestRecheckIsBounded(t *testing.T) {
 				}
 				return c.began + c.passes
 			}
-			r, err := n.rechecker.regressions(t.Context(), "nowhere")
-			if want := []string{"T1", "T2", "T3", "T4", "T6"}; err != nil || !slices.Equal(r.skipped, want) {
-				t.Errorf("got %q, %v; want %q", r.skipped, err, want)
+			r, err := n.rechecker.find(t.Context(), "nowhere")
+			if want := []string{"T1", "T2", "T3", "T4", "T6"}; err != nil || !slices.Equal(r.Skipped, want) {
+				t.Errorf("got %q, %v; want %q", r.Skipped, err, want)
 			}
 			if again, err := n.rechecker.giveBack(r, nil); err != nil || again {
 				t.Errorf("got again %v, %v", again, err)
@@ -119,19 +103,5 @@ func TestRecheckIsBounded(t *testing.T) {
 				t.Errorf("got %s, %v; want %q in it", log, err, told)
 			}
 		})
-	}
-}
-
-// What fails is told with what has landed since.
-func TestRegressionText(t *testing.T) {
-	t.Parallel()
-	task := landedTask{a: engine.Attempt{Task: epic.Task{ID: "T1"}}}
-	for want, since := range map[string][]string{
-		"a check of T1 fails by now: make: exit status 1 (landed since: T3, T2)":             {"T3", "T2"},
-		"a check of T1 fails by now: make: exit status 1 (landed since: a person's commits)": nil,
-	} {
-		if got := task.fails("make: exit status 1", since); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }

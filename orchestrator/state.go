@@ -85,7 +85,7 @@ func (s *state) notify(u Update) {
 
 // about fills in the task and the number of the attempt that an update is about.
 func (s *state) about(t *epic.Task, record attempts.TaskRecord, u Update) Update {
-	u.Task, u.Title, u.Max = t.ID, t.Title, attemptsFor(s.o.Limits, t)
+	u.Task, u.Title, u.Max = t.ID, t.Title, s.o.Limits.AttemptsFor(t)
 	u.Try = record.Charges()
 	if u.Kind == UpdateStarted {
 		u.Try++

@@ -110,3 +110,19 @@ type Reviewer struct {
 	Focus        string // what it looks at most; "": everything
 	Instructions string // the user's own words to it
 }
+
+// AttemptsFor returns how many charged attempts a task may have.
+func (l Limits) AttemptsFor(t *epic.Task) int {
+	if t.MaxAttempts > 0 {
+		return t.MaxAttempts
+	}
+	return l.MaxAttempts
+}
+
+// WallFor returns how long one attempt at a task may take.
+func (l Limits) WallFor(t *epic.Task) time.Duration {
+	if t.Timeout > 0 {
+		return t.Timeout
+	}
+	return l.Wall
+}

@@ -1,4 +1,4 @@
-package orchestrator
+package regression
 
 import (
 	"cmp"
@@ -28,20 +28,20 @@ type landedTask struct {
 
 // landedBefore lists the completed tasks that landed before tip, one for each list of checks, those first whose files were
 // touched since. It leaves out checks that have just run on tip: those of the epic, and of what landed last.
-func (k *rechecker) landedBefore(tip string) (list []landedTask) {
-	asked, ofEpic := make(map[string]bool), commands(k.state.o.Epic.Checks)
+func (f *Finder) landedBefore(tip string) (list []landedTask) {
+	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	var late []landedTask // in this run
-	k.state.store.View(func(l *attempts.Ledger) {
-		for i, t := range k.state.o.Epic.Tasks {
+	f.View(func(l *attempts.Ledger) {
+		for i, t := range f.Epic.Tasks {
 			rec := l.Tasks[t.ID]
 			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
 				continue
 			}
 			last := &rec.Attempts[len(rec.Attempts)-1]
 			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: k.state.engine.Rechecker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
-			if one.landed != "" && last.Run == k.state.o.Run {
+			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
+			if one.landed != "" && last.Run == f.Run {
 				late = append(late, one)
 			}
 			switch one.landed {
@@ -101,13 +101,13 @@ func (r landedTask) fails(why string, since []string) string {
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.
-func (k *rechecker) landedSince(task landedTask) (ids []string) {
+func (f *Finder) landedSince(task landedTask) (ids []string) {
 	ended := make(map[string]time.Time)
-	k.state.store.View(func(l *attempts.Ledger) {
+	f.View(func(l *attempts.Ledger) {
 		for id, rec := range l.Tasks {
 			for i := range rec.Attempts {
 				a := &rec.Attempts[i]
-				if commit := k.state.engine.Rechecker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed && a.EndedAt.After(task.when) {
+				if commit := f.Checker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed && a.EndedAt.After(task.when) {
 					ended[id] = a.EndedAt
 				}
 			}

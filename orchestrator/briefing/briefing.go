@@ -1,0 +1,83 @@
+// Package briefing gathers what a brief says of the plan and of the ledger; what it says of the checkout is added by the engine.
+package briefing
+
+import (
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+	"relay/reanchor"
+)
+
+// Memory is what a brief needs of the ledger: an open one, or one that is only read.
+type Memory interface {
+	Task(id string) attempts.TaskRecord
+	Counts() map[attempts.Status]int
+}
+
+// Input returns what a brief says besides the state of the checkout.
+func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
+	in := reanchor.Input{
+		Epic:     reanchor.About{ID: o.Epic.ID, Title: o.Epic.Title, Description: o.Epic.Description, Source: o.Epic.Source, Bead: o.Epic.Bead},
+		Progress: progress(m.Counts()),
+		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
+		Record:      m.Task(task.ID),
+		MaxAttempts: o.Limits.AttemptsFor(task), Wall: o.Limits.WallFor(task),
+		Silence: o.Limits.Silence, NoCommits: o.Isolation == engine.IsolationShared, Worktree: o.Isolation == engine.IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
+	}
+	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == engine.IsolationWorktree {
+		in.Dir = o.Dir
+	} else if err == nil {
+		in.Dir = filepath.ToSlash(rel)
+	}
+	at, _ := o.Graph.Index(task.ID)
+	for _, d := range o.Graph.Dependants(at) {
+		in.Dependants = append(in.Dependants, reanchor.TaskName{ID: o.Epic.Tasks[d].ID, Title: o.Epic.Tasks[d].Title})
+	}
+	nameOthers(&in.Progress, o, m, at)
+	for _, d := range o.Graph.Deps(at) {
+		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
+	}
+	return in
+}
+
+// neighbours is how many tasks before and behind a task in the plan a brief names.
+const neighbours = 8
+
+// nameOthers lists the tasks next to one in the plan by their status.
+func nameOthers(p *reanchor.Progress, o *engine.Options, m Memory, at int) {
+	for i := max(at-neighbours, 0); i < min(at+neighbours+1, len(o.Epic.Tasks)); i++ {
+		if i == at {
+			continue
+		}
+		rec, name := m.Task(o.Epic.Tasks[i].ID), reanchor.TaskName{ID: o.Epic.Tasks[i].ID, Title: o.Epic.Tasks[i].Title}
+		switch {
+		case rec.Completed:
+			p.DoneTasks = append(p.DoneTasks, name)
+		case rec.Gate != nil:
+			p.GatedTasks = append(p.GatedTasks, name)
+		case rec.Running() != nil:
+			p.RunningTasks = append(p.RunningTasks, name)
+		default:
+			p.LeftTasks = append(p.LeftTasks, name)
+		}
+	}
+}
+
+// dependency returns a task with the receipt of the attempt that completed it.
+func dependency(t *epic.Task, m Memory) reanchor.Dependency {
+	d := reanchor.Dependency{ID: t.ID, Title: t.Title}
+	for _, a := range m.Task(t.ID).Attempts {
+		if a.Result == attempts.ResultSuccess {
+			d.Head, d.Receipt = a.Head, a.Receipt
+		}
+	}
+	return d
+}
+
+func progress(by map[attempts.Status]int) reanchor.Progress {
+	p := reanchor.Progress{Done: by[attempts.Completed], Running: by[attempts.InProgress], Left: by[attempts.Pending] + by[attempts.BlockedOn], Gated: by[attempts.Gated]}
+	p.Total = p.Done + p.Running + p.Left + p.Gated
+	return p
+}

@@ -1,0 +1,40 @@
+package orchestrator
+
+import (
+	"context"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/briefing"
+	"relay/orchestrator/budget"
+	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
+)
+
+// NextBrief returns the prompt that the agent would be given if the task's next attempt began now. It fails if the repository
+// cannot be read.
+func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.Task) ([]byte, error) {
+	facts, err := o.Repo.Facts(ctx, worker.RecentCommits)
+	if err != nil {
+		return nil, err
+	}
+	in := briefing.Input(o.engine(), readOnly{view}, task)
+	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
+	if len(o.Runners) > 0 {
+		in.Agent = o.agent(text.FirstOf(task.Runner, o.Runners[0]))
+	}
+	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
+	return worker.PromptOf(o.engine(), in), nil
+}
+
+// readOnly is a ledger as somebody has read it, without its store.
+type readOnly struct{ *attempts.View }
+
+func (s readOnly) Counts() map[attempts.Status]int { return s.View.Counts }
+
+func (s readOnly) Task(id string) attempts.TaskRecord {
+	if rec := s.Ledger.Tasks[id]; rec != nil {
+		return *rec
+	}
+	return attempts.TaskRecord{}
+}

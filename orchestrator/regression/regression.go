@@ -1,0 +1,134 @@
+// Package regression finds the completed tasks whose checks fail on all that has landed, as later work has broken them.
+package regression
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+)
+
+// Finder runs the checks of completed tasks again.
+type Finder struct {
+	Epic    *epic.Epic
+	Run     string  // run id
+	Jobs    int     // tasks at once
+	Share   float64 // of the run's time so far: how long checks may run
+	View    func(read func(l *attempts.Ledger))
+	Checker engine.Rechecker
+	Ran     func() time.Duration // the run's clock
+	Begins  func(tasks int)      // called before the checks of so many tasks are run
+}
+
+// Least is how long checks of completed tasks may be run again at the end of a run, however short it was.
+const Least = 2 * time.Minute
+
+// Found holds the checks that fail on the tip.
+type Found struct {
+	Tasks   []Task          // in the order of the plan
+	Epic    []attempts.Note // checks of the epic, in words
+	Skipped []string        // completed tasks whose checks were not run again, for want of time
+	Notes   []attempts.Note // what had to be put right afterwards
+}
+
+// Task is a completed task with a check of its own that fails on the tip.
+type Task struct {
+	Attempt engine.Attempt // that completed it
+	Undone  attempts.Undone
+	Text    string // for a person
+	at      int    // in the plan
+}
+
+// Find runs the checks of tasks that landed before tip, and those of the epic; whole is the epic as an attempt. After Share of
+// the run's time, and Least at least, the tasks that are left are skipped. It fails if the engine's machine does; the notes are
+// given also then.
+func (f *Finder) Find(ctx context.Context, whole engine.Attempt, tip string) (result Found, err error) {
+	done := f.landedBefore(tip)
+	if len(done)+len(f.Epic.Checks) == 0 {
+		return result, nil
+	}
+	if err := f.Checker.BeginRecheck(ctx, whole, tip); err != nil {
+		return result, err
+	}
+	defer func() {
+		notes, ending := f.Checker.EndRecheck(ctx, tip)
+		result.Notes = notes
+		err = errors.Join(err, ending)
+	}()
+	began := f.Ran()
+	until := began + max(time.Duration(f.Share*float64(began)), Least)
+	if len(done) > 0 {
+		f.Begins(len(done))
+	}
+	var mu sync.Mutex
+	var all errgroup.Group
+	all.SetLimit(max(f.Jobs, 1))
+	for _, task := range done {
+		all.Go(func() error {
+			if f.Ran() >= until {
+				mu.Lock()
+				defer mu.Unlock()
+				result.Skipped = append(result.Skipped, task.a.Task.ID)
+				return nil
+			}
+			found, err := f.regressed(ctx, task, tip)
+			mu.Lock()
+			defer mu.Unlock()
+			if found != nil {
+				result.Tasks = append(result.Tasks, *found)
+			}
+			return err
+		})
+	}
+	all.Go(func() (err error) {
+		result.Epic, err = f.failing(ctx, tip)
+		return err
+	})
+	err = all.Wait()
+	slices.SortFunc(result.Tasks, func(a, b Task) int { return cmp.Compare(a.at, b.at) })
+	slices.Sort(result.Skipped)
+	return result, err
+}
+
+// regressed runs a task's checks on tip. It returns nil unless one fails, and fails again when it is run once more.
+func (f *Finder) regressed(ctx context.Context, task landedTask, tip string) (*Task, error) {
+	failed, err := f.Checker.Recheck(ctx, task.a, tip)
+	if err != nil || failed == nil {
+		return nil, err
+	}
+	since := f.landedSince(task)
+	return &Task{
+		Attempt: task.a, at: task.at, Undone: attempts.Undone{At: time.Now().UTC(), Tip: tip, Since: since, Check: failed.Run},
+		Text: task.fails(failed.Why, since),
+	}, nil
+}
+
+// failing returns, as notes, the checks of the epic that fail on tip because of the epic's work.
+func (f *Finder) failing(ctx context.Context, tip string) (notes []attempts.Note, err error) {
+	var a engine.Attempt
+	f.View(func(ledger *attempts.Ledger) {
+		for _, t := range f.Epic.Tasks {
+			if rec := ledger.Tasks[t.ID]; rec != nil && rec.Completed && len(rec.Attempts) > 0 {
+				if last := rec.Attempts[len(rec.Attempts)-1]; f.Checker.Commit(last) == tip {
+					a = engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
+				}
+			}
+		}
+	})
+	if a.Run == "" {
+		return nil, nil
+	}
+	failed, err := f.Checker.RecheckEpic(ctx, a, tip)
+	for _, check := range failed {
+		notes = append(notes, attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + check.Why})
+	}
+	return notes, err
+}
