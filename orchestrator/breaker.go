@@ -4,6 +4,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/breaker"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 )
 
@@ -20,7 +21,7 @@ func (m *limits) waitForBreaker(now clock.Instant) (*waiting, error) {
 		return &waiting{changed: m.state.changed}, nil
 	}
 	if m.state.plan.CountRunning() == 0 && m.pointless(b.OpenUntil(), now) {
-		return nil, m.stop(CircuitBreaker, b.Reason())
+		return nil, m.stop(ending.CircuitBreaker, b.Reason())
 	}
 	err := m.waiter.notifyWaiting(UpdatePaused, attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()})
 	return &waiting{changed: m.state.changed, rest: rest}, err
@@ -45,7 +46,7 @@ func (m *limits) judgeFailure(index int, a engine.Attempt, e attempts.Ended) err
 	if !b.Exhausted() {
 		return nil
 	}
-	return m.stop(CircuitBreaker, b.ExhaustedReason())
+	return m.stop(ending.CircuitBreaker, b.ExhaustedReason())
 }
 
 // excused reports whether an attempt failed only for the cause that has opened the circuit breaker.

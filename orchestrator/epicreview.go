@@ -2,15 +2,14 @@ package orchestrator
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/deferred"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
-	"relay/review"
 )
 
 // epicReview has the panel judge the whole epic once every task is completed.
@@ -73,7 +72,7 @@ func (e *epicReview) mayAsk() bool {
 // askPanel asks the panel; the result is about its members. The review is nil if the same work has been judged before, nothing
 // has changed, or the run may begin nothing more.
 func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicReview, of engine.Result, err error) {
-	a := e.state.wholeEpicAttempt()
+	a := e.state.wholeEpic()
 	head, err := e.state.engine.Reviewer.Head(ctx)
 	if err != nil || a.Base == "" || head == a.Base {
 		return nil, of, err
@@ -81,7 +80,7 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	var last *attempts.EpicReview
 	e.state.store.View(func(l *attempts.Ledger) {
 		last = l.LastEpicReview()
-		a.Known.Record = asked(l)
+		a.Known.Record = briefing.EarlierReviews(l)
 	})
 	if last != nil && last.Head == head && last.Decision != "" || !e.mayAsk() {
 		return nil, of, nil
@@ -102,15 +101,6 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	return &reviewed.Review, reviewed.Result, e.state.recordNotes(reviewed.Result.Notes)
 }
 
-// asked returns the earlier reviews of the epic as attempts of one task, which is how prompts quote them.
-func asked(l *attempts.Ledger) attempts.TaskRecord {
-	var rec attempts.TaskRecord
-	for i := range l.EpicReviews {
-		rec.Attempts = append(rec.Attempts, attempts.Attempt{Receipt: attempts.Receipt{Review: &l.EpicReviews[i].Reviewed}})
-	}
-	return rec
-}
-
 // recordEpicReview records and tells the panel's decision, and the cooldowns of its members.
 func (e *epicReview) recordEpicReview(epicReview attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &epicReview}}
@@ -120,7 +110,7 @@ func (e *epicReview) recordEpicReview(epicReview attempts.EpicReview, f engine.R
 	}
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
-	e.state.notify(Update{Kind: UpdateNote, Text: "the whole epic: " + EpicVerdict(&epicReview)})
+	e.state.notify(Update{Kind: UpdateNote, Text: "the whole epic: " + ending.EpicVerdict(&epicReview)})
 	err := e.state.store.Append(events...)
 	e.recorder.writeDeferredFile(&epicReview.Reviewed)
 	return err
@@ -148,43 +138,11 @@ func (e *epicReview) awaitPanel(ctx context.Context) (open bool, err error) {
 	}
 }
 
-// EpicVerdict returns the result of an epic review in words.
-func EpicVerdict(r *attempts.EpicReview) string {
-	switch {
-	case r.Decision == "":
-		return "could not be reviewed: " + r.Why
-	case len(r.Added) > 0:
-		return "not reviewed since these were added: " + text.Listed(r.Added)
-	}
-	text := string(r.Decision)
-	if len(r.Findings) > 0 {
-		text += fmt.Sprintf(", %d to be done", len(r.Findings))
-	}
-	if r.Split {
-		text += "; the reviewers disagree"
-	}
-	if r.Summary != "" {
-		text += ": " + r.Summary
-	}
-	return text
-}
-
-// reason returns why a run has ended whose every task is completed, by the last review of the whole epic.
-func (e *epicReview) reason() (reason Reason, why string) {
+// reason returns why a run has ended whose every task is completed.
+func (e *epicReview) reason() (reason ending.Reason, why string) {
 	if !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 {
-		return EpicComplete, ""
+		return ending.EpicComplete, ""
 	}
-	e.state.store.View(func(l *attempts.Ledger) {
-		switch last := l.LastEpicReview(); {
-		case e.unjudged != "":
-			reason, why = EpicUnjudged, "the whole epic: not reviewed, for "+e.unjudged
-		case last == nil, last.Decision == review.Approved && len(last.Added) == 0: // nil: nothing has changed
-			reason = EpicComplete
-		case last.Decision == "" || len(last.Added) > 0:
-			reason, why = EpicUnjudged, "the whole epic: "+EpicVerdict(last)
-		default:
-			reason, why = EpicRefused, "the whole epic: "+EpicVerdict(last)
-		}
-	})
+	e.state.store.View(func(l *attempts.Ledger) { reason, why = ending.EpicReason(l.LastEpicReview(), e.unjudged) })
 	return reason, why
 }

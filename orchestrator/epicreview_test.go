@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
 	"relay/review"
@@ -110,18 +111,18 @@ func TestWholeReason(t *testing.T) {
 		review   engine.Review
 		unjudged string
 		last     *attempts.EpicReview
-		want     Reason
+		want     ending.Reason
 		why      string
 	}{
-		"nobody reviews":        {want: EpicComplete, last: said(review.Blocked)},
-		"the epic is not asked": {review: engine.Review{Reviewers: panel.Reviewers}, want: EpicComplete, last: said(review.Blocked)},
-		"nothing has changed":   {review: panel, want: EpicComplete},
-		"approved":              {review: panel, last: said(review.Approved), want: EpicComplete},
-		"refused":               {review: panel, last: said(review.NeedsChanges), want: EpicRefused, why: "the whole epic: NEEDS CHANGES: Well."},
-		"blocked":               {review: panel, last: said(review.Blocked), want: EpicRefused, why: "the whole epic: BLOCKED: Well."},
-		"could not be":          {review: panel, last: said(""), want: EpicUnjudged, why: "the whole epic: could not be reviewed: limit"},
-		"tasks were added":      {review: panel, last: said(review.NeedsChanges, "R1"), want: EpicUnjudged, why: "the whole epic: not reviewed since these were added: R1"},
-		"no money is left":      {review: panel, last: said(review.Approved), unjudged: "want of money", want: EpicUnjudged, why: "the whole epic: not reviewed, for want of money"},
+		"nobody reviews":        {want: ending.EpicComplete, last: said(review.Blocked)},
+		"the epic is not asked": {review: engine.Review{Reviewers: panel.Reviewers}, want: ending.EpicComplete, last: said(review.Blocked)},
+		"nothing has changed":   {review: panel, want: ending.EpicComplete},
+		"approved":              {review: panel, last: said(review.Approved), want: ending.EpicComplete},
+		"refused":               {review: panel, last: said(review.NeedsChanges), want: ending.EpicRefused, why: "the whole epic: NEEDS CHANGES: Well."},
+		"blocked":               {review: panel, last: said(review.Blocked), want: ending.EpicRefused, why: "the whole epic: BLOCKED: Well."},
+		"could not be":          {review: panel, last: said(""), want: ending.EpicUnjudged, why: "the whole epic: could not be reviewed: limit"},
+		"tasks were added":      {review: panel, last: said(review.NeedsChanges, "R1"), want: ending.EpicUnjudged, why: "the whole epic: not reviewed since these were added: R1"},
+		"no money is left":      {review: panel, last: said(review.Approved), unjudged: "want of money", want: ending.EpicUnjudged, why: "the whole epic: not reviewed, for want of money"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

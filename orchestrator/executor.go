@@ -102,7 +102,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	if last, ok := schedule.Previous(record); ok {
 		a.Unfinished = last
 	}
-	a.Known = briefing.Input(x.state.o.engine(), x.state.store, task)
+	a.Known = briefing.Input(x.state.o.Engine(), x.state.store, task)
 	a.Known.Agent = x.state.o.agent(runner)
 	x.state.withLock(func() {
 		left := x.limits.budget.Remaining(task, record.UsedSince())

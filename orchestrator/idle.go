@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
@@ -25,7 +26,7 @@ func (d *dispatcher) idle(now clock.Instant) (*job, *waiting, error) {
 	}
 	if name != "" && d.limits.pointless(at, now) {
 		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.Day), text.Because(d.state.pool.Why(name)), clockText(d.limits.deadline.Day))
-		return nil, nil, d.limits.stop(Deadline, why)
+		return nil, nil, d.limits.stop(ending.Deadline, why)
 	}
 	if name != "" {
 		return nil, wait, d.waiter.notifyWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.state.pool.Why(name)})

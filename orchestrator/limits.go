@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/breaker"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 )
 
@@ -46,12 +47,12 @@ func newLimits(s *state, w *waiter) *limits {
 // stopReason is why a run starts nothing more although tasks are left. Attempts under way come to their end, except at the
 // deadline.
 type stopReason struct {
-	reason Reason
+	reason ending.Reason
 	why    string // in words
 }
 
 // stop makes the run start nothing more, and records why; the first reason stays. The caller holds mu.
-func (m *limits) stop(reason Reason, why string) error {
+func (m *limits) stop(reason ending.Reason, why string) error {
 	if m.stopped.reason != "" {
 		return nil
 	}
@@ -94,7 +95,7 @@ func atDeadline(ctx context.Context, err error) bool {
 // expire stops the run at its deadline.
 func (m *limits) expire() {
 	m.state.mu.Lock()
-	err := m.stop(Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
+	err := m.stop(ending.Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
 	m.state.mu.Unlock()
 	if err != nil {
 		m.state.fail(err)
@@ -128,7 +129,7 @@ func (m *limits) countUncharged(f engine.Result, e attempts.Ended, rule runnerRu
 	}
 	m.uncharged++
 	if most := m.state.o.Limits.MaxUnchargedRun; most > 0 && m.uncharged >= most {
-		return m.stop(UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", m.uncharged, e.Receipt.ErrorSummary))
+		return m.stop(ending.UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", m.uncharged, e.Receipt.ErrorSummary))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 )
 
@@ -61,7 +62,7 @@ func TestDeadline(t *testing.T) {
 					t.Errorf("the night took %s (%v), want %s", took, err, c.want)
 				}
 				rec := store.Task("A")
-				if s.halted.reason != Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
+				if s.halted.reason != ending.Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
 					t.Errorf("got %+v, A %+v", s.halted, rec.Attempts)
 				}
 				if want := "limit: the deadline has come: running attempts are asked to end, and their work is kept"; !slices.Contains(recorded(t, s.dir), want) {
@@ -93,7 +94,7 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
 			}
 			why := "claude is not asked before " + clockText(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + clockText(midnight.Add(until))
-			if early := until == 3*time.Hour; early != (s.halted == stopReason{Deadline, why}) {
+			if early := until == 3*time.Hour; early != (s.halted == stopReason{ending.Deadline, why}) {
 				t.Errorf("until %s: got %+v", until, s.halted)
 			}
 		})
@@ -113,7 +114,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		for id := range script {
 			uncharged += store.Task(id).Uncharged()
 		}
-		want := stopReason{UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
+		want := stopReason{ending.UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
 		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {
 			t.Errorf("after %d uncharged attempts (%v) got %+v, want %+v", uncharged, err, s.halted, want)
 		}
@@ -137,8 +138,8 @@ func TestFloors(t *testing.T) {
 		"not known":            {short: Free{-1, -1}, until: time.Hour, lim: lim, took: 4 * time.Minute},
 		"no floors":            {short: Free{1, 1}, until: time.Hour, took: 4 * time.Minute},
 		"no disk for a while":  {short: Free{100 * mib, -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
-		"no disk":              {short: Free{100 * mib, -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{DiskFloor, "100 MiB are free, and nothing is started below 500"}},
-		"no memory":            {short: Free{-1, 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{MemoryFloor, "50 MiB are free, and nothing is started below 200"}},
+		"no disk":              {short: Free{100 * mib, -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{ending.DiskFloor, "100 MiB are free, and nothing is started below 500"}},
+		"no memory":            {short: Free{-1, 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{ending.MemoryFloor, "50 MiB are free, and nothing is started below 200"}},
 		"neither, in two goes": {short: Free{0, 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
 	} {
 		waits := 0

@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/precheck"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/runlock"
 	"relay/reanchor"
@@ -98,16 +99,16 @@ func TestUnoccupied(t *testing.T) {
 	o, ledger := *l.o, &attempts.Ledger{}
 	_, o.Graph = oneTask(t)
 	o.Isolation = engine.IsolationShared
-	if err := Refuses(t.Context(), runOptions(o), ledger); !errors.As(err, &inUse) {
+	if err := precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
 	}
-	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()), Refuses(t.Context(), runOptions(o), ledger)); err != nil {
+	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()), precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger)); err != nil {
 		t.Errorf("when the run is over: %v", err)
 	}
 	if run, err = runlock.Acquire(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(Refuses(t.Context(), runOptions(o), ledger), run.Release()); err != nil {
+	if err := errors.Join(precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger), run.Release()); err != nil {
 		t.Errorf("both shared: %v", err)
 	}
 }
@@ -143,7 +144,7 @@ func TestEpicIsHeld(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err := runlock.Acquire(t.Context(), &other)
-		for _, err := range []error{err, Refuses(t.Context(), runOptions(other), &attempts.Ledger{})} {
+		for _, err := range []error{err, precheck.Refuses(t.Context(), engineOptions(runOptions(other)), &attempts.Ledger{})} {
 			var inUse *runlock.InUseError
 			if !errors.As(err, &inUse) || !inUse.Epic || inUse.Held.Holder.Dir != o.Dir {
 				t.Errorf("%s: got %v", name, err)
@@ -185,3 +186,5 @@ func TestEpicIsHeld(t *testing.T) {
 func runOptions(o engine.Options) Options {
 	return Options{Epic: o.Epic, Graph: o.Graph, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Run: o.Run, Isolation: o.Isolation, Env: o.Env, Supervisor: o.Supervisor}
 }
+
+func engineOptions(o Options) *engine.Options { return o.Engine() }

@@ -18,13 +18,13 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 	if err != nil {
 		return nil, err
 	}
-	in := briefing.Input(o.engine(), readOnly{view}, task)
+	in := briefing.Input(o.Engine(), readOnly{view}, task)
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
 		in.Agent = o.agent(text.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
-	return worker.PromptOf(o.engine(), in), nil
+	return worker.PromptOf(o.Engine(), in), nil
 }
 
 // readOnly is a ledger as somebody has read it, without its store.

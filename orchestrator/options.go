@@ -6,12 +6,11 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/secrets"
-	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -67,10 +66,10 @@ type Options struct {
 	// Remarks are what a person should know of how this run came about; they are recorded and told.
 	Remarks []string
 
-	ExitCode func(Summary, error) int // what the process will exit with, for the record
-	Fault    func(point string) error // fault points for tests; nil in use
-	Wire     engine.Wire              // between the run and its engine; nil: none
-	Notify   func(Update)             // called from one goroutine at a time; nil: nobody listens
+	ExitCode func(ending.Summary, error) int // what the process will exit with, for the record
+	Fault    func(point string) error        // fault points for tests; nil in use
+	Wire     engine.Wire                     // between the run and its engine; nil: none
+	Notify   func(Update)                    // called from one goroutine at a time; nil: nobody listens
 }
 
 // Update tells a watcher one change of state, or a line of an agent's doing.
@@ -88,7 +87,7 @@ type Update struct {
 	Fix     string           // UpdateWaiting: what a person can type for that runner; a watcher fills it in
 	Until   time.Time        // UpdateWaiting, UpdateCramped
 	Elapsed time.Duration    // UpdateCompleted, UpdateFailed, UpdateGated: of the attempt
-	Counts  Counts
+	Counts  ending.Counts
 }
 
 // UpdateKind names a change of state.
@@ -116,85 +115,6 @@ const (
 	UpdateStopping  UpdateKind = "stopping" // nothing more is started
 )
 
-// Counts are the tasks of the epic by state.
-type Counts struct {
-	Total      int `json:"total"`
-	Completed  int `json:"completed"`
-	InProgress int `json:"in_progress"`
-	Pending    int `json:"pending"`
-	Blocked    int `json:"blocked"`
-	Gated      int `json:"gated"`
-}
-
-// Add counts one more task.
-func (c *Counts) Add(s attempts.Status) {
-	c.Total++
-	switch s {
-	case attempts.Completed:
-		c.Completed++
-	case attempts.InProgress:
-		c.InProgress++
-	case attempts.BlockedOn:
-		c.Blocked++
-	case attempts.Gated:
-		c.Gated++
-	default:
-		c.Pending++
-	}
-}
-
-// Summary is what a run came to.
-type Summary struct {
-	Run      string
-	Reason   Reason
-	Why      string // in words, of a Reason that is a limit
-	Counts   Counts
-	Elapsed  time.Duration
-	Usage    attempts.Usage   // of this run
-	Ended    int              // attempts that ended in this run
-	Left     int              // tasks of this run's selection that are not completed
-	Suspends []suspend.Period // in which the machine slept meanwhile
-	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
-	Relapsed []string
-	// Undone are the completed tasks among them whose own checks fail.
-	Undone []string
-	// Doubtful are the completed tasks of this run's selection whose tests prove less than before, see [attempts.TaskRecord].
-	Doubtful []string
-	// Unchecked are completed tasks whose checks were not run once more, for want of time.
-	Unchecked []string
-	// Tip is the commit on which they were run; "" : nothing has landed, or the run was cut short.
-	Tip string
-}
-
-// Reason is why a run ended, in the words of the ledger's last_exit_reason.
-type Reason string
-
-// Reasons of this package.
-const (
-	EpicComplete    Reason = "epic_complete"
-	NoRunnableTasks Reason = "no_runnable_tasks"
-	Interrupted     Reason = "interrupted"
-	Reload          Reason = "reload"           // to begin again with the plan as it is by then
-	BudgetExhausted Reason = "budget_exhausted" // a cap on the run or the epic is reached, and more could have been done
-	Failed          Reason = "error"
-
-	// Every task is completed, and the review of the whole epic wants more, or has not been made since.
-	EpicRefused  Reason = "epic_refused"
-	EpicUnjudged Reason = "epic_not_reviewed"
-	// Every task is completed, and tests of some prove less than before.
-	EpicDoubtful Reason = "epic_doubtful"
-	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
-	EpicUndone Reason = "epic_undone"
-
-	// Limits of the run.
-	NoRunner         Reason = "no_runner" // none is left to wait for
-	Deadline         Reason = "deadline"
-	CircuitBreaker   Reason = "circuit_breaker"
-	UnchargedRetries Reason = "uncharged_retries"
-	DiskFloor        Reason = "disk_floor"
-	MemoryFloor      Reason = "memory_floor"
-)
-
 // ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.
 var ErrInterrupted = errors.New("interrupted")
 
@@ -212,8 +132,8 @@ func (e *NoRunnerError) Error() string {
 	return "no usable runner: " + e.Runner + text.Because(e.Why)
 }
 
-// engine returns what an engine needs to know of this run.
-func (o *Options) engine() *engine.Options {
+// Engine returns what an engine needs to know of this run.
+func (o *Options) Engine() *engine.Options {
 	return &engine.Options{
 		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Files: o.Files, Vault: o.Vault,
 		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Jobs: o.Jobs, SlowChecks: o.SlowChecks,
@@ -240,11 +160,4 @@ func (o *Options) agent(runner string) (a reanchor.Agent) {
 		a.Type, a.Forbids = o.AgentOf(runner)
 	}
 	return a
-}
-
-func countsOf(m briefing.Memory) Counts {
-	by := m.Counts()
-	c := Counts{Completed: by[attempts.Completed], InProgress: by[attempts.InProgress], Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated]}
-	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
-	return c
 }

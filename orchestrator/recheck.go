@@ -50,7 +50,7 @@ func (k *rechecker) find(ctx context.Context, tip string) (regression.Found, err
 			})
 		},
 	}
-	found, err := f.Find(ctx, s.wholeEpicAttempt(), tip)
+	found, err := f.Find(ctx, s.wholeEpic(), tip)
 	return found, errors.Join(err, s.recordNotes(found.Notes))
 }
 

@@ -26,33 +26,17 @@ type openAttempt struct {
 	attempt attempts.Attempt
 }
 
-func openAttemptsOf(o *Options, l *attempts.Ledger) []openAttempt {
-	var found []openAttempt
-	for i := range o.Graph.Len() {
-		id := o.Graph.ID(i)
-		rec := l.Tasks[id]
-		if rec == nil || rec.Running() == nil {
+// openAttempts returns the attempts that a killed run left open, in the order of the plan.
+func (v *recovery) openAttempts() (found []openAttempt) {
+	for i := range v.state.o.Graph.Len() {
+		id := v.state.o.Graph.ID(i)
+		record := v.state.store.Task(id)
+		open := record.Running()
+		if open == nil {
 			continue
 		}
-		found = append(found, openAttempt{task: id, attempt: *rec.Running()})
-	}
-	return found
-}
-
-// attemptsOf returns open attempts as the engine names them.
-func attemptsOf(orphans []openAttempt) (open []engine.Attempt) {
-	for _, o := range orphans {
-		open = append(open, engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
-	}
-	return open
-}
-
-func (v *recovery) openAttempts() []openAttempt {
-	var found []openAttempt
-	v.state.store.View(func(l *attempts.Ledger) { found = openAttemptsOf(v.state.o, l) })
-	for i := range found {
-		found[i].record = v.state.store.Task(found[i].task)
-		found[i].record.Attempts = found[i].record.Attempts[:len(found[i].record.Attempts)-1]
+		record.Attempts = record.Attempts[:len(record.Attempts)-1]
+		found = append(found, openAttempt{task: id, record: record, attempt: *open})
 	}
 	return found
 }
@@ -107,7 +91,7 @@ func (v *recovery) recoverTask(ctx context.Context, o openAttempt) error {
 		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
 	}
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.record), o.attempt.ReviewProgress
-	a.Known = briefing.Input(v.state.o.engine(), v.state.store, task)
+	a.Known = briefing.Input(v.state.o.Engine(), v.state.store, task)
 	a.Known.Record = o.record
 	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
 		a.Unfinished = last // this attempt began with its review

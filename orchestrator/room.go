@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/ending"
 )
 
 // Free is what a machine has left, in bytes; less than 0 if that is not known.
@@ -38,16 +39,16 @@ func (m *limits) waitForRoom(now clock.Instant) (*waiting, error) {
 }
 
 // lacking returns what the machine has too little of to start an attempt, "" if nothing.
-func (m *limits) lacking() (reason Reason, lacks, why string) {
+func (m *limits) lacking() (reason ending.Reason, lacks, why string) {
 	lim := m.state.o.Limits
 	if m.state.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
 		return "", "", ""
 	}
 	switch free := m.state.o.Free(); {
 	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
-		return DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
+		return ending.DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
 	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:
-		return MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
+		return ending.MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
 	}
 	return "", "", ""
 }

@@ -68,35 +68,11 @@ func newPool(s *state, deadline *clock.Deadline) *runnerpool.Pool {
 	})
 	if !o.AskNow {
 		s.store.View(func(l *attempts.Ledger) {
-			pool.Learn(pastAttempts(l))
+			pool.Learn(runnerpool.PastOf(l))
 			pool.Recall(l.Cooldowns, s.instant())
 		})
 	}
 	return pool
-}
-
-// pastAttempts returns the attempts of earlier runs if a runner has failed a task that is not completed, else nil. Faults before
-// a task was reset are left out.
-func pastAttempts(l *attempts.Ledger) (past []runnerpool.Past) {
-	relevant := false
-	for id, rec := range l.Tasks {
-		for i, a := range rec.Attempts {
-			fault := engine.RunnerFault(a.Outcome)
-			if a.Runner == "" || a.EndedAt.IsZero() || fault && i < rec.CountFrom {
-				continue
-			}
-			outcome := a.Outcome
-			if outcome == attempts.Environment {
-				outcome = attempts.Stopped
-			}
-			relevant = relevant || fault && !rec.Completed
-			past = append(past, runnerpool.Past{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
-		}
-	}
-	if !relevant {
-		return nil
-	}
-	return past
 }
 
 // rememberedCooldowns returns the runners that earlier runs were told not to ask yet: as events that lift these cooldowns with

@@ -7,12 +7,13 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
 )
 
 // state is what the parts of a run share. What stands below mu is read and changed under that one lock; a worker that has
@@ -30,7 +31,7 @@ type state struct {
 	pool     *runnerpool.Pool
 	changed  chan struct{} // closed and replaced at every change of state
 	broken   error         // the run must end: the ledger or the engine failed
-	tally    Summary
+	tally    ending.Summary
 	workers  int   // still at work
 	openJobs []job // attempts of a killed run that no worker has taken yet
 }
@@ -71,7 +72,7 @@ func (s *state) instant() clock.Instant { return clock.Instant{Day: s.now().Roun
 // since returns how long ago a time of an earlier run was, at least 0: that run's clock may have been wrong.
 func (s *state) since(day time.Time) time.Duration { return max(0, s.now().Sub(day)) }
 
-func (s *state) counts() Counts { return countsOf(s.store) }
+func (s *state) counts() ending.Counts { return ending.CountsOf(s.store.Counts()) }
 
 // notify passes an update to the watcher, without secrets. The caller holds mu, so the watcher is called once at a time.
 func (s *state) notify(u Update) {
@@ -115,20 +116,8 @@ func (s *state) planTasks(wanted []bool) {
 	})
 }
 
-// wholeEpicAttempt returns the epic as an attempt to be judged, from the commit that the first attempt, or the integration
-// branch, began from.
-func (s *state) wholeEpicAttempt() engine.Attempt {
-	a := engine.Attempt{Run: s.o.Run, Task: epic.Task{ID: engine.WholeEpic, Title: s.o.Epic.Title}}
-	s.store.View(func(l *attempts.Ledger) {
-		a.Number = len(l.EpicReviews) + 1
-		a.Base = l.Integration.Base
-		var first attempts.Attempt
-		for _, rec := range l.Tasks {
-			if len(rec.Attempts) > 0 && (first.ID == 0 || rec.Attempts[0].StartedAt.Before(first.StartedAt)) {
-				first = rec.Attempts[0]
-			}
-		}
-		a.Base = text.FirstOf(a.Base, first.Base)
-	})
+// wholeEpic returns the epic as an attempt to be judged.
+func (s *state) wholeEpic() (a engine.Attempt) {
+	s.store.View(func(l *attempts.Ledger) { a = briefing.WholeEpic(s.o.Run, s.o.Epic, l) })
 	return a
 }

@@ -12,7 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/precheck"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/seal"
@@ -28,7 +30,7 @@ import (
 // Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout, or
 // an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *text.RefusedError when the
 // checkout cannot be worked in, *NoRunnerError when no agent is left; others are failures of this machine.
-func Work(ctx context.Context, o Options) (Summary, error) {
+func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	start := time.Now()
 	if o.Run == "" {
 		o.Run = attempts.NewRunID(start.UTC(), rand.Reader)
@@ -38,25 +40,25 @@ func Work(ctx context.Context, o Options) (Summary, error) {
 	}
 	wanted, err := schedule.Select(o.Graph, o.Tasks)
 	if err != nil {
-		return Summary{Run: o.Run}, err
+		return ending.Summary{Run: o.Run}, err
 	}
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
 	}
 	events := make(chan engine.Event, 256)
-	c, err := worker.Open(ctx, o.engine(), events)
+	c, err := worker.Open(ctx, o.Engine(), events)
 	if err != nil {
-		return Summary{Run: o.Run}, err
+		return ending.Summary{Run: o.Run}, err
 	}
-	here, err := runlock.Acquire(ctx, o.engine())
+	here, err := runlock.Acquire(ctx, o.Engine())
 	if err != nil {
-		return Summary{Run: o.Run}, err
+		return ending.Summary{Run: o.Run}, err
 	}
 	defer func() { _ = here.Release() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
 	store, err := openLedger(&o, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
-		return Summary{Run: o.Run}, err
+		return ending.Summary{Run: o.Run}, err
 	}
 	c.Remember(store, here)
 	abilities := c.Abilities
@@ -88,7 +90,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	var refused error
 	r.state.store.View(func(l *attempts.Ledger) {
 		warnings = append(warnings, seal.Changes(r.state.o.Epic, r.state.o.Dir, l)...)
-		refused = c.Admit(ctx, l, attemptsOf(orphans))
+		refused = c.Admit(ctx, l, precheck.OpenAttempts(r.state.o.Graph, l))
 	})
 	if refused != nil {
 		return refused
@@ -193,11 +195,11 @@ func (r *run) sweep(ctx context.Context) (int, error) {
 }
 
 // finish writes the last event, closes the ledger and sums up.
-func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (Summary, error) {
+func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (ending.Summary, error) {
 	s := r.state.tally
 	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.counts()
 	r.state.store.View(func(l *attempts.Ledger) {
-		s.Left, s.Doubtful = left(r.state.o, l, wanted), doubtful(r.state.o, l, wanted)
+		s.Left, s.Doubtful = ending.Left(r.state.o.Graph, l, wanted), ending.Doubtful(r.state.o.Graph, l, wanted)
 	})
 	err = r.ending(ctx, &s, err)
 	code := 0
@@ -225,12 +227,12 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 }
 
 // ending fills in why the run is over. It returns err, or nil for an error that only comes from stopping.
-func (r *run) ending(ctx context.Context, s *Summary, err error) error {
+func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {
 	switch {
 	case err != nil && context.Cause(ctx) == nil:
 		s.Reason = failure(err)
 	case ctx.Err() != nil:
-		s.Reason = Interrupted
+		s.Reason = ending.Interrupted
 		switch cause := context.Cause(ctx); {
 		case !errors.Is(cause, ErrInterrupted):
 			return cause
@@ -238,28 +240,28 @@ func (r *run) ending(ctx context.Context, s *Summary, err error) error {
 			return nil
 		}
 	case r.state.drained():
-		s.Reason = Reload
+		s.Reason = ending.Reload
 	case s.Counts.Completed == s.Counts.Total:
-		if s.Reason, s.Why = r.epicReview.reason(); s.Reason == EpicComplete && len(s.Undone) > 0 {
-			s.Reason, s.Why = EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
+		if s.Reason, s.Why = r.epicReview.reason(); s.Reason == ending.EpicComplete && len(s.Undone) > 0 {
+			s.Reason, s.Why = ending.EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
 		}
 	case r.limits.stopped.reason != "" && s.Left > 0:
 		s.Reason, s.Why = r.limits.stopped.reason, r.limits.stopped.why
 	case r.limits.exhaustedBy != nil && r.state.plan.CountReady() > 0:
-		s.Reason, s.Why = BudgetExhausted, r.limits.budget.Exhausted().Error()
+		s.Reason, s.Why = ending.BudgetExhausted, r.limits.budget.Exhausted().Error()
 	default:
-		s.Reason = NoRunnableTasks
+		s.Reason = ending.NoRunnableTasks
 	}
-	s.noteDoubtful()
+	s.NoteDoubtful()
 	return err
 }
 
 // failure returns the reason of a run that an error has ended.
-func failure(err error) Reason {
+func failure(err error) ending.Reason {
 	if errors.As(err, new(*NoRunnerError)) {
-		return NoRunner
+		return ending.NoRunner
 	}
-	return Failed
+	return ending.Failed
 }
 
 // cleared removes what the run needed for itself, and tells what could not be removed.
@@ -271,15 +273,4 @@ func (r *run) cleared(ctx context.Context) error {
 		}
 	})
 	return err
-}
-
-func left(o *Options, l *attempts.Ledger, wanted []bool) int {
-	count := 0
-	for i := range o.Graph.Len() {
-		rec := l.Tasks[o.Graph.ID(i)]
-		if (wanted == nil || wanted[i]) && (rec == nil || !rec.Completed) {
-			count++
-		}
-	}
-	return count
 }

@@ -7,6 +7,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -80,4 +81,28 @@ func progress(by map[attempts.Status]int) reanchor.Progress {
 	p := reanchor.Progress{Done: by[attempts.Completed], Running: by[attempts.InProgress], Left: by[attempts.Pending] + by[attempts.BlockedOn], Gated: by[attempts.Gated]}
 	p.Total = p.Done + p.Running + p.Left + p.Gated
 	return p
+}
+
+// WholeEpic returns the epic as an attempt to be judged, from the commit that the integration branch, or the first attempt,
+// began from.
+func WholeEpic(run string, e *epic.Epic, l *attempts.Ledger) engine.Attempt {
+	var first attempts.Attempt
+	for _, rec := range l.Tasks {
+		if len(rec.Attempts) > 0 && (first.ID == 0 || rec.Attempts[0].StartedAt.Before(first.StartedAt)) {
+			first = rec.Attempts[0]
+		}
+	}
+	return engine.Attempt{
+		Run: run, Task: epic.Task{ID: engine.WholeEpic, Title: e.Title}, Number: len(l.EpicReviews) + 1,
+		Base: text.FirstOf(l.Integration.Base, first.Base),
+	}
+}
+
+// EarlierReviews returns the earlier reviews of the epic as attempts of one task, which is how prompts quote them.
+func EarlierReviews(l *attempts.Ledger) attempts.TaskRecord {
+	var rec attempts.TaskRecord
+	for i := range l.EpicReviews {
+		rec.Attempts = append(rec.Attempts, attempts.Attempt{Receipt: attempts.Receipt{Review: &l.EpicReviews[i].Reviewed}})
+	}
+	return rec
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 )
 
 // Standing says how many tasks are in which state. On a run that is over nothing is under way.
-func Standing(c orchestrator.Counts, over bool) string {
+func Standing(c ending.Counts, over bool) string {
 	var text strings.Builder
 	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
 	underway := "in progress" // and not running: what is proved and waits to land has no job any more
@@ -27,27 +27,27 @@ func Standing(c orchestrator.Counts, over bool) string {
 }
 
 // Headline says how a run ended; left is how many of its tasks are not completed.
-func Headline(reason orchestrator.Reason, left int) string {
+func Headline(reason ending.Reason, left int) string {
 	switch reason {
-	case orchestrator.EpicComplete:
+	case ending.EpicComplete:
 		return "done: every task is completed"
-	case orchestrator.EpicRefused, orchestrator.EpicUnjudged:
+	case ending.EpicRefused, ending.EpicUnjudged:
 		return "every task is completed, but the epic as a whole has not passed its review"
-	case orchestrator.EpicUndone:
+	case ending.EpicUndone:
 		return "every task was completed, but work that landed later has broken some of it: that needs you"
-	case orchestrator.EpicDoubtful:
+	case ending.EpicDoubtful:
 		return "completed, but tests were weakened: that needs you"
-	case orchestrator.Interrupted:
+	case ending.Interrupted:
 		return "stopped before the end; nothing is lost, relay work continues"
-	case orchestrator.Deadline:
+	case ending.Deadline:
 		return "stopped at its deadline; nothing is lost, relay work continues"
-	case orchestrator.CircuitBreaker, orchestrator.UnchargedRetries, orchestrator.DiskFloor, orchestrator.MemoryFloor:
+	case ending.CircuitBreaker, ending.UnchargedRetries, ending.DiskFloor, ending.MemoryFloor:
 		return "stopped early; nothing is lost"
-	case orchestrator.NoRunner:
+	case ending.NoRunner:
 		return "stopped because no agent can work; nothing is lost"
-	case orchestrator.BudgetExhausted:
+	case ending.BudgetExhausted:
 		return "stopped by its budget; nothing is lost"
-	case orchestrator.NoRunnableTasks:
+	case ending.NoRunnableTasks:
 		if left == 0 {
 			return "done: the tasks you named are completed"
 		}
@@ -58,25 +58,25 @@ func Headline(reason orchestrator.Reason, left int) string {
 }
 
 // Next says what to do after a limit of the run.
-func Next(reason orchestrator.Reason) string {
+func Next(reason ending.Reason) string {
 	switch reason {
-	case orchestrator.Deadline:
+	case ending.Deadline:
 		return "relay work goes on from here; --until and relay.until set the deadline"
-	case orchestrator.CircuitBreaker:
+	case ending.CircuitBreaker:
 		return "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
-	case orchestrator.UnchargedRetries:
+	case ending.UnchargedRetries:
 		return "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"
-	case orchestrator.DiskFloor:
+	case ending.DiskFloor:
 		return "make room, then relay work; relay.disk_floor_mib is the limit"
-	case orchestrator.MemoryFloor:
+	case ending.MemoryFloor:
 		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
-	case orchestrator.EpicRefused:
+	case ending.EpicRefused:
 		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
-	case orchestrator.EpicUndone:
+	case ending.EpicUndone:
 		return "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml"
-	case orchestrator.EpicUnjudged:
+	case ending.EpicUnjudged:
 		return "relay work asks the reviewers again"
-	case orchestrator.BudgetExhausted:
+	case ending.BudgetExhausted:
 		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
 	default:
 		return ""

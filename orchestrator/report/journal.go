@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 )
 
 // mostTold bounds each kind of thing that a journal keeps.
@@ -112,8 +112,8 @@ func (l *logged) goesOn(pid int, now time.Time) bool {
 	if l.StoppedAt == nil {
 		return true
 	}
-	reason := orchestrator.Reason(l.Reason)
-	return l.pid == pid && (reason == orchestrator.Reload || reason == orchestrator.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
+	reason := ending.Reason(l.Reason)
+	return l.pid == pid && (reason == ending.Reload || reason == ending.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
 }
 
 func (j *Journal) wait(w Wait) {

@@ -7,8 +7,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/ending"
 )
 
 // Input holds everything that a report is made from.
@@ -129,8 +129,8 @@ func (m *making) headline(past bool) {
 		if last.ExitCode != nil && *last.ExitCode == 0 {
 			left = 0
 		}
-		r.Headline = Headline(orchestrator.Reason(last.Reason), left)
-		if last.Reason == string(orchestrator.Reload) {
+		r.Headline = Headline(ending.Reason(last.Reason), left)
+		if last.Reason == string(ending.Reload) {
 			r.Headline = "stopped to go on with the plan as it was by then"
 		}
 	case m.Running && !past:

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 )
 
 // needs says which tasks need a person, and what is to be typed.
@@ -34,7 +34,7 @@ func (m *making) advice() {
 	if r.State != Stopped || r.Judged != nil {
 		return
 	}
-	if advice := Next(orchestrator.Reason(r.Runs[len(r.Runs)-1].Reason)); advice != "" {
+	if advice := Next(ending.Reason(r.Runs[len(r.Runs)-1].Reason)); advice != "" {
 		r.Warnings = append(r.Warnings, advice)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/ending"
 	"relay/review"
 )
 
@@ -18,28 +18,28 @@ type Report struct {
 	State    State     `json:"state"`
 	Headline string    `json:"headline"`
 	// Runs are those of the night, oldest first: after a relay reload another one goes on. None: there was no run yet.
-	Runs      []Run               `json:"runs"`
-	Branch    string              `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
-	From      string              `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
-	Finished  string              `json:"finished,omitempty"` // branch that relay finish put all of it on
-	Counts    orchestrator.Counts `json:"counts"`             // of all tasks, as they are when the report is made
-	Tries     Tries               `json:"attempts"`           // of these runs
-	Criteria  Criteria            `json:"criteria"`           // of the tasks they touched, and of gated ones
-	Needs     []Need              `json:"needs_you"`
-	Refused   []Refused           `json:"refused,omitempty"`
-	Next      []Command           `json:"next"`                  // what to type, in this order
-	Judged    *EpicReview         `json:"epic_review,omitempty"` // the newest review of the whole epic
-	Usage     attempts.Usage      `json:"usage"`
-	Agents    []Share             `json:"agents"` // the dearest first
-	Models    []Share             `json:"models"`
-	EpicUsage attempts.Usage      `json:"usage_of_epic"` // of all runs there ever were
-	Caps      []Cap               `json:"caps"`
-	Waits     []Wait              `json:"waits"`
-	Switches  []Note              `json:"switches"` // tasks that went from one agent to another
-	Notes     []Note              `json:"notes"`
-	LeftOut   int                 `json:"left_out,omitempty"` // waits, switches and notes that there was no room for
-	Warnings  []string            `json:"warnings"`
-	Tasks     []Task              `json:"tasks"` // every task, in the order of the plan
+	Runs      []Run          `json:"runs"`
+	Branch    string         `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
+	From      string         `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
+	Finished  string         `json:"finished,omitempty"` // branch that relay finish put all of it on
+	Counts    ending.Counts  `json:"counts"`             // of all tasks, as they are when the report is made
+	Tries     Tries          `json:"attempts"`           // of these runs
+	Criteria  Criteria       `json:"criteria"`           // of the tasks they touched, and of gated ones
+	Needs     []Need         `json:"needs_you"`
+	Refused   []Refused      `json:"refused,omitempty"`
+	Next      []Command      `json:"next"`                  // what to type, in this order
+	Judged    *EpicReview    `json:"epic_review,omitempty"` // the newest review of the whole epic
+	Usage     attempts.Usage `json:"usage"`
+	Agents    []Share        `json:"agents"` // the dearest first
+	Models    []Share        `json:"models"`
+	EpicUsage attempts.Usage `json:"usage_of_epic"` // of all runs there ever were
+	Caps      []Cap          `json:"caps"`
+	Waits     []Wait         `json:"waits"`
+	Switches  []Note         `json:"switches"` // tasks that went from one agent to another
+	Notes     []Note         `json:"notes"`
+	LeftOut   int            `json:"left_out,omitempty"` // waits, switches and notes that there was no room for
+	Warnings  []string       `json:"warnings"`
+	Tasks     []Task         `json:"tasks"` // every task, in the order of the plan
 }
 
 // State says how the newest run of a report is.

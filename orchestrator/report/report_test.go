@@ -16,8 +16,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/ending"
 )
 
 func markdown(tb testing.TB, r *Report) string {
@@ -240,15 +240,15 @@ func nightOf(j *Journal) string {
 func TestRunsOfOneNight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		reason     orchestrator.Reason
+		reason     ending.Reason
 		pid, pause int // of the second run, minutes before it
 		want       string
 	}{
-		{orchestrator.Reload, 8, 0, "a b"},
-		{orchestrator.EpicRefused, 8, 0, "a b"},
-		{orchestrator.Reload, 9, 0, "b"},
-		{orchestrator.Reload, 8, 2, "b"},
-		{orchestrator.NoRunnableTasks, 8, 0, "b"},
+		{ending.Reload, 8, 0, "a b"},
+		{ending.EpicRefused, 8, 0, "a b"},
+		{ending.Reload, 9, 0, "b"},
+		{ending.Reload, 8, 2, "b"},
+		{ending.NoRunnableTasks, 8, 0, "b"},
 	} {
 		j := NewJournal("")
 		j.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
@@ -261,7 +261,7 @@ func TestRunsOfOneNight(t *testing.T) {
 	crashed := NewJournal("")
 	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})
-	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(orchestrator.NoRunnableTasks)}})
+	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(ending.NoRunnableTasks)}})
 	if got := nightOf(crashed); got != "a b" {
 		t.Errorf("after a crash: got %s", got)
 	}

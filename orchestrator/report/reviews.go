@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/review"
 )
 
@@ -65,7 +65,7 @@ func (m *making) epicReviews() {
 		return
 	}
 	m.r.Judged = &EpicReview{
-		At: last.At, Run: last.Run, Base: m.line(last.Base), Head: m.line(last.Head), Text: m.text(orchestrator.EpicVerdict(last)),
+		At: last.At, Run: last.Run, Base: m.line(last.Base), Head: m.line(last.Head), Text: m.text(ending.EpicVerdict(last)),
 		Findings: m.raised(last.Findings), Added: m.lines(slices.Clone(last.Added)), Usage: last.Usage,
 	}
 	if said := m.reviewed(last.Decision, &last.Reviewed); said != nil {

@@ -43,7 +43,7 @@ func (p *Pool) Learn(past []Past) {
 		switch {
 		case e.begun:
 			p.Ask(e.Runner, e.Task, now)
-		case e.Outcome == attempts.Quota, e.Outcome == attempts.Provider, e.Outcome == attempts.Auth, e.Outcome == attempts.Start:
+		case isFault(e.Outcome):
 			p.Fail(e.Runner, e.Task, Fault{Outcome: e.Outcome}, now)
 		case e.Outcome != attempts.Stopped:
 			p.Answered(e.Runner, e.Task, now)
@@ -58,4 +58,33 @@ func (p *Pool) Learn(past []Past) {
 		}
 		p.runners[name] = &runner{asked: make(map[string]call), own: r.own}
 	}
+}
+
+// PastOf returns the attempts of earlier runs if a runner has failed a task that is not completed, else nil. Faults before
+// a task was reset are left out.
+func PastOf(l *attempts.Ledger) (past []Past) {
+	relevant := false
+	for id, rec := range l.Tasks {
+		for i, a := range rec.Attempts {
+			fault := isFault(a.Outcome)
+			if a.Runner == "" || a.EndedAt.IsZero() || fault && i < rec.CountFrom {
+				continue
+			}
+			outcome := a.Outcome
+			if outcome == attempts.Environment {
+				outcome = attempts.Stopped
+			}
+			relevant = relevant || fault && !rec.Completed
+			past = append(past, Past{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
+		}
+	}
+	if !relevant {
+		return nil
+	}
+	return past
+}
+
+// isFault reports whether an outcome is a failure of a runner or its provider.
+func isFault(o attempts.Outcome) bool {
+	return o == attempts.Quota || o == attempts.Provider || o == attempts.Auth || o == attempts.Start
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
 )
@@ -27,7 +27,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor = c.programs.guardian
-	tried, err := orchestrator.TryChecks(ctx, o, view.Ledger)
+	tried, err := precheck.TryChecks(ctx, o.Engine(), view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)

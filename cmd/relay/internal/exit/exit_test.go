@@ -14,6 +14,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -106,17 +107,17 @@ func TestDiagnose(t *testing.T) {
 func TestExitCodeOfANight(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		s    orchestrator.Summary
+		s    ending.Summary
 		err  error
 		sig  syscall.Signal
 		want int
 	}{
-		"all completed": {s: orchestrator.Summary{Reason: orchestrator.EpicComplete}},
-		"tasks left":    {s: orchestrator.Summary{Reason: orchestrator.NoRunnableTasks, Left: 2}, want: 3},
-		"named tasks":   {s: orchestrator.Summary{Reason: orchestrator.NoRunnableTasks}},
-		"INT":           {s: orchestrator.Summary{Reason: orchestrator.Interrupted, Left: 1}, sig: syscall.SIGINT, want: 130},
-		"TERM":          {s: orchestrator.Summary{Reason: orchestrator.Interrupted, Left: 1}, sig: syscall.SIGTERM, want: 143},
-		"no runner":     {s: orchestrator.Summary{Reason: orchestrator.Failed, Left: 1}, err: &orchestrator.NoRunnerError{}, want: 12},
+		"all completed": {s: ending.Summary{Reason: ending.EpicComplete}},
+		"tasks left":    {s: ending.Summary{Reason: ending.NoRunnableTasks, Left: 2}, want: 3},
+		"named tasks":   {s: ending.Summary{Reason: ending.NoRunnableTasks}},
+		"INT":           {s: ending.Summary{Reason: ending.Interrupted, Left: 1}, sig: syscall.SIGINT, want: 130},
+		"TERM":          {s: ending.Summary{Reason: ending.Interrupted, Left: 1}, sig: syscall.SIGTERM, want: 143},
+		"no runner":     {s: ending.Summary{Reason: ending.Failed, Left: 1}, err: &orchestrator.NoRunnerError{}, want: 12},
 	} {
 		if got := OfRun(c.s, c.err, c.sig); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

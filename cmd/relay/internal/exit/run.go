@@ -6,22 +6,23 @@ import (
 	"syscall"
 
 	"relay/orchestrator"
+	"relay/orchestrator/ending"
 )
 
 // OfRun returns the exit code of a run: of the error it ended with, else of its summary. sig is the signal that ended it, or nil.
-func OfRun(s orchestrator.Summary, err error, sig os.Signal) int {
+func OfRun(s ending.Summary, err error, sig os.Signal) int {
 	switch {
 	case err != nil:
 		return Diagnose(err).Code
-	case s.Reason == orchestrator.Interrupted:
+	case s.Reason == ending.Interrupted:
 		return OfSignal(sig)
-	case s.Reason == orchestrator.Reload: // the next run says
+	case s.Reason == ending.Reload: // the next run says
 		return OK
-	case s.Reason == orchestrator.Deadline, s.Reason == orchestrator.BudgetExhausted:
+	case s.Reason == ending.Deadline, s.Reason == ending.BudgetExhausted:
 		return Stopped
-	case s.Reason == orchestrator.DiskFloor, s.Reason == orchestrator.MemoryFloor: // the machine's fault
+	case s.Reason == ending.DiskFloor, s.Reason == ending.MemoryFloor: // the machine's fault
 		return Failure
-	case s.Left > 0, s.Reason == orchestrator.EpicRefused, s.Reason == orchestrator.EpicUnjudged, s.Reason == orchestrator.EpicUndone, s.Reason == orchestrator.EpicDoubtful:
+	case s.Left > 0, s.Reason == ending.EpicRefused, s.Reason == ending.EpicUnjudged, s.Reason == ending.EpicUndone, s.Reason == ending.EpicDoubtful:
 		return Gated
 	}
 	return OK

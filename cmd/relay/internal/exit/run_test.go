@@ -3,40 +3,40 @@ package exit
 import (
 	"testing"
 
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/report"
 )
 
 // Whatever ends a run early, it says so, and what to do.
 func TestLimitsSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	for reason, want := range map[orchestrator.Reason]struct {
+	for reason, want := range map[ending.Reason]struct {
 		code       int
 		head, next string
 	}{
-		orchestrator.Deadline: {
+		ending.Deadline: {
 			4, "stopped at its deadline; nothing is lost, relay work continues",
 			"relay work goes on from here; --until and relay.until set the deadline",
 		},
-		orchestrator.CircuitBreaker: {
+		ending.CircuitBreaker: {
 			3, "stopped early; nothing is lost",
 			"see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
 		},
-		orchestrator.UnchargedRetries: {
+		ending.UnchargedRetries: {
 			3, "stopped early; nothing is lost",
 			"relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit",
 		},
-		orchestrator.Failed: {3, "ended by an error; nothing recorded is lost", ""},
-		orchestrator.DiskFloor: {
+		ending.Failed: {3, "ended by an error; nothing recorded is lost", ""},
+		ending.DiskFloor: {
 			1, "stopped early; nothing is lost",
 			"make room, then relay work; relay.disk_floor_mib is the limit",
 		},
-		orchestrator.MemoryFloor: {
+		ending.MemoryFloor: {
 			1, "stopped early; nothing is lost",
 			"end what else runs here, then relay work; relay.memory_floor_mib is the limit",
 		},
 	} {
-		s := orchestrator.Summary{Reason: reason, Why: "x", Left: 2}
+		s := ending.Summary{Reason: reason, Why: "x", Left: 2}
 		if code, head, next := OfRun(s, nil, nil), report.Headline(s.Reason, s.Left), report.Next(reason); code != want.code || head != want.head || next != want.next {
 			t.Errorf("%s: got %d, %q, %q; want %+v", reason, code, head, next, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
 )
 
@@ -65,7 +66,7 @@ func (l *live) erase() string {
 
 // panel is what the few lines show.
 type panel struct {
-	counts  orchestrator.Counts
+	counts  ending.Counts
 	running []runningTask
 	waiting string
 }

@@ -12,6 +12,7 @@ import (
 
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/ending"
 )
 
 // stuck is a terminal that takes nothing until it is let go.
@@ -58,7 +59,7 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 	for i := range 12 {
 		p.take(orchestrator.Update{
 			Kind: orchestrator.UpdateStarted, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Try: 1, Max: 3, Runner: "claude", At: at,
-			Counts: orchestrator.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i},
+			Counts: ending.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i},
 		})
 	}
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateActivity, Task: "T1", Text: "Bash \x1b[2J go test"})
@@ -86,8 +87,8 @@ func TestLiveErasesWhatItDrew(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	l := &live{w: &out, now: func() time.Time { return at }}
-	l.show(orchestrator.Update{Kind: orchestrator.UpdateStarted, Task: "T1", Title: "One", Try: 1, Max: 3, Runner: "claude", At: at, Counts: orchestrator.Counts{Total: 1, InProgress: 1}})
-	l.show(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T1", At: at, Text: "done", Counts: orchestrator.Counts{Total: 1, Completed: 1}})
+	l.show(orchestrator.Update{Kind: orchestrator.UpdateStarted, Task: "T1", Title: "One", Try: 1, Max: 3, Runner: "claude", At: at, Counts: ending.Counts{Total: 1, InProgress: 1}})
+	l.show(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T1", At: at, Text: "done", Counts: ending.Counts{Total: 1, Completed: 1}})
 	l.close()
 	want := "03:04:05 T1 attempt 1/3 started (claude): One\n" +
 		"[....................] 0 of 1 completed, 1 in progress\n  T1 1/3 claude, 0.0s: One\n" +

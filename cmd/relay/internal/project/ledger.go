@@ -8,7 +8,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/git/integration"
 )
 
@@ -141,4 +141,4 @@ func ErrNoRun() error {
 }
 
 // Reloading is the reason of a run that goes on as another one.
-const Reloading = string(orchestrator.Reload)
+const Reloading = string(ending.Reload)

@@ -15,7 +15,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
 	"relay/review"
 )
@@ -34,7 +34,7 @@ func New(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
 	if last == nil || last.Decision == "" {
 		why := "the whole epic has not been reviewed"
 		if last != nil {
-			why = "the whole epic " + orchestrator.EpicVerdict(last)
+			why = "the whole epic " + ending.EpicVerdict(last)
 		}
 		return Proposal{}, &exit.Hinted{Err: errors.New(why), Hint: "with quality_gate.epic: true, relay work asks the reviewers when every task is completed"}
 	}
@@ -131,7 +131,7 @@ func AddUnasked(p *project.Project, pl *project.Plan) (ids []string, err error) 
 
 // Write prints the verdict and the tasks.
 func (p Proposal) Write(w io.Writer, l status.Printer) {
-	msg := fmt.Sprintf("the whole epic at %.12s: %s", p.Judged.Head, orchestrator.EpicVerdict(&p.Judged))
+	msg := fmt.Sprintf("the whole epic at %.12s: %s", p.Judged.Head, ending.EpicVerdict(&p.Judged))
 	fmt.Fprintln(w, terminal.Wrap(msg, l.Width, ""))
 	for i := range p.Tasks {
 		t := &p.Tasks[i]

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/precheck"
 	"relay/review"
 )
 
@@ -121,5 +122,6 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 	if over := budget.EpicExhausted(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
 		return &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped}
 	}
-	return orchestrator.Refuses(ctx, o.RunOptions(ctx, p, pl), view.Ledger)
+	run := o.RunOptions(ctx, p, pl)
+	return precheck.Refuses(ctx, run.Engine(), view.Ledger)
 }

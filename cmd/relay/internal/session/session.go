@@ -25,6 +25,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/runners/process"
@@ -78,14 +79,14 @@ func Run(ctx context.Context, o *Options, t Target) error {
 }
 
 // work carries the epic through, one run after the other, and sums them up.
-func (s *session) work(ctx context.Context) (orchestrator.Summary, error) {
-	var whole orchestrator.Summary
+func (s *session) work(ctx context.Context) (ending.Summary, error) {
+	var whole ending.Summary
 	drain := s.stop.drains.next()
 	for {
 		sum, err := s.run(ctx, drain)
 		if err != nil && sum.Reason == "" && s.reloads > 0 { // it did not begin, but others before it have
 			sum = whole
-			sum.Reason = orchestrator.Failed
+			sum.Reason = ending.Failed
 		} else {
 			whole = status.AddRun(whole, sum)
 			sum = whole
@@ -97,10 +98,10 @@ func (s *session) work(ctx context.Context) (orchestrator.Summary, error) {
 			continue
 		}
 		switch asked := closed(drain); {
-		case ctx.Err() != nil && sum.Reason == orchestrator.Reload, ctx.Err() != nil && s.reloads > 0 && errors.Is(err, context.Cause(ctx)):
-			sum.Reason = orchestrator.Interrupted // between two runs
+		case ctx.Err() != nil && sum.Reason == ending.Reload, ctx.Err() != nil && s.reloads > 0 && errors.Is(err, context.Cause(ctx)):
+			sum.Reason = ending.Interrupted // between two runs
 			return sum, nil
-		case err != nil || !asked || ctx.Err() != nil || sum.Reason == orchestrator.Deadline:
+		case err != nil || !asked || ctx.Err() != nil || sum.Reason == ending.Deadline:
 			return sum, err
 		}
 		s.reloads++
@@ -110,11 +111,11 @@ func (s *session) work(ctx context.Context) (orchestrator.Summary, error) {
 }
 
 // run is one run.
-func (s *session) run(ctx context.Context, drain <-chan struct{}) (orchestrator.Summary, error) {
+func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
 	options.Supervisor = s.guardian
 	options.Notify = s.notify
-	options.ExitCode = func(sum orchestrator.Summary, err error) int { return exit.OfRun(sum, err, s.stop.signal()) }
+	options.ExitCode = func(sum ending.Summary, err error) int { return exit.OfRun(sum, err, s.stop.signal()) }
 	options.Drain = drain
 	options.Remarks = s.remarks
 	options.Until = s.until
@@ -166,8 +167,8 @@ func (s *session) reread() {
 }
 
 // extend adds what the review of the whole epic has found as tasks, for another run to do, if the user wants that unasked.
-func (s *session) extend(ctx context.Context, why orchestrator.Reason) bool {
-	if !s.o.Auto || why != orchestrator.EpicRefused || ctx.Err() != nil {
+func (s *session) extend(ctx context.Context, why ending.Reason) bool {
+	if !s.o.Auto || why != ending.EpicRefused || ctx.Err() != nil {
 		return false
 	}
 	pl, err := s.project.Plan() // a person may have edited it meanwhile
@@ -247,7 +248,7 @@ func closed(c <-chan struct{}) bool {
 }
 
 // finish tells how the night went, and returns its exit code as an error.
-func (s *session) finish(sum orchestrator.Summary, err error, code int) error {
+func (s *session) finish(sum ending.Summary, err error, code int) error {
 	if err != nil && sum.Reason == "" { // it never began
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/report"
 	"relay/review"
 )
@@ -40,7 +40,7 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	}
 	s.Judged = &EpicReview{
 		Decision: r.Decision, Why: r.Why, Summary: r.Summary, Rounds: l.EpicRounds(), Base: r.Base, Head: r.Head,
-		Findings: r.Findings, Added: r.Added, text: orchestrator.EpicVerdict(r),
+		Findings: r.Findings, Added: r.Added, text: ending.EpicVerdict(r),
 	}
 }
 
@@ -52,7 +52,7 @@ func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
 	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.Width, "       "), " "))
 	switch {
 	case j.Decision == "" || len(j.Added) > 0:
-		fmt.Fprintln(w, "       "+report.Next(orchestrator.EpicUnjudged))
+		fmt.Fprintln(w, "       "+report.Next(ending.EpicUnjudged))
 	case len(j.Findings) > 0:
 		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
 	}

@@ -11,30 +11,30 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/schedule"
 )
 
 // Report is the state of an epic: relay status --json prints it, and relay status writes it as text. Its JSON Schema is
 // status.schema.json.
 type Report struct {
-	Version     int                 `json:"version"`
-	Epic        Epic                `json:"epic"`
-	Run         Run                 `json:"run"`
-	Branch      string              `json:"branch,omitempty"`   // the epic's integration branch
-	From        string              `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
-	Finished    string              `json:"finished,omitempty"` // the branch that relay finish put all of that on
-	Waiting     *Wait               `json:"waiting,omitempty"`  // the run starts nothing for a while
-	Cooldowns   []Cooldown          `json:"cooling,omitempty"`  // runners that are not to be asked yet
-	Refused     []Refusal           `json:"refused,omitempty"`  // runners that would not work when they were last asked
-	Counts      orchestrator.Counts `json:"counts"`
-	Usage       attempts.Usage      `json:"usage"`
-	Spenders    attempts.Spenders   `json:"spenders,omitempty"`
-	Tasks       []Task              `json:"tasks"`
-	Judged      *EpicReview         `json:"epic_review,omitempty"` // the newest review of the whole epic
-	Forecast    *Forecast           `json:"forecast,omitempty"`
-	Regressions []string            `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on what has landed
-	Edited      bool                `json:"edited"`             // somebody else changed attempt-ledger.yml
+	Version     int               `json:"version"`
+	Epic        Epic              `json:"epic"`
+	Run         Run               `json:"run"`
+	Branch      string            `json:"branch,omitempty"`   // the epic's integration branch
+	From        string            `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
+	Finished    string            `json:"finished,omitempty"` // the branch that relay finish put all of that on
+	Waiting     *Wait             `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Cooldowns   []Cooldown        `json:"cooling,omitempty"`  // runners that are not to be asked yet
+	Refused     []Refusal         `json:"refused,omitempty"`  // runners that would not work when they were last asked
+	Counts      ending.Counts     `json:"counts"`
+	Usage       attempts.Usage    `json:"usage"`
+	Spenders    attempts.Spenders `json:"spenders,omitempty"`
+	Tasks       []Task            `json:"tasks"`
+	Judged      *EpicReview       `json:"epic_review,omitempty"` // the newest review of the whole epic
+	Forecast    *Forecast         `json:"forecast,omitempty"`
+	Regressions []string          `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on what has landed
+	Edited      bool              `json:"edited"`             // somebody else changed attempt-ledger.yml
 
 	PlanChanged bool     `json:"plan_changed"` // epic.yml is not the plan the newest run began with
 	Warnings    []string `json:"warnings"`
@@ -197,8 +197,8 @@ func (r *Run) GoesOn(now time.Time) bool {
 }
 
 // CountTasks counts the tasks of an epic by state.
-func CountTasks(l *attempts.Ledger, g *epic.Graph) orchestrator.Counts {
-	var c orchestrator.Counts
+func CountTasks(l *attempts.Ledger, g *epic.Graph) ending.Counts {
+	var c ending.Counts
 	for i := range g.Len() {
 		c.Add(l.StatusOf(g, g.ID(i)))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/internal/plaintext"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/report"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
@@ -16,21 +16,21 @@ import (
 
 // Summary is what relay work --json prints when it ends.
 type Summary struct {
-	Version     int                 `json:"version"`
-	Run         string              `json:"run"`
-	Reason      string              `json:"reason"`
-	Why         string              `json:"why,omitempty"` // of a reason that is a limit of the run
-	ExitCode    int                 `json:"exit_code"`
-	Error       string              `json:"error,omitempty"`
-	Seconds     float64             `json:"seconds"`
-	Slept       float64             `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
-	Attempts    int                 `json:"attempts"`                // that ended, as all that follows of every run since the first
-	Reloads     int                 `json:"reloads,omitempty"`       // each began another run
-	Left        int                 `json:"left"`                    // tasks of the last run that are not completed
-	Counts      orchestrator.Counts `json:"counts"`
-	Usage       attempts.Usage      `json:"usage"`
-	Regressions []string            `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on the integration branch at the end
-	Tasks       []Task              `json:"tasks,omitempty"`    // those that are not completed, at most 100
+	Version     int            `json:"version"`
+	Run         string         `json:"run"`
+	Reason      string         `json:"reason"`
+	Why         string         `json:"why,omitempty"` // of a reason that is a limit of the run
+	ExitCode    int            `json:"exit_code"`
+	Error       string         `json:"error,omitempty"`
+	Seconds     float64        `json:"seconds"`
+	Slept       float64        `json:"slept_seconds,omitempty"` // by the machine, besides Seconds
+	Attempts    int            `json:"attempts"`                // that ended, as all that follows of every run since the first
+	Reloads     int            `json:"reloads,omitempty"`       // each began another run
+	Left        int            `json:"left"`                    // tasks of the last run that are not completed
+	Counts      ending.Counts  `json:"counts"`
+	Usage       attempts.Usage `json:"usage"`
+	Regressions []string       `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on the integration branch at the end
+	Tasks       []Task         `json:"tasks,omitempty"`    // those that are not completed, at most 100
 }
 
 // maxRegressions bounds the checks that are told at the end of a run; all are notes of it.
@@ -40,7 +40,7 @@ const maxRegressions = 10
 const MaxTasks = 100
 
 // NewSummary returns the summary of a run that ended with an exit code.
-func NewSummary(s orchestrator.Summary, code, reloads int) Summary {
+func NewSummary(s ending.Summary, code, reloads int) Summary {
 	return Summary{
 		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
 		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left, Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
@@ -78,7 +78,7 @@ func Unfinished(s *Report) []Task {
 }
 
 // RunSummary tells a sleepy person what happened, what needs them, and what to type.
-func (l Printer) RunSummary(w io.Writer, s orchestrator.Summary, now *Report) {
+func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 	c := s.Counts
 	l.Dead = true // the run is over
 	fmt.Fprintf(w, "\n%s\n", report.Headline(s.Reason, s.Left))
@@ -149,7 +149,7 @@ func (l Printer) workLocation() string {
 }
 
 // AddRun adds a run to those before it.
-func AddRun(before, s orchestrator.Summary) orchestrator.Summary {
+func AddRun(before, s ending.Summary) ending.Summary {
 	s.Elapsed += before.Elapsed
 	s.Ended += before.Ended
 	s.Suspends = append(slices.Clip(before.Suspends), s.Suspends...)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/suspend"
 )
 
@@ -22,7 +22,7 @@ func TestSleepIsSummedUp(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := suspendedSeconds(AddRun(orchestrator.Summary{Suspends: []suspend.Period{nap}}, orchestrator.Summary{Suspends: []suspend.Period{short}}).Suspends); got != 12900 {
+	if got := suspendedSeconds(AddRun(ending.Summary{Suspends: []suspend.Period{nap}}, ending.Summary{Suspends: []suspend.Period{short}}).Suspends); got != 12900 {
 		t.Errorf("over two runs it slept %v s, want 12900", got)
 	}
 }

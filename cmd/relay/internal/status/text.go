@@ -11,7 +11,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
@@ -40,7 +40,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.Now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
-		l.note(w, report.Next(orchestrator.Reason(s.Run.Reason)))
+		l.note(w, report.Next(ending.Reason(s.Run.Reason)))
 	}
 	fmt.Fprintf(w, "tasks  %s %s\n", Bar(s.Counts, 20), l.CountsText(s.Counts))
 	l.usage(w, s)
@@ -185,7 +185,7 @@ func runText(r Run, now time.Time) string {
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
 	why := strings.ReplaceAll(r.Reason, "_", " ")
-	if r.Reason == string(orchestrator.NoRunnableTasks) {
+	if r.Reason == string(ending.NoRunnableTasks) {
 		if why = "nothing is left that can run"; *r.ExitCode == exit.OK {
 			why = "the tasks you named are completed"
 		}
@@ -207,7 +207,7 @@ func FormatTime(t, now time.Time) string {
 }
 
 // Bar draws how many of the tasks are completed, in width columns and two brackets.
-func Bar(c orchestrator.Counts, width int) string {
+func Bar(c ending.Counts, width int) string {
 	done := 0
 	if c.Total > 0 {
 		done = c.Completed * width / c.Total
@@ -216,7 +216,7 @@ func Bar(c orchestrator.Counts, width int) string {
 }
 
 // CountsText says how many tasks are in which state.
-func (l Printer) CountsText(c orchestrator.Counts) string {
+func (l Printer) CountsText(c ending.Counts) string {
 	return report.Standing(c, l.Dead)
 }
 

@@ -1,0 +1,69 @@
+// Package precheck tells, without a run, what a run would meet: whether it may begin, and how the checks do on what it begins from.
+package precheck
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/runlock"
+	"relay/orchestrator/worker"
+)
+
+// TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
+// without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
+// plan. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine.
+func TryChecks(ctx context.Context, of *engine.Options, l *attempts.Ledger) (tried worker.Tried, err error) {
+	dir, err := os.MkdirTemp("", "relay-check-")
+	if err != nil {
+		return tried, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o := *of
+	o.Dir, o.Run = dir, "check"
+	here, err := runlock.Acquire(ctx, &o)
+	if err != nil {
+		return tried, err
+	}
+	defer func() { err = errors.Join(err, here.Release()) }()
+	local, err := worker.Open(ctx, &o, make(chan engine.Event))
+	if err != nil {
+		return tried, err
+	}
+	return local.TryChecks(ctx, l)
+}
+
+// Refuses returns the error with which Work would refuse to begin, as far as that can be told without changing anything; nil if
+// it would begin. What the ledger itself refuses is for its reader to say.
+func Refuses(ctx context.Context, o *engine.Options, l *attempts.Ledger) error {
+	c, err := worker.Open(ctx, o, nil)
+	if err != nil {
+		return err
+	}
+	if err := runlock.EpicFree(o.Repo, o.Epic.ID, o.Dir); err != nil {
+		return err
+	}
+	if o.Isolation != engine.IsolationWorktree {
+		err = runlock.Conflict(o.Repo, func(theirs engine.Isolation) bool {
+			return o.Isolation == engine.IsolationShared && theirs == engine.IsolationShared
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return c.Lifecycle.Admit(ctx, l, OpenAttempts(o.Graph, l))
+}
+
+// OpenAttempts returns the attempts that a killed run left open, in the order of the plan.
+func OpenAttempts(g *epic.Graph, l *attempts.Ledger) (open []engine.Attempt) {
+	for i := range g.Len() {
+		id := g.ID(i)
+		if rec := l.Tasks[id]; rec != nil && rec.Running() != nil {
+			open = append(open, engine.Attempt{Run: rec.Running().Run, Task: epic.Task{ID: id}, Number: rec.Running().ID})
+		}
+	}
+	return open
+}
