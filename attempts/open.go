@@ -69,7 +69,7 @@ func (s *Store) start(decide policy) error {
 	if err := durable.Reserve(s.fsys, reserveFile); err != nil {
 		return fmt.Errorf("reserve %d bytes in %s: %w", durable.ReserveSize, s.opts.Dir, err)
 	}
-	if err := s.sweep(); err != nil {
+	if err := removeTemps(s.fsys); err != nil {
 		return err
 	}
 	c, err := s.load()
@@ -94,17 +94,17 @@ func (s *Store) start(decide policy) error {
 	return nil
 }
 
-// sweep removes what replacements that were cut off have left.
-func (s *Store) sweep() error {
-	if err := durable.RemoveTemps(s.fsys, "."); err != nil {
+// removeTemps removes what replacements that were cut off have left.
+func removeTemps(fsys durable.FS) error {
+	if err := durable.RemoveTemps(fsys, "."); err != nil {
 		return err
 	}
-	runs, err := runNames(s.fsys)
+	runs, err := runNames(fsys)
 	if err != nil {
 		return err
 	}
 	for _, run := range runs {
-		if err := durable.RemoveTemps(s.fsys, path.Join(RunsDir, run)); err != nil {
+		if err := durable.RemoveTemps(fsys, path.Join(RunsDir, run)); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func (s *Store) chooseRun(c *contents) error {
 		s.run = newest
 	}
 	if s.run == "" {
-		s.run = s.newRun()
+		s.run = NewRunID(s.opts.Now(), rand.Reader) // for events that no run of relay work made
 	}
 	return nil
 }
@@ -198,6 +198,3 @@ func (s *Store) keepLogs() error {
 	}
 	return nil
 }
-
-// newRun is a run for events that no run of relay work made.
-func (s *Store) newRun() string { return NewRunID(s.opts.Now(), rand.Reader) }

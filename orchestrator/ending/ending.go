@@ -43,14 +43,13 @@ const (
 
 // Summary is the result of a run.
 type Summary struct {
-	Run     string
-	Reason  Reason
-	Why     string // in words, of a Reason that is a limit
-	Counts  Counts
-	Elapsed time.Duration
-	Usage   attempts.Usage // of this run
-	Ended   int            // attempts that ended in this run
-	// Left returns how many tasks of a selection are not completed.
+	Run      string
+	Reason   Reason
+	Why      string // in words, of a Reason that is a limit
+	Counts   Counts
+	Elapsed  time.Duration
+	Usage    attempts.Usage   // of this run
+	Ended    int              // attempts that ended in this run
 	Left     int              // tasks of this run's selection that are not completed
 	Suspends []suspend.Period // in which the machine slept meanwhile
 	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
@@ -152,6 +151,7 @@ func (s *Summary) NoteDoubtful() {
 	}
 }
 
+// Left returns how many tasks of a selection are not completed.
 func Left(g *epic.Graph, l *attempts.Ledger, wanted []bool) int {
 	count := 0
 	for i := range g.Len() {

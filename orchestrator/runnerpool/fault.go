@@ -63,7 +63,7 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	delete(r.asked, task)
 	if own := p.suspect(r, task, f); own != nil {
 		own.faults++
-		own.opens = now.After(p.ownWait(own.faults, f.Alone))
+		own.opens = now.After(p.backoff().ownWait(own.faults, f.Alone))
 		return Ruling{Own: own.faults, Barred: r.barred(task, p.TaskFaults)}
 	}
 	s := &r.series
@@ -114,21 +114,21 @@ func (p *Pool) refuse(r *runner, f Fault, now clock.Instant) {
 func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
 	s, opens := &r.series, r.opens
 	if counts {
-		wait, first := p.wait(s.rounds-1), p.wait(min(s.rounds, len(s.faults))-1)
+		wait, first := p.backoff().wait(s.rounds-1), p.backoff().wait(min(s.rounds, len(s.faults))-1)
 		if f.refused() {
-			wait = p.pause(s.refusals - 1)
+			wait = p.backoff().pause(s.refusals - 1)
 			first = wait
 		}
 		if r.out {
 			wait = outPause
 		}
-		late := p.spread(wait)
+		late := p.backoff().spread(wait)
 		opens = now.After(wait + late)
 		s.newcomers = now.After(min(first+late, wait+late))
 	}
 	if off := f.ResetAt.Sub(now.Day); off > 0 && off <= farthest && f.ResetAt.After(r.reset) {
 		r.reset = f.ResetAt
-		late := p.spread(off)
+		late := p.backoff().spread(off)
 		opens = clock.Deadline{Day: f.ResetAt.Add(late), Run: now.Run + off + late, Named: true}
 	}
 	if opens.Rest(now) <= r.opens.Rest(now) {
@@ -136,36 +136,6 @@ func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
 	}
 	r.opens = opens
 	return true
-}
-
-// wait is the back-off after so many doublings.
-func (p *Pool) wait(doublings int) time.Duration { return doubled(p.Backoff, doublings, p.BackoffMax) }
-
-// pause is the same for a runner that refuses.
-func (p *Pool) pause(doublings int) time.Duration {
-	return doubled(p.Backoff/refusalShare, doublings, p.BackoffMax/refusalMaxShare)
-}
-
-func doubled(wait time.Duration, times int, most time.Duration) time.Duration {
-	wait <<= min(max(times, 0), 20)
-	if wait < 0 || wait > most {
-		return most
-	}
-	return wait
-}
-
-// What is added to a wait, at most: many relays wait for the same reset, and must not all ask in the same second.
-const (
-	leastSpread = 5 * time.Second
-	mostSpread  = 5 * time.Minute
-)
-
-// spread draws what a wait takes longer: a hundredth of it at most, or some seconds, and never more than itself.
-func (p *Pool) spread(wait time.Duration) time.Duration {
-	if p.Jitter == nil || wait <= 0 {
-		return 0
-	}
-	return p.Jitter(min(max(wait/100, leastSpread), mostSpread, wait))
 }
 
 // NoteActivity notes that the model of an attempt under way has answered, and reports whether others may try now. That ends
@@ -218,7 +188,7 @@ func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
 		_, again := r.asked[task] // it is being tried again, and that will tell
 		if !again && len(s.faults) == 1 {
 			own.faults++
-			own.opens = last.After(p.wait(own.faults - 1))
+			own.opens = last.After(p.backoff().wait(own.faults - 1))
 		}
 	}
 	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true

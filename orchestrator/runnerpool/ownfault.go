@@ -3,7 +3,6 @@ package runnerpool
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/clock"
@@ -13,18 +12,6 @@ import (
 type pair struct {
 	faults int            // the task's own, by comparison; 0: it was in a series with other tasks, and others were answered since
 	opens  clock.Deadline // the task is not tried at this runner before
-}
-
-// A task with faults of its own waits so many doublings longer when nothing else can work: then nothing tells whether the
-// runner answers others, and refused calls cost, and waiting does not.
-const aloneDoublings = 5
-
-// ownWait is the back-off of a task with so many faults of its own: half an hour at most, with the default settings.
-func (p *Pool) ownWait(faults int, alone bool) time.Duration {
-	if !alone {
-		return p.wait(faults - 1)
-	}
-	return doubled(p.Backoff, faults-1+aloneDoublings, 2*p.BackoffMax)
 }
 
 // suspect returns what is known of a task if its fault now is its own, else nil.

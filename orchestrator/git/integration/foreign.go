@@ -46,11 +46,11 @@ func (b *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) e
 }
 
 func (b *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerView) error {
-	found, err := b.foreignCommits(ctx, tip, head, c)
+	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, head)
 	if err != nil || found.commits > 0 {
 		return errors.Join(err, b.foreignError(found))
 	}
-	if lost, err := b.missingLanded(ctx, tip, head, c); err != nil || lost == "" || found.own {
+	if lost, err := (landedHistory{b, c}).missingLanded(ctx, tip, head); err != nil || lost == "" || found.own {
 		return err
 	}
 	name := "relay/" + b.epic
@@ -91,7 +91,7 @@ func (b *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView
 	if !c.Begun {
 		return nil
 	}
-	found, err := b.foreignCommits(ctx, tip, into, c)
+	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, into)
 	return errors.Join(err, b.foreignError(found))
 }
 
@@ -119,15 +119,15 @@ func (b *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) erro
 	}
 	to := head
 	if c.Begun {
-		found, err := b.foreignCommits(ctx, tip, head, c)
+		found, err := landedHistory{b, c}.foreignCommits(ctx, tip, head)
 		if err != nil {
 			return err
 		}
-		lost, err := b.missingLanded(ctx, tip, head, c)
+		lost, err := landedHistory{b, c}.missingLanded(ctx, tip, head)
 		if err != nil || found.commits == 0 && (lost == "" || found.own) {
 			return err
 		}
-		if to, err = b.leftAt(ctx, head, c); err != nil {
+		if to, err = (landedHistory{b, c}).leftAt(ctx, head); err != nil {
 			return err
 		}
 	}
@@ -139,24 +139,30 @@ func (b *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) erro
 	return b.move(ctx, moves...)
 }
 
+// landedHistory compares what is on the branch with what a ledger knows to have landed.
+type landedHistory struct {
+	branch *Branch
+	ledger LedgerView
+}
+
 // foreignCommits looks for what is on tip and neither in head nor the ledger's. For a ledger that has worked on the branch that
 // is only what a run of another one has landed: a person may add to it.
-func (b *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerView) (f foreignWork, err error) {
+func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f foreignWork, err error) {
 	var ask strings.Builder
 	ask.WriteString(tip + "\n^" + head + "\n")
-	for _, landed := range slices.Concat(c.Landed, c.Landing) {
+	for _, landed := range slices.Concat(h.ledger.Landed, h.ledger.Landing) {
 		ask.WriteString("^" + landed + "\n")
 	}
-	list, err := b.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
+	list, err := h.branch.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
 		trailer("Relay-Epic")+"%x00"+trailer("Relay-Run")+"%x00"+trailer("Relay-Task"))
 	if err != nil || list == "" {
 		return f, err
 	}
-	theirs := !c.Begun
+	theirs := !h.ledger.Begun
 	for line := range strings.SplitSeq(list, "\n") {
 		f.commits++
 		fields := strings.SplitN(line, "\x00", 3)
-		if len(fields) < 3 || !slices.Contains(strings.Fields(fields[0]), b.epic) {
+		if len(fields) < 3 || !slices.Contains(strings.Fields(fields[0]), h.branch.epic) {
 			continue
 		}
 		for task := range strings.FieldsSeq(fields[2]) {
@@ -166,7 +172,7 @@ func (b *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerV
 			}
 		}
 		for run := range strings.FieldsSeq(fields[1]) {
-			theirs = theirs || !c.Ran(run)
+			theirs = theirs || !h.ledger.Ran(run)
 		}
 	}
 	if !theirs {
@@ -179,17 +185,17 @@ func (b *Branch) foreignCommits(ctx context.Context, tip, head string, c LedgerV
 func trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
 
 // missingLanded is the newest commit that has landed for this ledger, when neither tip nor head has any of those; else "".
-func (b *Branch) missingLanded(ctx context.Context, tip, head string, c LedgerView) (string, error) {
-	if !c.Begun || c.Over {
+func (h landedHistory) missingLanded(ctx context.Context, tip, head string) (string, error) {
+	if !h.ledger.Begun || h.ledger.Over {
 		return "", nil
 	}
-	newest, err := b.newestLanded(ctx, c)
+	newest, err := h.newestLanded(ctx)
 	if err != nil || newest == "" {
 		return "", err
 	}
-	for _, landed := range append([]string{newest}, c.Landed...) {
+	for _, landed := range append([]string{newest}, h.ledger.Landed...) {
 		for _, at := range []string{tip, head} {
-			held, err := b.Contains(ctx, at, landed)
+			held, err := h.branch.Contains(ctx, at, landed)
 			if held || gitcmd.Unasked(err) != nil {
 				return "", err
 			}
@@ -199,21 +205,21 @@ func (b *Branch) missingLanded(ctx context.Context, tip, head string, c LedgerVi
 }
 
 // leftAt is where this ledger has left the branch: at the newest commit that has landed for it, or at head, when that has it.
-func (b *Branch) leftAt(ctx context.Context, head string, c LedgerView) (string, error) {
-	newest, err := b.newestLanded(ctx, c)
+func (h landedHistory) leftAt(ctx context.Context, head string) (string, error) {
+	newest, err := h.newestLanded(ctx)
 	if err != nil || newest == "" {
 		return head, err
 	}
-	if held, err := b.Contains(ctx, head, newest); err != nil || held {
+	if held, err := h.branch.Contains(ctx, head, newest); err != nil || held {
 		return head, err
 	}
 	return newest, nil
 }
 
 // newestLanded is the newest commit that has landed for this ledger, "" when there is none any more.
-func (b *Branch) newestLanded(ctx context.Context, c LedgerView) (string, error) {
-	if len(c.Landed) == 0 {
+func (h landedHistory) newestLanded(ctx context.Context) (string, error) {
+	if len(h.ledger.Landed) == 0 {
 		return "", nil
 	}
-	return b.Git(ctx, strings.NewReader(strings.Join(c.Landed, "\n")+"\n"), "rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
+	return h.branch.Git(ctx, strings.NewReader(strings.Join(h.ledger.Landed, "\n")+"\n"), "rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
 }

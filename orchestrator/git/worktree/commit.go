@@ -22,17 +22,17 @@ func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(p
 	if err := w.stage.addChanged(ctx); err != nil {
 		return "", err
 	}
-	if err := w.addFresh(ctx, takes); err != nil {
+	if err := (index{w}).addFresh(ctx, takes); err != nil {
 		return "", err
 	}
 	if err := errors.Join(w.stage.stageRefused(ctx), w.User.Unstage(ctx, w.Runner())); err != nil {
 		return "", err
 	}
-	if none, err := w.nothingStaged(ctx); err != nil || none {
-		return w.headUnless(ctx, err)
+	if none, err := (index{w}).nothingStaged(ctx); err != nil || none {
+		return index{w}.headUnless(ctx, err)
 	}
 	if len(w.stage.refused) > 0 {
-		if err := w.commitIndex(ctx, message); err != nil {
+		if err := (index{w}).commitIndex(ctx, message); err != nil {
 			return "", err
 		}
 		return w.Head(ctx)
@@ -48,9 +48,9 @@ func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(p
 
 // addFresh stages the new files that takes reports, or all. What git does not take (a file that cannot be read, a name
 // that it refuses) is left where it is, and so is a repository: of that a commit would have the name only.
-func (w *Tree) addFresh(ctx context.Context, takes func(path string) bool) error {
+func (x index) addFresh(ctx context.Context, takes func(path string) bool) error {
 	list := func() ([]string, error) {
-		fresh, err := w.untracked(ctx)
+		fresh, err := x.tree.untracked(ctx)
 		if takes != nil {
 			fresh = slices.DeleteFunc(fresh, func(p string) bool { return !strings.HasSuffix(p, "/") && !takes(p) })
 		}
@@ -63,19 +63,19 @@ func (w *Tree) addFresh(ctx context.Context, takes func(path string) bool) error
 	inner := func(p string) bool { return strings.HasSuffix(p, "/") }
 	for _, p := range fresh {
 		if inner(p) {
-			w.Leave(p)
+			x.tree.Leave(p)
 		}
 	}
 	if fresh = slices.DeleteFunc(fresh, inner); len(fresh) == 0 {
 		return nil
 	}
-	refused := w.stage.add(ctx, fresh)
+	refused := x.tree.stage.add(ctx, fresh)
 	if refused == nil {
 		return nil
 	}
-	still, err := w.stage.addAllBut(ctx, refused, list, func(paths []string) error { return w.stage.add(ctx, paths, "--ignore-errors") })
+	still, err := x.tree.stage.addAllBut(ctx, refused, list, func(paths []string) error { return x.tree.stage.add(ctx, paths, "--ignore-errors") })
 	if err == nil {
-		w.Leave(still...)
+		x.tree.Leave(still...)
 	}
 	return err
 }
@@ -90,21 +90,21 @@ func (w *Tree) identity(ctx context.Context) []string {
 
 // commitIndex commits the index as git commit does, but looks at no file: it would have to pass them through the filters
 // that refuse them.
-func (w *Tree) commitIndex(ctx context.Context, message string) error {
-	tree, err := w.git(ctx, nil, "write-tree")
+func (x index) commitIndex(ctx context.Context, message string) error {
+	tree, err := x.tree.git(ctx, nil, "write-tree")
 	if err != nil {
 		return err
 	}
-	head, err := w.Head(ctx)
+	head, err := x.tree.Head(ctx)
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
-	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", head, "-m", message, strings.TrimSpace(string(tree)))...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, x.tree.identity(ctx)...)
+	made, err := x.tree.git(ctx, nil, append(args, "commit-tree", "-p", head, "-m", message, strings.TrimSpace(string(tree)))...)
 	if err != nil {
 		return err
 	}
-	_, err = w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", strings.TrimSpace(string(made)), head)
+	_, err = x.tree.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", strings.TrimSpace(string(made)), head)
 	return err
 }
 

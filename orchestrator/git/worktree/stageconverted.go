@@ -8,39 +8,42 @@ import (
 	"relay/orchestrator/git/gitcmd"
 )
 
+// index is what of a checkout's files is staged, and is committed.
+type index struct{ tree *Tree }
+
 // nothingStaged reports whether the index is as HEAD has it.
-func (w *Tree) nothingStaged(ctx context.Context) (bool, error) {
+func (x index) nothingStaged(ctx context.Context) (bool, error) {
 	quiet := func() bool {
-		_, err := w.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none")
+		_, err := x.tree.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none")
 		return err == nil
 	}
 	if quiet() {
 		return true, nil
 	}
-	unstaged, err := w.unstageConverted(ctx)
+	unstaged, err := x.unstageConverted(ctx)
 	return unstaged && err == nil && quiet(), err
 }
 
-func (w *Tree) headUnless(ctx context.Context, err error) (string, error) {
+func (x index) headUnless(ctx context.Context, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return w.Head(ctx)
+	return x.tree.Head(ctx)
 }
 
 // unstageConverted takes files out of the index again that only git's conversions have changed, which is no work, and
 // reports whether there were any.
-func (w *Tree) unstageConverted(ctx context.Context) (bool, error) {
-	out, err := w.git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=M", "-z", "HEAD", "--")
+func (x index) unstageConverted(ctx context.Context) (bool, error) {
+	out, err := x.tree.git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=M", "-z", "HEAD", "--")
 	if err != nil || len(out) == 0 {
 		return false, err
 	}
 	staged := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	changed := gitcmd.Unconverted(ctx, w.Repo, "HEAD", slices.Clone(staged))
+	changed := gitcmd.Unconverted(ctx, x.tree.Repo, "HEAD", slices.Clone(staged))
 	same := slices.DeleteFunc(staged, func(p string) bool { return slices.Contains(changed, p) })
 	if len(same) == 0 {
 		return false, nil
 	}
-	_, err = w.git(ctx, strings.NewReader(strings.Join(same, "\x00")), "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err = x.tree.git(ctx, strings.NewReader(strings.Join(same, "\x00")), "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return true, err
 }
