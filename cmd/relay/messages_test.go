@@ -71,7 +71,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/worker/slotengine_run.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/usercheckout/watch.go", "Begin", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
 	{"cmd/relay/internal/session/session.go", "Run", "relay work: …", "told to the system: TestStaysAwake compares it"},
-	{"orchestrator/sleep.go", "", "2 January …", "how a time is written"},
+	{"orchestrator/suspend/suspend.go", "String", "2 January …", "how a time is written"},
 	{"cmd/relay/internal/awake/awake_unix.go", "Check", "relay knows no way to ask …", "on systems that relay is not tested on"},
 	{"orchestrator/report/markdown.go", "day", "2006-01-02 … MST", "how a time is written"},
 	{"orchestrator/secrets/shapes.go", "further", "", "shapes of tokens: looked for, not said"},
