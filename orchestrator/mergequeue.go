@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/worker"
+	"relay/orchestrator/worker/merge"
 )
 
 // mergeQueue lands proved work, in the order it became ready.
@@ -42,7 +42,7 @@ func (q *mergeQueue) enqueue(c queued) {
 
 // landingPatience is how long a worker waits for a landing rather than take a task that is less urgent than those that
 // wait for it. Most landings are over in less, and a task begun in the meantime keeps the worker for many minutes.
-const landingPatience = worker.SlowChecks
+const landingPatience = merge.SlowChecks
 
 // waitForLanding returns how long a free worker should rather wait than do task i: more than 0 if what lands next makes a more
 // urgent task ready. The caller holds mu.

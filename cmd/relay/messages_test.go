@@ -68,7 +68,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"epic/parse.go", "parseYAML", "", "the YAML parser is not known to panic"},
 	{"attempts/internal/eventlog/eventlog.go", "line", "it is cut off", "a line without an end is the last one, and told of by its size"},
 	{"orchestrator/worker/collector.go", "keepWork", "changes.patch of this attempt is not complete: …", "a disk that is full at that moment: what an agent puts in the way is cleared away"},
-	{"orchestrator/worker/slotengine_run.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
+	{"orchestrator/worker/abandoner.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/usercheckout/watch.go", "Begin", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
 	{"cmd/relay/internal/session/session.go", "Run", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/suspend/suspend.go", "String", "2 January …", "how a time is written"},

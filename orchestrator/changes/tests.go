@@ -11,10 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/globs"
-
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/globs"
 	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
 	"relay/reanchor"

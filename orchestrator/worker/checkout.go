@@ -146,12 +146,9 @@ func (c *checkout) Run(ctx context.Context, a engine.Attempt) (engine.Result, er
 	return f.Result, err
 }
 
-// gitLimit bounds relay's own git work between two things it waits for.
-const gitLimit = 10 * time.Minute
-
 // uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
 func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.WithoutCancel(ctx), gitLimit, errors.New("git took too long"))
+	return gitcmd.Uninterrupted(ctx)
 }
 
 // tell never waits: an activity nobody has time to hear is dropped.

@@ -84,7 +84,7 @@ func (t *checkoutAttempt) settle(ctx context.Context, f *state) error {
 	defer cancel()
 	var err error
 	if f.Outcome == attempts.Success {
-		t.noteScope(&t.a.Task, f)
+		t.noteScope(&t.a.Task, &f.Result)
 		t.base.epic = f.epicSaid
 		err = t.tree.Restore(ctx, f.Head)
 	} else {

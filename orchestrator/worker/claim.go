@@ -68,5 +68,5 @@ type BranchOf struct{ Epic, Dir, Name string }
 func (s *slotEngine) claims(ctx context.Context, known *attempts.Ledger) error {
 	claim := ClaimOf(known, s.o.Dir)
 	s.claim = &claim
-	return s.trunk.RefuseForeign(ctx, s.origin.Base, claim)
+	return s.integration.RefuseForeign(ctx, s.origin.Base, claim)
 }

@@ -13,7 +13,7 @@ import (
 func TestCommitsThatTheUserClearsAway(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Base: y.l.tips.Tip()}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Base: y.l.headGuard.Tip()}
 	w, err := y.l.open(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
@@ -25,12 +25,12 @@ func TestCommitsThatTheUserClearsAway(t *testing.T) {
 	}
 	y.Git("prune", "--expire=now")
 	one := engine.Proved{Attempt: a, Result: f.Result}
-	j, err := y.l.Join(t.Context(), []engine.Proved{one})
+	j, err := y.l.merger.Join(t.Context(), []engine.Proved{one})
 	if err != nil {
 		t.Fatal(err)
 	}
 	y.Git("prune", "--expire=now")
-	if moved, err := y.l.Advance(t.Context(), j); !moved || err != nil {
+	if moved, err := y.l.merger.Advance(t.Context(), j); !moved || err != nil {
 		t.Errorf("moved: %v, %v", moved, err)
 	}
 	y.holds("one")

@@ -17,17 +17,6 @@ func (c *checkout) ReviewEpic(ctx context.Context, a engine.Attempt, head string
 	return c.panelSession(a, filesOf(c.o.Dir, a).review).ReviewEpic(ctx, head, putOff, onResult(c.cleanUp))
 }
 
-// Head returns the tip of the integration branch.
-func (s *slotEngine) Head(context.Context) (string, error) { return s.tips.Tip(), nil }
-
-// ReviewEpic has the panel judge all that has landed, each reviewer in a clean checkout of the tip.
-func (s *slotEngine) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
-	s.agentsEnter()
-	d := s.attemptIn("", s.home, a).c.panelSession(a, filesOf(s.o.Dir, a).review)
-	d.Room = s.reviewRoom(head)
-	return d.ReviewEpic(ctx, head, putOff, onResult(s.cleanUp))
-}
-
 // onResult has a function that works on an attempt's state work on a result.
 func onResult(on func(context.Context, *state) error) func(context.Context, *engine.Result) error {
 	return func(ctx context.Context, r *engine.Result) error {

@@ -122,12 +122,12 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 func TestHiddenWorkOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true", Base: y.l.tips.Tip()}
+	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true", Base: y.l.headGuard.Tip()}
 	w, err := y.l.open(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.takeStock(t.Context()); err != nil {
+	if err := w.recordProvisioned(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{w.p.brief, w.p.transcript, w.p.stderr} {

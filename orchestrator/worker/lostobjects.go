@@ -7,7 +7,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
-	"relay/reanchor"
+	"relay/orchestrator/worker/merge"
 )
 
 // Whoever types git prune, or git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and
@@ -16,21 +16,15 @@ import (
 // lostTries bounds how often in a row that is done.
 const lostTries = 5
 
-// refused reports whether git could be asked and had a reason not to do what it should.
-func refused(ctx context.Context, err error) bool {
-	var said *reanchor.GitError
-	return errors.As(err, &said) && said.Code >= 0 && gitcmd.Unasked(err) == nil && ctx.Err() == nil
-}
-
 // judge opens the slot again and finds out what a turn of the agent has come to: anew when objects of it were deleted meanwhile.
 func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Context, *state) error) error {
-	if err := w.reclaim(ctx, f); err != nil {
+	if err := w.reopenSlot(ctx, f); err != nil {
 		return err
 	}
 	claim := *f
 	for try := 1; ; try++ {
 		err := once(ctx, f)
-		if err == nil && f.Outcome == attempts.Success || err != nil && !refused(ctx, err) || w.gone || try == lostTries {
+		if err == nil && f.Outcome == attempts.Success || err != nil && !gitcmd.Refused(ctx, err) || w.gone || try == lostTries {
 			return err
 		}
 		cleared, regaining := w.regain(ctx)
@@ -57,13 +51,13 @@ func (w *slotAttempt) regain(ctx context.Context) (bool, error) {
 func (w *slotAttempt) stamp(ctx context.Context, f *state) error {
 	for try := 1; ; try++ {
 		if err := w.c.tree.Keep(ctx, w.c.tree.Branch, f.Head); err != nil {
-			if try < lostTries && refused(ctx, err) && gitcmd.Has(ctx, w.c.repo, f.Head) {
+			if try < lostTries && gitcmd.Refused(ctx, err) && gitcmd.Has(ctx, w.c.repo, f.Head) {
 				continue
 			}
 			return err
 		}
-		stamped, err := w.trunk.AddTrailers(ctx, integration.AttemptCommits{
-			Base: w.a.Base, Head: f.Head, Began: w.p.begun(), Trailers: w.trailers(w.a),
+		stamped, err := w.integration.AddTrailers(ctx, integration.AttemptCommits{
+			Base: w.a.Base, Head: f.Head, Began: w.p.begun(), Trailers: merge.Trailers(w.o, w.a),
 		})
 		if err != nil {
 			return err

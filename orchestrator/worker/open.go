@@ -36,7 +36,7 @@ type Local struct {
 	engine.Abilities
 	*workspace
 	checkout *checkout   // nil with IsolationWorktree
-	lanes    *slotEngine // nil without
+	slots    *slotEngine // nil without
 }
 
 // Remember says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
@@ -49,8 +49,8 @@ func localCheckout(c *checkout) *Local {
 }
 
 func localSlots(l *slotEngine) *Local {
-	return &Local{workspace: l.workspace, lanes: l, Abilities: engine.Abilities{
-		Engine: l, Merger: l, Lifecycle: l, Rechecker: l, Reviewer: l,
+	return &Local{workspace: l.workspace, slots: l, Abilities: engine.Abilities{
+		Engine: l, Merger: l.merger, Lifecycle: l, Rechecker: slotReview{l}, Reviewer: slotReview{l},
 		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { l.mayAsk = may },
 	}}
 }

@@ -33,27 +33,6 @@ func (c *checkout) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 	return recheckEpic(ctx, c, c.workspace, a, tip)
 }
 
-// BeginRecheck notes nothing on disk: checks run in checkouts of their own.
-func (s *slotEngine) BeginRecheck(context.Context, engine.Attempt, string) error {
-	s.agentsEnter()
-	return nil
-}
-
-// EndRecheck puts back what checks have done to relay's own files, to .git and to the integration branch.
-func (s *slotEngine) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
-	return afterRecheck(ctx, tip, s.cleanUp)
-}
-
-// Recheck runs the checks of a completed task in a checkout of the tip.
-func (s *slotEngine) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
-	return recheck(ctx, s, s.workspace, a, tip)
-}
-
-// RecheckEpic runs the epic's checks in a checkout of the tip.
-func (s *slotEngine) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
-	return recheckEpic(ctx, s, s.workspace, a, tip)
-}
-
 func afterRecheck(ctx context.Context, tip string, clean func(context.Context, *state) error) ([]attempts.Note, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
 	err := clean(ctx, &f)

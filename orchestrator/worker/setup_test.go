@@ -44,7 +44,7 @@ func TestProvisioningStaysInside(t *testing.T) {
 	y.Write("config/.env", "key\n")
 	y.l.o.Worktree.Copy = []string{"config/.env"}
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "T2"}, Number: 1, Runner: "true"}
-	a.Base = y.l.tips.Tip()
+	a.Base = y.l.headGuard.Tip()
 	f, err := y.l.Run(t.Context(), a)
 	if want := "config/.env, which relay.worktree.copy names, cannot be put into the worktree: mkdirat config: statat config: path escapes from parent"; err != nil || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %v, %s %q, want %q", err, f.Outcome, f.Receipt.ErrorSummary, want)
@@ -187,7 +187,7 @@ func TestUndeclaredOverlap(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
 			if c.together {
-				y.l.slowAfter = -1
+				y.l.merger.SlowAfter = -1
 			}
 			y.Sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
 			if err := y.l.Begin(t.Context()); err != nil {

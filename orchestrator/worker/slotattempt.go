@@ -54,11 +54,11 @@ func (w *slotAttempt) guard(ctx context.Context, f *state) error {
 	if err := w.tellCheckout(ctx, w.c.did, f); err != nil {
 		return err
 	}
-	return w.guardTip(context.WithoutCancel(ctx), f)
+	return w.guardHead(context.WithoutCancel(ctx), f)
 }
 
-func (w *slotAttempt) guardTip(ctx context.Context, f *state) error {
-	found, err := w.tips.Mend(ctx)
+func (w *slotAttempt) guardHead(ctx context.Context, f *state) error {
+	found, err := w.headGuard.Mend(ctx)
 	if err == nil && found.Text != "" {
 		guardIn(w.c).noteTampering(f, gitconfig.Tampering(found))
 	}
@@ -106,8 +106,8 @@ func (w *slotAttempt) begin(ctx context.Context) (end func(), err error) {
 	if err := w.beginCheckout(ctx); err != nil {
 		return nil, err
 	}
-	w.agentsEnter()
-	return w.agentsLeave, nil
+	w.watch()
+	return w.unwatch, nil
 }
 
 // settle does nothing: the engine leaves the slot, also when no agent was asked.
@@ -139,7 +139,7 @@ func (w *slotAttempt) prove(ctx context.Context, f *state) error {
 			f.Fail(attempts.Agent, attempts.CodeError, unfit.Error()+"; it is kept, but not landed")
 			return nil
 		}
-		if refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, w.a.Base) {
+		if gitcmd.Refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, w.home, w.a.Base) {
 			f.Fail(attempts.Agent, attempts.CodeError, "git does not take what the agent has committed: "+err.Error())
 			return nil
 		}
@@ -159,16 +159,16 @@ func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	if err := w.provision(ctx, w.c.checkSite(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
-	if err := w.takeStock(ctx); err != nil {
+	if err := w.recordProvisioned(ctx); err != nil {
 		return f, err
 	}
 	err := w.baseline(ctx, &f)
 	return f, err
 }
 
-// takeStock tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
+// recordProvisioned tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
 // bring this attempt to its end, all that is not in that list is work.
-func (w *slotAttempt) takeStock(ctx context.Context) error {
+func (w *slotAttempt) recordProvisioned(ctx context.Context) error {
 	w.c.tree.User.Clear()
 	w.c.config = configuration(w.c.repo.Root())
 	var err error
@@ -189,18 +189,18 @@ func (w *slotAttempt) takeStock(ctx context.Context) error {
 	return w.c.tree.User.Save(list)
 }
 
-// reclaim makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
+// reopenSlot makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
 // destroyed it, what had been committed is all there is.
-func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
+func (w *slotAttempt) reopenSlot(ctx context.Context, f *state) error {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	repo, lost, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
 	if err == nil {
-		w.c = w.attemptIn(w.name, repo, w.a).adopt(w.c)
+		w.c = w.attemptIn(w.name, repo, w.a).inherit(w.c)
 		if lost {
 			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: its files are committed again")
 		}
-		return w.guardTip(ctx, f)
+		return w.guardHead(ctx, f)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -213,16 +213,16 @@ func (w *slotAttempt) reclaim(ctx context.Context, f *state) error {
 	return nil
 }
 
-// adopt takes over what is known of a place whose repository had to be opened again.
-func (w *slotAttempt) adopt(c *checkout) *checkout {
+// inherit takes over what is known of a place whose repository had to be opened again.
+func (w *slotAttempt) inherit(c *checkout) *checkout {
 	w.c.tree.User.Inherit(&c.tree.User)
 	w.c.config = c.config
 	w.c.traces, w.c.changesSeen, w.c.turned = c.traces, c.changesSeen, c.turned
 	return w.c
 }
 
-// vacate frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
-func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
+// release frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
+func (w *slotAttempt) release(ctx context.Context, f *state) error {
 	if !w.gone {
 		inner, err := nested.Unique(ctx, w.c.tree.Repo)
 		if err != nil {
@@ -252,12 +252,12 @@ func (w *slotAttempt) vacate(ctx context.Context, f *state) error {
 // panelSession returns a session in which each reviewer gets a clean checkout of the head.
 func (w *slotAttempt) panelSession(f *state) *panel.Session {
 	s := w.c.panelSession(w.a, f.folder(w.p.review))
-	s.Room = w.reviewRoom(f.Head)
+	s.Room = w.reviewSlots(f.Head)
 	return s
 }
 
-// reviewRoom gives each reviewer a clean checkout of a commit.
-func (s *slotEngine) reviewRoom(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
+// reviewSlots gives each reviewer a clean checkout of a commit.
+func (s *slotEngine) reviewSlots(head string) func(ctx context.Context) (*reanchor.Git, func(), error) {
 	return func(ctx context.Context) (*reanchor.Git, func(), error) {
 		name, _ := s.slots.take(reviewSlot)
 		repo, err := s.pool.Acquire(ctx, name, head, "")

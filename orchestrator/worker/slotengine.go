@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/checks"
@@ -19,68 +17,63 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/taskbranch"
-	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/orchestrator/usercheckout"
+	"relay/orchestrator/worker/merge"
 	"relay/orchestrator/worker/provision"
 	"relay/reanchor"
 	"relay/runners"
 )
 
-// slotEngine is the engine that gives each task a repository of its own (a slot), and lands what they make on the epic's
-// integration branch. The user's checkout is not touched. A slot is used for one task after another: to make one costs
-// seconds in a large repository.
+// slotEngine is the [engine.Engine] that gives each task a repository of its own (a slot) and lands what they make on the epic's
+// integration branch. The user's checkout is not touched. A slot is used for one task after another: to make one costs seconds in a
+// large repository.
 type slotEngine struct {
 	*workspace
-	pool    *slot.Pool
-	trunk   *integration.Branch
-	tips    *integration.TipGuard
-	results *checks.Cache
-
-	userCheckout *usercheckout.Watch // nil: there is no copy of it
-
-	mayAsk func(ctx context.Context, a engine.Attempt) (why string) // nil: always
-
-	busy atomic.Int32 // attempts, and checkouts in which checks run
-	lost atomic.Int32 // steps in a row that were gone before the branch was there
-
-	claim     *integration.LedgerView // on the integration branch; nil: nobody has asked
-	from      string                  // where the integration branch ended when the run began
-	slowAfter time.Duration           // from when on several landings share one run of the checks
-
-	step    mergeStep // the last that was made; only one is made at a time
-	arrived []arrival // in this run
-
+	pool     *slot.Pool
 	slots    *slotNames
-	branches *taskbranch.Set
-	stay     []string         // in words: what is told as staying when the run ends, besides slots and branches
 	files    *provision.Files // of the user's checkout, which slots get
+	branches *taskbranch.Set
+
+	integration *integration.Branch
+	headGuard   *integration.TipGuard   // of the head of integration
+	claim       *integration.LedgerView // of integration; nil: nobody has asked
+	from        string                  // where the integration branch ended when the run began
+	merger      *merge.Merger
+
+	results      *checks.Cache
+	userCheckout *usercheckout.Watch                                      // nil: there is no copy of it
+	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
+
+	busy atomic.Int32 // attempts, and slots in which checks run
+	stay []string     // in words: what stays when the run ends, besides slots and branches
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
 	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
-	t := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	tips := &integration.TipGuard{Branch: t, Describe: g.notableChanges}
-	return &slotEngine{
-		workspace: g, pool: pool, trunk: t, tips: tips, files: provision.New(g.home, g.o),
+	branch := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
+	guard := &integration.TipGuard{Branch: branch, Describe: g.notableChanges}
+	s := &slotEngine{
+		workspace: g, pool: pool, integration: branch, headGuard: guard, files: provision.New(g.home, g.o),
 		results: checks.NewCache(), slots: newSlotNames(pool),
-		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir}, slowAfter: cmp.Or(g.o.SlowChecks, SlowChecks),
+		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
 	}
+	s.merger = &merge.Merger{
+		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.rules, Tasks: s.branches, Work: mergeWork{s},
+		SlowAfter: cmp.Or(g.o.SlowChecks, merge.SlowChecks),
+	}
+	return s
 }
 
-// SlowChecks is from when on several landings share one run of the checks.
-const SlowChecks = 5 * time.Second
-
-// alone reports whether one attempt only is under way, and nobody else's checks: then what was found just now is its
-// doing. Everybody looks once more before they are done.
+// alone reports whether only one attempt is under way, and no checks of others: then what was found just now is its doing.
 func (s *slotEngine) alone() bool { return s.busy.Load() <= 1 }
 
-// Prepare names the tip of the integration branch, from which the attempt begins. Work that only waits for its review
+// Prepare returns the head of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
 func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
-	tip := s.tips.Tip()
+	tip := s.headGuard.Tip()
 	if before := a.Unfinished.Base; before != "" && a.Unfinished.AwaitsReview() {
-		held, err := s.trunk.Contains(ctx, tip, before)
+		held, err := s.integration.Contains(ctx, tip, before)
 		if held {
 			return before, nil
 		}
@@ -89,13 +82,13 @@ func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 	return tip, nil
 }
 
-// Attempt carries an attempt out in a worktree and proves it in another one. A success is left on the task's branch.
+// Run runs an attempt in one slot and its checks in others. A success is left on the task's branch.
 func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	s.busy.Add(1)
 	defer s.busy.Add(-1)
 	f, err := s.attempt(ctx, a)
 	if err != nil {
-		f, err = s.contain(ctx, a, f, err)
+		f, err = abandoner{s}.contain(ctx, a, f, err)
 	}
 	return f.Result, err
 }
@@ -119,7 +112,7 @@ func (s *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, erro
 	if err := w.wrapUp(ctx, &f); err != nil {
 		return f, err
 	}
-	if err := w.vacate(ctx, &f); err != nil { // last: from now on it is another task's
+	if err := w.release(ctx, &f); err != nil { // last: from now on it is another task's
 		return f, err
 	}
 	if f.Outcome == attempts.Success {
@@ -128,8 +121,8 @@ func (s *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, erro
 	return f, s.branches.Drop(ctx, s.branch(a), text.FirstOf(f.Head, a.Base))
 }
 
-// open gives the attempt its worktree, at its base and on its branch. An attempt of a killed run gets its own again,
-// as it was left.
+// open returns an attempt in a slot at its base and on its branch. An attempt of a killed run gets its own slot again, as it was
+// left.
 func (s *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
 	if a.Ended {
 		return s.reopen(ctx, a)
@@ -148,26 +141,14 @@ func (s *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, 
 	return s.attemptIn(name, repo, a), nil
 }
 
-func (s *slotEngine) about(a engine.Attempt) []string {
-	return []string{"Relay-Epic: " + s.o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
-}
-
-// trailers are those of a task's own commits. One that is replayed lands as it is, and says of which run it is.
-func (s *slotEngine) trailers(a engine.Attempt) []string {
-	if s.o.Landing == integration.Rebase {
-		return append(s.about(a), runTrailer+a.Run)
-	}
-	return s.about(a)
-}
-
-// reopen gives an attempt of a killed run its worktree back, if it had not left it to others; else another one at the head
-// of its branch.
+// reopen returns an attempt of a killed run in its own slot, if it had not released it; else in another one at the head of its
+// branch.
 func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
 	p := filesOf(s.o.Dir, a)
 	name, known := p.slot()
 	switch {
 	case known && !p.ready():
-		// No agent has been there: relay was killed while it made the worktree ready, and it may be half a checkout.
+		// No agent has been there: relay was killed while it made the slot ready, and it may be half a checkout.
 		if err := s.pool.Remove(ctx, name); err != nil {
 			return nil, err
 		}
@@ -204,8 +185,8 @@ func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt
 	return repo, on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches), err
 }
 
-// recover makes another worktree for an attempt whose own is lost. One that was cut short while it was made is removed: there
-// is nothing in it but a part of the commit.
+// recover makes another slot for an attempt whose own is lost. One that was cut short while it was made is removed: there is nothing
+// in it but a part of the commit.
 func (s *slotEngine) recover(ctx context.Context, a engine.Attempt, head string) (*slotAttempt, error) {
 	making := filepath.Join(filesOf(s.o.Dir, a).folder, makingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {

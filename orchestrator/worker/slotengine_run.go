@@ -10,12 +10,11 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/support"
 )
 
-// settled refuses a repository that worktrees cannot be made of. What is not committed in the user's checkout is no
-// part of the night, and stays as it is.
+// Settle refuses a repository or a folder in which slots cannot be made. What is not committed in the user's checkout is no part of
+// the run, and stays as it is.
 func (s *slotEngine) Settle(ctx context.Context) error {
 	if err := support.CheckRepository(ctx, s.home); err != nil {
 		return err
@@ -23,22 +22,24 @@ func (s *slotEngine) Settle(ctx context.Context) error {
 	return support.CheckFolder(s.o.Worktree.Dir)
 }
 
-// awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
+// Awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
 func (s *slotEngine) Awake(ctx context.Context) error {
 	if s.claim != nil {
-		if err := s.trunk.RestoreRef(ctx, s.origin.Base, *s.claim); err != nil {
+		if err := s.integration.RestoreRef(ctx, s.origin.Base, *s.claim); err != nil {
 			return err
 		}
 		s.claim = nil // from now on it is this run's
 	}
-	err := errors.Join(s.keepIgnore(), s.tips.Begin(ctx, s.origin.Base))
+	err := errors.Join(s.keepIgnore(), s.headGuard.Begin(ctx, s.origin.Base))
 	if err == nil {
 		err = s.compareSteering(ctx)
 	}
-	s.from = cmp.Or(s.from, s.tips.Tip())
+	s.from = cmp.Or(s.from, s.headGuard.Tip())
 	return err
 }
 
+// Begin makes all ready for the first attempt: the integration branch, the files that slots get, and the watches of what is the
+// user's.
 func (s *slotEngine) Begin(ctx context.Context) error {
 	if err := s.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
@@ -51,80 +52,31 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	return nil
 }
 
-// revive tells what became of an attempt that a killed run left open: with a landing that has been recorded and taken,
-// it is over.
+// Revive returns how an attempt ended that a killed run left open, if its landing was recorded and has been made; else nil.
 func (s *slotEngine) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
 	if open.Landing == nil {
 		return nil, nil
 	}
-	if landed, err := s.trunk.Holds(ctx, open.Landing.Landed); err != nil || !landed {
+	if landed, err := s.integration.Holds(ctx, open.Landing.Landed); err != nil || !landed {
 		return nil, err
 	}
 	return open.Landing, s.branches.Drop(ctx, s.branch(a), open.Landing.Head)
 }
 
-// unclean reports nothing: a run that was killed has changed nothing of the user's.
+// Unclean returns false: a run that was killed has changed nothing of the user's.
 func (s *slotEngine) Unclean() bool { return false }
 
+// CleanAfter does nothing: see Unclean.
 func (s *slotEngine) CleanAfter(context.Context) ([]attempts.Note, error) { return nil, nil }
 
-// reserve keeps the worktree that an attempt of a killed run has from being given to others before it is reopened.
+// Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
 func (s *slotEngine) Reserve(a engine.Attempt) {
 	if name, known := filesOf(s.o.Dir, a).slot(); known {
 		s.slots.reserve(name)
 	}
 }
 
-// abandon keeps what an attempt has committed that could not be brought to its end; its slot stays as it is, for a person.
-func (s *slotEngine) abandon(ctx context.Context, a engine.Attempt, f *state) error {
-	w, err := s.kept(ctx, a, f)
-	if err != nil {
-		return err
-	}
-	if err := collectorIn(w.c).keepWork(ctx, a, w.p, f); refused(ctx, err) {
-		f.Note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
-		return nil
-	} else if err != nil {
-		return err
-	}
-	return s.branches.Drop(ctx, s.branch(a), f.Head)
-}
-
-// kept finds what is committed of an attempt: in its slot, if git can read that, else on its branch.
-func (s *slotEngine) kept(ctx context.Context, a engine.Attempt, f *state) (*slotAttempt, error) {
-	if name, known := filesOf(s.o.Dir, a).slot(); known {
-		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+s.relative(filepath.Join(s.o.Worktree.Dir, name))+": git status there says more")
-		if repo, _, err := s.pool.Open(ctx, name, a.Base, s.branch(a)); err == nil {
-			w := s.attemptIn(name, repo, a)
-			if head, err := w.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
-				f.Head = head
-				return w, nil
-			}
-		}
-	}
-	head, err := s.home.Ref(ctx, "refs/heads/"+s.branch(a))
-	if err == nil && gitcmd.Has(ctx, s.home, head) {
-		f.Head = head
-	}
-	return s.attemptIn("", s.home, a), err
-}
-
-// Span returns where the integration branch ended when the run began, and its tip.
-func (s *slotEngine) Span(context.Context) (from, tip string) { return s.from, s.tips.Tip() }
-
-// Commit returns what has landed of an attempt.
-func (s *slotEngine) Commit(a attempts.Attempt) string { return a.Landed }
-
-// cleanUp puts back what a panel has done to relay's own files, to .git and to the integration branch.
-func (s *slotEngine) cleanUp(ctx context.Context, f *state) error {
-	ctx = context.WithoutCancel(ctx)
-	defer s.agentsLeave()
-	c := &checkout{workspace: s.workspace, repo: s.home, alone: s.alone}
-	w := &slotAttempt{slotEngine: s, c: c}
-	return errors.Join(guardIn(c).guard(ctx, f), w.guardTip(ctx, f))
-}
-
-// Close removes the worktrees: everything in them has landed, or is kept elsewhere. It returns what could not be.
+// Close removes the slots: everything in them has landed, or is kept elsewhere. It returns in words what stays, and why.
 func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
@@ -149,5 +101,5 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+s.relative(filepath.Join(s.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, watching, s.pool.Close(), s.trunk.Unpin(ctx), s.user.Close())
+	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.user.Close())
 }

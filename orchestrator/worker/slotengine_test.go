@@ -59,7 +59,7 @@ func (l *lab) yard(o *engine.Options) *yardLab {
 		l.Fatal(err)
 	}
 	engine.Remember(noLedger{}, nil)
-	return &yardLab{lab: l, l: engine.lanes}
+	return &yardLab{lab: l, l: engine.slots}
 }
 
 // again opens the engine anew, as another run does.
@@ -105,11 +105,11 @@ func (y *yardLab) proved(id, script string, checks ...string) engine.Proved {
 // step lands the first of what waits and says in words what came of each: "T1 success, T2 conflict".
 func (y *yardLab) step(waiting ...engine.Proved) string {
 	y.Helper()
-	j, err := y.l.Join(y.Context(), waiting)
+	j, err := y.l.merger.Join(y.Context(), waiting)
 	if err != nil {
 		y.Fatal(err)
 	}
-	if moved, err := y.l.Advance(y.Context(), j); err != nil || !moved {
+	if moved, err := y.l.merger.Advance(y.Context(), j); err != nil || !moved {
 		y.Fatalf("moved: %v, %v", moved, err)
 	}
 	var said []string
@@ -184,9 +184,9 @@ func TestLandingOfNothing(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []integration.Mode{integration.Merge, integration.Rebase} {
 		y := newYardLab(t)
-		y.l.o.Landing, y.l.trunk = mode, integration.NewBranch(y.l.home, y.l.o.Epic.ID, mode)
-		y.l.tips.Branch = y.l.trunk
-		idle := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Number: 1, Runner: "true", Base: y.l.tips.Tip()}
+		y.l.o.Landing, y.l.integration = mode, integration.NewBranch(y.l.home, y.l.o.Epic.ID, mode)
+		y.l.headGuard.Branch, y.l.merger.Branch = y.l.integration, y.l.integration
+		idle := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Number: 1, Runner: "true", Base: y.l.headGuard.Tip()}
 		f, err := y.l.Run(t.Context(), idle)
 		if err != nil || f.Outcome != attempts.Success {
 			t.Fatalf("%s: %s, %v", mode, f.Outcome, err)
@@ -243,7 +243,7 @@ func TestLandingInBatches(t *testing.T) {
 	t.Parallel()
 	const check = `echo ran >> "$RELAY_DIR/../../epic"; test ! -e bad`
 	y := newYardLab(t, check)
-	y.l.slowAfter = 1 // a nanosecond
+	y.l.merger.SlowAfter = 1 // a nanosecond
 	var cars []engine.Proved
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
 		cars = append(cars, y.proved(id, "echo x > "+id))
@@ -277,7 +277,7 @@ func TestLandingInBatches(t *testing.T) {
 func TestLandingInBatchesWithAClash(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, "test -e seed.txt; sleep 0.001")
-	y.l.slowAfter = 1 // a nanosecond
+	y.l.merger.SlowAfter = 1 // a nanosecond
 	cars := []engine.Proved{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
 	for _, want := range []string{"T1 success", "T2 conflict", "T3 success"} {
 		if got := y.step(cars...); got != want {
@@ -345,7 +345,7 @@ func TestRedThenGreenInLanes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYardLab(t)
-			a := engine.Attempt{Run: y.l.o.Run, Number: 1, Runner: "echo x > x", Base: y.l.tips.Tip()}
+			a := engine.Attempt{Run: y.l.o.Run, Number: 1, Runner: "echo x > x", Base: y.l.headGuard.Tip()}
 			a.Task = epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: c.check, Expect: epic.ExpectRedThenGreen}}}
 			f, err := y.l.Run(t.Context(), a)
 			if err != nil || f.Outcome != c.outcome || f.Gate != c.gate {

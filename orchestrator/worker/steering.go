@@ -96,7 +96,7 @@ func (g *workspace) noteSteering(files []string) {
 
 // compareSteering looks whether earlier runs have landed such a change that the user's branch lacks.
 func (s *slotEngine) compareSteering(ctx context.Context) error {
-	tip := s.tips.Tip()
+	tip := s.headGuard.Tip()
 	if tip == "" || tip == s.trusted {
 		return nil
 	}

@@ -47,11 +47,11 @@ func TestPersonOnTheBranch(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "mine")
 	y.Git("worktree", "add", "-q", mine, "relay/20260101-lab")
 	y.Sh("cd " + mine + " && echo m > mine && git add mine && git commit -qm mine")
-	j, err := y.l.Join(t.Context(), []engine.Proved{three})
+	j, err := y.l.merger.Join(t.Context(), []engine.Proved{three})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if moved, err := y.l.Advance(t.Context(), j); moved || err != nil {
+	if moved, err := y.l.merger.Advance(t.Context(), j); moved || err != nil {
 		t.Fatalf("moved: %v, %v", moved, err)
 	}
 	if got := y.step(three); got != "T3 success" {
@@ -92,10 +92,10 @@ func TestTamperingDuringLanding(t *testing.T) {
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	if why, err := y.l.tips.Mend(t.Context()); err != nil || why.Text == "" {
+	if why, err := y.l.headGuard.Mend(t.Context()); err != nil || why.Text == "" {
 		t.Errorf("got %+v, %v", why, err)
 	}
-	if why, err := y.l.tips.Mend(t.Context()); err != nil || why.Text != "" {
+	if why, err := y.l.headGuard.Mend(t.Context()); err != nil || why.Text != "" {
 		t.Errorf("told again: %+v, %v", why, err)
 	}
 }

@@ -38,12 +38,12 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tri
 	if l.checkout != nil {
 		return l.checkout.try(ctx, lists)
 	}
-	defer func() { err = errors.Join(err, l.lanes.leaveBenches(context.WithoutCancel(ctx))) }()
-	base, err := l.lanes.home.Ref(ctx, l.lanes.trunk.Ref())
+	defer func() { err = errors.Join(err, l.slots.leaveBenches(context.WithoutCancel(ctx))) }()
+	base, err := l.slots.home.Ref(ctx, l.slots.integration.Ref())
 	if err != nil {
 		return tried, err
 	}
-	return l.lanes.try(ctx, text.FirstOf(base, l.lanes.origin.Base), lists)
+	return l.slots.try(ctx, text.FirstOf(base, l.slots.origin.Base), lists)
 }
 
 // triedList is a list of checks that some tasks have.

@@ -14,7 +14,7 @@ import (
 func (s *slotEngine) watchCheckout(ctx context.Context) {
 	watch, warning := usercheckout.Begin(ctx, usercheckout.Options{
 		Home: s.home, Ref: "refs/relay-checkout/" + s.o.Epic.ID + "/" + s.o.Run, Index: filepath.Join(s.o.Dir, "user-index"),
-		Now: s.now, Contains: s.trunk.Contains,
+		Now: s.now, Contains: s.integration.Contains,
 	})
 	if s.userCheckout = watch; warning != "" {
 		s.stay = append(s.stay, warning)

@@ -24,9 +24,6 @@ func TestWordsForFindings(t *testing.T) {
 func TestWordsForPlaces(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t)
-	if got, want := y.l.since(t.Context(), "no", "where"), "the integration branch"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
 	path := filepath.Join(y.l.o.Worktree.Dir, "mine")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)

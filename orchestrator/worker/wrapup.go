@@ -14,8 +14,8 @@ import (
 	"relay/orchestrator/text"
 )
 
-// mostForsaken bounds how many commits are kept that an attempt left behind.
-const mostForsaken = 20
+// mostUnreachable bounds how many commits are kept that an attempt left behind.
+const mostUnreachable = 20
 
 // wrapUp keeps the work of an attempt that did not succeed, and leaves its worktree on no branch and with nothing half
 // done: all of it is in commits then.
@@ -28,7 +28,7 @@ func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 	if w.gone {
 		return nil
 	}
-	if err := w.keepForsaken(ctx, f); err != nil {
+	if err := w.keepUnreachable(ctx, f); err != nil {
 		return err
 	}
 	if f.Outcome != attempts.Success {
@@ -47,9 +47,9 @@ func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 	return slot.DropRefs(w.c.tree.Repo)
 }
 
-// keepForsaken keeps commits that the agent made and left where nothing leads to them.
-func (w *slotAttempt) keepForsaken(ctx context.Context, f *state) error {
-	tips, err := slot.Unreachable(ctx, w.c.tree.Repo, slot.UnreachableOptions{Branch: w.c.tree.Branch, Most: mostForsaken, Rewritten: f.Outcome != attempts.Success, Known: f.agentHead})
+// keepUnreachable keeps commits that the agent made and left where nothing leads to them.
+func (w *slotAttempt) keepUnreachable(ctx context.Context, f *state) error {
+	tips, err := slot.Unreachable(ctx, w.c.tree.Repo, slot.UnreachableOptions{Branch: w.c.tree.Branch, Most: mostUnreachable, Rewritten: f.Outcome != attempts.Success, Known: f.agentHead})
 	if err != nil || len(tips) == 0 {
 		return err
 	}

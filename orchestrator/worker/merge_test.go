@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"testing"
 
 	"relay/attempts"
@@ -50,7 +51,7 @@ func TestBaseExcusesNothingOnTheTip(t *testing.T) {
 func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	t.Parallel()
 	y := newYardLab(t, "test -e fixed && test ! -e bad")
-	y.l.slowAfter = -1
+	y.l.merger.SlowAfter = -1
 	waiting := []engine.Proved{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
 	if got := y.step(waiting...); got != "T1 success" {
 		t.Fatalf("first %q, want T1 by itself", got)
@@ -60,7 +61,7 @@ func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	}
 	y.holds("fixed three")
 	y = newYardLab(t, "false")
-	y.l.slowAfter = -1
+	y.l.merger.SlowAfter = -1
 	if got := y.step(y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")); got != "T1 success, T2 success" {
 		t.Errorf("where nobody mends it: %q", got)
 	}
@@ -80,7 +81,7 @@ func TestFlakeOnTheMergedTree(t *testing.T) {
 	if texts(y.last.Notes) != want {
 		t.Errorf("notes: %q, want %q", texts(y.last.Notes), want)
 	}
-	if runs := y.last.Receipt.Checks; len(runs) != 2 || excused(runs) || runs[1].ExitCode != 0 {
+	if runs := y.last.Receipt.Checks; len(runs) != 2 || slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore }) || runs[1].ExitCode != 0 {
 		t.Errorf("checks: %+v", runs)
 	}
 }

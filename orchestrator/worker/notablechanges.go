@@ -9,15 +9,6 @@ import (
 	"relay/reanchor"
 )
 
-// agentsEnter begins a time in which an agent's code runs in a worktree; agentsLeave ends it.
-func (s *slotEngine) agentsEnter() {
-	s.watch()
-}
-
-func (s *slotEngine) agentsLeave() {
-	s.unwatch()
-}
-
 // notableChanges says of commits that nobody's checks have seen what a user will want to look at, in words to go on with.
 func (g *workspace) notableChanges(ctx context.Context, from, to string) string {
 	names, err := g.home.Names(ctx, from, to)

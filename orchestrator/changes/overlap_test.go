@@ -1,11 +1,10 @@
-package worker
+package changes
 
 import (
 	"slices"
 	"testing"
 
 	"relay/epic"
-	"relay/orchestrator/engine"
 )
 
 // A change of a file that another task declares is told, unless the tasks build on each other.
@@ -27,7 +26,6 @@ tasks:
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &engine.Options{Epic: e, Graph: g}
 	for _, c := range []struct {
 		task        string
 		files       []string
@@ -39,12 +37,12 @@ tasks:
 		{"T4", []string{"doc.md"}, nil, nil},
 	} {
 		task, _ := e.Task(c.task)
-		got := outOfScope(o, task, c.files)
-		if !slices.Equal(got.files, c.want) || !slices.Equal(got.tasks, c.tasks) {
-			t.Errorf("%s: got %q of %q, want %q of %q", c.task, got.files, got.tasks, c.want, c.tasks)
+		got := OutOfScope(e, g, OfTask{task, c.files})
+		if !slices.Equal(got.Files, c.want) || !slices.Equal(got.Tasks, c.tasks) {
+			t.Errorf("%s: got %q of %q, want %q of %q", c.task, got.Files, got.Tasks, c.want, c.tasks)
 		}
 	}
-	got := outOfScope(o, &e.Tasks[2], []string{"api/x.go", "ui.go"}).foreign()
+	got := OutOfScope(e, g, OfTask{&e.Tasks[2], []string{"api/x.go", "ui.go"}}).Foreign()
 	if want := " changed api/x.go, ui.go without declaring it, and it belongs to T1, T2: look whether the change does too"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

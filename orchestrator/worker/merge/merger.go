@@ -1,0 +1,205 @@
+// Package merge puts the work of proved attempts onto the integration branch: it merges or replays them, has the checks pass on what
+// comes of it, and moves the branch. It runs no checks itself and keeps no work: see [Work].
+package merge
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/taskbranch"
+	"relay/reanchor"
+)
+
+// Work is what a [Merger] needs of the engine that made the work.
+type Work interface {
+	// Check runs the checks of one landing on the merged tree at step.To, the epic's as well when it is to. They have passed on the
+	// work alone: the result of one that fails now has the outcome [attempts.Check].
+	Check(ctx context.Context, p engine.Proved, step engine.Step, ofEpic bool) (engine.Result, error)
+	// Keep keeps the work of an attempt that was proved and does not land, and notes where in its result.
+	Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error
+	// KeepCommit keeps the commit of an attempt that lands as another one.
+	KeepCommit(ctx context.Context, a engine.Attempt, commit string) error
+	// Contain gives up an attempt whose commits git cannot read. It returns cause when that is not the fault of this attempt alone.
+	Contain(ctx context.Context, p engine.Proved, cause error) (engine.Result, error)
+	// Lands notes in the result of an attempt that lands what its changes mean for others.
+	Lands(a engine.Attempt, r *engine.Result)
+	// LogFile returns a file for what a command has printed, in a folder that is there.
+	LogFile(a engine.Attempt, name string) (string, error)
+}
+
+// SlowChecks is how long checks take from which on several landings share one run of them.
+const SlowChecks = 5 * time.Second
+
+// Merger is the [engine.Merger] of tasks that work in slots. It is used by one goroutine at a time.
+type Merger struct {
+	Home      *reanchor.Git
+	Options   *engine.Options
+	Branch    *integration.Branch
+	Guard     *integration.TipGuard // of the head of Branch
+	Config    *gitconfig.Guard      // of the configuration by which git merges
+	Tasks     *taskbranch.Set
+	Work      Work
+	SlowAfter time.Duration // how long checks take from which on several landings share one run of them
+
+	step   step         // the last that was made; only one is made at a time
+	landed []landing    // in this run
+	lost   atomic.Int32 // steps in a row that were gone before the branch was there
+}
+
+// step is a step of the integration branch that has been made and not taken yet.
+type step struct {
+	engine.Step
+	branches map[string]string // of what lands, and what they have
+	landings []landing
+	replayed []engine.Proved // what lands as other commits
+}
+
+// Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth running once for.
+// What comes of it is proved before the branch moves. When several are red together, fewer are tried.
+func (m *Merger) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
+	made, err := m.retry(ctx, waiting)
+	if err != nil {
+		return engine.Step{}, err
+	}
+	m.step = made
+	return made.Step, nil
+}
+
+// most is how often in a row a step is made that is lost before the branch is there.
+const most = 5
+
+// retry makes a step again when the user's git has cleared away its commits, to which nothing leads yet: git gc --prune=now does.
+func (m *Merger) retry(ctx context.Context, waiting []engine.Proved) (made step, err error) {
+	for range most {
+		if made, err = m.make(ctx, waiting); !gitcmd.Refused(ctx, err) {
+			return made, err
+		}
+	}
+	return m.makeFirst(ctx, waiting[0])
+}
+
+// makeFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.
+func (m *Merger) makeFirst(ctx context.Context, first engine.Proved) (step, error) {
+	made, err := m.make(ctx, []engine.Proved{first})
+	if err == nil {
+		return made, nil
+	}
+	r, err := m.Work.Contain(ctx, first, err)
+	tip := m.Guard.Tip()
+	return step{Step: engine.Step{From: tip, To: tip, Results: []engine.Result{r}}}, err
+}
+
+func (m *Merger) make(ctx context.Context, waiting []engine.Proved) (step, error) {
+	if err := m.Config.MendSilently(ctx); err != nil {
+		return step{}, err
+	}
+	from := m.Guard.Tip()
+	size := 1
+	if len(waiting) > 1 && m.slow(waiting) {
+		size = len(waiting)
+	}
+	for {
+		made, stacked, err := m.stack(ctx, from, waiting[:size])
+		if err != nil || stacked == 0 {
+			return made, err
+		}
+		if err := m.Branch.Pin(ctx, made.To); err != nil {
+			return made, err
+		}
+		green, err := m.prove(ctx, waiting[:stacked], &made)
+		if err != nil || green || stacked == 1 {
+			return made, err
+		}
+		size = stacked / 2
+	}
+}
+
+// slow reports whether the checks these tasks need took long when they ran last.
+func (m *Merger) slow(waiting []engine.Proved) bool {
+	sum := 0.0
+	for _, p := range waiting {
+		for _, run := range p.Result.Receipt.Checks {
+			sum += run.Seconds
+		}
+	}
+	return sum/float64(len(waiting)) > m.SlowAfter.Seconds()
+}
+
+// stack puts the work of a batch on top of a commit, as far as git can, and returns how many of the batch that is. When not even the
+// first one fits, the step says so and goes nowhere.
+func (m *Merger) stack(ctx context.Context, from string, batch []engine.Proved) (made step, stacked int, err error) {
+	made = step{Step: engine.Step{From: from, To: from}, branches: make(map[string]string)}
+	for i, p := range batch {
+		if p.Result.Head == p.Attempt.Base { // nothing has changed, and nothing had to
+			stacked++
+			continue
+		}
+		to, err := m.Branch.Integrate(ctx, made.To, p.Result.Head, integration.MergeInput{
+			Base: p.Attempt.Base, Message: m.message(batch[i : i+1]), Trailers: Trailers(m.Options, p.Attempt),
+		})
+		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
+			if i == 0 {
+				r := p.Result
+				m.conflicts(ctx, p.Attempt, from, conflict, &r)
+				err = m.keep(ctx, p.Attempt, &r)
+				made.Results = []engine.Result{r}
+				return made, 0, err
+			}
+			break // with one of this batch: that may not land itself
+		}
+		if err != nil {
+			return made, 0, err
+		}
+		made.To = to
+		stacked++
+	}
+	if stacked > 1 && made.To != from {
+		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, m.message(batch[:stacked]))
+	}
+	return made, stacked, err
+}
+
+// keep keeps the work of an attempt that cannot land. One that was stopped is tried again.
+func (m *Merger) keep(ctx context.Context, a engine.Attempt, r *engine.Result) error {
+	if r.Outcome == attempts.Stopped || r.Outcome == attempts.Success {
+		return nil
+	}
+	return m.Work.Keep(ctx, a, r)
+}
+
+// Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed. It reports false
+// when the branch is not where it was any more, or the step is lost.
+func (m *Merger) Advance(ctx context.Context, _ engine.Step) (bool, error) {
+	made := m.step
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	defer cancel()
+	for _, p := range made.replayed {
+		if err := m.Work.KeepCommit(ctx, p.Attempt, p.Result.Head); err != nil {
+			return false, err
+		}
+	}
+	if made.To != made.From {
+		moved, err := m.Guard.Step(ctx, made.To)
+		if err != nil && m.lost.Add(1) < most && !gitcmd.Has(ctx, m.Home, made.To) {
+			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
+		}
+		if err != nil || !moved {
+			return false, err
+		}
+		m.lost.Store(0)
+	}
+	m.landed = append(m.landed, made.landings...)
+	for name, head := range made.branches {
+		if err := m.Tasks.Drop(ctx, name, head); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

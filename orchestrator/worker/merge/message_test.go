@@ -1,0 +1,24 @@
+package merge
+
+import (
+	"testing"
+
+	"relay/orchestrator/repotest"
+	"relay/reanchor"
+)
+
+func TestMain(m *testing.M) { repotest.Main(m) }
+
+// Where git cannot say which tasks have landed, nobody is named.
+func TestSinceOfNoCommits(t *testing.T) {
+	t.Parallel()
+	r := &repotest.Repo{T: t, Root: t.TempDir()}
+	r.Git("init", "-q")
+	home, err := reanchor.OpenGit(t.Context(), r.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := (&Merger{Home: home}).since(t.Context(), "no", "where"), "the integration branch"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

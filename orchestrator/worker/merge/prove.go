@@ -1,0 +1,174 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"relay/attempts"
+	"relay/orchestrator/changes"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
+)
+
+// prove has the checks pass on the step's tree and fills in the results of a batch. A red step of one goes nowhere; a red step of
+// several is reported and nothing else.
+func (m *Merger) prove(ctx context.Context, batch []engine.Proved, made *step) (green bool, err error) {
+	results := make([]engine.Result, len(batch))
+	for i := range batch {
+		results[i] = batch[i].Result
+	}
+	unchanged, err := m.unchanged(ctx, batch, made)
+	if err != nil {
+		return false, err
+	}
+	if !unchanged {
+		for i := range batch {
+			if results[i], err = m.proveOne(ctx, batch, i, made); err != nil {
+				return false, err
+			}
+			if results[i].Outcome == attempts.Success && !undone(batch, i, results[i].Receipt.Checks) {
+				continue
+			}
+			if len(batch) > 1 {
+				return false, nil
+			}
+			made.To = made.From
+			err := m.keep(ctx, batch[i].Attempt, &results[i])
+			made.Results = results
+			return false, err
+		}
+	}
+	for i := range results {
+		results[i].Landed = made.To
+		made.branches[m.Tasks.Name(batch[i].Attempt.Task.ID)] = results[i].Head
+		if m.Options.Landing == integration.Rebase && results[i].Head != batch[i].Attempt.Base { // what the ledger calls the head stays reachable
+			made.replayed = append(made.replayed, engine.Proved{Attempt: batch[i].Attempt, Result: results[i]})
+		}
+		m.noteOverlaps(ctx, batch[i], made, &results[i])
+		m.Work.Lands(batch[i].Attempt, &results[i])
+	}
+	made.Results = results
+	return true, nil
+}
+
+// unchanged reports whether what the checks have said of a task's work holds for the step it lands with: the files are the same, and
+// nothing was excused by a base that is not the head of the branch.
+func (m *Merger) unchanged(ctx context.Context, batch []engine.Proved, made *step) (bool, error) {
+	first := batch[0]
+	if len(batch) > 1 || made.From != first.Attempt.Base && excused(first.Result.Receipt.Checks) {
+		return false, nil
+	}
+	if made.To == first.Result.Head {
+		return true, nil
+	}
+	merged, err := m.Home.Tree(ctx, made.To)
+	if err != nil {
+		return false, err
+	}
+	alone, err := m.Home.Tree(ctx, first.Result.Head)
+	return merged == alone, err
+}
+
+// excused reports whether a check has failed and was not held against the task.
+func excused(runs []attempts.CheckRun) bool {
+	return slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore })
+}
+
+// proveOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is checked once more: a flake
+// costs less than an agent that does it all again.
+func (m *Merger) proveOne(ctx context.Context, batch []engine.Proved, i int, made *step) (engine.Result, error) {
+	p := batch[i]
+	r, err := m.check(ctx, p, made, i == 0)
+	if err != nil || len(batch) > 1 || r.Outcome != attempts.Conflict {
+		return r, err
+	}
+	failed := r.Receipt.Checks[len(r.Receipt.Checks)-1].Name
+	if r, err = m.check(ctx, p, made, i == 0); err == nil && r.Outcome == attempts.Success {
+		r.Note("flaky", failed+" failed once on what "+p.Attempt.Task.ID+" makes with all that has landed, and passed when it was asked once more")
+	}
+	return r, err
+}
+
+// check runs the checks of one landing on the merged tree. Work whose checks fail there fits what has landed since as far as git can
+// tell, and no further: that is a conflict.
+func (m *Merger) check(ctx context.Context, p engine.Proved, made *step, ofEpic bool) (engine.Result, error) {
+	p.Result.Receipt.Checks, p.Result.Notes = slices.Clone(p.Result.Receipt.Checks), slices.Clone(p.Result.Notes)
+	r, err := m.Work.Check(ctx, p, made.Step, ofEpic)
+	if r.Outcome == attempts.Check {
+		r.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+r.Receipt.ErrorSummary+" (landed since it began: "+m.sinceIn(ctx, p.Attempt.Base, made.From)+")")
+		r.Receipt.Contested = r.Receipt.FilesChanged
+	}
+	return r, err
+}
+
+// undone reports whether a check of the epic that fails on a batch, and on the head of the branch, has passed on the work of one of
+// the batch: alone that one would have mended it, and what breaks it again would not have landed.
+func undone(batch []engine.Proved, i int, runs []attempts.CheckRun) bool {
+	return len(batch) > 1 && slices.ContainsFunc(runs[len(batch[i].Result.Receipt.Checks):], func(now attempts.CheckRun) bool {
+		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(p engine.Proved) bool {
+			return slices.ContainsFunc(p.Result.Receipt.Checks, func(own attempts.CheckRun) bool {
+				return own.Name == now.Name && own.Phase == attempts.PhaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
+			})
+		})
+	})
+}
+
+// conflicts fails a result for a merge conflict, with what the next attempt is told.
+func (m *Merger) conflicts(ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result) {
+	r.Fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", m.since(ctx, a.Base, head, c.Files...), text.Listed(c.Files)))
+	r.Receipt.Contested = c.Files
+	run := attempts.CheckRun{Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
+	if log, err := m.Work.LogFile(a, "merge-landing.log"); err == nil && os.WriteFile(log, []byte(c.Text), 0o600) == nil {
+		rel, _ := filepath.Rel(m.Options.Dir, log)
+		run.Log = filepath.ToSlash(rel)
+	}
+	r.Receipt.Checks = append(slices.Clone(r.Receipt.Checks), run)
+}
+
+// landing is what a task of this run has put on the integration branch.
+type landing struct {
+	changes.OfTask
+	from string // where the branch was before
+}
+
+// noteOverlaps notes which files this task and those landed since it began, or with it, have both changed.
+func (m *Merger) noteOverlaps(ctx context.Context, p engine.Proved, made *step, r *engine.Result) {
+	own := changes.OfTask{Task: &p.Attempt.Task, Files: r.Receipt.FilesChanged}
+	var others []changes.OfTask
+	for _, l := range append(m.landedSince(p.Attempt.Base, made.From), made.landings...) {
+		others = append(others, l.OfTask)
+	}
+	made.landings = append(made.landings, landing{own, made.From})
+	for _, message := range changes.Overlaps(own, others, m.changedSince(ctx, p.Attempt.Base, made.From)) {
+		r.Note("overlap", message)
+	}
+}
+
+// landedSince lists what has landed in this run since the branch was at a commit.
+func (m *Merger) landedSince(base, head string) []landing {
+	if base == head {
+		return nil
+	}
+	at := slices.IndexFunc(m.landed, func(l landing) bool { return l.from == base })
+	return slices.Clone(m.landed[max(at, 0):])
+}
+
+// changedSince lists the files that differ since the branch was at a commit; none when they are too many to be told.
+func (m *Merger) changedSince(ctx context.Context, base, head string) []string {
+	if base == head {
+		return nil
+	}
+	names, err := m.Home.Names(ctx, base, head)
+	if err != nil {
+		return nil
+	}
+	paths := make([]string, len(names))
+	for i := range names {
+		paths[i] = names[i].Path
+	}
+	return paths
+}
