@@ -16,12 +16,12 @@ import (
 	"relay/cmd/relay/internal/pullrequest"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/report"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 )
 
 type finishOptions struct {
@@ -134,7 +134,7 @@ func (f *finishing) look(ctx context.Context) (err error) {
 	}
 	f.step, err = finish.Plan(ctx, finish.Options{
 		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: integration.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
-		Ledger: worker.ClaimOf(f.view.Ledger, f.project.Dir),
+		Ledger: epicbranch.ViewOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 )
@@ -34,7 +35,9 @@ func (c *checkout) Admit(ctx context.Context, l *attempts.Ledger, open []engine.
 
 // Admit also refuses an integration branch that is not this epic's.
 func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
-	if err := s.claims(ctx, ledger); err != nil {
+	view := epicbranch.ViewOf(ledger, s.o.Dir)
+	s.ledgerView = &view
+	if err := s.integration.RefuseForeign(ctx, s.origin.Base, view); err != nil {
 		return err
 	}
 	here, err := sameGround(ctx, s.o, ledger, open)

@@ -28,6 +28,7 @@ import (
 	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 )
 
@@ -70,7 +71,7 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 			return nil, err
 		}
 	}
-	c := &checkout{workspace: g, repo: repo, config: configuration(repo.Root()), base: baseChecks{cache: checks.NewCache()}}
+	c := &checkout{workspace: g, repo: repo, config: steering.Digest(repo.Root()), base: baseChecks{cache: checks.NewCache()}}
 	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
 	c.vault = &backup.Backup{GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
 	if o.Isolation == engine.IsolationShared {

@@ -20,7 +20,7 @@ func (g *workspace) panel() panel.Panel {
 
 // panelSession returns a session in which reviewers read in the checkout itself, one after another.
 func (c *checkout) panelSession(a engine.Attempt, folder string) *panel.Session {
-	return &panel.Session{Panel: c.panel(), Attempt: a, Repo: c.repo, Folder: folder, Env: turnsIn(c).agentEnv(a, ""), Unsteer: c.unsteer}
+	return &panel.Session{Panel: c.panel(), Attempt: a, Repo: c.repo, Folder: folder, Env: turnsIn(c).agentEnv(a, ""), Unsteer: c.useTrusted}
 }
 
 // review has the panel judge base..head. A reviewer that cannot be asked, or gives no verdict, never approves: unless

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 )
 
@@ -170,7 +171,7 @@ func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 // bring this attempt to its end, all that is not in that list is work.
 func (w *slotAttempt) recordProvisioned(ctx context.Context) error {
 	w.c.tree.User.Clear()
-	w.c.config = configuration(w.c.repo.Root())
+	w.c.config = steering.Digest(w.c.repo.Root())
 	var err error
 	if len(w.o.Worktree.Setup) > 0 {
 		if w.inner, err = nested.Unique(ctx, w.c.tree.Repo); err != nil {

@@ -37,7 +37,7 @@ type slotEngine struct {
 
 	integration *integration.Branch
 	headGuard   *integration.TipGuard   // of the head of integration
-	claim       *integration.LedgerView // of integration; nil: nobody has asked
+	ledgerView  *integration.LedgerView // of integration; nil: nobody has asked
 	from        string                  // where the integration branch ended when the run began
 	merger      *merge.Merger
 

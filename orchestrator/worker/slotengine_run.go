@@ -24,11 +24,11 @@ func (s *slotEngine) Settle(ctx context.Context) error {
 
 // Awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
 func (s *slotEngine) Awake(ctx context.Context) error {
-	if s.claim != nil {
-		if err := s.integration.RestoreRef(ctx, s.origin.Base, *s.claim); err != nil {
+	if s.ledgerView != nil {
+		if err := s.integration.RestoreRef(ctx, s.origin.Base, *s.ledgerView); err != nil {
 			return err
 		}
-		s.claim = nil // from now on it is this run's
+		s.ledgerView = nil // from now on it is this run's
 	}
 	err := errors.Join(s.keepIgnore(), s.headGuard.Begin(ctx, s.origin.Base))
 	if err == nil {

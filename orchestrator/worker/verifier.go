@@ -10,6 +10,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 )
 
@@ -41,7 +42,7 @@ func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []rean
 	}
 	c.noteLinks(names, f)
 	c.noteSettings(names, f)
-	diff := changes.Diff{Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.MatchString, Result: &f.Result}
+	diff := changes.Diff{Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result}
 	err := diff.Judge(ctx)
 	f.Found = diff.Found
 	return err

@@ -13,8 +13,8 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 )
 
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
@@ -48,7 +48,7 @@ func Old(ctx context.Context, p *project.Project, opts Options, now time.Time) (
 	folder := archiveFolder(p, id, now)
 	if ledger != nil {
 		name := "relay/" + filepath.Base(folder)
-		moved, err := worker.SetAside(ctx, p.Git, ledger, worker.BranchOf{Epic: id, Dir: p.Dir, Name: name})
+		moved, err := epicbranch.SetAside(ctx, p.Git, ledger, epicbranch.Aside{Epic: id, Dir: p.Dir, Name: name})
 		if err != nil {
 			return "", "", fmt.Errorf("rename the old branch: %w", err)
 		}

@@ -9,9 +9,9 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 )
 
 func (c *checkup) repository(ctx context.Context) {
@@ -98,7 +98,7 @@ func (c *checkup) ledger(ctx context.Context) {
 func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
 	err := runlock.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
 	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
-		err = worker.Disputed(ctx, c.project.Git, c.plan.Epic.ID, worker.ClaimOf(l, c.project.Dir))
+		err = epicbranch.RefuseForeign(ctx, c.project.Git, c.plan.Epic.ID, epicbranch.ViewOf(l, c.project.Dir))
 	}
 	if err != nil {
 		c.fail("epic", err)

@@ -1,8 +1,10 @@
-package worker
+// Package epicbranch tells whose an epic's integration branch is: the ledger that has made it, or another one of the same epic id.
+package epicbranch
 
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -13,8 +15,8 @@ import (
 	"relay/reanchor"
 )
 
-// ClaimOf is what the ledger in dir knows of its epic's integration branch.
-func ClaimOf(l *attempts.Ledger, dir string) integration.LedgerView {
+// ViewOf returns what the ledger in dir knows of its epic's integration branch.
+func ViewOf(l *attempts.Ledger, dir string) integration.LedgerView {
 	c := integration.LedgerView{Begun: l.Integration.Branch != "", Over: l.Integration.Finished != ""}
 	var runs []string
 	for _, rec := range l.Tasks {
@@ -32,13 +34,13 @@ func ClaimOf(l *attempts.Ledger, dir string) integration.LedgerView {
 	slices.Sort(c.Landed)
 	c.Landed = slices.Compact(c.Landed)
 	c.Ran = func(run string) bool {
-		return slices.Contains(runs, run) || filepath.Base(run) == run && exists(filepath.Join(dir, "runs", run, "epic.yml"))
+		return slices.Contains(runs, run) || filepath.Base(run) == run && exists(filepath.Join(dir, attempts.RunsDir, run, "epic.yml"))
 	}
 	return c
 }
 
-// Disputed refuses an epic's integration branch with work that is not the claimant's, and that HEAD does not have either.
-func Disputed(ctx context.Context, repo *reanchor.Git, epicID string, c integration.LedgerView) error {
+// RefuseForeign refuses an epic's integration branch with work that its ledger does not know and that HEAD does not have either.
+func RefuseForeign(ctx context.Context, repo *reanchor.Git, epicID string, c integration.LedgerView) error {
 	head, err := repo.Head(ctx)
 	if err != nil || head == "" {
 		return err
@@ -48,7 +50,7 @@ func Disputed(ctx context.Context, repo *reanchor.Git, epicID string, c integrat
 
 // SetAside renames the integration branch that the ledger in dir has made and HEAD has not taken in, before that ledger is
 // put away, and reports whether it did. What another checkout works on stays.
-func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to BranchOf) (moved bool, err error) {
+func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to Aside) (moved bool, err error) {
 	head, err := repo.Head(ctx)
 	if err != nil || head == "" || l.Integration.Branch == "" || runlock.EpicFree(repo, to.Epic, to.Dir) != nil {
 		return false, err
@@ -57,16 +59,14 @@ func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to Br
 	if err != nil {
 		return false, err
 	}
-	moved, err = integration.NewBranch(repo, to.Epic, integration.Merge).RenameAside(ctx, head, ClaimOf(l, to.Dir), to.Name)
+	moved, err = integration.NewBranch(repo, to.Epic, integration.Merge).RenameAside(ctx, head, ViewOf(l, to.Dir), to.Name)
 	return moved, errors.Join(err, release())
 }
 
-// BranchOf is the integration branch of an epic, which a ledger in Dir has made, and the Name it shall have.
-type BranchOf struct{ Epic, Dir, Name string }
+// Aside is the integration branch of an epic, which a ledger in Dir has made, and the Name it shall have.
+type Aside struct{ Epic, Dir, Name string }
 
-// claims takes note of what the ledger knows of the integration branch, and refuses one that has another's work.
-func (s *slotEngine) claims(ctx context.Context, known *attempts.Ledger) error {
-	claim := ClaimOf(known, s.o.Dir)
-	s.claim = &claim
-	return s.integration.RefuseForeign(ctx, s.origin.Base, claim)
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

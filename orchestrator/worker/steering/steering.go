@@ -1,0 +1,119 @@
+// Package steering knows the files of a repository that steer agent CLIs: their configuration, and what they read as instructions. Work
+// that changes them changes how later agents and reviewers behave.
+package steering
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/worktree"
+	"relay/reanchor"
+)
+
+// pattern matches the files of a repository by which agent CLIs go: their configuration, commands and plugins, and what
+// they read as instructions.
+var pattern = regexp.MustCompile(`(^|/)(\.claude|\.codex|\.gemini|\.opencode)(/|$)|(^|/)(\.mcp\.json|opencode[^/]*\.jsonc?|(CLAUDE|AGENTS|GEMINI)(\.[a-z]+)?\.md)$`)
+
+// Matches reports whether agent CLIs go by a file.
+func Matches(p string) bool { return pattern.MatchString(p) }
+
+// Configures reports whether a file can have an agent CLI run a program or ask another server, as its instructions cannot.
+func Configures(p string) bool { return pattern.MatchString(p) && !strings.HasSuffix(p, ".md") }
+
+// roots are the names in the root of a checkout under which agent CLIs look for configuration.
+var roots = []string{".claude", ".codex", ".gemini", ".opencode", ".mcp.json", "opencode.json", "opencode.jsonc"}
+
+// What bounds the comparison: bytes of each file, and files in all.
+const (
+	maxBytes = 1 << 20
+	maxFiles = 2000
+)
+
+// ownFiles matches what agent CLIs put beside their configuration themselves, when they are started.
+var ownFiles = regexp.MustCompile(`^(\.opencode/(node_modules|package(-lock)?\.json|bun\.lockb?|\.gitignore)|\.claude/worktrees)$`)
+
+// Digest returns a digest of the configuration of agent CLIs in a checkout, whether git knows of it or not.
+func Digest(root string) string {
+	sum, found := sha256.New(), 0
+	for _, name := range roots {
+		_ = filepath.WalkDir(filepath.Join(root, name), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // what cannot be read is as if it were not there, for the CLI too
+			}
+			rel, _ := filepath.Rel(root, path)
+			switch found++; {
+			case ownFiles.MatchString(filepath.ToSlash(rel)) && d.IsDir():
+				return fs.SkipDir
+			case ownFiles.MatchString(filepath.ToSlash(rel)):
+				return nil
+			case found > maxFiles:
+				return fs.SkipAll
+			}
+			fmt.Fprintf(sum, "%q %s ", rel, d.Type())
+			switch {
+			case d.Type()&fs.ModeSymlink != 0:
+				to, _ := os.Readlink(path)
+				fmt.Fprintf(sum, "%q", to)
+			case d.Type().IsRegular():
+				sum.Write(headOf(path, maxBytes))
+			}
+			return nil
+		})
+	}
+	if found == 0 {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func headOf(path string, most int64) []byte {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	part := make([]byte, most)
+	n, _ := file.ReadAt(part, 0)
+	return part[:n]
+}
+
+// UseTrusted gives a checkout the files by which agent CLIs go as a trusted commit has them, and returns a function that puts those of
+// its head back.
+func UseTrusted(ctx context.Context, repo *reanchor.Git, trusted, head string) (back func() error, err error) {
+	var changed, added []string
+	err = repo.EachName(ctx, trusted, head, func(n reanchor.Change) error {
+		switch {
+		case n.Code == "A" && Matches(n.Path):
+			added = append(added, n.Path)
+		case Matches(n.Path) || Matches(n.From):
+			changed = append(changed, n.Path)
+			if n.From != "" {
+				added, changed[len(changed)-1] = append(added, n.Path), n.From
+			}
+		}
+		return nil
+	})
+	nothing := func() error { return nil }
+	if err != nil || len(changed)+len(added) == 0 {
+		return nothing, err
+	}
+	tree := &worktree.Tree{Repo: repo}
+	if err := errors.Join(tree.Discard(added), tree.Lay(ctx, trusted, changed)); err != nil {
+		return nothing, err
+	}
+	return func() error {
+		settled, cancel := gitcmd.Uninterrupted(ctx)
+		defer cancel()
+		return tree.Lay(settled, head, slices.Concat(added, changed))
+	}, nil
+}
