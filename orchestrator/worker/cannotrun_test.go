@@ -13,7 +13,7 @@ import (
 // What no commit can bring is the environment's, and told with what to do; what a task may be there to make is not.
 func TestCannotRun(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.Write(".gitignore", "node_modules/\n.venv\n*.log\n")
 	y.Write("package.json", `{"devDependencies": {"vitest": "4", "jest": "30"}}`)
 	y.Write("web/package.json", `{"dependencies": {"@scope/kit": "1"}}`)
@@ -70,7 +70,7 @@ func TestCannotRun(t *testing.T) {
 // What a check that ran in the user's own checkout lacks is to be mended there.
 func TestCannotRunInTheCheckout(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.l.o.Isolation = engine.IsolationNone
 	y.Write(".gitignore", "node_modules/\n.venv\n")
 	y.Write("package.json", `{"devDependencies": {"vitest": "4"}}`)

@@ -15,7 +15,7 @@ import (
 )
 
 // try carries out an attempt at a task from where the branch is now.
-func (y *yardLab) try(task epic.Task, script string) engine.Proved {
+func (y *slotLab) try(task epic.Task, script string) engine.Proved {
 	y.Helper()
 	task.Title = "Task " + task.ID
 	a := engine.Attempt{Run: y.l.o.Run, Task: task, Number: 1, Runner: script}
@@ -32,7 +32,7 @@ func (y *yardLab) try(task epic.Task, script string) engine.Proved {
 }
 
 // ran is how often a check has written a line into a file of the lab, and forgets it.
-func (y *yardLab) ran(name string) int {
+func (y *slotLab) ran(name string) int {
 	y.Helper()
 	text, err := os.ReadFile(filepath.Join(y.Root, name))
 	if err != nil {
@@ -56,7 +56,7 @@ func redThenGreen(commands ...string) []epic.Check {
 // A check is told which task it is about: what it said of one task's work is not said of another's, on the same files.
 func TestVerdictsAreOfOneTask(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	const check = `test -e "own-$RELAY_TASK"`
 	one, two := y.proved("T1", "echo x > own-T1", check), y.does("T2", "echo x > own-T1", check)
 	if f := two.Result; f.Outcome != attempts.Check {
@@ -76,7 +76,7 @@ func TestVerdictsAreOfOneTask(t *testing.T) {
 // The epic's checks are about no task, and neither is what is set up for them.
 func TestChecksOfTheEpicNameNoTask(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, `test -z "$RELAY_TASK" && test "$(cat who.log)" = for-`)
+	y := newSlotLab(t, `test -z "$RELAY_TASK" && test "$(cat who.log)" = for-`)
 	y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{`echo "for-$RELAY_TASK" > who.log`}, time.Minute
 	f := y.proved("T1", `echo x > x; test "$(cat who.log)" = for-T1`, `test "$RELAY_TASK$(cat who.log)" = T1for-T1`).Result
 	for _, run := range f.Receipt.Checks {
@@ -89,7 +89,7 @@ func TestChecksOfTheEpicNameNoTask(t *testing.T) {
 // What passed is not asked again of the same files. What failed is, for it may have been mended by waiting.
 func TestVerdictsAreRemembered(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, `echo ran >> "$RELAY_DIR/../../epic"`)
+	y := newSlotLab(t, `echo ran >> "$RELAY_DIR/../../epic"`)
 	const check = `echo ran >> "$RELAY_DIR/../../own"; test -e "$RELAY_DIR/../../up" || { echo server is away; exit 1; }`
 	if f := y.does("T1", "echo x > x", check).Result; f.Outcome != attempts.Check {
 		t.Fatalf("got %s (%s)", f.Outcome, f.Receipt.ErrorSummary)
@@ -118,7 +118,7 @@ func TestVerdictsAreRemembered(t *testing.T) {
 // A check that passed within ten minutes has not passed within one second.
 func TestVerdictsKnowTheLimit(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	limited := func(wall time.Duration) epic.Task {
 		return epic.Task{ID: "T1", AllowNoChange: true, Checks: []epic.Check{{Name: "ends", Run: `test -e "$RELAY_DIR/../../quick" || sleep 60`, Timeout: wall}}}
 	}
@@ -137,7 +137,7 @@ func TestVerdictsKnowTheLimit(t *testing.T) {
 // The checks of a list are run one after another in one place, whatever is known of some of them.
 func TestChecksOfAListBuildOnEachOther(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.proved("T1", "echo 1 > one", "echo ok > built", "cat built && test -e seed.txt")
 	two := y.does("T2", "echo 2 > two", "echo ok > built", "cat built && test ! -e two").Result
 	if two.Outcome != attempts.Check || two.Receipt.Checks[1].Attribution != attempts.BrokenByTask {
@@ -153,7 +153,7 @@ func TestChecksOfAListBuildOnEachOther(t *testing.T) {
 func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
 	t.Parallel()
 	const flaky = `echo ran >> "$RELAY_DIR/../../epic"; test "$(wc -l < "$RELAY_DIR/../../epic")" != 1 || { echo port in use; exit 1; }; test -e seed.txt || { echo no seed; exit 1; }`
-	y := newYardLab(t, flaky)
+	y := newSlotLab(t, flaky)
 	f := y.does("T1", "rm seed.txt").Result
 	if f.Outcome != attempts.Check || f.Receipt.Checks[0].Attribution != attempts.BrokenByTask {
 		t.Errorf("got %s (%s): %+v", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.Checks)
@@ -171,7 +171,7 @@ func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
 // The same on the merged tree, where the base is the tip that the work lands on.
 func TestFlakeOnTheTipExcusesNobody(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, `test ! -e one || test ! -e two || { echo both; exit 1; }; test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; echo port in use; exit 1; }`)
+	y := newSlotLab(t, `test ! -e one || test ! -e two || { echo both; exit 1; }; test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; echo port in use; exit 1; }`)
 	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
@@ -186,7 +186,7 @@ func TestFlakeOnTheTipExcusesNobody(t *testing.T) {
 // A check of the epic that fails on the tip too, but in another way there, is told of.
 func TestWorseOnTheMergedTree(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "ls; false")
+	y := newSlotLab(t, "ls; false")
 	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
 	if got := y.step(one) + ", " + y.step(two); got != "T1 success, T2 success" {
 		t.Fatal(got)
@@ -214,7 +214,7 @@ func TestBrokenBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.l.o.Supervisor = runnertest.WhenReady{Supervisor: y.l.o.Supervisor}
 			y.l.o.Epic.Checks = []epic.Check{{Name: "check", Run: `echo ran >> "$RELAY_DIR/../../epic"; ` + c.check, Timeout: c.wall}}
 			f := y.does("T1", c.script).Result
@@ -241,7 +241,7 @@ func TestBrokenBefore(t *testing.T) {
 // A check that took too long before the work has not failed, so that it proves nothing when it passes then.
 func TestRedByTimeProvesNothing(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	checks := redThenGreen("test -e x || sleep 60")
 	checks[0].Timeout = 50 * time.Millisecond
 	const want = "test -e x || sleep 60 took longer than 50ms before the work, so it cannot prove it (expect: red_then_green)"
@@ -260,7 +260,7 @@ func TestRedByTimeProvesNothing(t *testing.T) {
 // An attempt of a killed run whose agent had ended is judged as any other: what was red before is not held against it.
 func TestEndedAttemptKnowsItsBase(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "echo red since last week; false")
+	y := newSlotLab(t, "echo red since last week; false")
 	task := epic.Task{ID: "T1", Checks: redThenGreen("test -e x")}
 	r := y.try(task, "echo x > x")
 	a := r.Attempt
@@ -300,7 +300,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Sh("echo good > verify.sh; echo true > unit.sh; git add -A; git commit -qm verify; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
 			if err := y.l.Begin(t.Context()); err != nil {
 				t.Fatal(err)
@@ -312,7 +312,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 			}
 		})
 	}
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	w := y.l.attemptIn("", y.l.home, engine.Attempt{})
 	y.l.busy.Add(3)
 	f := state{Result: engine.Result{Outcome: attempts.Success}}

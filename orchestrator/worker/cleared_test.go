@@ -12,7 +12,7 @@ import (
 // A git gc of the user's that spares nothing takes away nothing that relay is about to land.
 func TestCommitsThatTheUserClearsAway(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Base: y.l.headGuard.Tip()}
 	w, err := y.l.open(t.Context(), a)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestCommitsOfAgentsThatAreClearedAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			r := y.proved("T1", c.script, "test -e one")
 			if got := y.step(r); got != "T1 success" {
 				t.Error(got)

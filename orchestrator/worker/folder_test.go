@@ -25,7 +25,7 @@ func TestNothingInTheFolderIsInTheWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.l.o.Worktree.Setup = []string{"true"}
 			for i, c := range []struct{ file, exit, check string }{
 				{"checks/1-task.log", "", "echo said"},

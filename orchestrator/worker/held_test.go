@@ -12,7 +12,7 @@ import (
 // No agent is paid when a check of the task cannot run at all; a check of the epic that cannot is told, once.
 func TestChecksThatCannotRun(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "no-such-linter .")
+	y := newSlotLab(t, "no-such-linter .")
 	y.Write("cache/bin/tool", "#!/bin/sh\n")
 	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.link: [cache]"
 	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Result

@@ -23,7 +23,7 @@ func TestRepositoriesInCommits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			f := y.does("T1", c.script).Result
 			if (f.Outcome == attempts.Success) != (c.why == "") || !strings.Contains(f.Receipt.ErrorSummary, c.why) {
 				t.Errorf("%s: %s", f.Outcome, f.Receipt.ErrorSummary)
@@ -61,7 +61,7 @@ func TestSubmodulesInWorktrees(t *testing.T) {
 			up := l.TempDir()
 			l.Sh("git init -q -b main '" + up + "'; cd '" + up + "'; echo v1 > v; git add .; git commit -qm v1; git switch -qc next; git commit -qm v2 --allow-empty; git switch -q main")
 			l.Sh("git -c protocol.file.allow=always submodule --quiet add '" + up + "' lib; git commit -qm lib; git submodule --quiet deinit -f --all")
-			y := l.inYard(l.yardOptions())
+			y := l.inSlots(l.slotOptions())
 			f := y.does("T1", c.script).Result
 			if (f.Outcome == attempts.Success) != (c.why == "") || !strings.Contains(f.Receipt.ErrorSummary, c.why) {
 				t.Errorf("%s: %s", f.Outcome, f.Receipt.ErrorSummary)
@@ -96,7 +96,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.proved("T0", two+"git reset -q --hard HEAD~1; echo 0 > zero") // its log is not the next one's
 			f := y.does("T1", c.script, "test ! -e verdict").Result
 			var left []string
@@ -121,7 +121,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 // What an agent has hidden from git is its work too when its run was killed.
 func TestHiddenWorkOfAKilledRun(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true", Base: y.l.headGuard.Tip()}
 	w, err := y.l.open(t.Context(), a)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestVaultOfALinkedWorktree(t *testing.T) {
 // A person who works in the checkout meanwhile, on a branch that has no commit yet too, finds all as it was left.
 func TestTheUsersBranchWithoutACommit(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	one := y.proved("T1", `echo 1 > one; unset GIT_TRACE2_EVENT; cd `+y.Root+`
 		echo mine > mine.txt; git add mine.txt; git commit -qm mine
 		git branch -q pages; git branch -q -D pages
@@ -58,7 +58,7 @@ func TestTheUsersBranchIsDeleted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			ready := y.proved("T1", "echo 1 > one")
 			y.Sh(c.before + `; git branch -f side; echo staged > staged.txt; git add staged.txt`)
 			was := y.Git("rev-parse", "main")

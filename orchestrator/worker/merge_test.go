@@ -10,7 +10,7 @@ import (
 )
 
 // late carries out an attempt that began before something else landed.
-func (y *yardLab) late(id, script string, landing engine.Proved) engine.Proved {
+func (y *slotLab) late(id, script string, landing engine.Proved) engine.Proved {
 	y.Helper()
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id}, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
@@ -38,7 +38,7 @@ func TestBaseExcusesNothingOnTheTip(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t, "test -e fixed && test ! -e bad")
+			y := newSlotLab(t, "test -e fixed && test ! -e bad")
 			if got := y.step(y.late("T1", c.script, y.proved("T2", "echo 2 > fixed"))); got != c.want {
 				t.Errorf("got %q (%s), want %q", got, y.last.Receipt.ErrorSummary, c.want)
 			}
@@ -50,7 +50,7 @@ func TestBaseExcusesNothingOnTheTip(t *testing.T) {
 // one is sent back.
 func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "test -e fixed && test ! -e bad")
+	y := newSlotLab(t, "test -e fixed && test ! -e bad")
 	y.l.merger.SlowAfter = -1
 	waiting := []engine.Proved{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
 	if got := y.step(waiting...); got != "T1 success" {
@@ -60,7 +60,7 @@ func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 		t.Errorf("then %q", got)
 	}
 	y.holds("fixed three")
-	y = newYardLab(t, "false")
+	y = newSlotLab(t, "false")
 	y.l.merger.SlowAfter = -1
 	if got := y.step(y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")); got != "T1 success, T2 success" {
 		t.Errorf("where nobody mends it: %q", got)
@@ -70,7 +70,7 @@ func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 // A check that fails once on the merged tree costs a further run of it, and no agent's.
 func TestFlakeOnTheMergedTree(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, `test ! -e one || test ! -e two || test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; false; }`)
+	y := newSlotLab(t, `test ! -e one || test ! -e two || test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; false; }`)
 	y.l.o.Epic.Checks[0].Name = "suite"
 	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
 	y.Write("flake", "")

@@ -25,7 +25,7 @@ func TestFewerTestsRan(t *testing.T) {
 			l.Git("commit", "-qm", "Tests")
 			var f engine.Result
 			if apart {
-				f = l.inYard(l.yardOptions()).does("T1", c.agent, "cat count.txt").Result
+				f = l.inSlots(l.slotOptions()).does("T1", c.agent, "cat count.txt").Result
 			} else {
 				f = l.begin().try(epic.Task{ID: "T1", Checks: checksOf([]string{"cat count.txt"})}, nil).Result
 			}

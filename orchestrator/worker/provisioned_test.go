@@ -32,9 +32,9 @@ func TestProvisionedFilesDoNotLand(t *testing.T) {
 			l.Write("a[1]", "odd\n")
 			users := filepath.Join(l.TempDir(), "excludes")
 			l.Sh("echo '*.users' > " + users + "; git config core.excludesFile " + users)
-			o := l.yardOptions()
+			o := l.slotOptions()
 			o.Worktree.Copy, o.Worktree.Link = []string{".env", "conf", "a\\[1\\]", "seed.txt"}, []string{"node"}
-			f := l.inYard(o).does("T1", c.script).Result
+			f := l.inSlots(o).does("T1", c.script).Result
 			if got := f.Receipt.ErrorSummary; got != c.why || (f.Outcome == attempts.Success) != (c.why == "") {
 				t.Errorf("%s: %q, want %q", f.Outcome, got, c.why)
 			}

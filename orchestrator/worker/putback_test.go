@@ -27,7 +27,7 @@ func TestProtectedFilesBetweenChecks(t *testing.T) {
 // A check that prints without end is no check that takes too long.
 func TestFloodIsNoTimeLimit(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.l.o.Limits.OutputCap = 1 << 10
 	f := y.does("T1", "echo x > x", "test ! -e x || yes").Result
 	if want := "test ! -e x || yes printed far more than is kept of its output, and was stopped"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
@@ -39,9 +39,9 @@ func TestFloodIsNoTimeLimit(t *testing.T) {
 func TestSettingsAreTold(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "true")
-	o := l.yardOptions()
+	o := l.slotOptions()
 	o.Files = []string{l.Path(".agents.yml"), l.Path(".agents.local.yml")}
-	y := l.inYard(o)
+	y := l.inSlots(o)
 	local := l.Path(".agents.local.yml")
 	for i, c := range []struct{ script, want string }{
 		{"echo 'relay: {}' > " + local, local + " was changed; this run uses the old version, and the next one the new: if that was not you, look at it"},

@@ -27,7 +27,7 @@ func TestBranchesAreTheUsers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Sh("git switch -q -c feature; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
 			before := y.Git("for-each-ref", "refs/heads/main", "refs/heads/feature", "refs/tags", "refs/remotes")
 			f := y.does("T1", commits+script).Result
@@ -59,7 +59,7 @@ func TestBranchesByPath(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
 			before := y.Git("for-each-ref", "refs/heads/feature", "refs/tags/v1")
 			c.noted = strings.NewReplacer("FEATURE", y.Git("rev-parse", "--short=12", "feature"), "MAIN", y.Git("rev-parse", "--short=12", "main")).Replace(c.noted)
@@ -101,7 +101,7 @@ func TestUserGoesOnWorking(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Sh("echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1")
 			if got := y.step(y.proved("T1", "echo 1 > one")); got != "T1 success" {
 				t.Fatal(got)

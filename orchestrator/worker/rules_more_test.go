@@ -30,13 +30,13 @@ func TestGlobalRulesAreTheUsers(t *testing.T) {
 			l.Write(".git/info/exclude", "/home\n")
 			l.Git("add", "app.sh")
 			l.Git("commit", "-q", "-m", "app")
-			o := l.yardOptions()
+			o := l.slotOptions()
 			o.Env = slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool {
 				return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_CONFIG_HOME=") || strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=")
 			})
 			home := l.Path("home")
 			o.Env = append(o.Env, "HOME="+home)
-			y := l.inYard(o)
+			y := l.inSlots(o)
 			f := y.does("T1", c.script+"; echo 1 > one", `test "$(cat app.sh)" = "exit 1"`).Result
 			if want := strings.ReplaceAll(c.noted, "HOME", home); texts(f.Notes) != want || f.Outcome != attempts.Success {
 				t.Errorf("%s (%s): noted %q, want %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes), want)
@@ -68,7 +68,7 @@ func TestHistoryIsTheUsers(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, "true")
 			l.Git("commit", "-q", "--allow-empty", "-m", "Second")
-			y := l.inYard(l.yardOptions())
+			y := l.inSlots(l.slotOptions())
 			tests := y.Git("rev-parse", "HEAD:tests/a.txt")
 			y.Git("replace", tests, y.Git("rev-parse", "HEAD:seed.txt"))
 			f := y.does("T1", "echo 1 > one; cd "+y.Root+"; "+c.script, "git show HEAD:seed.txt | grep -x seed && test $(git rev-list --count HEAD) = 3").Result

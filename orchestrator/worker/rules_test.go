@@ -42,7 +42,7 @@ func TestRulesAreTheUsers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Git("config", "remote.origin.url", "/nowhere")
 			y.Write(".git/config.worktree", "[core]\n")
 			before, err := os.ReadFile(y.Path(".git/config"))
@@ -67,7 +67,7 @@ func TestRulesAreTheUsers(t *testing.T) {
 // A scratch file that an agent keeps out of git's sight is no reason to gate it; and its work is seen all the same.
 func TestExcludedWorkIsSeen(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	f := y.does("T1", `echo 1 > one; i=`+y.Root+`/.git/info; mkdir -p "$i"; echo '*' >> "$i/exclude"`, "test -e one").Result
 	if got := texts(f.Notes); f.Outcome != attempts.Success || got != ".git/info/exclude was changed during the attempt; relay put it back" {
 		t.Errorf("%s: %q", f.Outcome, got)
@@ -78,7 +78,7 @@ func TestExcludedWorkIsSeen(t *testing.T) {
 // What steers nothing stays, whoever has set it, beside what is put back; and it is told once.
 func TestOtherSettingsStay(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.Git("config", "filter.mine.clean", "cat")
 	y.Git("config", "remote.origin.url", "/nowhere")
 	script := "echo 1 > one; cd " + y.Root + `; git config user.email agent@example.com; git config alias.x y; git remote add upstream /there; git config core.hooksPath .husky/_; git config remote.origin.gh-resolved base
@@ -100,7 +100,7 @@ func TestOtherSettingsStay(t *testing.T) {
 // What the user does while no agent is at work is theirs, whatever it is.
 func TestUsersRulesStay(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.does("T1", "echo 1 > one")
 	y.Git("config", "filter.late.clean", "cat")
 	y.Write(".git/info/attributes", "*.bin -text\n")
@@ -116,7 +116,7 @@ func TestUsersRulesStay(t *testing.T) {
 // A neighbour's driver does not decide how work is merged that lands meanwhile, and nobody is blamed for it.
 func TestRulesOfALanding(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	one, two := y.proved("T1", "echo 1 > seed.txt"), y.proved("T2", "echo 2 > seed.txt")
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
@@ -138,7 +138,7 @@ func TestRulesOfALanding(t *testing.T) {
 // An agent that has settings of its own for its slot does not have its work collected by them.
 func TestRulesOfOneWorktree(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	f := y.does("T1", "git config filter.x.clean true; git config core.excludesFile /dev/stdin; echo '* filter=x' > .gitattributes; echo real > real").Result
 	if f.Outcome != attempts.Success || y.Git("show", f.Head+":real") != "real" {
 		t.Errorf("%s: %s, %q", f.Outcome, f.Receipt.ErrorSummary, y.Git("show", f.Head+":real"))

@@ -13,7 +13,7 @@ import (
 // Worktrees get what is configured, checks see it too, and none of it is committed.
 func TestProvisioning(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.Write(".env", "key\n")
 	y.Write("cache/deep/file", "cached\n")
 	y.Write("vendored/lib", "lib\n")
@@ -36,7 +36,7 @@ func TestProvisioning(t *testing.T) {
 // A link that is committed does not lead what is copied out of the worktree.
 func TestProvisioningStaysInside(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	outside := t.TempDir()
 	if got := y.step(y.proved("T1", "ln -s "+outside+" config")); got != "T1 success" {
 		t.Fatal(got)
@@ -63,9 +63,9 @@ func TestProvisioningGivesWhatIsUntracked(t *testing.T) {
 		l.Write(name, "old\n")
 	}
 	l.Sh("git add -A; git commit -qm conf; mkdir -p .wt/7 .git/x; touch .wt/7/.env .git/x/.env conf/.env; mkdir gone; touch gone/a gone/.env")
-	o := l.yardOptions()
+	o := l.slotOptions()
 	o.Worktree.Copy, o.Worktree.Link, o.Worktree.Dir = []string{"conf/**", "**/.env", "gone/a", "later"}, []string{"conf/link*"}, l.Path(".wt")
-	y := l.inYard(o)
+	y := l.inSlots(o)
 	if names, _ := y.l.files.Names(); !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
 		t.Errorf("found are %q", names)
 	}
@@ -82,9 +82,9 @@ func TestAlteredSetUpIsKept(t *testing.T) {
 	l := newLab(t, "true")
 	l.Write(".env", "key\n")
 	l.Sh("echo dist/ > .gitignore; git add .gitignore; git commit -qm ignore")
-	o := l.yardOptions()
+	o := l.slotOptions()
 	o.Worktree.Copy, o.Worktree.Setup, o.Worktree.SetupWall = []string{".env"}, []string{"echo 1 | tee made.lock same big; mkdir dist; echo x > dist/x; touch -d '1 minute ago' made.lock same big dist/x"}, time.Minute
-	y := l.inYard(o)
+	y := l.inSlots(o)
 	f := y.does("T1", "echo more >> made.lock; echo more >> .env; : > .gitignore; echo page > dist/page; echo own > own; truncate -s 9M big; exit 3").Result
 	kept := ".agents-os/relay/runs/" + y.l.o.Run + "/T1/1/altered"
 	want := ".env, big, dist/page and 1 more is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + kept + ", but not big, which is too large"
@@ -106,7 +106,7 @@ func TestSetUpFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{c.command}, c.wall
 			f := y.does("T1", "echo the agent ran > x").Result
 			if f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != c.want || f.Head != "" {
@@ -129,7 +129,7 @@ func TestWorkThatBreaksTheSetUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t, "true")
+			y := newSlotLab(t, "true")
 			y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{c.setup}, time.Minute
 			f := y.does("T1", "echo x > broken; touch \"$RELAY_DIR/down\"", "true").Result
 			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why {
@@ -146,7 +146,7 @@ func TestWorkThatBreaksTheSetUp(t *testing.T) {
 // A work that cannot be set up where it lands fails as one whose checks fail there.
 func TestSetUpFailsWhereItLands(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "true")
+	y := newSlotLab(t, "true")
 	y.l.o.Worktree.Setup, y.l.o.Worktree.SetupWall = []string{"test ! -e one -o ! -e two"}, time.Minute
 	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
 	if got := y.step(one); got != "T1 success" {
@@ -161,7 +161,7 @@ func TestSetUpFailsWhereItLands(t *testing.T) {
 // An agent is told which of the epic's checks are red already.
 func TestRedBefore(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "test -e never", "true")
+	y := newSlotLab(t, "test -e never", "true")
 	y.proved("T1", `echo 1 > one; sed -n '/fail already/,$p' "$RELAY_PROMPT" | grep -qx -e '- test -e never' && ! grep -qx -e '- true' "$RELAY_PROMPT"`)
 }
 
@@ -185,7 +185,7 @@ func TestUndeclaredOverlap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			if c.together {
 				y.l.merger.SlowAfter = -1
 			}

@@ -14,7 +14,7 @@ import (
 
 // killed carries an attempt to where its agent, a script, was at work when relay was killed, and says how it is adopted.
 // rounds are the fix rounds it was given; the first turn is an agent's unless its work only waited for a review.
-func (y *yardLab) killed(a engine.Attempt, script string, rounds int) engine.Attempt {
+func (y *slotLab) killed(a engine.Attempt, script string, rounds int) engine.Attempt {
 	y.Helper()
 	base, err := y.l.Prepare(y.Context(), a)
 	if err != nil {
@@ -48,7 +48,7 @@ func (y *yardLab) killed(a engine.Attempt, script string, rounds int) engine.Att
 }
 
 // adopted is what the next run makes of an attempt that was cut short, and that run.
-func (y *yardLab) adopted(a engine.Attempt) (*yardLab, engine.Result) {
+func (y *slotLab) adopted(a engine.Attempt) (*slotLab, engine.Result) {
 	y.Helper()
 	next := y.again()
 	f, err := next.l.Run(y.Context(), a)
@@ -62,7 +62,7 @@ func (y *yardLab) adopted(a engine.Attempt) (*yardLab, engine.Result) {
 }
 
 // Whatever an agent has removed of its own files or made of its worktree: its work is kept when relay is killed.
-func TestLanesKeepWorkWhenKilled(t *testing.T) {
+func TestSlotsKeepWorkWhenKilled(t *testing.T) {
 	t.Parallel()
 	const work = "echo precious > work; "
 	for name, script := range map[string]string{
@@ -74,7 +74,7 @@ func TestLanesKeepWorkWhenKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, script, 0)
 			next, f := y.adopted(a)
 			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:work"); got != "precious" || f.Receipt.Salvage == "" {
@@ -89,9 +89,9 @@ func TestLanesKeepWorkWhenKilled(t *testing.T) {
 
 // Work that only waited for its review gets a fix round as any other. Cut short there, all of it is kept, and what the
 // reviewers have found is told to the next one.
-func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
+func TestSlotsKeepFixRoundOfWaitingWork(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	before := y.does("T1", "echo 1 > work; exit 3")
 	waits := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: before.Attempt.Base, Head: before.Result.Head, Receipt: before.Result.Receipt}
 	waits.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "bob", Why: "no verdict"}}}
@@ -118,9 +118,9 @@ func TestLanesKeepFixRoundOfWaitingWork(t *testing.T) {
 }
 
 // Work that waited for its landing when relay was killed has left its worktree to another task: that one has it still.
-func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
+func TestSlotsKnowWhoseAWorktreeIs(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	waits := y.proved("T1", "echo 1 > one")
 	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T2", Title: "Two"}, Number: 1, Runner: "true"}, "git switch -q --detach; echo 2 > two", 0)
 	if _, err := os.Lstat(filepath.Join(y.l.o.Worktree.Dir, "2")); err == nil {
@@ -140,7 +140,7 @@ func TestLanesKnowWhoseAWorktreeIs(t *testing.T) {
 // What git cannot collect stays for a person, in a worktree that no later attempt changes.
 func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)
 	next := y.again()
 	var f state
@@ -159,9 +159,9 @@ func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 }
 
 // An attempt to which no agent came says so, and what was made ready for it is removed.
-func TestLanesEndedBeforeTheAgent(t *testing.T) {
+func TestSlotsEndedBeforeTheAgent(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true", Base: y.Git("rev-parse", "HEAD")}
 	if _, err := y.l.open(t.Context(), a); err != nil {
 		t.Fatal(err)
@@ -178,9 +178,9 @@ func TestLanesEndedBeforeTheAgent(t *testing.T) {
 }
 
 // A worktree that was being made for an attempt which had lost its own, when relay was killed again, is no work.
-func TestLanesRemoveHalfRecovery(t *testing.T) {
+func TestSlotsRemoveHalfRecovery(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, `echo 1 > one; git add one; git commit -qm one; rm -rf "$PWD"`, 0)
 	if _, err := y.l.recover(t.Context(), a, a.Base); err != nil {
 		t.Fatal(err)

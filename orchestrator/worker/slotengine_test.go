@@ -15,24 +15,24 @@ import (
 	"relay/runners/process"
 )
 
-// yardLab is a lab whose tasks work in worktrees; each task's agent is a script.
-type yardLab struct {
+// slotLab is a lab whose tasks work in worktrees; each task's agent is a script.
+type slotLab struct {
 	*lab
 	l    *slotEngine
 	last engine.Result // of the last step
 }
 
-// newYardLab makes one whose epic has these checks.
-func newYardLab(t *testing.T, checks ...string) *yardLab {
+// newSlotLab makes one whose epic has these checks.
+func newSlotLab(t *testing.T, checks ...string) *slotLab {
 	t.Helper()
 	l := newLab(t, "true")
-	o := l.yardOptions()
+	o := l.slotOptions()
 	o.Epic = &epic.Epic{ID: "20260101-lab", Title: "lab", Checks: checksOf(checks)}
-	return l.inYard(o)
+	return l.inSlots(o)
 }
 
-// yardOptions are those of the lab with tasks in worktrees, whose runners' names are scripts.
-func (l *lab) yardOptions() *engine.Options {
+// slotOptions are those of the lab with tasks in worktrees, whose runners' names are scripts.
+func (l *lab) slotOptions() *engine.Options {
 	o := *l.c.o
 	o.Isolation, o.Jobs, o.Worktree.Dir = engine.IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
 	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
@@ -41,31 +41,31 @@ func (l *lab) yardOptions() *engine.Options {
 	return &o
 }
 
-// inYard opens the engine of tasks in worktrees.
-func (l *lab) inYard(o *engine.Options) *yardLab {
+// inSlots opens the engine of tasks in worktrees.
+func (l *lab) inSlots(o *engine.Options) *slotLab {
 	l.Helper()
-	y := l.yard(o)
+	y := l.slots(o)
 	if err := y.l.Begin(l.Context()); err != nil {
 		l.Fatal(err)
 	}
 	return y
 }
 
-// yard is inYard before anything has begun.
-func (l *lab) yard(o *engine.Options) *yardLab {
+// slots is inSlots before anything has begun.
+func (l *lab) slots(o *engine.Options) *slotLab {
 	l.Helper()
 	engine, err := Open(l.Context(), o, make(chan engine.Event, 100))
 	if err != nil {
 		l.Fatal(err)
 	}
 	engine.Remember(noLedger{}, nil)
-	return &yardLab{lab: l, l: engine.slots}
+	return &slotLab{lab: l, l: engine.slots}
 }
 
 // again opens the engine anew, as another run does.
-func (y *yardLab) again() *yardLab {
+func (y *slotLab) again() *slotLab {
 	o := *y.l.o
-	return y.inYard(&o)
+	return y.inSlots(&o)
 }
 
 func checksOf(commands []string) []epic.Check {
@@ -77,7 +77,7 @@ func checksOf(commands []string) []epic.Check {
 }
 
 // does carries out an attempt whose agent is a script, from where the branch is now.
-func (y *yardLab) does(id, script string, checks ...string) engine.Proved {
+func (y *slotLab) does(id, script string, checks ...string) engine.Proved {
 	y.Helper()
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id, Checks: checksOf(checks)}, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
@@ -93,7 +93,7 @@ func (y *yardLab) does(id, script string, checks ...string) engine.Proved {
 }
 
 // proved is does for an attempt that must succeed.
-func (y *yardLab) proved(id, script string, checks ...string) engine.Proved {
+func (y *slotLab) proved(id, script string, checks ...string) engine.Proved {
 	y.Helper()
 	r := y.does(id, script, checks...)
 	if r.Result.Outcome != attempts.Success {
@@ -103,7 +103,7 @@ func (y *yardLab) proved(id, script string, checks ...string) engine.Proved {
 }
 
 // step lands the first of what waits and says in words what came of each: "T1 success, T2 conflict".
-func (y *yardLab) step(waiting ...engine.Proved) string {
+func (y *slotLab) step(waiting ...engine.Proved) string {
 	y.Helper()
 	j, err := y.l.merger.Join(y.Context(), waiting)
 	if err != nil {
@@ -121,7 +121,7 @@ func (y *yardLab) step(waiting ...engine.Proved) string {
 }
 
 // holds wants these files on the integration branch, besides what was there.
-func (y *yardLab) holds(want string) {
+func (y *slotLab) holds(want string) {
 	y.Helper()
 	got := y.Git("diff", "--name-only", "main", "relay/20260101-lab")
 	if got = strings.ReplaceAll(got, "\n", " "); got != want {
@@ -130,7 +130,7 @@ func (y *yardLab) holds(want string) {
 }
 
 // marked wants all trailers on every commit that has landed.
-func (y *yardLab) marked() {
+func (y *slotLab) marked() {
 	y.Helper()
 	for line := range strings.Lines(y.Git("log", "--format=%h %(trailers:key=Relay-Epic,valueonly,separator=%x2C) %(trailers:key=Relay-Task,valueonly,separator=%x2C) %(trailers:key=Relay-Attempt,valueonly,separator=%x2C)", "main..relay/20260101-lab")) {
 		if got := strings.Fields(line); len(got) != 4 || !strings.HasPrefix(got[1], "20260101-lab") || !strings.HasPrefix(got[2], "T") || !strings.HasPrefix(got[3], "1") {
@@ -140,7 +140,7 @@ func (y *yardLab) marked() {
 }
 
 // told wants a text in what the last attempt's receipt says of its last check.
-func (y *yardLab) told(text string) {
+func (y *slotLab) told(text string) {
 	y.Helper()
 	runs := y.last.Receipt.Checks
 	if len(runs) == 0 {
@@ -153,7 +153,7 @@ func (y *yardLab) told(text string) {
 
 func TestLandingOneByOne(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	one, two, clash := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two; git add two; git commit -qm two"), y.proved("T3", "echo 3 > one")
 	for _, c := range []struct {
 		waiting []engine.Proved
@@ -183,7 +183,7 @@ func TestLandingOneByOne(t *testing.T) {
 func TestLandingOfNothing(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []integration.Mode{integration.Merge, integration.Rebase} {
-		y := newYardLab(t)
+		y := newSlotLab(t)
 		y.l.o.Landing, y.l.integration = mode, integration.NewBranch(y.l.home, y.l.o.Epic.ID, mode)
 		y.l.headGuard.Branch, y.l.merger.Branch = y.l.integration, y.l.integration
 		idle := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "Look", AllowNoChange: true}, Number: 1, Runner: "true", Base: y.l.headGuard.Tip()}
@@ -214,7 +214,7 @@ func TestLandingOfNothing(t *testing.T) {
 func TestLandingChecksTheMergedTree(t *testing.T) {
 	t.Parallel()
 	const check = `test ! -e caller || test "$(cat caller)" = "$(cat seed.txt)" || { echo nobody is called "$(cat caller)"; exit 1; }`
-	y := newYardLab(t, check)
+	y := newSlotLab(t, check)
 	y.Git("config", "trailer.separators", "=") // the user's habit, which relay's own trailers do not share
 	rename, caller := y.proved("T1", "echo renamed > seed.txt"), y.proved("T2", "echo seed > caller")
 	if got := y.step(rename); got != "T1 success" {
@@ -242,15 +242,15 @@ func TestLandingChecksTheMergedTree(t *testing.T) {
 func TestLandingInBatches(t *testing.T) {
 	t.Parallel()
 	const check = `echo ran >> "$RELAY_DIR/../../epic"; test ! -e bad`
-	y := newYardLab(t, check)
+	y := newSlotLab(t, check)
 	y.l.merger.SlowAfter = 1 // a nanosecond
-	var cars []engine.Proved
+	var waiting []engine.Proved
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
-		cars = append(cars, y.proved(id, "echo x > "+id))
+		waiting = append(waiting, y.proved(id, "echo x > "+id))
 	}
-	cars[2] = y.proved("T3", `if [ -e T1 ]; then :; fi; echo x > T3; echo '[ ! -e T1 ] || exit 1' > part.sh`, "test ! -e part.sh || sh part.sh")
+	waiting[2] = y.proved("T3", `if [ -e T1 ]; then :; fi; echo x > T3; echo '[ ! -e T1 ] || exit 1' > part.sh`, "test ! -e part.sh || sh part.sh")
 	y.ran("epic")
-	if got := y.step(cars...); got != "T1 success, T2 success" {
+	if got := y.step(waiting...); got != "T1 success, T2 success" {
 		t.Fatal(got)
 	}
 	if got := y.ran("epic"); got != 2 {
@@ -259,11 +259,11 @@ func TestLandingInBatches(t *testing.T) {
 	if got := y.Git("log", "--first-parent", "--format=%s", "main..relay/20260101-lab"); got != "Land T1, T2" {
 		t.Errorf("the branch's own line is %q", got)
 	}
-	if got := y.step(cars[2:]...); got != "T3 conflict" {
+	if got := y.step(waiting[2:]...); got != "T3 conflict" {
 		t.Fatal(got)
 	}
 	y.ran("epic")
-	if got := y.step(cars[3]); got != "T4 success" {
+	if got := y.step(waiting[3]); got != "T4 success" {
 		t.Fatal(got)
 	}
 	if got := y.ran("epic"); got != 1 {
@@ -276,14 +276,14 @@ func TestLandingInBatches(t *testing.T) {
 // One in the middle of a batch does not go together with those before it: they land, and it is told why it does not.
 func TestLandingInBatchesWithAClash(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "test -e seed.txt; sleep 0.001")
+	y := newSlotLab(t, "test -e seed.txt; sleep 0.001")
 	y.l.merger.SlowAfter = 1 // a nanosecond
-	cars := []engine.Proved{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
+	waiting := []engine.Proved{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
 	for _, want := range []string{"T1 success", "T2 conflict", "T3 success"} {
-		if got := y.step(cars...); got != want {
+		if got := y.step(waiting...); got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
-		cars = cars[1:]
+		waiting = waiting[1:]
 	}
 	y.holds("one three")
 	if got := y.Git("show", "relay/20260101-lab:one"); got != "1" {
@@ -311,7 +311,7 @@ func TestAttribution(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t, list(c.epic)...)
+			y := newSlotLab(t, list(c.epic)...)
 			f := y.does("T1", c.script, list(c.task)...).Result
 			if f.Outcome != c.outcome {
 				t.Errorf("got %s (%s), want %s", f.Outcome, f.Receipt.ErrorSummary, c.outcome)
@@ -332,7 +332,7 @@ func list(text string) []string {
 
 // A check that must fail before the work is asked on the base first. When it passes there, it proves nothing of a change: the
 // agent is only asked whether its task was done already, and the task is gated when it has changed something.
-func TestRedThenGreenInLanes(t *testing.T) {
+func TestRedThenGreenInSlots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		check   string
@@ -344,7 +344,7 @@ func TestRedThenGreenInLanes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			a := engine.Attempt{Run: y.l.o.Run, Number: 1, Runner: "echo x > x", Base: y.l.headGuard.Tip()}
 			a.Task = epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: c.check, Expect: epic.ExpectRedThenGreen}}}
 			f, err := y.l.Run(t.Context(), a)
@@ -365,12 +365,12 @@ func TestRedThenGreenInLanes(t *testing.T) {
 }
 
 // Work that relay cannot mark as a task's is its agent's failure, and the next one works.
-func TestLanesSetAsideWhatCannotBeMarked(t *testing.T) {
+func TestSlotsSetAsideWhatCannotBeMarked(t *testing.T) {
 	t.Parallel()
 	const many = `h=$(git rev-parse HEAD); b=$(git symbolic-ref HEAD)
 		{ i=0; while [ $i -le 2000 ]; do printf 'commit %s\ncommitter A <a@b> %d +0000\ndata 2\nx\n' $b $i; [ $i -gt 0 ] || echo "from $h"; [ $i -gt 0 ] || printf 'M 100644 inline c\ndata 2\nc\n'; i=$((i+1)); done; } | git fast-import --quiet --force
 		git reset -q --hard`
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	f := y.does("T1", many).Result
 	if f.Outcome != attempts.Agent || f.Receipt.ErrorSummary != "the work has more than 2000 commits; it is kept, but not landed" || f.Receipt.Salvage == "" {
 		t.Errorf("got %s: %s, kept in %q", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.Salvage)
@@ -382,9 +382,9 @@ func TestLanesSetAsideWhatCannotBeMarked(t *testing.T) {
 }
 
 // What an agent pushes is marked as its task's all the same.
-func TestLanesMarkWhatWasPushed(t *testing.T) {
+func TestSlotsMarkWhatWasPushed(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	r := y.proved("T1", "echo 1 > one; git add one; git commit -qm one; git update-ref refs/remotes/x/y HEAD")
 	if got := y.Git("log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", r.Result.Head); got != "T1" {
 		t.Errorf("it is marked as that of %q", got)

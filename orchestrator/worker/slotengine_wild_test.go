@@ -9,7 +9,7 @@ import (
 )
 
 // Whatever an agent destroys: its attempt fails, what it had committed is kept, and the next one works and lands.
-func TestLanesSurviveAgents(t *testing.T) {
+func TestSlotsSurviveAgents(t *testing.T) {
 	t.Parallel()
 	const committed = "echo 1 > done; git add done; git commit -qm done; "
 	const gone = "echo 1 > done; git add done; git commit -q -m done; " // and nothing is left of it
@@ -35,7 +35,7 @@ func TestLanesSurviveAgents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			f := y.does("T1", script).Result
 			if f.Outcome == attempts.Success {
 				t.Errorf("it succeeded")
@@ -56,9 +56,9 @@ func TestLanesSurviveAgents(t *testing.T) {
 }
 
 // A repository inside the worktree is in no commit: the worktree stays, and the next task gets another one.
-func TestLanesKeepNestedRepositories(t *testing.T) {
+func TestSlotsKeepNestedRepositories(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	f := y.does("T1", "git init -q inner; cd inner; echo deep > deep; git add deep; git -c user.name=a -c user.email=a@b commit -qm deep; exit 3").Result
 	if n := len(f.Notes); n == 0 || !strings.Contains(f.Notes[n-1].Text, "inner/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets") {
 		t.Errorf("notes: %+v", f.Notes)
@@ -81,7 +81,7 @@ func TestLanesKeepNestedRepositories(t *testing.T) {
 }
 
 // So does one that an agent has made of its worktree, or of a folder with tracked files, in which git sees none.
-func TestLanesKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
+func TestSlotsKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 	t.Parallel()
 	const deep = "git config user.name a; git config user.email a@b; echo deep > deep; git add deep; git commit -qm deep; git rm -q deep; git commit -qm none; "
 	for name, c := range map[string]struct{ script, at string }{
@@ -92,7 +92,7 @@ func TestLanesKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			f := y.does("T1", c.script).Result
 			if n := len(f.Notes); n == 0 || f.Notes[n-1].Text != c.at+"/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets" {
 				t.Errorf("notes: %+v", f.Notes)
@@ -112,10 +112,10 @@ func TestLanesKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 
 // A person looks at the branch of a task that waits for its landing, and goes on from it: nothing of that is removed or
 // moved, and what they leave there is kept when the task is tried again.
-func TestLanesLeaveBranchOfPerson(t *testing.T) {
+func TestSlotsLeaveBranchOfPerson(t *testing.T) {
 	t.Parallel()
 	const name = "relay-tasks/20260101-lab/T1"
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	r := y.proved("T1", "echo 1 > one")
 	y.Sh("git switch -q " + name + "; echo mine > fix; git add fix; git commit -qm fix")
 	fix := y.Git("rev-parse", "HEAD")
@@ -151,9 +151,9 @@ func TestLanesLeaveBranchOfPerson(t *testing.T) {
 }
 
 // What git does not take ends neither the night nor the next one.
-func TestLanesGoOnWithWhatGitDoesNotTake(t *testing.T) {
+func TestSlotsGoOnWithWhatGitDoesNotTake(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	f := y.does("T1", "git init -q a; git init -q b; exit 3").Result
 	if f.Outcome != attempts.Agent || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0].Text, "a/, b/ is in no commit of this repository") {
 		t.Errorf("%s, %+v", f.Outcome, f.Notes)
@@ -186,7 +186,7 @@ func TestWhatAFilterRefusesIsKept(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "true")
 	l.Sh("git config filter.nb.clean 'grep ^good'; git config filter.nb.smudge cat; git config filter.nb.required true; echo '*.nb filter=nb' > .gitattributes; git add -A; git commit -qm nb")
-	y := l.inYard(l.yardOptions())
+	y := l.inSlots(l.slotOptions())
 	f := y.does("T1", "echo bad > b.nb; echo 2 > two").Result
 	if want := "git does not take b.nb: git add: fatal: b.nb: clean filter 'nb' failed; the work is kept as it is, but not landed"; f.Outcome != attempts.Agent || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %s %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
@@ -197,7 +197,7 @@ func TestWhatAFilterRefusesIsKept(t *testing.T) {
 }
 
 // Refs with which an agent takes the place of relay's own are kept under another name, and end no run.
-func TestLanesMakeWayForTheirRefs(t *testing.T) {
+func TestSlotsMakeWayForTheirRefs(t *testing.T) {
 	t.Parallel()
 	for name, taken := range map[string]string{
 		"the task's":           "git update-ref refs/relay/20260101-lab/T1 HEAD",
@@ -211,7 +211,7 @@ func TestLanesMakeWayForTheirRefs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			r := y.does("T1", "echo x > x; git add x; git commit -qm x; cd "+y.Root+"; unset GIT_CEILING_DIRECTORIES; "+taken+"; exit 3")
 			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Result.Receipt.Salvage == "" {
 				t.Errorf("what is kept has %q; %+v", got, r.Result.Notes)
@@ -232,7 +232,7 @@ func TestLanesMakeWayForTheirRefs(t *testing.T) {
 // Objects that git holds for damaged do not come into the user's repository, and cost their own attempt alone.
 func TestDamagedCommitsStayOutside(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	f := y.does("T1", `echo 1 > one; git add one
 		c=$(printf 'tree %s\nparent %s\nauthor A <a@b nonsense\ncommitter A <a@b> 1 +0000\n\nm\n' $(git write-tree) $(git rev-parse HEAD) | git hash-object -t commit -w --stdin --literally)
 		git update-ref HEAD $c`).Result
@@ -260,7 +260,7 @@ func TestCheckoutsThatAreNeverClean(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, "true")
 			l.Sh(given + `; git add .gitattributes; git commit -qm attributes`)
-			y := l.inYard(l.yardOptions())
+			y := l.inSlots(l.slotOptions())
 			y.l.o.Epic.Protected = []string{"odd"}
 			const touch = "touch -d yesterday odd; "
 			if f := y.does("T1", touch+"git status >/dev/null").Result; f.Outcome == attempts.Success || len(f.Receipt.FilesChanged) > 0 {

@@ -27,7 +27,7 @@ func TestStashIsTheUsers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Sh("echo 1 > seed.txt; git stash push -q -m first; echo 2 > seed.txt; git stash push -q -m second")
 			before := y.Git("stash", "list", "--format=%H %gs")
 			r := y.does("T1", c.script+"; echo x > x")

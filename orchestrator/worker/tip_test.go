@@ -25,7 +25,7 @@ func TestAgentsCannotLand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.does("T1", "echo x > x; git add x; git commit -qm x; "+script+"; exit 3")
 			y.holds("")
 			if got := y.Git("rev-parse", "refs/relay-tip/20260101-lab"); got != y.Git("rev-parse", "main") {
@@ -42,7 +42,7 @@ func TestAgentsCannotLand(t *testing.T) {
 // What a person commits on the branch meanwhile is taken in, and proved with what lands next.
 func TestPersonOnTheBranch(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t, "test ! -e two || test ! -e mine")
+	y := newSlotLab(t, "test ! -e two || test ! -e mine")
 	two, three := y.proved("T2", "echo 2 > two"), y.proved("T3", "echo 3 > three")
 	mine := filepath.Join(t.TempDir(), "mine")
 	y.Git("worktree", "add", "-q", mine, "relay/20260101-lab")
@@ -71,7 +71,7 @@ func TestPersonOnTheBranch(t *testing.T) {
 // With others at work nobody can say whose doing it was: the branch is put back, and nobody pays for it.
 func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	moves := "cd " + y.Root + "; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -m y HEAD^{tree})"
 	if f := y.does("T1", "echo x > x; "+moves).Result; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
 		t.Errorf("alone: %s, gate %q", f.Outcome, f.Gate)
@@ -86,7 +86,7 @@ func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
 // What was put right while something landed is told to whoever looks next.
 func TestTamperingDuringLanding(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	one := y.proved("T1", "echo 1 > one")
 	y.Git("update-ref", "refs/relay-tip/20260101-lab", y.Git("commit-tree", "-m", "y", "HEAD^{tree}"))
 	if got := y.step(one); got != "T1 success" {
@@ -118,7 +118,7 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			y := newYardLab(t)
+			y := newSlotLab(t)
 			y.Sh(c.script)
 			for _, id := range []string{"T1", "T2"} {
 				f := y.proved(id, "echo x > "+id).Result
@@ -138,7 +138,7 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 // terms.
 func TestAgentsWorktreeIsNoPersons(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	y.l.o.Epic.Protected = []string{"seed.txt"}
 	mine := filepath.Join(t.TempDir(), "mine")
 	const change = "; echo b >> tests/a.txt; echo b >> seed.txt; git commit -qam tune; "

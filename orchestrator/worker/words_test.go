@@ -23,7 +23,7 @@ func TestWordsForFindings(t *testing.T) {
 
 func TestWordsForPlaces(t *testing.T) {
 	t.Parallel()
-	y := newYardLab(t)
+	y := newSlotLab(t)
 	path := filepath.Join(y.l.o.Worktree.Dir, "mine")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)
