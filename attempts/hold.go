@@ -41,7 +41,7 @@ func HeldBy(path string) (*Holder, error) {
 		return nil, err
 	}
 	defer disk.Close()
-	who, held, err := durable.Look(disk, filepath.Base(path))
+	who, held, err := durable.InspectLock(disk, filepath.Base(path))
 	if err != nil || !held {
 		return nil, err
 	}

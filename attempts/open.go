@@ -188,7 +188,7 @@ func (s *Store) keepLogs() error {
 			s.copy = k
 			continue
 		}
-		if err := k.Settle(s.fsys); err != nil {
+		if err := k.Finish(s.fsys); err != nil {
 			return err
 		}
 		s.older = append(s.older, k)

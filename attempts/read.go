@@ -36,7 +36,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		return nil, err
 	}
 	defer disk.Close()
-	holder, held, lockErr := durable.Look(disk, LockFile)
+	holder, held, lockErr := durable.InspectLock(disk, LockFile)
 	c, err := load(disk, e, g, nil)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (s *Store) saveLocked(force bool) error {
 		return nil
 	}
 	began := time.Now()
-	if err := s.replaceLedger(s.lookAtLedger); errors.Is(err, fs.ErrNotExist) && !force {
+	if err := s.replaceLedger(s.recordLedgerEdit); errors.Is(err, fs.ErrNotExist) && !force {
 		// An agent is removing relay's folder at this moment. Restore puts it back, and the next snapshot is a whole one.
 		s.ended = time.Now()
 		return nil
@@ -82,8 +82,8 @@ func (s *Store) saveLocked(force bool) error {
 	return nil
 }
 
-// lookAtLedger notes an edit of the ledger that is about to be replaced: what replaces it puts it right, and Restore tells.
-func (s *Store) lookAtLedger() {
+// recordLedgerEdit notes an edit of the ledger that is about to be replaced: what replaces it puts it right, and Restore tells.
+func (s *Store) recordLedgerEdit() {
 	if !s.ownLedger() {
 		s.tampered = addName(s.tampered, LedgerFile)
 	}

@@ -22,15 +22,15 @@ func (p Prices) Of(model string) (Price, bool) {
 		if !globbed(glob, model) {
 			continue
 		}
-		if !found || cmp.Or(cmp.Compare(says(best), says(glob)), cmp.Compare(len(glob), len(best)), cmp.Compare(glob, best)) < 0 {
+		if !found || cmp.Or(cmp.Compare(literalLength(best), literalLength(glob)), cmp.Compare(len(glob), len(best)), cmp.Compare(glob, best)) < 0 {
 			best, found = glob, true
 		}
 	}
 	return p[best], found
 }
 
-// says is how many characters of a glob are not stars.
-func says(glob string) int { return len(glob) - strings.Count(glob, "*") }
+// literalLength is how many characters of a glob are not stars.
+func literalLength(glob string) int { return len(glob) - strings.Count(glob, "*") }
 
 // globbed reports whether a glob matches all of a text.
 func globbed(glob, text string) bool {

@@ -11,12 +11,12 @@ import (
 // Cache remembers the results of lists of checks on each tree: a list that passed is not run twice on the same
 // files, and of tasks that ask at once only one runs it. Only whole lists count: each check may build on those before it.
 type Cache struct {
-	mu    sync.Mutex
-	known map[CacheKey]*cachedRun
+	mu   sync.Mutex
+	runs map[CacheKey]*cachedRun
 }
 
 // NewCache returns a cache that knows nothing.
-func NewCache() *Cache { return &Cache{known: make(map[CacheKey]*cachedRun)} }
+func NewCache() *Cache { return &Cache{runs: make(map[CacheKey]*cachedRun)} }
 
 // CacheKey names a list of checks on a tree: the same commands, limits and protected files.
 type CacheKey struct {
@@ -68,11 +68,11 @@ func (c *Cache) Get(ctx context.Context, key CacheKey, believed func([]Result) b
 func (c *Cache) claim(key CacheKey, believed func([]Result) bool) (e *cachedRun, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.known[key]; e != nil && (!e.closed() || believed(e.results)) {
+	if e := c.runs[key]; e != nil && (!e.closed() || believed(e.results)) {
 		return e, false
 	}
 	e = &cachedRun{done: make(chan struct{})}
-	c.known[key] = e
+	c.runs[key] = e
 	return e, true
 }
 
@@ -89,7 +89,7 @@ func (c *Cache) finish(key CacheKey, e *cachedRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !e.valid || slices.ContainsFunc(e.results, func(s Result) bool { return s.TimedOut }) {
-		delete(c.known, key)
+		delete(c.runs, key)
 	}
 	close(e.done)
 }
@@ -98,9 +98,9 @@ func (c *Cache) finish(key CacheKey, e *cachedRun) {
 func (c *Cache) Copy(from, to CacheKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, other := c.known[from], c.known[to]
+	e, other := c.runs[from], c.runs[to]
 	if e != nil && e.closed() && (other == nil || other.closed()) {
-		c.known[to] = e
+		c.runs[to] = e
 	}
 }
 
@@ -108,15 +108,15 @@ func (c *Cache) Copy(from, to CacheKey) {
 func (c *Cache) Correct(key CacheKey, at int, again Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.known[key]
+	e := c.runs[key]
 	switch {
 	case e == nil || !e.closed():
 	case again.Passed() && e.results[at].Passed():
 	case again.Red() && e.results[at].Red():
 		list := slices.Clone(e.results)
 		list[at].Twice = true
-		c.known[key] = &cachedRun{done: e.done, valid: true, results: list}
+		c.runs[key] = &cachedRun{done: e.done, valid: true, results: list}
 	default:
-		delete(c.known, key)
+		delete(c.runs, key)
 	}
 }

@@ -25,7 +25,7 @@ func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s 
 		f.Held = true
 		return true
 	}
-	if _, told := r.told.LoadOrStore(check.Name, true); !told {
+	if _, told := r.reportedBroken.LoadOrStore(check.Name, true); !told {
 		f.Note("check", "a check of the epic, "+why+"; until then it proves nothing")
 	}
 	return false

@@ -27,7 +27,7 @@ type Runner struct {
 	// Env is what a command is told. ofEpic: it is about no task.
 	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
 
-	told sync.Map // checks of the epic that cannot run, and are told
+	reportedBroken sync.Map // checks of the epic that cannot run, and are told
 }
 
 // Site is where checks are run, and for which attempt.

@@ -47,7 +47,7 @@ func (p *page) task(t *Task) {
 		p.criteria(nil, t.Unproven)
 		return
 	}
-	p.said(last)
+	p.verdicts(last)
 	p.criteria(last.Proofs, t.Unproven)
 }
 

@@ -9,20 +9,20 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// mostTold bounds each kind of thing that a journal keeps.
-const mostTold = 500
+// maxJournalEntries bounds each kind of thing that a journal keeps.
+const maxJournalEntries = 500
 
 // Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
 // what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next or crashed.
 type Journal struct {
-	wanted string // the last run of the night; "": the newest
-	known  []string
-	over   bool // what follows is of another night
-	night  []logged
-	waits  []Wait
-	notes  []Note
-	turns  []Note // of tasks to another agent
-	left   int
+	wanted  string // the last run of the night; "": the newest
+	runs    []string
+	over    bool // what follows is of another night
+	session []logged
+	waits   []Wait
+	notes   []Note
+	turns   []Note // of tasks to another agent
+	left    int
 }
 
 type logged struct {
@@ -39,10 +39,10 @@ func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
 	}
-	if j.over || len(j.night) == 0 {
+	if j.over || len(j.session) == 0 {
 		return
 	}
-	run := &j.night[len(j.night)-1]
+	run := &j.session[len(j.session)-1]
 	if run.StoppedAt == nil {
 		run.seen = e.At
 	}
@@ -86,16 +86,16 @@ func noted(e attempts.Event) (kind, text string) {
 
 // begin opens a run: of the same night, if the one before went on as this one.
 func (j *Journal) begin(e attempts.Event) {
-	j.known = append(j.known, e.Run)
+	j.runs = append(j.runs, e.Run)
 	rs := e.RunStarted
-	if n := len(j.night); n > 0 {
-		last := &j.night[n-1]
+	if n := len(j.session); n > 0 {
+		last := &j.session[n-1]
 		if last.ID == j.wanted {
 			j.over = true
 			return
 		}
 		if !last.goesOn(rs.PID, e.At) {
-			*j = Journal{wanted: j.wanted, known: j.known}
+			*j = Journal{wanted: j.wanted, runs: j.runs}
 		}
 	}
 	run := logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs}, pid: rs.PID}
@@ -103,7 +103,7 @@ func (j *Journal) begin(e attempts.Event) {
 		until := rs.Until
 		run.Until = &until
 	}
-	j.night = append(j.night, run)
+	j.session = append(j.session, run)
 }
 
 // goesOn reports whether the run that begins now, in the process pid, goes on with the same night: after a crash, or when a relay
@@ -117,7 +117,7 @@ func (l *logged) goesOn(pid int, now time.Time) bool {
 }
 
 func (j *Journal) wait(w Wait) {
-	if len(j.waits) == mostTold {
+	if len(j.waits) == maxJournalEntries {
 		j.left++
 		return
 	}
@@ -125,7 +125,7 @@ func (j *Journal) wait(w Wait) {
 }
 
 func (j *Journal) note(list []Note, e attempts.Event, kind, text string) []Note {
-	if len(list) == mostTold {
+	if len(list) == maxJournalEntries {
 		j.left++
 		return list
 	}
@@ -134,8 +134,8 @@ func (j *Journal) note(list []Note, e attempts.Event, kind, text string) []Note 
 
 // Knows reports whether the run that was asked for is in the log.
 func (j *Journal) Knows() bool {
-	return j.wanted == "" || len(j.night) > 0 && j.night[len(j.night)-1].ID == j.wanted
+	return j.wanted == "" || len(j.session) > 0 && j.session[len(j.session)-1].ID == j.wanted
 }
 
 // Runs are the runs in the log, oldest first.
-func (j *Journal) Runs() []string { return j.known }
+func (j *Journal) Runs() []string { return j.runs }

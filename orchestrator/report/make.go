@@ -64,8 +64,8 @@ func (m *making) night() {
 	if j == nil {
 		j = NewJournal("")
 	}
-	for i := range j.night {
-		r.Runs = append(r.Runs, j.night[i].Run)
+	for i := range j.session {
+		r.Runs = append(r.Runs, j.session[i].Run)
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
@@ -81,11 +81,11 @@ func (m *making) night() {
 	for i := range r.Runs {
 		m.ending(i)
 	}
-	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.told(j.turns), m.told(j.notes), j.left
+	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.sanitize(j.turns), m.sanitize(j.notes), j.left
 	for i := range r.Waits {
 		r.Waits[i].For, r.Waits[i].Why = m.line(r.Waits[i].For), m.text(r.Waits[i].Why)
 	}
-	m.headline(len(j.known) > 0 && len(j.night) > 0 && j.known[len(j.known)-1] != j.night[len(j.night)-1].ID)
+	m.headline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 
 // ending says how long a run took, and how it ended: one without a last event, which another followed, has crashed.
@@ -96,8 +96,8 @@ func (m *making) ending(i int) {
 	switch {
 	case run.StoppedAt != nil:
 		end = *run.StoppedAt
-	case m.Journal != nil && i < len(m.Journal.night) && !(last && m.Running):
-		end = m.Journal.night[i].seen
+	case m.Journal != nil && i < len(m.Journal.session) && !(last && m.Running):
+		end = m.Journal.session[i].seen
 	}
 	if run.StoppedAt == nil && !last {
 		run.Reason = string(Crashed)
@@ -106,7 +106,7 @@ func (m *making) ending(i int) {
 	run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
 }
 
-func (m *making) told(notes []Note) []Note {
+func (m *making) sanitize(notes []Note) []Note {
 	list := append([]Note{}, notes...)
 	for i := range list {
 		list[i].Kind, list[i].Text = m.line(list[i].Kind), m.text(list[i].Text)

@@ -13,12 +13,12 @@ import (
 
 // Most of what markdown tells; the JSON has all of it.
 const (
-	mostRows    = 50   // tasks of a plan that are all in the table, touched or not
-	mostTasks   = 1000 // told of in full
-	mostTries   = 20   // attempts of one task
-	mostPutOff  = 200
-	mostListed  = 100 // waits, changes of agent, notes
-	columnsWide = 300 // one text in a line
+	mostRows     = 50   // tasks of a plan that are all in the table, touched or not
+	mostTasks    = 1000 // told of in full
+	mostTries    = 20   // attempts of one task
+	mostDeferred = 200
+	mostListed   = 100 // waits, changes of agent, notes
+	columnsWide  = 300 // one text in a line
 )
 
 // page is markdown being written. Whatever is not relay's own words goes through code, block, cell or name.
@@ -42,7 +42,7 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	p.judged(r.Judged)
 	p.table(r)
 	p.tasks(r)
-	p.putOff(r)
+	p.deferredFindings(r)
 	p.costs(r)
 	p.waits(r)
 	p.notes("Changes of agent", r.Switches)

@@ -229,13 +229,13 @@ type Attempt struct {
 
 // Review holds what the panel said of an attempt.
 type Review struct {
-	Verdict    review.Decision `json:"verdict,omitempty"`
-	Rounds     int             `json:"rounds,omitempty"` // in which the agent mended what they found
-	Split      bool            `json:"split,omitempty"`
-	Reviewers  []Reviewer      `json:"reviewers,omitempty"`
-	Missing    []Missing       `json:"missing,omitempty"`     // reviewers without an opinion, through no fault of the agent
-	MustChange string          `json:"must_change,omitempty"` // what held the change up, as markdown
-	PutOff     []PutOff        `json:"put_off,omitempty"`
+	Verdict    review.Decision   `json:"verdict,omitempty"`
+	Rounds     int               `json:"rounds,omitempty"` // in which the agent mended what they found
+	Split      bool              `json:"split,omitempty"`
+	Reviewers  []Reviewer        `json:"reviewers,omitempty"`
+	Missing    []Missing         `json:"missing,omitempty"`     // reviewers without an opinion, through no fault of the agent
+	MustChange string            `json:"must_change,omitempty"` // what held the change up, as markdown
+	PutOff     []DeferredFinding `json:"put_off,omitempty"`
 }
 
 // EpicReview holds what the panel said of all that had landed.
@@ -266,8 +266,8 @@ type Reviewer struct {
 	Findings map[review.Severity]int `json:"findings,omitempty"`
 }
 
-// PutOff is a finding that did not hold the change up.
-type PutOff struct {
+// DeferredFinding is a finding that did not hold the change up.
+type DeferredFinding struct {
 	Why string `json:"why"` // "minor": below the bar of the strictness; "outside": not about the change
 	review.Raised
 }

@@ -230,8 +230,8 @@ func TestJournalKeepsOneNight(t *testing.T) {
 
 func nightOf(j *Journal) string {
 	var ids []string
-	for i := range j.night {
-		ids = append(ids, j.night[i].ID)
+	for i := range j.session {
+		ids = append(ids, j.session[i].ID)
 	}
 	return strings.Join(ids, " ")
 }
@@ -276,12 +276,12 @@ func TestRunsOfOneNight(t *testing.T) {
 func TestLongListsAreCut(t *testing.T) {
 	t.Parallel()
 	in := night(t, "x")
-	for range mostTold + 7 {
+	for range maxJournalEntries + 7 {
 		in.Journal.Add(attempts.Event{At: at(1), Note: &attempts.Note{Kind: "stray", Text: "y"}})
 		in.Journal.Add(attempts.Event{At: at(1), Waiting: &attempts.Waiting{For: "claude", Until: at(2)}})
 	}
 	many := in.Ledger.Tasks["T5"].Attempts[0]
-	for range mostPutOff {
+	for range mostDeferred {
 		many.Receipt.Review.Deferred = append(many.Receipt.Review.Deferred, many.Receipt.Review.Deferred[0])
 	}
 	for i := range mostTries {

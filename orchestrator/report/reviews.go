@@ -32,7 +32,7 @@ func (m *making) reviewed(verdict review.Decision, in *attempts.Reviewed) *Revie
 	}
 	for i, list := range [][]review.Raised{in.Deferred, in.Noted} {
 		for _, f := range m.raised(list) {
-			out.PutOff = append(out.PutOff, PutOff{[]string{"minor", "outside"}[i], f})
+			out.PutOff = append(out.PutOff, DeferredFinding{[]string{"minor", "outside"}[i], f})
 		}
 	}
 	return out

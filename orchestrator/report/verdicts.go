@@ -9,8 +9,8 @@ import (
 	"relay/review"
 )
 
-// said tells of an attempt's checks and reviewers.
-func (p *page) said(a *Attempt) {
+// verdicts tells of an attempt's checks and reviewers.
+func (p *page) verdicts(a *Attempt) {
 	if len(a.Checks) > 0 {
 		p.say("\nChecks of attempt %d:\n\n", a.ID)
 	}
@@ -87,8 +87,8 @@ func findings(by map[review.Severity]int) string {
 	return text.Count(total, "finding") + text.After(strings.Join(parts, ", "))
 }
 
-// putOff lists what reviewers found that did not hold a change up.
-func (p *page) putOff(r *Report) {
+// deferredFindings lists what reviewers found that did not hold a change up.
+func (p *page) deferredFindings(r *Report) {
 	told := 0
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
@@ -97,25 +97,25 @@ func (p *page) putOff(r *Report) {
 			continue
 		}
 		for _, f := range a.Review.PutOff {
-			told = p.putOffRow(t.ID, &f, told)
+			told = p.deferredFindingRow(t.ID, &f, told)
 		}
 	}
 	if j := r.Judged; j != nil {
 		for _, f := range j.PutOff {
-			told = p.putOffRow("the whole epic", &f, told)
+			told = p.deferredFindingRow("the whole epic", &f, told)
 		}
 	}
-	if told > mostPutOff {
-		p.say("- and %d more: `relay show TASK --review`\n", told-mostPutOff)
+	if told > mostDeferred {
+		p.say("- and %d more: `relay show TASK --review`\n", told-mostDeferred)
 	}
 }
 
-// putOffRow is one of them, after so many that were told.
-func (p *page) putOffRow(of string, f *PutOff, told int) int {
+// deferredFindingRow is one of them, after so many that were told.
+func (p *page) deferredFindingRow(of string, f *DeferredFinding, told int) int {
 	switch {
 	case told == 0:
 		p.say("\n## Deferred findings\n\n")
-	case told >= mostPutOff:
+	case told >= mostDeferred:
 		return told + 1
 	}
 	why := "below the bar"

@@ -39,9 +39,9 @@ type Watch struct {
 	branch, head string // when it was last looked at
 	refs         integration.Refs
 	was          map[string]string // branches and tags then
-	known        map[string]bool   // files that are not what they were, and are told
+	reported     map[string]bool   // files that are not what they were, and are told
 	changes      []Change
-	told         bool // one of them
+	keepCopy     bool // one of them
 	looked       time.Time
 	took         time.Duration
 }
@@ -68,39 +68,39 @@ func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
 	if len(s.Large) > 0 {
 		warning = "relay has no copy of " + text.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
 	}
-	w = &Watch{home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch, head: s.Head, known: make(map[string]bool), looked: o.Now()}
+	w = &Watch{home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch, head: s.Head, reported: make(map[string]bool), looked: o.Now()}
 	w.refs.Dir = o.Home.CommonDir()
 	w.was, _ = w.refs.Read() // what cannot be read is not looked at
 	return w, warning
 }
 
-// lookRarely is how much rarer than it takes all files of the user's checkout are looked at, unless there is a reason.
-const lookRarely = 20
+// fileCheckFactor is how much rarer than it takes all files of the user's checkout are looked at, unless there is a reason.
+const fileCheckFactor = 20
 
-// Look finds out what has changed since it was last called, and returns how many changes there had been before. Unless it is to be
+// Check finds out what has changed since it was last called, and returns how many changes there had been before. Unless it is to be
 // thorough, it leaves the files out when they were looked at a short while ago and nothing else has changed.
-func (w *Watch) Look(ctx context.Context, thorough bool) (before int, err error) {
+func (w *Watch) Check(ctx context.Context, thorough bool) (before int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before = len(w.changes)
-	if err := errors.Join(w.lookAtHead(ctx), w.lookAtRefs(ctx)); err != nil {
+	if err := errors.Join(w.checkHead(ctx), w.checkRefs(ctx)); err != nil {
 		return before, err
 	}
 	began := w.now()
-	if age := began.Sub(w.looked); !thorough && len(w.changes) == before && age >= 0 && age < lookRarely*w.took {
+	if age := began.Sub(w.looked); !thorough && len(w.changes) == before && age >= 0 && age < fileCheckFactor*w.took {
 		return before, nil
 	}
 	paths, err := w.snapshot.Changed(ctx)
 	w.looked, w.took = began, w.now().Sub(began)
 	paths = slices.DeleteFunc(paths, func(p string) bool {
-		return w.known[p] || w.head != w.snapshot.Head && !slices.Contains(w.snapshot.Uncommitted, p) // another commit has other files
+		return w.reported[p] || w.head != w.snapshot.Head && !slices.Contains(w.snapshot.Uncommitted, p) // another commit has other files
 	})
 	if len(paths) == 0 {
 		return before, err
 	}
 	undo := gitLine("restore", "--source="+w.snapshot.Source(), "--worktree", "--")
 	for _, p := range paths {
-		w.known[p] = true
+		w.reported[p] = true
 		undo += " " + text.ShellWord(p)
 	}
 	if len(paths) > mostListed {
@@ -113,8 +113,8 @@ func (w *Watch) Look(ctx context.Context, thorough bool) (before int, err error)
 // mostListed is how many files a command names that brings them back.
 const mostListed = 20
 
-// lookAtHead finds out whether the checkout is on another branch or commit.
-func (w *Watch) lookAtHead(ctx context.Context) error {
+// checkHead finds out whether the checkout is on another branch or commit.
+func (w *Watch) checkHead(ctx context.Context) error {
 	branch, err := w.home.Branch(ctx)
 	if err != nil {
 		return err
@@ -151,8 +151,8 @@ func (w *Watch) lookAtHead(ctx context.Context) error {
 	return nil
 }
 
-// lookAtRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
-func (w *Watch) lookAtRefs(ctx context.Context) error {
+// checkRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
+func (w *Watch) checkRefs(ctx context.Context) error {
 	now, err := w.refs.Read()
 	if err != nil || w.was == nil || maps.Equal(now, w.was) {
 		return err
@@ -184,15 +184,15 @@ func (w *Watch) Changes() []Change {
 	return slices.Clone(w.changes)
 }
 
-// MarkTold notes that the user was told of a change: then the copy stays when the watch is closed.
-func (w *Watch) MarkTold() {
+// KeepCopy notes that the user was told of a change: then the copy stays when the watch is closed.
+func (w *Watch) KeepCopy() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = true
+	w.keepCopy = true
 }
 
 // Close removes the copy of the user's checkout, unless the user was told of something that can be brought back from it.
-func (w *Watch) Close(ctx context.Context) error { return w.snapshot.Forget(ctx, w.told) }
+func (w *Watch) Close(ctx context.Context) error { return w.snapshot.Forget(ctx, w.keepCopy) }
 
 func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 

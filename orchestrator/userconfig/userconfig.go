@@ -29,12 +29,12 @@ type Watch struct {
 	Links  []string // what worktrees link to, absolute
 	Folder string   // for the copies that checks are pointed to, and for what was put aside
 
-	mu     sync.Mutex
-	tools  []tool
-	atWork int
-	files  []held
-	aside  int
-	untold []Change
+	mu         sync.Mutex
+	tools      []tool
+	atWork     int
+	files      []held
+	aside      int
+	unreported []Change
 }
 
 // maxBytes bounds what is kept of all files together.
@@ -130,8 +130,8 @@ func (w *Watch) Mend() []Change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mend()
-	found := w.untold
-	w.untold = nil
+	found := w.unreported
+	w.unreported = nil
 	return found
 }
 
@@ -149,7 +149,7 @@ func (w *Watch) mend() {
 			h.was = now
 			continue
 		}
-		w.untold = append(w.untold, w.putBack(h, &now))
+		w.unreported = append(w.unreported, w.putBack(h, &now))
 	}
 }
 

@@ -29,7 +29,7 @@ func (w *slotAttempt) beginCheckout(ctx context.Context) error {
 	}
 	var err error
 	if w.alone() {
-		_, err = w.userCheckout.Look(ctx, false)
+		_, err = w.userCheckout.Check(ctx, false)
 	}
 	w.c.changesSeen = len(w.userCheckout.Changes())
 	return gitcmd.Unasked(err)
@@ -45,7 +45,7 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, 
 	own, cleaned := w.didInCheckout(did)
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	before, err := watch.Look(ctx, w.c.turned)
+	before, err := watch.Check(ctx, w.c.turned)
 	w.c.turned = false
 	if err != nil {
 		return gitcmd.Unasked(err) // whoever looks next may be told more
@@ -55,7 +55,7 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, 
 	switch {
 	case len(own) > 0 && len(since) > 0:
 		guardIn(w.c).failForAgent(f, "the agent worked in your own checkout: "+strings.Join(own[:min(len(own), 3)], "; "))
-		watch.MarkTold()
+		watch.KeepCopy()
 		for _, change := range since {
 			f.Note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
 		}
@@ -65,7 +65,7 @@ func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, 
 	default:
 		for _, change := range changes[before:] {
 			if !change.Quiet {
-				watch.MarkTold()
+				watch.KeepCopy()
 				f.Note("checkout", change.Text+"; if that was not you, there: "+change.Undo)
 			}
 		}

@@ -101,9 +101,9 @@ func (c *Runner) argv(req runners.Request) []string {
 	return argv
 }
 
-// claudeTools need no permission in the default mode. The CLI still refuses to remove what is not the task's, to change
+// allowedTools need no permission in the default mode. The CLI still refuses to remove what is not the task's, to change
 // its own settings, and what the user's settings deny or ask about.
-const claudeTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor"
+const allowedTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor"
 
 const bypassPermissions = "bypassPermissions"
 
@@ -121,7 +121,7 @@ func (c *Runner) Mode() string {
 func (c *Runner) permissions() []string {
 	switch c.Permission {
 	case "":
-		return []string{"--permission-mode", "dontAsk", "--allowedTools", claudeTools}
+		return []string{"--permission-mode", "dontAsk", "--allowedTools", allowedTools}
 	case bypassPermissions:
 		return []string{"--dangerously-skip-permissions"}
 	}

@@ -8,29 +8,29 @@ import (
 	"relay/runners/internal/jsonscan"
 )
 
-// claudeStreams is the type of the events that tell a message piece by piece.
-const claudeStreams = "stream_event"
+// streamEventType is the type of the events that tell a message piece by piece.
+const streamEventType = "stream_event"
 
 const (
 	maxMessages = 20_000 // ids remembered; what comes after is not counted
 	claudeBase  = 12_000 // tokens of its own instructions and tools, about
 )
 
-// claudeCount adds up what messages have used. How much one has read is told when it begins, how much it has written when
+// tokenCount adds up what messages have used. How much one has read is told when it begins, how much it has written when
 // it ends: until then that is estimated from what it says.
-type claudeCount struct {
+type tokenCount struct {
 	eventstream.Requests
-	messages map[string]claudeWritten
+	messages map[string]written
 	open     string // id of the one that is being written
 }
 
-// claudeWritten is what a message has written: as it was told, and as many characters as were seen of it.
-type claudeWritten struct{ told, chars int64 }
+// written is what a message has written: as it was told, and as many characters as were seen of it.
+type written struct{ reported, chars int64 }
 
-func (w claudeWritten) tokens() int64 { return max(w.told, w.chars/eventstream.CharsPerToken) }
+func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.CharsPerToken) }
 
 // begins takes in a message of which nothing but its beginning is there.
-func (c *claudeCount) begins(m *claudeStart) {
+func (c *tokenCount) begins(m *messageStart) {
 	c.Pending = false
 	if id := m.ID.Bytes(); c.reads(id, m.Usage) {
 		c.open = string(id)
@@ -38,21 +38,21 @@ func (c *claudeCount) begins(m *claudeStart) {
 }
 
 // reads counts a message once, with what it has read. It returns whether it has.
-func (c *claudeCount) reads(id []byte, usage json.RawMessage) bool {
+func (c *tokenCount) reads(id []byte, usage json.RawMessage) bool {
 	if _, seen := c.messages[string(id)]; seen || len(id) > 200 || len(c.messages) >= maxMessages || none(usage) {
 		return false
 	}
 	if c.messages == nil {
-		c.messages = map[string]claudeWritten{}
+		c.messages = map[string]written{}
 	}
 	u := usageOfClaude(usage)
-	c.messages[string(id)] = claudeWritten{told: u.OutputTokens}
+	c.messages[string(id)] = written{reported: u.OutputTokens}
 	c.Report(u)
 	return true
 }
 
 // writes counts characters of the message that is being written.
-func (c *claudeCount) writes(chars int) {
+func (c *tokenCount) writes(chars int) {
 	if c.open != "" {
 		w := c.messages[c.open]
 		w.chars += int64(chars)
@@ -61,20 +61,20 @@ func (c *claudeCount) writes(chars int) {
 }
 
 // ends takes in what a message has written in all.
-func (c *claudeCount) ends(of jsonscan.String, usage json.RawMessage) {
+func (c *tokenCount) ends(of jsonscan.String, usage json.RawMessage) {
 	id := c.open
 	if !of.Empty() {
 		id = of.String()
 	}
 	if _, known := c.messages[id]; known && !none(usage) {
-		c.written(id, claudeWritten{told: usageOfClaude(usage).OutputTokens})
+		c.written(id, written{reported: usageOfClaude(usage).OutputTokens})
 		c.open = ""
 	}
 }
 
 // message takes in a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
 // what it has written.
-func (c *claudeCount) message(m *claudeMessage, subagent bool) {
+func (c *tokenCount) message(m *message, subagent bool) {
 	id := m.ID.Bytes()
 	c.reads(id, m.Usage)
 	w, known := c.messages[string(id)]
@@ -87,7 +87,7 @@ func (c *claudeCount) message(m *claudeMessage, subagent bool) {
 	c.written(string(id), w)
 }
 
-func (c *claudeCount) written(id string, w claudeWritten) {
+func (c *tokenCount) written(id string, w written) {
 	more := w.tokens() - c.messages[id].tokens()
 	c.messages[id] = w
 	c.Reported.OutputTokens += more
@@ -96,11 +96,11 @@ func (c *claudeCount) written(id string, w claudeWritten) {
 func none(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func usageOfClaude(raw json.RawMessage) runners.Usage {
-	var u claudeUsage
+	var u tokenUsage
 	_ = json.Unmarshal(raw, &u) // as far as it goes: see decode
 	return u.usage()
 }
 
-func (u *claudeUsage) usage() runners.Usage {
+func (u *tokenUsage) usage() runners.Usage {
 	return runners.Usage{InputTokens: u.total(), CachedTokens: u.CacheRead, CacheWrites: u.CacheCreate, OutputTokens: u.Output}
 }

@@ -18,7 +18,7 @@ import (
 // Report says what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.model, FinalText: cleantext.Clean(s.said.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e)}
+	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.model, FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e)}
 	var structured []byte
 	if s.final() {
 		r.FinalText, structured = cleantext.Clean(s.result.Result, cleantext.MaxFinal), s.result.Structured
@@ -30,7 +30,7 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	switch o, detail, ok := e.Stopped(s.final()); {
 	case ok && s.retry != nil && (o == runners.SilenceLimit || o == runners.Network):
 		r.Outcome, r.Detail = s.retryOutcome(&r)
-	case ok && e.Unanswered(s.heard, len(s.running) > 0):
+	case ok && e.Unanswered(s.answered, len(s.running) > 0):
 		r.Outcome, r.Detail = adapter.NoAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
@@ -132,7 +132,7 @@ func (s *reader) Usage() runners.Usage {
 	if s.result == nil {
 		return s.counted.Reported
 	}
-	told := s.result.told()
+	told := s.result.usage()
 	if s.final() && s.subtype == "success" && !s.result.IsError {
 		return told
 	}
@@ -153,8 +153,8 @@ func (s *reader) used(e monitor.End) runners.Usage {
 
 func (s *reader) Requests() *eventstream.Requests { return &s.counted.Requests }
 
-// told is what a result says of this run's usage.
-func (res *claudeResult) told() runners.Usage {
+// usage is what a result says of this run's usage.
+func (res *resultEvent) usage() runners.Usage {
 	if res.ThisRun != nil {
 		u := runners.Usage{Priced: true}
 		for _, m := range res.ThisRun {

@@ -16,18 +16,18 @@ var (
 	claudeBlockFields   = []string{"type", "id", "tool_use_id", "text", "name", "input"}
 )
 
-// claudeTurn is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
-type claudeTurn struct {
+// frequentEvent is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
+type frequentEvent struct {
 	kind     []byte
-	message  claudeMessage
-	part     claudePart
+	message  message
+	part     messagePart
 	partOf   jsonscan.String
 	subagent bool
 }
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full. It takes over the blocks'
 // memory.
-func (t *claudeTurn) read(line []byte, blocks []claudeBlock) (ok bool) {
+func (t *frequentEvent) read(line []byte, blocks []contentBlock) (ok bool) {
 	s := jsonscan.New(line)
 	for f := (jsonscan.Fields{Names: claudeEventFields}); f.Next(&s); {
 		switch f.Name {
@@ -54,7 +54,7 @@ func (t *claudeTurn) read(line []byte, blocks []claudeBlock) (ok bool) {
 	return s.Done()
 }
 
-func (t *claudeTurn) readMessage(s *jsonscan.Scanner, blocks []claudeBlock) {
+func (t *frequentEvent) readMessage(s *jsonscan.Scanner, blocks []contentBlock) {
 	switch string(t.kind) {
 	case "assistant", "user":
 		t.message.read(s, blocks)
@@ -65,9 +65,9 @@ func (t *claudeTurn) readMessage(s *jsonscan.Scanner, blocks []claudeBlock) {
 	}
 }
 
-func (t *claudeTurn) readPart(s *jsonscan.Scanner) {
+func (t *frequentEvent) readPart(s *jsonscan.Scanner) {
 	switch string(t.kind) {
-	case claudeStreams:
+	case streamEventType:
 		t.part.read(s)
 	case "": // it is yet to come
 		s.GiveUp()
@@ -76,7 +76,7 @@ func (t *claudeTurn) readPart(s *jsonscan.Scanner) {
 	}
 }
 
-func (p *claudePart) read(s *jsonscan.Scanner) {
+func (p *messagePart) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: claudePartFields}); f.Next(s); {
 		switch f.Name {
 		case "type":
@@ -91,7 +91,7 @@ func (p *claudePart) read(s *jsonscan.Scanner) {
 	}
 }
 
-func (m *claudeStart) read(s *jsonscan.Scanner) {
+func (m *messageStart) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: claudeStartFields}); f.Next(s); {
 		switch f.Name {
 		case "id":
@@ -102,7 +102,7 @@ func (m *claudeStart) read(s *jsonscan.Scanner) {
 	}
 }
 
-func (d *claudeDelta) read(s *jsonscan.Scanner) {
+func (d *contentDelta) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: claudeDeltaFields}); f.Next(s); {
 		switch f.Name {
 		case "text":
@@ -115,7 +115,7 @@ func (d *claudeDelta) read(s *jsonscan.Scanner) {
 	}
 }
 
-func (m *claudeMessage) read(s *jsonscan.Scanner, blocks []claudeBlock) {
+func (m *message) read(s *jsonscan.Scanner, blocks []contentBlock) {
 	for f := (jsonscan.Fields{Names: claudeMessageFields}); f.Next(s); {
 		switch f.Name {
 		case "id":
@@ -128,19 +128,19 @@ func (m *claudeMessage) read(s *jsonscan.Scanner, blocks []claudeBlock) {
 	}
 }
 
-func (m *claudeMessage) readBlocks(s *jsonscan.Scanner, blocks []claudeBlock) {
+func (m *message) readBlocks(s *jsonscan.Scanner, blocks []contentBlock) {
 	if !s.AtList() {
 		s.Value()
 		return
 	}
 	for l := (jsonscan.Items{}); l.Next(s); {
-		blocks = append(blocks, claudeBlock{})
+		blocks = append(blocks, contentBlock{})
 		blocks[len(blocks)-1].read(s)
 	}
 	m.blocks = blocks
 }
 
-func (b *claudeBlock) read(s *jsonscan.Scanner) {
+func (b *contentBlock) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: claudeBlockFields}); f.Next(s); {
 		switch f.Name {
 		case "type":
@@ -160,8 +160,8 @@ func (b *claudeBlock) read(s *jsonscan.Scanner) {
 }
 
 // message decodes the message of an event in full, as far as it goes: see decode.
-func (ev *claudeEvent) message() claudeMessage {
-	var m claudeMessage
+func (ev *outputEvent) message() message {
+	var m message
 	_ = json.Unmarshal(ev.Message, &m)
 	_ = json.Unmarshal(m.Content, &m.blocks)
 	return m

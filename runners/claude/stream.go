@@ -17,24 +17,24 @@ type reader struct {
 	req runners.Request
 	now func() time.Time
 
-	begun    bool // system/init was seen
-	heard    bool // the model has answered
-	torn     bool // the last line is half of one
-	session  string
-	model    string
-	said     eventstream.LastMessage // last text of the agent itself
-	result   *claudeResult
-	subtype  string           // of the result: success, error_max_turns, …
-	resumed  bool             // it went on working after the result
-	retry    *claudeEvent     // the provider's last fault that the CLI is waiting out
-	apiError string           // the CLI's word for the fault it gave up on
-	limit    *claudeRateLimit // the usage limit that was hit
-	running  eventstream.Steps
-	called   map[string]int // calls by tool
-	denied   map[string]int // and those that were not allowed
-	counted  claudeCount
-	news     eventstream.Progress
-	blocks   []claudeBlock // room for those of the next message
+	begun       bool // system/init was seen
+	answered    bool // the model has answered
+	torn        bool // the last line is half of one
+	session     string
+	model       string
+	lastMessage eventstream.LastMessage // last text of the agent itself
+	result      *resultEvent
+	subtype     string       // of the result: success, error_max_turns, …
+	resumed     bool         // it went on working after the result
+	retry       *outputEvent // the provider's last fault that the CLI is waiting out
+	apiError    string       // the CLI's word for the fault it gave up on
+	limit       *rateLimit   // the usage limit that was hit
+	running     eventstream.Steps
+	called      map[string]int // calls by tool
+	denied      map[string]int // and those that were not allowed
+	counted     tokenCount
+	news        eventstream.Progress
+	blocks      []contentBlock // room for those of the next message
 }
 
 // Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
@@ -43,7 +43,7 @@ func (s *reader) Line(line []byte) {
 	if !ok {
 		return
 	}
-	var t claudeTurn
+	var t frequentEvent
 	if !t.read(line, s.blocks[:0]) {
 		s.forget(t.message.blocks)
 		s.event(line)
@@ -51,7 +51,7 @@ func (s *reader) Line(line []byte) {
 	}
 	s.torn = false
 	switch string(t.kind) {
-	case claudeStreams:
+	case streamEventType:
 		s.part(&t.part, t.partOf)
 	case "assistant":
 		s.assistant(&t.message, t.subagent)
@@ -65,7 +65,7 @@ func (s *reader) Line(line []byte) {
 const maxBlocks = 100
 
 // forget keeps the memory of a message's blocks, and nothing of what is in them.
-func (s *reader) forget(blocks []claudeBlock) {
+func (s *reader) forget(blocks []contentBlock) {
 	if cap(blocks) > 0 && cap(blocks) <= maxBlocks {
 		clear(blocks)
 		s.blocks = blocks[:0]
@@ -74,14 +74,14 @@ func (s *reader) forget(blocks []claudeBlock) {
 
 // event takes in a line that is decoded in full.
 func (s *reader) event(line []byte) {
-	ev, torn := jsonscan.Decode[claudeEvent](line)
+	ev, torn := jsonscan.Decode[outputEvent](line)
 	if s.torn = torn; torn {
 		return
 	}
 	switch ev.Type.String() {
 	case "system":
 		s.system(ev)
-	case claudeStreams:
+	case streamEventType:
 		s.part(&ev.Part, ev.PartOf)
 	case "assistant":
 		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
@@ -97,25 +97,25 @@ func (s *reader) event(line []byte) {
 		s.rateLimit(ev.RateLimit)
 	case "result":
 		s.session = adapter.SessionID(ev.SessionID, s.session)
-		s.result, s.subtype, s.resumed = &ev.claudeResult, ev.Subtype, false
-		s.news.Say(&s.req, runners.EventResult, ev.Result)
+		s.result, s.subtype, s.resumed = &ev.resultEvent, ev.Subtype, false
+		s.news.ReportText(&s.req, runners.EventResult, ev.Result)
 	}
 }
 
-func (s *reader) system(ev *claudeEvent) {
+func (s *reader) system(ev *outputEvent) {
 	switch ev.Subtype {
 	case "init":
 		s.begun = true
 		s.session = adapter.SessionID(ev.SessionID, s.session)
 		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
-		s.news.Say(&s.req, runners.EventSession, s.session)
+		s.news.ReportText(&s.req, runners.EventSession, s.session)
 	case "status":
 		if ev.Status == "requesting" {
 			s.counted.Ask()
 		}
 	case "api_retry":
 		s.retry, s.counted.Pending = ev, false
-		s.news.Say(&s.req, runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
+		s.news.ReportText(&s.req, runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
 			adapter.ProviderFault(ev.ErrorStatus, jsonscan.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
 		s.model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
@@ -127,8 +127,8 @@ func (s *reader) system(ev *claudeEvent) {
 	}
 }
 
-func (s *reader) assistant(m *claudeMessage, subagent bool) {
-	s.heard = true
+func (s *reader) assistant(m *message, subagent bool) {
+	s.answered = true
 	s.retry, s.apiError, s.limit = nil, "", nil
 	s.resumed = s.resumed || s.result != nil && !subagent
 	s.counted.message(m, subagent)
@@ -140,22 +140,22 @@ func (s *reader) assistant(m *claudeMessage, subagent bool) {
 				continue
 			}
 			if !subagent { // whose words are not the answer
-				s.said.Set(b.Text, 2*cleantext.MaxFinal)
+				s.lastMessage.Set(b.Text, 2*cleantext.MaxFinal)
 			}
-			s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: b.Text})
+			s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: b.Text})
 		case "tool_use":
 			if s.called == nil {
 				s.called = map[string]int{}
 			}
 			count(s.called, b.Name.String())
 			s.running.Begin(b.ID)
-			s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
+			s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
 		}
 	}
 }
 
 // user takes in the results of tools.
-func (s *reader) user(m *claudeMessage) {
+func (s *reader) user(m *message) {
 	for i := range m.blocks {
 		if b := &m.blocks[i]; string(b.Type.Word()) == "tool_result" {
 			s.running.End(b.Ends)
@@ -164,10 +164,10 @@ func (s *reader) user(m *claudeMessage) {
 }
 
 // part takes in a piece of a message that is being written.
-func (s *reader) part(p *claudePart, of jsonscan.String) {
+func (s *reader) part(p *messagePart, of jsonscan.String) {
 	switch string(p.Type.Word()) {
 	case "message_start":
-		s.heard, s.retry, s.apiError = true, nil, ""
+		s.answered, s.retry, s.apiError = true, nil, ""
 		s.counted.begins(&p.Message)
 	case "content_block_delta":
 		s.counted.writes(p.Delta.chars())
@@ -176,7 +176,7 @@ func (s *reader) part(p *claudePart, of jsonscan.String) {
 	}
 }
 
-func (s *reader) rateLimit(info *claudeRateLimit) {
+func (s *reader) rateLimit(info *rateLimit) {
 	if info != nil && info.Status == "rejected" {
 		s.limit = info
 	} else {
@@ -193,7 +193,7 @@ func (s *reader) State() monitor.State {
 		return monitor.Finished
 	case s.retry != nil && s.retry.Attempt >= 2 && adapter.Blame(s.retry.ErrorStatus, jsonscan.Name(s.retry.Error)) == runners.Auth:
 		return monitor.Hopeless
-	case !s.heard:
+	case !s.answered:
 		return monitor.AwaitingAnswer
 	}
 	return monitor.Working

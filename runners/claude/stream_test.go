@@ -15,7 +15,7 @@ import (
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
 	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
-	Quick:    func(line []byte) bool { return new(claudeTurn).read(line, nil) },
+	Quick:    func(line []byte) bool { return new(frequentEvent).read(line, nil) },
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
@@ -51,7 +51,7 @@ func TestLongMessage(t *testing.T) {
 	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
 	var claude reader
 	claude.Line([]byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}]}}`))
-	if got := claude.said.Text(2 * cleantext.MaxFinal); got != strings.Repeat("line\n", 1<<20)[:2*cleantext.MaxFinal] {
+	if got := claude.lastMessage.Text(2 * cleantext.MaxFinal); got != strings.Repeat("line\n", 1<<20)[:2*cleantext.MaxFinal] {
 		t.Errorf("keeps %d bytes", len(got))
 	}
 }

@@ -105,9 +105,9 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	}
 	cmd := adapter.Command(req, c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
-	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: codexBase}}
+	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: baseTokens}}
 	s.asked.Begin(req.Prompt)
-	s.file = eventstream.SessionLog{Find: func() string { return codexLog(cmd.Env, s.session) }, Line: s.record}
+	s.file = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.session) }, Line: s.record}
 	return eventstream.Run(ctx, c.sup, req, cmd, s)
 }
 

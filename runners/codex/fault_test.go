@@ -53,7 +53,7 @@ func TestCodexFault(t *testing.T) {
 		`{"error":{}}`:      runners.Failed,
 		"The tests say: You've hit your usage limit": runners.Failed,
 	} {
-		if got, _ := codexFault(cleanFault(message)); got != want {
+		if got, _ := classifyFault(cleanFault(message)); got != want {
 			t.Errorf("%q: got %q, want %q", message, got, want)
 		}
 	}

@@ -18,8 +18,8 @@ func home(env []string) string {
 	return cmp.Or(adapter.Variable(env, "CODEX_HOME"), adapter.InHome(env, ".codex"))
 }
 
-// codexLog finds the file of a session. It lies in a folder of the day on which the session began, which its id tells.
-func codexLog(env []string, session string) string {
+// sessionFile finds the file of a session. It lies in a folder of the day on which the session began, which its id tells.
+func sessionFile(env []string, session string) string {
 	home := home(env)
 	id, err := uuid.Parse(session)
 	if home == "" || err != nil || id.Version() != 7 {
@@ -39,10 +39,10 @@ func codexLog(env []string, session string) string {
 func OwnSettings(env []string) runners.OwnSettings {
 	text := adapter.ReadSettings(home(env), "config.toml")
 	top, _, _ := bytes.Cut(append([]byte("\n"), text...), []byte("\n[")) // what follows is of a section
-	if m := codexModel.FindSubmatch(top); m != nil {
+	if m := modelPattern.FindSubmatch(top); m != nil {
 		return runners.OwnSettings{Model: string(m[1])}
 	}
 	return runners.OwnSettings{}
 }
 
-var codexModel = regexp.MustCompile(`(?m)^\s*model\s*=\s*["']([^"'\n]+)["']`)
+var modelPattern = regexp.MustCompile(`(?m)^\s*model\s*=\s*["']([^"'\n]+)["']`)

@@ -17,15 +17,15 @@ import (
 
 // Report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
 func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.words(), cleantext.MaxFinal), Usage: s.used(e)}
+	r := runners.Report{Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e)}
 	var claimErr error
 	if !s.req.Question {
-		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.words())
+		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.lastMessageText())
 	}
 	switch o, detail, ok := e.Stopped(s.final()); {
 	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
 		r.Outcome, r.Detail = s.gaveUp(&r)
-	case ok && e.Unanswered(s.heard, len(s.running) > 0):
+	case ok && e.Unanswered(s.hasAnswered, len(s.running) > 0):
 		r.Outcome, r.Detail = adapter.NoAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
@@ -67,7 +67,7 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 	switch {
 	case (o == runners.NoResult || o == runners.Failed) && s.steps > 1 && s.vain == s.steps:
 		return runners.PermissionDenied, none
-	case o == runners.NoResult && s.words() == "":
+	case o == runners.NoResult && s.lastMessageText() == "":
 		return o, "its model said nothing: it had nothing to say, or refused"
 	}
 	return o, detail
@@ -75,7 +75,7 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 
 // structured is the answer in the form of the schema: the whole last message, as codex does not tell it apart.
 func (s *reader) structured() []byte {
-	if text := strings.TrimSpace(s.words()); s.req.Schema != nil && strings.HasPrefix(text, "{") {
+	if text := strings.TrimSpace(s.lastMessageText()); s.req.Schema != nil && strings.HasPrefix(text, "{") {
 		return []byte(text)
 	}
 	return nil
@@ -93,11 +93,11 @@ func (s *reader) gaveUp(r *runners.Report) (runners.Outcome, string) {
 // blamed is the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
 // answer.
 func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, string) {
-	o, detail := codexFault(fault)
+	o, detail := classifyFault(fault)
 	switch {
 	case o == runners.Quota, o == runners.RateLimited:
 		r.ResetAt = resetTime(fault, s.printed())
-	case o == runners.Failed && !s.heard:
+	case o == runners.Failed && !s.hasAnswered:
 		o = runners.Provider
 	}
 	return o, detail
@@ -112,9 +112,9 @@ func (s *reader) printed() time.Time {
 	return now
 }
 
-// codexFaults are the beginnings of the messages with which codex itself ends a turn. Only those are looked at, never
+// faultPrefixes are the beginnings of the messages with which codex itself ends a turn. Only those are looked at, never
 // what its agent says or reads.
-var codexFaults = []struct {
+var faultPrefixes = []struct {
 	begins  string
 	outcome runners.Outcome
 }{
@@ -147,23 +147,23 @@ var codexFaults = []struct {
 	{"Codex ran out of room in the model's context window", runners.ContextExhausted},
 }
 
-// codexNoModel matches what providers say of a model that is not there, or not for this account.
-var codexNoModel = regexp.MustCompile(`^(?:model: |The (?:requested )?model ['"` + "`" + `]|The '[^']*' model is not supported)`)
+// noModelPattern matches what providers say of a model that is not there, or not for this account.
+var noModelPattern = regexp.MustCompile(`^(?:model: |The (?:requested )?model ['"` + "`" + `]|The '[^']*' model is not supported)`)
 
-// codexFault maps a message to an outcome, and to the part of it that is for people.
-func codexFault(message string) (runners.Outcome, string) {
+// classifyFault maps a message to an outcome, and to the part of it that is for people.
+func classifyFault(message string) (runners.Outcome, string) {
 	if strings.HasPrefix(message, "{") {
 		if o, detail, ok := bodyFault(message); ok {
 			return o, detail
 		}
 	}
 	rest, broken := strings.CutPrefix(message, "stream disconnected before completion: ")
-	for _, f := range codexFaults {
+	for _, f := range faultPrefixes {
 		if strings.HasPrefix(rest, f.begins) {
 			return f.outcome, message
 		}
 	}
-	if codexNoModel.MatchString(rest) {
+	if noModelPattern.MatchString(rest) {
 		return runners.Auth, message
 	}
 	for _, before := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
@@ -179,8 +179,8 @@ func codexFault(message string) (runners.Outcome, string) {
 	return runners.Failed, message
 }
 
-// codexCodes are the words a provider has for its errors.
-var codexCodes = map[string]runners.Outcome{
+// outcomeByCode are the words a provider has for its errors.
+var outcomeByCode = map[string]runners.Outcome{
 	"model_not_found": runners.Auth, "insufficient_quota": runners.Auth, "invalid_api_key": runners.Auth,
 	"context_length_exceeded": runners.ContextExhausted, "invalid_prompt": runners.Refused,
 	"rate_limit_exceeded": runners.RateLimited, "server_error": runners.Provider, "server_is_overloaded": runners.Overloaded,
@@ -200,16 +200,16 @@ func bodyFault(message string) (runners.Outcome, string, bool) {
 	if detail == "" {
 		return "", "", false
 	}
-	if o, ok := codexCodes[body.Error.Code]; ok {
+	if o, ok := outcomeByCode[body.Error.Code]; ok {
 		return o, detail, true
 	}
-	o, _ := codexFault(strings.TrimLeft(detail, "{"))
+	o, _ := classifyFault(strings.TrimLeft(detail, "{"))
 	return o, detail, true
 }
 
 const maxFault = 4 << 10
 
-// cleanFault brings a message of the CLI's to the form that codexFaults has.
+// cleanFault brings a message of the CLI's to the form that faultPrefixes has.
 func cleanFault(message string) string {
 	message = strings.ReplaceAll(cleantext.OneLine(message, maxFault), "’", "'")
 	return cmp.Or(message, "it does not say why")

@@ -14,15 +14,15 @@ var (
 	codexItemFields  = []string{"id", "type", "status", "text", "command", "changes", "server", "tool", "query"}
 )
 
-// codexTurn is an event that comes often: a step, or one that means nothing here.
-type codexTurn struct {
+// frequentEvent is an event that comes often: a step, or one that means nothing here.
+type frequentEvent struct {
 	kind []byte
 	step bool
-	item codexItem
+	item turnItem
 }
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full.
-func (t *codexTurn) read(line []byte) (ok bool) {
+func (t *frequentEvent) read(line []byte) (ok bool) {
 	s := jsonscan.New(line)
 	for f := (jsonscan.Fields{Names: codexEventFields}); f.Next(&s); {
 		switch f.Name {
@@ -44,7 +44,7 @@ func (t *codexTurn) read(line []byte) (ok bool) {
 	return s.Done()
 }
 
-func (t *codexTurn) isStep() bool {
+func (t *frequentEvent) isStep() bool {
 	switch string(t.kind) {
 	case "item.started", "item.updated", codexStepDone:
 		return true
@@ -52,7 +52,7 @@ func (t *codexTurn) isStep() bool {
 	return false
 }
 
-func (i *codexItem) read(s *jsonscan.Scanner) {
+func (i *turnItem) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: codexItemFields}); f.Next(s); {
 		switch f.Name {
 		case "id":

@@ -19,15 +19,15 @@ type reader struct {
 	req runners.Request
 	now func() time.Time
 
-	begun   bool // thread.started was seen
-	heard   bool // the model has answered
-	torn    bool // the last line is half of one
-	session string
-	said    eventstream.LastMessage // last message of the agent
-	step    []byte                  // id of the step last told to the observer
-	running eventstream.Steps
-	steps   int // commands and changes of files that have ended
-	vain    int // those of them that failed
+	begun       bool // thread.started was seen
+	hasAnswered bool // the model has answered
+	torn        bool // the last line is half of one
+	session     string
+	lastMessage eventstream.LastMessage // last message of the agent
+	step        []byte                  // id of the step last told to the observer
+	running     eventstream.Steps
+	steps       int // commands and changes of files that have ended
+	vain        int // those of them that failed
 
 	done    bool        // turn.completed
 	failed  string      // what turn.failed says
@@ -35,14 +35,14 @@ type reader struct {
 	retry   string      // the provider's fault that the CLI is waiting out
 	waits   int         // how often in a row it has waited for the network: it does so for ever
 	refused int         // how often in a row the provider refused its login
-	total   *codexUsage // of the session
+	total   *tokenUsage // of the session
 	file    eventstream.SessionLog
 	model   string // by that file
 	asked   eventstream.Requests
 	news    eventstream.Progress
 }
 
-const codexBase = 9_000 // tokens of its own instructions and tools, about
+const baseTokens = 9_000 // tokens of its own instructions and tools, about
 
 // A network that is gone for so many waits, some five minutes, is better waited for by relay, which can ask another
 // provider.
@@ -54,7 +54,7 @@ func (s *reader) Line(line []byte) {
 	if !ok {
 		return
 	}
-	var t codexTurn
+	var t frequentEvent
 	if !t.read(line) {
 		s.event(line)
 		return
@@ -70,7 +70,7 @@ func (s *reader) Line(line []byte) {
 
 // event takes in a line that is decoded in full.
 func (s *reader) event(line []byte) {
-	ev, torn := jsonscan.Decode[codexEvent](line)
+	ev, torn := jsonscan.Decode[outputEvent](line)
 	if s.torn = torn; torn {
 		return
 	}
@@ -78,7 +78,7 @@ func (s *reader) event(line []byte) {
 	case "thread.started":
 		s.begun = true
 		s.session = adapter.SessionID(ev.ThreadID, s.session)
-		s.news.Say(&s.req, runners.EventSession, s.session)
+		s.news.ReportText(&s.req, runners.EventSession, s.session)
 	case codexBegins:
 		s.begins()
 	case "error":
@@ -88,11 +88,11 @@ func (s *reader) event(line []byte) {
 	case "turn.completed":
 		s.answered()
 		s.done, s.total = true, ev.Usage
-		s.news.Say(&s.req, runners.EventResult, s.words())
+		s.news.ReportText(&s.req, runners.EventResult, s.lastMessageText())
 	case "turn.failed":
 		s.failed = cleanFault(ev.Error.Message)
 		s.breaks(s.failed)
-		s.news.Say(&s.req, runners.EventResult, s.failed)
+		s.news.ReportText(&s.req, runners.EventResult, s.failed)
 	}
 }
 
@@ -110,15 +110,15 @@ func (s *reader) asks() {
 }
 
 // item takes in a step. One of type error is the CLI's own, and comes before the model has said anything.
-func (s *reader) item(completed bool, item *codexItem) {
+func (s *reader) item(completed bool, item *turnItem) {
 	switch kind := string(item.Type.Word()); kind {
 	case "", "error":
 		return
 	case "agent_message":
 		s.writes(len(item.Text))
 		if completed && !item.Text.Empty() {
-			s.said.Set(item.Text, runners.MaxResult)
-			s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: item.Text})
+			s.lastMessage.Set(item.Text, runners.MaxResult)
+			s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: item.Text})
 		}
 	case "reasoning", "todo_list":
 		s.writes(0)
@@ -140,14 +140,14 @@ func (s *reader) item(completed bool, item *codexItem) {
 		if id := item.ID.Bytes(); len(s.step) == 0 || !bytes.Equal(id, s.step) {
 			s.step = append(s.step[:0], id[:min(len(id), cleantext.MaxName)]...)
 			step := item.note()
-			s.news.Tell(&s.req, &step)
+			s.news.Report(&s.req, &step)
 		}
 	}
 }
 
 // answered notes that the model was heard: what it had to be asked for again is over.
 func (s *reader) answered() {
-	s.heard = true
+	s.hasAnswered = true
 	s.fault, s.retry, s.waits, s.refused = "", "", 0, 0
 }
 
@@ -174,17 +174,17 @@ func (s *reader) trouble(message string) {
 	if strings.TrimSpace(how) == "waiting for network" {
 		s.waits++
 	}
-	if o, _ := codexFault(s.retry); o == runners.Auth {
+	if o, _ := classifyFault(s.retry); o == runners.Auth {
 		s.refused++
 	} else {
 		s.refused = 0
 	}
-	s.news.Say(&s.req, runners.EventRetry, message)
+	s.news.ReportText(&s.req, runners.EventRetry, message)
 }
 
 // breaks counts an answer that broke off: its tokens are told nowhere.
 func (s *reader) breaks(fault string) {
-	if o, _ := codexFault(fault); o == runners.Truncated {
+	if o, _ := classifyFault(fault); o == runners.Truncated {
 		s.asked.Broken++
 	}
 }
@@ -198,7 +198,7 @@ func (s *reader) State() monitor.State {
 		return monitor.Finished
 	case s.refused >= 2, s.waits >= maxWaits:
 		return monitor.Hopeless
-	case !s.heard:
+	case !s.hasAnswered:
 		return monitor.AwaitingAnswer
 	}
 	return monitor.Working
@@ -253,7 +253,7 @@ func (s *reader) ModelName() string { return s.model }
 
 // record takes in a line of the session's file, which tells of each answer what it has used.
 func (s *reader) record(line []byte) {
-	var r codexRecord
+	var r sessionRecord
 	if json.Unmarshal(line, &r) != nil {
 		return
 	}
@@ -272,5 +272,5 @@ func (s *reader) record(line []byte) {
 	}
 }
 
-// words are the last message of the agent.
-func (s *reader) words() string { return s.said.Text(runners.MaxResult) }
+// lastMessageText are the last message of the agent.
+func (s *reader) lastMessageText() string { return s.lastMessage.Text(runners.MaxResult) }

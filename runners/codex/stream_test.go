@@ -14,7 +14,7 @@ import (
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
 	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
-	Quick:    func(line []byte) bool { return new(codexTurn).read(line) },
+	Quick:    func(line []byte) bool { return new(frequentEvent).read(line) },
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
@@ -48,7 +48,7 @@ func TestLongMessage(t *testing.T) {
 	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
 	var codex reader
 	codex.Line([]byte(`{"type":"item.completed","item":{"type":"agent_message","text":"` + text + `"}}`))
-	if got := codex.words(); got != strings.Repeat("line\n", 1<<20)[:runners.MaxResult] {
+	if got := codex.lastMessageText(); got != strings.Repeat("line\n", 1<<20)[:runners.MaxResult] {
 		t.Errorf("keeps %d bytes", len(got))
 	}
 }

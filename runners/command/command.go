@@ -72,7 +72,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	w := monitor.Process{Supervisor: c.sup, Command: cmd, Limits: req.Limits, State: c.state(req)}
 	if req.Observe != nil {
 		l := listener{req: req, state: w.State}
-		w.ReadLine, w.State, w.MaxLine = l.line, l.tell, watchedLine
+		w.ReadLine, w.State, w.MaxLine = l.line, l.poll, watchedLine
 	}
 	e, err := w.Run(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func (l *listener) line(line []byte) {
 	}
 }
 
-func (l *listener) tell() monitor.State {
+func (l *listener) poll() monitor.State {
 	if len(l.last) > 0 {
 		adapter.Observe(l.req, runners.EventText, string(l.last))
 		l.last = l.last[:0]

@@ -7,8 +7,8 @@ import (
 	"relay/runners/internal/jsonscan"
 )
 
-// geminiEvent is one line of the stream; each kind of event uses some of the fields.
-type geminiEvent struct {
+// outputEvent is one line of the stream; each kind of event uses some of the fields.
+type outputEvent struct {
 	Type      jsonscan.String `json:"type"`
 	Time      string          `json:"timestamp"`
 	SessionID string          `json:"session_id"` // init
@@ -21,55 +21,55 @@ type geminiEvent struct {
 	Severity  string          `json:"severity"` // error: warning, error
 	Message   string          `json:"message"`
 	Status    string          `json:"status"` // tool_result, result: success, error
-	Error     *geminiError    `json:"error"`
-	Stats     *geminiStats    `json:"stats"` // result
+	Error     *eventError     `json:"error"`
+	Stats     *runStats       `json:"stats"` // result
 }
 
-// geminiError is why a tool or the whole run failed. Its type is the class of an exception inside the CLI, or a word.
-type geminiError struct {
+// eventError is why a tool or the whole run failed. Its type is the class of an exception inside the CLI, or a word.
+type eventError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
 }
 
-// geminiStats count this run alone, also when it resumed a session. Output leaves out what the model thought, which
+// runStats count this run alone, also when it resumed a session. Output leaves out what the model thought, which
 // is paid for like the rest and in Total.
-type geminiStats struct {
-	Total  int64                  `json:"total_tokens"`
-	Input  int64                  `json:"input_tokens"` // with what was read from the cache
-	Output int64                  `json:"output_tokens"`
-	Cached int64                  `json:"cached"`
-	Models map[string]geminiStats `json:"models"`
+type runStats struct {
+	Total  int64               `json:"total_tokens"`
+	Input  int64               `json:"input_tokens"` // with what was read from the cache
+	Output int64               `json:"output_tokens"`
+	Cached int64               `json:"cached"`
+	Models map[string]runStats `json:"models"`
 }
 
-func (s *geminiStats) usage() runners.Usage {
+func (s *runStats) usage() runners.Usage {
 	in := max(0, s.Input)
 	return runners.Usage{InputTokens: in, CachedTokens: min(max(0, s.Cached), in), OutputTokens: max(0, s.Output, s.Total-in)}
 }
 
-// geminiRecord is one line of the file in which Gemini CLI keeps a session. An answer stands there again when its tools have ended.
-type geminiRecord struct {
-	ID     string        `json:"id"`
-	Time   string        `json:"timestamp"`
-	Type   string        `json:"type"` // user (a tool's answer, too), gemini
-	Model  string        `json:"model"`
-	Tokens *geminiCounts `json:"tokens"`
+// sessionRecord is one line of the file in which Gemini CLI keeps a session. An answer stands there again when its tools have ended.
+type sessionRecord struct {
+	ID     string       `json:"id"`
+	Time   string       `json:"timestamp"`
+	Type   string       `json:"type"` // user (a tool's answer, too), gemini
+	Model  string       `json:"model"`
+	Tokens *tokenCounts `json:"tokens"`
 }
 
-// geminiCounts are those of one answer. Total has what the model thought, too.
-type geminiCounts struct {
+// tokenCounts are those of one answer. Total has what the model thought, too.
+type tokenCounts struct {
 	Input  int64 `json:"input"`
 	Cached int64 `json:"cached"`
 	Output int64 `json:"output"`
 	Total  int64 `json:"total"`
 }
 
-func (t *geminiCounts) usage() runners.Usage {
-	s := geminiStats{Total: t.Total, Input: t.Input, Output: t.Output, Cached: t.Cached}
+func (t *tokenCounts) usage() runners.Usage {
+	s := runStats{Total: t.Total, Input: t.Input, Output: t.Output, Cached: t.Cached}
 	return s.usage()
 }
 
-// geminiRefusal is what Google's API says when it refuses a request.
-type geminiRefusal struct {
+// apiRefusal is what Google's API says when it refuses a request.
+type apiRefusal struct {
 	Error struct {
 		Code    json.Number `json:"code"`
 		Message string      `json:"message"`

@@ -10,8 +10,8 @@ import (
 	"relay/runners/internal/adapter"
 )
 
-// geminiFault is what the CLI says of the error that it gave up on.
-type geminiFault struct {
+// cliFault is what the CLI says of the error that it gave up on.
+type cliFault struct {
 	status int           // HTTP status; 0: not told here
 	text   string        // for people
 	word   string        // Google's name of the status: FAILED_PRECONDITION, …
@@ -19,13 +19,13 @@ type geminiFault struct {
 	wait   time.Duration // after which it may be tried again; 0: not told
 }
 
-// geminiNone is a limit of nothing at all: the model is not in the user's plan, and waiting is in vain.
-var geminiNone = regexp.MustCompile(`limit: 0(?:[^\d.]|\.\D|\.?$)`)
+// zeroLimitPattern is a limit of nothing at all: the model is not in the user's plan, and waiting is in vain.
+var zeroLimitPattern = regexp.MustCompile(`limit: 0(?:[^\d.]|\.\D|\.?$)`)
 
-// readGeminiFault takes an error message apart: "[API Error: …]" around a text, or around the answer of Google's API,
+// parseFault takes an error message apart: "[API Error: …]" around a text, or around the answer of Google's API,
 // which may hold another one as its message.
-func readGeminiFault(message string) geminiFault {
-	f := geminiFault{text: message}
+func parseFault(message string) cliFault {
+	f := cliFault{text: message}
 	if inner, ok := strings.CutPrefix(message, "[API Error: "); ok {
 		if i := strings.LastIndexByte(inner, ']'); i >= 0 { // what follows is advice for a person at a terminal
 			inner = inner[:i]
@@ -34,19 +34,19 @@ func readGeminiFault(message string) geminiFault {
 	}
 	for range 3 {
 		from := strings.IndexByte(f.text, '{')
-		var refusal geminiRefusal
+		var refusal apiRefusal
 		if from < 0 || json.Unmarshal([]byte(f.text[from:]), &refusal) != nil || refusal.Error.Message == "" {
 			break
 		}
 		f.take(refusal)
 	}
 	if f.wait == 0 {
-		f.wait = geminiDelay(geminiWait.FindStringSubmatch(f.text))
+		f.wait = retryDelay(resetAfterPattern.FindStringSubmatch(f.text))
 	}
 	return f
 }
 
-func (f *geminiFault) take(r geminiRefusal) {
+func (f *cliFault) take(r apiRefusal) {
 	f.text, f.word = r.Error.Message, r.Error.Status
 	if code, err := r.Error.Code.Int64(); err == nil && code >= 400 && code < 600 {
 		f.status = int(code)
@@ -56,16 +56,16 @@ func (f *geminiFault) take(r geminiRefusal) {
 			f.reason = d.Reason
 		}
 		if d.Delay != "" {
-			f.wait = geminiDelay([]string{"", d.Delay})
+			f.wait = retryDelay([]string{"", d.Delay})
 		}
 	}
 }
 
-// geminiWait finds in the text of an error after what time its limit is over: "Your quota will reset after 2h46m3s."
-var geminiWait = regexp.MustCompile(`(?:reset after|retry in|retry after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)`)
+// resetAfterPattern finds in the text of an error after what time its limit is over: "Your quota will reset after 2h46m3s."
+var resetAfterPattern = regexp.MustCompile(`(?:reset after|retry in|retry after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)`)
 
-// geminiDelay reads the time in a match; one that no limit lasts for is not believed.
-func geminiDelay(match []string) time.Duration {
+// retryDelay reads the time in a match; one that no limit lasts for is not believed.
+func retryDelay(match []string) time.Duration {
 	if len(match) < 2 {
 		return 0
 	}
@@ -76,9 +76,9 @@ func geminiDelay(match []string) time.Duration {
 	return d
 }
 
-// geminiStatus is the HTTP status that the CLI gives as its exit status, of which Unix keeps eight bits: 400 to 511, and
+// httpStatus is the HTTP status that the CLI gives as its exit status, of which Unix keeps eight bits: 400 to 511, and
 // what gateways say, 520 to 530. Lower ones are the CLI's own. 0: none.
-func geminiStatus(exit int) int {
+func httpStatus(exit int) int {
 	switch {
 	case exit >= 400 && exit < 600:
 		return exit
@@ -92,12 +92,12 @@ func geminiStatus(exit int) int {
 
 // blame maps the provider's answer to an outcome. What stays as it is until a person changes something is Auth: no
 // such model or no credit, a key that is none, and a failed precondition (billing, a country that is not served).
-func (f geminiFault) blame(status int) runners.Outcome {
+func (f cliFault) blame(status int) runners.Outcome {
 	switch {
 	case status == 400 && (f.reason == "API_KEY_INVALID" || f.word == "FAILED_PRECONDITION"),
 		status == 401, status == 402, status == 403, status == 404:
 		return runners.Auth
-	case status == 413, status == 400 && f.says("exceeds the maximum number of tokens", "prompt is too long", "payload size exceeds"):
+	case status == 413, status == 400 && f.containsAny("exceeds the maximum number of tokens", "prompt is too long", "payload size exceeds"):
 		return runners.ContextExhausted
 	case status == 503, status == 529:
 		return runners.Overloaded
@@ -111,25 +111,25 @@ func (f geminiFault) blame(status int) runners.Outcome {
 
 // broken is the outcome of an error that came with no answer of the provider: Node's words for a connection that could
 // not be made, or that broke, which the CLI does not make again.
-func (f geminiFault) broken() runners.Outcome {
+func (f cliFault) broken() runners.Outcome {
 	switch {
-	case f.text == "terminated", f.says("Incomplete JSON segment", "Premature close"):
+	case f.text == "terminated", f.containsAny("Incomplete JSON segment", "Premature close"):
 		return runners.Truncated
-	case f.says("is not valid JSON"): // a gateway's page instead of an answer
+	case f.containsAny("is not valid JSON"): // a gateway's page instead of an answer
 		return runners.Provider
-	case f.says("fetch failed", "ECONNRESET", "ECONNREFUSED", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "socket hang up"):
+	case f.containsAny("fetch failed", "ECONNRESET", "ECONNREFUSED", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "socket hang up"):
 		return runners.Network
 	}
 	return runners.Failed
 }
 
 // crowded means that it is not the user's own limit: the model has no room for anybody.
-func (f geminiFault) crowded() bool {
+func (f cliFault) crowded() bool {
 	return f.reason == "MODEL_CAPACITY_EXHAUSTED" || f.reason == "MODEL_CAPACITY_EXCEEDED" ||
-		f.says("No capacity available", "exhausted your capacity", "capacity exceeded", "MODEL_CAPACITY_EXHAUSTED")
+		f.containsAny("No capacity available", "exhausted your capacity", "capacity exceeded", "MODEL_CAPACITY_EXHAUSTED")
 }
 
-func (f geminiFault) says(any ...string) bool {
+func (f cliFault) containsAny(any ...string) bool {
 	for _, words := range any {
 		if strings.Contains(f.text, words) {
 			return true

@@ -60,14 +60,14 @@ func TestGeminiBounds(t *testing.T) {
 		s.Line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat("x", 4<<10) + `"}`))
 		s.Line([]byte(`{"type":"tool_use","tool_name":"glob","tool_id":"` + strconv.Itoa(i) + `"}`))
 	}
-	if len(s.said) > 9*cleantext.MaxFinal || len(s.calls) > maxCalls {
-		t.Errorf("keeps %d bytes and %d calls", len(s.said), len(s.calls))
+	if len(s.recentText) > 9*cleantext.MaxFinal || len(s.calls) > maxCalls {
+		t.Errorf("keeps %d bytes and %d calls", len(s.recentText), len(s.calls))
 	}
 	for stats, want := range map[geminiTokens]runners.Usage{
 		{input: 5, output: 2, cached: 9}:               {InputTokens: 5, OutputTokens: 2, CachedTokens: 5},
 		{input: -5, output: -2, cached: -9, total: -1}: {},
 	} {
-		got := (&geminiStats{Input: stats.input, Output: stats.output, Cached: stats.cached, Total: stats.total}).usage()
+		got := (&runStats{Input: stats.input, Output: stats.output, Cached: stats.cached, Total: stats.total}).usage()
 		if got != want {
 			t.Errorf("%+v: got %+v, want %+v", stats, got, want)
 		}

@@ -89,14 +89,14 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if err != nil {
 		return runners.Report{}, err
 	}
-	env := adapter.MergeEnv(geminiSettings, runners.GitSettings(req.Env, g.Git...), g.Env)
-	s := &reader{req: req, now: g.Now, mode: g.Permission, asked: eventstream.Requests{Base: geminiBase}}
+	env := adapter.MergeEnv(quietEnv, runners.GitSettings(req.Env, g.Git...), g.Env)
+	s := &reader{req: req, now: g.Now, mode: g.Permission, asked: eventstream.Requests{Base: baseTokens}}
 	s.asked.Begin(req.Prompt)
 	if req.Unsteered {
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
 	cmd := adapter.Command(req, g.argv(req), env)
-	s.file = eventstream.SessionLog{Find: func() string { return geminiLog(cmd.Env, s.session) }, Line: s.record}
+	s.file = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.session) }, Line: s.record}
 	cmd.Stdin = stdin
 	return eventstream.Run(ctx, g.sup, req, cmd, s)
 }
@@ -106,7 +106,7 @@ func (g *Runner) argv(req runners.Request) []string {
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}
-	if id := geminiSession(req.Session, ""); id != "" {
+	if id := validSession(req.Session, ""); id != "" {
 		argv = append(argv, "--resume", id)
 	} else {
 		argv = append(argv, "--session-id", uuid.NewString())
@@ -114,14 +114,14 @@ func (g *Runner) argv(req runners.Request) []string {
 	return argv
 }
 
-// geminiSettings keep the CLI one process that asks nobody: it would start itself again with another memory limit, and
+// quietEnv keep the CLI one process that asks nobody: it would start itself again with another memory limit, and
 // open a browser when its login has run out. The rest of what it does by default only its settings files can change,
 // and those are the user's.
-var geminiSettings = []string{"GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true"}
+var quietEnv = []string{"GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true"}
 
-// geminiSession takes a session id for what it is in --resume: anything but a UUID means another session there
+// validSession takes a session id for what it is in --resume: anything but a UUID means another session there
 // ("latest", a number).
-func geminiSession(id, otherwise string) string {
+func validSession(id, otherwise string) string {
 	if len(id) == 36 && uuid.Validate(id) == nil {
 		return id
 	}

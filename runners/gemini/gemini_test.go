@@ -17,13 +17,13 @@ import (
 	"relay/runners/runnertest"
 )
 
-const geminiSession = "375abb56-551f-49b0-b955-e9a805ff75fd"
+const validSession = "375abb56-551f-49b0-b955-e9a805ff75fd"
 
 // geminiVoice talks Gemini CLI's stream-json. A tool is at work from the first: without one it is the model's answer
 // that is missing when nothing comes, and not the agent that hangs.
 var geminiVoice = runnertest.Voice{
 	Begin: func(w io.Writer) {
-		runnertest.Event(w, map[string]any{"type": "init", "session_id": geminiSession, "model": "gemini-2.5-pro"})
+		runnertest.Event(w, map[string]any{"type": "init", "session_id": validSession, "model": "gemini-2.5-pro"})
 		runnertest.Event(w, map[string]any{"type": "message", "role": "user", "content": "do the thing"})
 		runnertest.Event(w, map[string]any{"type": "tool_use", "tool_name": "run_shell_command", "tool_id": "c1", "parameters": map[string]any{"command": "true"}})
 	},
@@ -61,7 +61,7 @@ func TestGeminiConforms(t *testing.T) {
 
 // Lines of Gemini CLI's stream.
 const (
-	geminiInit   = `{"type":"init","session_id":"` + geminiSession + `","model":"auto"}`
+	geminiInit   = `{"type":"init","session_id":"` + validSession + `","model":"auto"}`
 	geminiPrompt = `{"type":"message","role":"user","content":"do the thing"}`
 	geminiDone   = `{"type":"result","status":"success","stats":{"input_tokens":5}}`
 	geminiShell  = `{"type":"tool_use","tool_name":"run_shell_command","tool_id":"c1","parameters":{"command":"make test"}}`
@@ -105,8 +105,8 @@ func TestGeminiArguments(t *testing.T) {
 		{
 			"everything",
 			gemini.Options{Model: "m0", Permission: "auto_edit", Args: []string{"--sandbox"}},
-			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), geminiSession },
-			[]string{"--approval-mode", "auto_edit", "--skip-trust", "-m", "m0", "--resume", geminiSession},
+			func(r *runners.Request) { r.Schema, r.Session = []byte("{}"), validSession },
+			[]string{"--approval-mode", "auto_edit", "--skip-trust", "-m", "m0", "--resume", validSession},
 		},
 		{
 			"a session that would mean another one",
@@ -123,7 +123,7 @@ func TestGeminiArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.Split(string(data), "\n")
-		if i := slices.Index(got, "--session-id"); i >= 0 && len(got[i+1]) == len(geminiSession) {
+		if i := slices.Index(got, "--session-id"); i >= 0 && len(got[i+1]) == len(validSession) {
 			got[i+1] = "UUID"
 		}
 		if want := slices.Concat(c.o.Args, []string{"-o", "stream-json"}, c.want); !slices.Equal(got, want) {
@@ -239,7 +239,7 @@ func TestGeminiReport(t *testing.T) {
 		`{"type":"result","status":"success","stats":{"total_tokens":2240,"input_tokens":2000,"output_tokens":100,"cached":400,"models":{"gemini-flash":{"total_tokens":240},"gemini-pro":{"total_tokens":2000}}}}`)
 	req.Observe = func(e runners.Event) { kinds = append(kinds, e.Kind) }
 	r := runnertest.Run(t, fakeGemini(t, gemini.Options{}), req)
-	if r.Session != geminiSession || r.Model != "gemini-pro" || r.FinalText != "all done" {
+	if r.Session != validSession || r.Model != "gemini-pro" || r.FinalText != "all done" {
 		t.Errorf("session %q, model %q, text %q", r.Session, r.Model, r.FinalText)
 	}
 	if want := (runners.Usage{InputTokens: 2000, CachedTokens: 400, OutputTokens: 240}); r.Usage != want {
@@ -317,7 +317,7 @@ func TestGeminiStopped(t *testing.T) {
 		}
 	}
 	r, err := fakeGemini(t, gemini.Options{}).Run(ctx, req)
-	if err != nil || r.Outcome != runners.Stopped || r.Session != geminiSession {
+	if err != nil || r.Outcome != runners.Stopped || r.Session != validSession {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

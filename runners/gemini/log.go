@@ -18,8 +18,8 @@ func home(env []string) string {
 	return adapter.InHome(env, ".gemini")
 }
 
-// geminiLog finds the file of a session: of several the oldest, which a resumed session goes on in.
-func geminiLog(env []string, session string) string {
+// sessionFile finds the file of a session: of several the oldest, which a resumed session goes on in.
+func sessionFile(env []string, session string) string {
 	home := home(env)
 	if home == "" || len(session) < 8 {
 		return ""

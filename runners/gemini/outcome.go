@@ -18,7 +18,7 @@ import (
 // status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.worked(), Usage: s.used(e)}
-	r.FinalText = cleantext.CleanEnd(s.said[max(0, len(s.said)-cleantext.MaxFinal):], cleantext.MaxFinal)
+	r.FinalText = cleantext.CleanEnd(s.recentText[max(0, len(s.recentText)-cleantext.MaxFinal):], cleantext.MaxFinal)
 	var claimErr error
 	if !s.req.Question {
 		r.Result, claimErr = adapter.FindResult(nil, s.req.Result, r.FinalText)
@@ -89,8 +89,8 @@ func brokenOff(text string) bool {
 	return unicode.IsLetter(last) || unicode.IsDigit(last) || last == ',' || last == '('
 }
 
-// geminiUseless are the CLI's own words for answers it could not use, after asking for others.
-var geminiUseless = map[string]runners.Outcome{
+// outcomeByUselessAnswer are the CLI's own words for answers it could not use, after asking for others.
+var outcomeByUselessAnswer = map[string]runners.Outcome{
 	"The model response was blocked due to safety settings.":                                                              runners.Refused,
 	"The model response was blocked due to recitation/copyright filters.":                                                 runners.Refused,
 	"The model response was blocked due to other policy settings.":                                                        runners.Refused,
@@ -102,7 +102,7 @@ var geminiUseless = map[string]runners.Outcome{
 // useless is the outcome of a run that ended with an answer the CLI could not use, with exit status 0. Most often the
 // model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
 func (s *reader) useless() (runners.Outcome, string) {
-	return cmp.Or(geminiUseless[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
+	return cmp.Or(outcomeByUselessAnswer[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
 }
 
 // withoutResult is the outcome of a CLI that ended without its terminal event.
@@ -115,10 +115,10 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 		return runners.NoResult, "it ended without a final message"
 	case s.begun:
 		return runners.Failed, "it ended without a final message: " + s.exited(exit)
-	case s.req.Session != "" && exit.Code == geminiNoInput: // the session is gone
+	case s.req.Session != "" && exit.Code == exitNoInput: // the session is gone
 		return runners.NoSession, "cannot resume: " + s.exited(exit)
 	}
-	return cmp.Or(geminiExits[exit.Code], runners.CannotStart), s.exited(exit)
+	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), s.exited(exit)
 }
 
 // killed is the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status 0.
@@ -131,31 +131,31 @@ func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
 	if exit.Code == 0 {
 		how = "without an error, as when it is told to end"
 	}
-	if !s.heard {
+	if !s.answered {
 		return runners.Provider, "it ended before the model said anything: " + how
 	}
 	return runners.Killed, "it ended in the middle: " + how
 }
 
-// geminiNoInput is the exit status for a prompt or session that cannot be taken.
-const geminiNoInput = 42
+// exitNoInput is the exit status for a prompt or session that cannot be taken.
+const exitNoInput = 42
 
-// geminiExits are the exit statuses that the CLI has a meaning of its own for.
-var geminiExits = map[int]runners.Outcome{
-	41:            runners.Auth,
-	geminiNoInput: runners.CannotStart,
-	44:            runners.CannotStart, // sandbox
-	52:            runners.CannotStart, // settings
-	53:            runners.Failed,      // its own limit of turns
-	54:            runners.Provider,    // a tool had no room on the disk: nobody's work is at fault
-	55:            runners.CannotStart, // the folder is not trusted
-	130:           runners.Killed,
+// outcomeByExit are the exit statuses that the CLI has a meaning of its own for.
+var outcomeByExit = map[int]runners.Outcome{
+	41:          runners.Auth,
+	exitNoInput: runners.CannotStart,
+	44:          runners.CannotStart, // sandbox
+	52:          runners.CannotStart, // settings
+	53:          runners.Failed,      // its own limit of turns
+	54:          runners.Provider,    // a tool had no room on the disk: nobody's work is at fault
+	55:          runners.CannotStart, // the folder is not trusted
+	130:         runners.Killed,
 }
 
 // failure is the outcome of a result that reports an error.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
-	f := readGeminiFault(s.result.Error.Message)
-	if o, ok := geminiExits[r.Exit.Code]; ok {
+	f := parseFault(s.result.Error.Message)
+	if o, ok := outcomeByExit[r.Exit.Code]; ok {
 		if o == runners.CannotStart { // it had begun: what it was asked to do is at fault, and not how it is set up
 			o = runners.Failed
 		}
@@ -163,7 +163,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	}
 	status := f.status
 	if status == 0 {
-		status = geminiStatus(r.Exit.Code)
+		status = httpStatus(r.Exit.Code)
 	}
 	class := s.class()
 	switch {
@@ -178,25 +178,25 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 }
 
 // limited tells a usage limit from a rate limit. The CLI waits out what passes within five minutes by itself.
-func (s *reader) limited(r *runners.Report, f geminiFault, class string) runners.Outcome {
+func (s *reader) limited(r *runners.Report, f cliFault, class string) runners.Outcome {
 	if f.wait > 0 {
 		r.ResetAt = s.ended().Add(f.wait).UTC().Truncate(time.Second)
 	}
 	switch {
-	case geminiNone.MatchString(f.text):
+	case zeroLimitPattern.MatchString(f.text):
 		r.ResetAt = time.Time{}
 		return runners.Auth
 	case f.crowded() && f.wait == 0:
 		return runners.Overloaded
-	case class == "TerminalQuotaError", strings.HasPrefix(f.text, "You have exhausted your daily quota"), f.wait > geminiWaits:
+	case class == "TerminalQuotaError", strings.HasPrefix(f.text, "You have exhausted your daily quota"), f.wait > longestWait:
 		return runners.Quota
 	}
 	r.ResetAt = time.Time{} // it was passed more than once already
 	return runners.RateLimited
 }
 
-// geminiWaits is the longest time that the CLI waits when its provider asks it to.
-const geminiWaits = 5 * time.Minute
+// longestWait is the longest time that the CLI waits when its provider asks it to.
+const longestWait = 5 * time.Minute
 
 // ended is when the result was told: what it says of later times counts from there, whenever it is read.
 func (s *reader) ended() time.Time {

@@ -7,8 +7,8 @@ import (
 	"relay/runners"
 )
 
-// geminiNote begins a prompt with an @ in it.
-const geminiNote = "In what follows every @ is written \\@, so that your CLI takes no word for the name of a file to read out to you.\n" +
+// escapingNote begins a prompt with an @ in it.
+const escapingNote = "In what follows every @ is written \\@, so that your CLI takes no word for the name of a file to read out to you.\n" +
 	"Read \\@ as @, and write a plain @ yourself.\n\n"
 
 // stdin is the file with the prompt as the CLI can take it. In a plain prompt it reads out every file and folder that
@@ -24,7 +24,7 @@ func (g *Runner) stdin(req runners.Request) (string, error) {
 	}
 	if s := string(text); strings.Contains(s, "@") || strings.HasPrefix(strings.TrimSpace(s), "/") {
 		safe := req.Prompt + ".stdin"
-		return safe, os.WriteFile(safe, []byte(geminiNote+strings.ReplaceAll(s, "@", `\@`)), 0o600)
+		return safe, os.WriteFile(safe, []byte(escapingNote+strings.ReplaceAll(s, "@", `\@`)), 0o600)
 	}
 	return req.Prompt, nil
 }

@@ -6,20 +6,20 @@ import (
 	"relay/runners/internal/jsonscan"
 )
 
-// geminiFields are those that matter of the events that come often.
-var geminiFields = []string{"type", "role", "content", "tool_name", "tool_id", "parameters", "error"}
+// messageFields are those that matter of the events that come often.
+var messageFields = []string{"type", "role", "content", "tool_name", "tool_id", "parameters", "error"}
 
-// geminiTurn is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
-type geminiTurn struct {
+// frequentEvent is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
+type frequentEvent struct {
 	kind                    []byte
 	role, content, tool, id jsonscan.String
 	input                   json.RawMessage
 }
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full.
-func (t *geminiTurn) read(line []byte) (ok bool) {
+func (t *frequentEvent) read(line []byte) (ok bool) {
 	s := jsonscan.New(line)
-	for f := (jsonscan.Fields{Names: geminiFields}); f.Next(&s); {
+	for f := (jsonscan.Fields{Names: messageFields}); f.Next(&s); {
 		switch f.Name {
 		case "type":
 			t.kind = s.Word()

@@ -15,14 +15,14 @@ import (
 // maxSaid is how much of the end of stderr is read: a report of an error there, with its stack, has some 3 KB.
 const maxSaid = 64 << 10
 
-// geminiReport is the line on stderr that names the class of the error that the CLI gave up on. It knows more than the
+// errorReportPattern is the line on stderr that names the class of the error that the CLI gave up on. It knows more than the
 // result, which calls most of them unknown.
-var geminiReport = regexp.MustCompile(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
+var errorReportPattern = regexp.MustCompile(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
 
 // class is the class of the result's error inside the CLI, or "". What tools print comes to stderr too, when they
 // fail: only the last report counts, and only if it speaks of the same error.
 func (s *reader) class() string {
-	found := geminiReport.FindAllStringSubmatch(s.stderr(), -1)
+	found := errorReportPattern.FindAllStringSubmatch(s.stderr(), -1)
 	if len(found) == 0 {
 		return ""
 	}
@@ -33,34 +33,34 @@ func (s *reader) class() string {
 	return last[1]
 }
 
-// geminiRetry is the line on stderr by which the CLI tells that it will ask again.
-var geminiRetry = regexp.MustCompile(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
+// retryPattern is the line on stderr by which the CLI tells that it will ask again.
+var retryPattern = regexp.MustCompile(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
 
-type geminiWaiting struct {
+type retryWait struct {
 	outcome runners.Outcome
 	detail  string
 }
 
 // retried is the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
 // nothing yet: later there may be words of tools on stderr.
-func (s *reader) retried() (geminiWaiting, bool) {
-	if s.heard {
-		return geminiWaiting{}, false
+func (s *reader) retried() (retryWait, bool) {
+	if s.answered {
+		return retryWait{}, false
 	}
-	found := geminiRetry.FindAllStringSubmatch(s.stderr(), -1)
+	found := retryPattern.FindAllStringSubmatch(s.stderr(), -1)
 	if len(found) == 0 {
-		return geminiWaiting{}, false
+		return retryWait{}, false
 	}
 	last := found[len(found)-1]
 	status, _ := strconv.Atoi(last[1])
-	w := geminiWaiting{runners.RateLimited, last[2]} // what it waits out for longer, because it is asked to, has no status
+	w := retryWait{runners.RateLimited, last[2]} // what it waits out for longer, because it is asked to, has no status
 	switch {
 	case status == 429:
 		w.detail = adapter.ProviderFault(status, "")
 	case status != 0:
-		w = geminiWaiting{geminiFault{}.blame(status), adapter.ProviderFault(status, "")}
+		w = retryWait{cliFault{}.blame(status), adapter.ProviderFault(status, "")}
 	case strings.HasPrefix(last[2], "Retrying with backoff... "):
-		w = geminiWaiting{runners.Network, strings.TrimPrefix(last[2], "Retrying with backoff... ")}
+		w = retryWait{runners.Network, strings.TrimPrefix(last[2], "Retrying with backoff... ")}
 	}
 	if w.outcome == runners.Failed {
 		w.outcome = runners.Provider // it was asking again: the CLI itself did not think the request was at fault
@@ -77,14 +77,14 @@ func (s *reader) stderr() string {
 	return string(data)
 }
 
-// geminiNoise are lines that the CLI begins with, and its traces, which say nothing to a person.
-var geminiNoise = regexp.MustCompile(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
+// noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
+var noisePattern = regexp.MustCompile(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
 
 // exited says how the CLI ended, with its last words: those before the help page that it prints for a wrong flag.
 func (s *reader) exited(exit process.Exit) string {
 	how := runners.DescribeExit(exit)
 	words, _, _ := strings.Cut(s.stderr(), "\nUsage: gemini ")
-	words = cleantext.OneLine(cleantext.CleanEnd([]byte(geminiNoise.ReplaceAllString(words, "")), maxSaid), maxSaid)
+	words = cleantext.OneLine(cleantext.CleanEnd([]byte(noisePattern.ReplaceAllString(words, "")), maxSaid), maxSaid)
 	if words == "" {
 		return how
 	}

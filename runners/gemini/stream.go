@@ -18,29 +18,29 @@ type reader struct {
 	now  func() time.Time
 	mode string
 
-	begun   bool  // init was seen
-	heard   bool  // the model has answered
-	turns   int   // answers of the model
-	shown   int64 // bytes of the last line with a tool's answer
-	asking  bool  // it waits for the model: nothing came since the prompt, or since the last tool's answer
-	session string
-	model   string
-	said    []byte // the end of what the agent said since the last tool's answer
-	looped  bool   // stopped by the CLI's own loop detection
-	fault   string // the CLI's last error message
-	wrote   bool   // used a tool that changes something
-	result  *geminiEvent
-	resumed bool              // it went on working after the result
-	calls   map[string]string // tools at work, by the id of the call
-	denied  string            // the last tool a policy refused
-	began   time.Time         // when, by its own clock
-	file    eventstream.SessionLog
-	answers map[string]struct{} // ids of those in that file that are counted
-	asked   eventstream.Requests
-	news    eventstream.Progress
+	begun      bool  // init was seen
+	answered   bool  // the model has answered
+	turns      int   // answers of the model
+	shown      int64 // bytes of the last line with a tool's answer
+	asking     bool  // it waits for the model: nothing came since the prompt, or since the last tool's answer
+	session    string
+	model      string
+	recentText []byte // the end of what the agent said since the last tool's answer
+	looped     bool   // stopped by the CLI's own loop detection
+	fault      string // the CLI's last error message
+	wrote      bool   // used a tool that changes something
+	result     *outputEvent
+	resumed    bool              // it went on working after the result
+	calls      map[string]string // tools at work, by the id of the call
+	denied     string            // the last tool a policy refused
+	began      time.Time         // when, by its own clock
+	file       eventstream.SessionLog
+	answers    map[string]struct{} // ids of those in that file that are counted
+	asked      eventstream.Requests
+	news       eventstream.Progress
 }
 
-const geminiBase = 12_000 // tokens of its own instructions and tools, about
+const baseTokens = 12_000 // tokens of its own instructions and tools, about
 
 const (
 	maxCalls   = 1000   // tools at work that are remembered by name
@@ -53,9 +53,9 @@ func (s *reader) Line(line []byte) {
 	if !ok {
 		return
 	}
-	var t geminiTurn
+	var t frequentEvent
 	if !t.read(line) {
-		if ev, torn := jsonscan.Decode[geminiEvent](line); !torn {
+		if ev, torn := jsonscan.Decode[outputEvent](line); !torn {
 			s.event(ev)
 		}
 		return
@@ -72,14 +72,14 @@ func (s *reader) Line(line []byte) {
 }
 
 // event takes in an event that was decoded in full.
-func (s *reader) event(ev *geminiEvent) {
+func (s *reader) event(ev *outputEvent) {
 	switch ev.Type.String() {
 	case "init":
 		s.begun = true
-		s.session = geminiSession(ev.SessionID, s.session)
+		s.session = validSession(ev.SessionID, s.session)
 		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
 		s.began, _ = time.Parse(time.RFC3339, ev.Time)
-		s.news.Say(&s.req, runners.EventSession, s.session)
+		s.news.ReportText(&s.req, runners.EventSession, s.session)
 	case "message":
 		s.message(ev.Role, ev.Content)
 	case "tool_use":
@@ -97,7 +97,7 @@ func (s *reader) event(ev *geminiEvent) {
 		}
 	case "result":
 		s.result, s.resumed = ev, false
-		s.news.Say(&s.req, runners.EventResult, string(s.said[:min(len(s.said), eventstream.EventHead)]))
+		s.news.ReportText(&s.req, runners.EventResult, string(s.recentText[:min(len(s.recentText), eventstream.EventHead)]))
 	}
 }
 
@@ -107,11 +107,11 @@ func (s *reader) message(role, content jsonscan.String) {
 		return
 	}
 	s.goesOn(len(content))
-	s.said = content.Tail(8*cleantext.MaxFinal + 1).Append(s.said)
-	if len(s.said) > 8*cleantext.MaxFinal { // a result stands at the end
-		s.said = append(s.said[:0], s.said[len(s.said)-2*cleantext.MaxFinal:]...)
+	s.recentText = content.Tail(8*cleantext.MaxFinal + 1).Append(s.recentText)
+	if len(s.recentText) > 8*cleantext.MaxFinal { // a result stands at the end
+		s.recentText = append(s.recentText[:0], s.recentText[len(s.recentText)-2*cleantext.MaxFinal:]...)
 	}
-	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: content})
+	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: content})
 }
 
 func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
@@ -127,7 +127,7 @@ func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
 	if len(s.calls) < maxCalls {
 		s.calls[id.Head(cleantext.MaxName)] = cleantext.OneLine(name, cleantext.MaxName)
 	}
-	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
+	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
 // answer takes in what a tool came to. What the agent said before it is not its final message.
@@ -140,7 +140,7 @@ func (s *reader) answer(call jsonscan.String, fault string) {
 	if s.asking = len(s.calls) == 0; s.asking {
 		s.asks()
 	}
-	s.said = s.said[:0]
+	s.recentText = s.recentText[:0]
 }
 
 // asks notes that the model is asked.
@@ -153,10 +153,10 @@ func (s *reader) asks() {
 
 // goesOn notes that the model has written so many characters.
 func (s *reader) goesOn(chars int) {
-	if s.asking || !s.heard {
+	if s.asking || !s.answered {
 		s.turns++
 	}
-	s.heard, s.asking, s.resumed = true, false, s.result != nil
+	s.answered, s.asking, s.resumed = true, false, s.result != nil
 	if !s.file.Found() {
 		s.asked.Answer(chars)
 	}
@@ -169,7 +169,7 @@ func (s *reader) State() monitor.State {
 	switch {
 	case s.final():
 		return monitor.Finished
-	case !s.heard:
+	case !s.answered:
 		return monitor.AwaitingAnswer
 	}
 	return monitor.Working
@@ -208,7 +208,7 @@ func (s *reader) ModelName() string { return s.model }
 
 // record takes in a line of the session's file. What was in it before this run is not counted.
 func (s *reader) record(line []byte) {
-	var r geminiRecord
+	var r sessionRecord
 	if json.Unmarshal(line, &r) != nil {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
 	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
-	Quick:    func(line []byte) bool { return new(geminiTurn).read(line) },
+	Quick:    func(line []byte) bool { return new(frequentEvent).read(line) },
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
@@ -49,7 +49,7 @@ func TestLongMessage(t *testing.T) {
 	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
 	var gemini reader
 	gemini.Line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat(text, 3) + `"}`))
-	if got := string(gemini.said); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end") {
+	if got := string(gemini.recentText); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end") {
 		t.Errorf("keeps %d bytes: …%s", len(got), got[max(0, len(got)-30):])
 	}
 }

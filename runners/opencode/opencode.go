@@ -36,23 +36,23 @@ type Options struct {
 // use is not in that stream: their tokens and cost are missing from the usage.
 type Runner struct {
 	sup  process.Supervisor
-	mode opencodeMode
+	mode permissionMode
 	Options
 }
 
-// opencodeMode is one way to be unattended. A question that opencode would ask ends the run: auto answers them all.
-type opencodeMode struct {
-	auto   bool
-	denied []string // permissions that are taken away
-	inside bool     // file tools stay in the working directory, but for the folder of the result
-	words  string
+// permissionMode is one way to be unattended. A question that opencode would ask ends the run: auto answers them all.
+type permissionMode struct {
+	auto        bool
+	denied      []string // permissions that are taken away
+	inside      bool     // file tools stay in the working directory, but for the folder of the result
+	description string
 }
 
-var opencodeModes = map[string]opencodeMode{
-	"workspace": {auto: true, inside: true, words: "workspace: works unasked, its file tools stay in the checkout; no sandbox"},
-	"auto":      {auto: true, words: "auto: works unasked, everywhere; only what your opencode configuration denies is denied; no sandbox"},
-	"readonly":  {auto: true, inside: true, denied: []string{"edit", "bash"}, words: "readonly: no edits, no commands"},
-	"config":    {words: "config: your opencode configuration alone; what it would ask for ends the attempt; no sandbox"},
+var permissionModes = map[string]permissionMode{
+	"workspace": {auto: true, inside: true, description: "workspace: works unasked, its file tools stay in the checkout; no sandbox"},
+	"auto":      {auto: true, description: "auto: works unasked, everywhere; only what your opencode configuration denies is denied; no sandbox"},
+	"readonly":  {auto: true, inside: true, denied: []string{"edit", "bash"}, description: "readonly: no edits, no commands"},
+	"config":    {description: "config: your opencode configuration alone; what it would ask for ends the attempt; no sandbox"},
 }
 
 // New returns the runner for opencode; an unknown permission is an error.
@@ -69,9 +69,9 @@ func New(sup process.Supervisor, o Options) (*Runner, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	mode, ok := opencodeModes[o.Permission]
+	mode, ok := permissionModes[o.Permission]
 	if !ok {
-		return nil, fmt.Errorf("opencode has no permission %q, only %s", o.Permission, strings.Join(slices.Sorted(maps.Keys(opencodeModes)), ", "))
+		return nil, fmt.Errorf("opencode has no permission %q, only %s", o.Permission, strings.Join(slices.Sorted(maps.Keys(permissionModes)), ", "))
 	}
 	return &Runner{sup: sup, mode: mode, Options: o}, nil
 }
@@ -85,7 +85,7 @@ func (c *Runner) Tested() version.Range {
 }
 
 // Mode says in a line what the agent may do.
-func (c *Runner) Mode() string { return c.mode.words }
+func (c *Runner) Mode() string { return c.mode.description }
 
 // Run runs one session, or one more turn of the session that req names. A session can be resumed only in the folder
 // it began in: elsewhere opencode waits for ever without a word.
@@ -106,9 +106,9 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if req.Unsteered {
 		unsteered = []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"}
 	}
-	cmd := adapter.Command(req, c.argv(req), opencodeQuiet(), c.Env, c.permission(req), unsteered)
+	cmd := adapter.Command(req, c.argv(req), quietEnv(), c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
-	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: opencodeBase}}
+	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: baseTokens}}
 	s.asked.Begin(req.Prompt)
 	return eventstream.Run(ctx, c.sup, req, cmd, s)
 }
@@ -129,13 +129,13 @@ func (c *Runner) argv(req runners.Request) []string {
 	return argv
 }
 
-// opencodeQuiet keeps it from changing itself in the middle of a night. Its plugins and its list of models stay: logins
+// quietEnv keeps it from changing itself in the middle of a night. Its plugins and its list of models stay: logins
 // and models that are newer than the program come by them.
-func opencodeQuiet() []string {
+func quietEnv() []string {
 	return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
 }
 
-const opencodePermission = "OPENCODE_PERMISSION"
+const permissionVariable = "OPENCODE_PERMISSION"
 
 // permission is the mode as opencode's own variable, which it merges over every configuration there is: files and
 // OPENCODE_CONFIG_CONTENT stay as the user has them. What the user says in that variable holds beside it.
@@ -145,11 +145,11 @@ func (c *Runner) permission(req runners.Request) []string {
 	}
 	var theirs string
 	for _, entry := range adapter.MergeEnv(req.Env, c.Env) {
-		if value, ok := strings.CutPrefix(entry, opencodePermission+"="); ok {
+		if value, ok := strings.CutPrefix(entry, permissionVariable+"="); ok {
 			theirs = value
 		}
 	}
-	rules := opencodeRules(theirs)
+	rules := parseRules(theirs)
 	for _, name := range c.mode.denied {
 		rules.put(name, `"deny"`)
 	}
@@ -158,7 +158,7 @@ func (c *Runner) permission(req runners.Request) []string {
 		outside += "," + jsonscan.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
 	}
 	rules.put("external_directory", outside+"}")
-	return []string{opencodePermission + "=" + rules.String()}
+	return []string{permissionVariable + "=" + rules.String()}
 }
 
 // rules is a JSON object whose order counts: of two rules that fit, the later one holds.
@@ -167,8 +167,8 @@ type rules struct {
 	values map[string]string
 }
 
-// opencodeRules reads an object. Anything else opencode itself would pass over.
-func opencodeRules(text string) *rules {
+// parseRules reads an object. Anything else opencode itself would pass over.
+func parseRules(text string) *rules {
 	r := &rules{values: map[string]string{}}
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if !json.Valid([]byte(text)) {

@@ -35,10 +35,10 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	case ok && s.providerSilent(e):
 		r.Outcome, r.Detail = runners.Network, adapter.JoinDetail("no answer from the model: "+detail, s.logged())
 	case ok:
-		r.Outcome, r.Detail = o, adapter.JoinDetail(detail, s.loggedUnheard())
+		r.Outcome, r.Detail = o, adapter.JoinDetail(detail, s.loggedUnanswered())
 	case s.fault != nil:
 		r.Outcome, r.Detail = s.failure(&r)
-	case s.reason != opencodeStop:
+	case s.reason != reasonStop:
 		r.Outcome, r.Detail = s.withoutStop(&r)
 	case e.Exit.Code != 0 && !e.Exit.Stopped && !(s.recovered && e.Exit.Code == 1):
 		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
@@ -54,7 +54,7 @@ func (s *reader) Report(e monitor.End) runners.Report {
 // providerSilent says whether a limit passed while only the model's answer was missing. It waits out whatever its
 // provider tells it to, an hour and more, without a word.
 func (s *reader) providerSilent(e monitor.End) bool {
-	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.heard
+	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.hasAnswered
 }
 
 // withoutStop is the outcome of a session that ended otherwise than with an answer or a fault that it told.
@@ -65,15 +65,15 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 		return runners.Failed, "its answer was cut off at the model's limit of output"
 	case s.reason == "content-filter":
 		return runners.Refused, "the provider's content filter blocked the answer"
-	case !s.heard:
-		return s.unheard(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.req.Stderr))
+	case !s.hasAnswered:
+		return s.outcomeUnanswered(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.req.Stderr))
 	case exit.Signal != "" && !exit.Stopped:
 		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
 	case exit.Code != 0:
 		return runners.Failed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
 	case s.rejected:
 		return runners.PermissionDenied, "opencode ended the session when it would have had to ask"
-	case s.reason == opencodeTools:
+	case s.reason == reasonToolCalls:
 		return runners.NoResult, "it ended without a final message"
 	case s.reason == "":
 		return runners.Truncated, "its output broke off, though it ended with exit status 0"
@@ -81,15 +81,15 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 	return runners.Failed, "its last answer ended with " + s.reason
 }
 
-// unheard is the outcome of a program that ended before the model had said anything: the agent has done nothing, and
+// outcomeUnanswered is the outcome of a program that ended before the model had said anything: the agent has done nothing, and
 // what stands on stderr is opencode's own.
-func (s *reader) unheard(code int, signal, detail string) (runners.Outcome, string) {
+func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Outcome, string) {
 	switch {
 	case code == 0 && signal == "":
 		return runners.NoResult, "it ended without a final message"
 	case signal != "":
 		return runners.Provider, "it died before the model answered: " + detail
-	case opencodeBusy(detail):
+	case databaseBusy(detail):
 		return runners.Provider, "its database was in use: " + detail
 	case s.req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
@@ -99,8 +99,8 @@ func (s *reader) unheard(code int, signal, detail string) (runners.Outcome, stri
 	return runners.CannotStart, detail
 }
 
-// opencodeBusy recognises what several of them that begin in a new home do to each other.
-func opencodeBusy(words string) bool {
+// databaseBusy recognises what several of them that begin in a new home do to each other.
+func databaseBusy(words string) bool {
 	return strings.Contains(words, "database is locked") || strings.Contains(words, "Failed query:") || strings.Contains(words, "SQLITE_BUSY")
 }
 
@@ -125,13 +125,13 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 		}
 		return s.refused(r), detail
 	}
-	if problem := opencodeBodyOf(f.Data.Message); problem.Message != "" { // an error within a stream comes as its JSON
-		return opencodeBlame(0, problem), cleantext.OneLine(problem.Message, cleantext.MaxDetail)
+	if problem := parseErrorBody(f.Data.Message); problem.Message != "" { // an error within a stream comes as its JSON
+		return classifyFault(0, problem), cleantext.OneLine(problem.Message, cleantext.MaxDetail)
 	}
-	if opencodeBusy(detail) {
+	if databaseBusy(detail) {
 		return runners.Provider, "its database was in use: " + detail
 	}
-	if !s.heard { // all it says of a model that it does not know
+	if !s.hasAnswered { // all it says of a model that it does not know
 		detail += " A model that it does not know ends so: opencode models lists those it knows."
 	}
 	return runners.Provider, adapter.JoinDetail(detail, s.logged())
@@ -140,8 +140,8 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 // refused is the outcome of a request that the provider refused, with the time to come back when it said one.
 func (s *reader) refused(r *runners.Report) runners.Outcome {
 	d := s.fault.Data
-	problem := opencodeBodyOf(d.Body)
-	o := opencodeBlame(d.StatusCode, problem)
+	problem := parseErrorBody(d.Body)
+	o := classifyFault(d.StatusCode, problem)
 	if o != runners.RateLimited && o != runners.Quota && o != runners.Overloaded {
 		return o
 	}
@@ -149,15 +149,15 @@ func (s *reader) refused(r *runners.Report) runners.Outcome {
 	if o == runners.RateLimited && unified {
 		o = runners.Quota
 	}
-	at := opencodeReset(d.Headers, problem, s.faultAt)
+	at := resetTime(d.Headers, problem, s.faultAt)
 	if at.After(s.faultAt) && at.Sub(s.now()) <= adapter.MaxReset {
 		r.ResetAt = at.UTC()
 	}
 	return o
 }
 
-// opencodeReset reads when to come back; the zero time when nobody says.
-func opencodeReset(headers map[string]string, problem opencodeProblem, from time.Time) time.Time {
+// resetTime reads when to come back; the zero time when nobody says.
+func resetTime(headers map[string]string, problem providerError, from time.Time) time.Time {
 	epoch, _ := strconv.ParseInt(headers["anthropic-ratelimit-unified-reset"], 10, 64)
 	if epoch = max(epoch, problem.ResetsAt); epoch > 0 {
 		return time.Unix(epoch, 0)
@@ -177,8 +177,8 @@ func opencodeReset(headers map[string]string, problem opencodeProblem, from time
 	return at
 }
 
-// opencodeBlame maps a provider's refusal, as an HTTP status (0: none) and its words, to an outcome; see blame.
-func opencodeBlame(status int, problem opencodeProblem) runners.Outcome {
+// classifyFault maps a provider's refusal, as an HTTP status (0: none) and its words, to an outcome; see blame.
+func classifyFault(status int, problem providerError) runners.Outcome {
 	words := []string{problem.Type, jsonscan.Name(problem.Code)}
 	says := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(w string) bool { return slices.Contains(words, w) })
@@ -203,12 +203,12 @@ func opencodeBlame(status int, problem opencodeProblem) runners.Outcome {
 	return runners.Failed
 }
 
-// opencodeBodyOf reads the body of an error; what cannot be read says nothing.
-func opencodeBodyOf(text string) opencodeProblem {
-	var body opencodeBody
+// parseErrorBody reads the body of an error; what cannot be read says nothing.
+func parseErrorBody(text string) providerError {
+	var body errorBody
 	_ = json.Unmarshal([]byte(text), &body)
 	if body.Error.Type == "" && body.Error.Message == "" {
-		return body.opencodeProblem
+		return body.providerError
 	}
 	return body.Error
 }
@@ -221,8 +221,8 @@ func (s *reader) denials() string {
 	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(s.denied)), ", ")
 }
 
-// opencodeLog matches what it logs of a request that failed.
-var opencodeLog = regexp.MustCompile(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
+// logErrorPattern matches what it logs of a request that failed.
+var logErrorPattern = regexp.MustCompile(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
 
 // logged is the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It is
 // for people, and decides nothing.
@@ -231,7 +231,7 @@ func (s *reader) logged() string {
 	if err != nil {
 		return ""
 	}
-	found := opencodeLog.FindAllSubmatch(data, -1)
+	found := logErrorPattern.FindAllSubmatch(data, -1)
 	if len(found) == 0 {
 		return ""
 	}
@@ -244,7 +244,7 @@ func (s *reader) refusedSince() bool {
 	if err != nil {
 		return false
 	}
-	for _, m := range opencodeLogged.FindAllSubmatch(data, -1) {
+	for _, m := range logTimePattern.FindAllSubmatch(data, -1) {
 		if at, err := time.Parse(time.RFC3339, string(m[1])); err == nil && at.UnixMilli() > s.lastAt {
 			return true
 		}
@@ -252,10 +252,10 @@ func (s *reader) refusedSince() bool {
 	return false
 }
 
-var opencodeLogged = regexp.MustCompile(`(?m)\btimestamp=(\S+) .*message="stream error"`)
+var logTimePattern = regexp.MustCompile(`(?m)\btimestamp=(\S+) .*message="stream error"`)
 
-func (s *reader) loggedUnheard() string {
-	if s.heard {
+func (s *reader) loggedUnanswered() string {
+	if s.hasAnswered {
 		return ""
 	}
 	return s.logged()

@@ -9,8 +9,8 @@ import (
 	"relay/runners/internal/adapter"
 )
 
-// opencodeSettings are the parts of opencode's configuration that say what it asks, and what that costs.
-type opencodeSettings struct {
+// configSettings are the parts of opencode's configuration that say what it asks, and what that costs.
+type configSettings struct {
 	Model    string `json:"model"`
 	Provider map[string]struct {
 		Models map[string]struct {
@@ -30,7 +30,7 @@ func OwnSettings(env []string, dir, model string) runners.OwnSettings {
 		texts = append(texts, adapter.ReadSettings(filepath.Dir(path), filepath.Base(path)))
 	}
 	texts = append(texts, adapter.ReadSettings(dir, "opencode.json"), adapter.ReadSettings(dir, "opencode.jsonc"), []byte(adapter.Variable(env, "OPENCODE_CONFIG_CONTENT")))
-	var all opencodeSettings
+	var all configSettings
 	for _, text := range texts {
 		adapter.UnmarshalJSONC(text, &all) // a map that is there already is added to
 	}

@@ -12,7 +12,7 @@ var (
 )
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full, as a fault has.
-func (ev *opencodeEvent) read(line []byte) (ok bool) {
+func (ev *outputEvent) read(line []byte) (ok bool) {
 	s := jsonscan.New(line)
 	for f := (jsonscan.Fields{Names: opencodeEventFields}); f.Next(&s); {
 		switch f.Name {
@@ -29,7 +29,7 @@ func (ev *opencodeEvent) read(line []byte) (ok bool) {
 	return s.Done() && string(ev.Type.Word()) != "error"
 }
 
-func (p *opencodePart) read(s *jsonscan.Scanner) {
+func (p *messagePart) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: opencodePartFields}); f.Next(s); {
 		switch f.Name {
 		case "text":
@@ -50,7 +50,7 @@ func (p *opencodePart) read(s *jsonscan.Scanner) {
 	}
 }
 
-func (o *opencodeState) read(s *jsonscan.Scanner) {
+func (o *toolState) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: opencodeStateFields}); f.Next(s); {
 		switch f.Name {
 		case "status":
@@ -65,7 +65,7 @@ func (o *opencodeState) read(s *jsonscan.Scanner) {
 	}
 }
 
-func (t *opencodeTokens) read(s *jsonscan.Scanner) {
+func (t *tokenUsage) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: opencodeTokensFields}); f.Next(s); {
 		switch f.Name {
 		case "input":
@@ -80,7 +80,7 @@ func (t *opencodeTokens) read(s *jsonscan.Scanner) {
 	}
 }
 
-func (c *opencodeCache) read(s *jsonscan.Scanner) {
+func (c *cacheTokens) read(s *jsonscan.Scanner) {
 	for f := (jsonscan.Fields{Names: opencodeCacheFields}); f.Next(s); {
 		switch f.Name {
 		case "read":

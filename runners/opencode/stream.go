@@ -18,25 +18,25 @@ type reader struct {
 	req runners.Request
 	now func() time.Time
 
-	session   string
-	heard     bool                // the model has answered
-	said      []byte              // the text of the last step that had any, or the end of it
-	saying    bool                // that step is still the one under way
-	reason    string              // how the last step ended; "" while one is under way
-	asks      bool                // it has asked the model, and nothing else is under way
-	fault     *opencodeFault      // what it gave up on
-	faultAt   time.Time           // when
-	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
-	rejected  bool                // a tool was rejected in the last step, which ends the session
-	denied    map[string]struct{} // tools it was not allowed to use
-	asked     eventstream.Requests
-	lastAt    int64 // when it last told something, in milliseconds since 1970
-	stepping  bool  // a step has begun, and its tokens are not told
-	unpriced  bool  // a step had no price
-	news      eventstream.Progress
+	session     string
+	hasAnswered bool                // the model has answered
+	lastText    []byte              // the text of the last step that had any, or the end of it
+	saying      bool                // that step is still the one under way
+	reason      string              // how the last step ended; "" while one is under way
+	asks        bool                // it has asked the model, and nothing else is under way
+	fault       *eventFault         // what it gave up on
+	faultAt     time.Time           // when
+	recovered   bool                // it went on after a fault: then it ends with status 1 whatever comes
+	rejected    bool                // a tool was rejected in the last step, which ends the session
+	denied      map[string]struct{} // tools it was not allowed to use
+	asked       eventstream.Requests
+	lastAt      int64 // when it last told something, in milliseconds since 1970
+	stepping    bool  // a step has begun, and its tokens are not told
+	unpriced    bool  // a step had no price
+	news        eventstream.Progress
 }
 
-const opencodeBase = 8_000 // tokens of its own instructions and tools, about
+const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
 // Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
 func (s *reader) Line(line []byte) {
@@ -44,9 +44,9 @@ func (s *reader) Line(line []byte) {
 	if !ok {
 		return
 	}
-	var ev opencodeEvent
+	var ev outputEvent
 	if !ev.read(line) {
-		full, torn := jsonscan.Decode[opencodeEvent](line)
+		full, torn := jsonscan.Decode[outputEvent](line)
 		if torn {
 			return
 		}
@@ -65,7 +65,7 @@ func (s *reader) Line(line []byte) {
 	}
 	if s.session == "" {
 		if s.session = adapter.SessionID(ev.SessionID.String(), ""); s.session != "" {
-			s.news.Say(&s.req, runners.EventSession, s.session)
+			s.news.ReportText(&s.req, runners.EventSession, s.session)
 		}
 	}
 	s.lastAt = max(s.lastAt, ev.Timestamp)
@@ -75,11 +75,11 @@ func (s *reader) Line(line []byte) {
 // answered notes that the model has said something: whatever failed before is over.
 func (s *reader) answered() {
 	s.recovered = s.recovered || s.fault != nil
-	s.heard, s.fault = true, nil
+	s.hasAnswered, s.fault = true, nil
 }
 
-func (s *reader) step(kind string, p *opencodePart) {
-	s.asks = kind == "step_finish" && string(p.Reason.Word()) == opencodeTools || kind == "text" && p.Synthetic
+func (s *reader) step(kind string, p *messagePart) {
+	s.asks = kind == "step_finish" && string(p.Reason.Word()) == reasonToolCalls || kind == "text" && p.Synthetic
 	switch kind {
 	case "step_start":
 		s.reason, s.saying, s.rejected = "", false, false
@@ -97,41 +97,41 @@ func (s *reader) step(kind string, p *opencodePart) {
 		s.reason = cleantext.OneLine(p.Reason.String(), cleantext.MaxName)
 		s.count(p)
 		s.asked.Pending, s.stepping = s.asks, false // it may ask again
-		if s.reason == opencodeStop {
+		if s.reason == reasonStop {
 			text := s.ending()
-			s.news.Say(&s.req, runners.EventResult, string(text[:min(len(text), eventstream.EventHead)]))
+			s.news.ReportText(&s.req, runners.EventResult, string(text[:min(len(text), eventstream.EventHead)]))
 		}
 	}
 }
 
-// opencodeStop is the reason of a last step that ended well.
-const opencodeStop = "stop"
+// reasonStop is the reason of a last step that ended well.
+const reasonStop = "stop"
 
-// opencodeTools is the reason of a step after which it uses tools, and asks the model again.
-const opencodeTools = "tool-calls"
+// reasonToolCalls is the reason of a step after which it uses tools, and asks the model again.
+const reasonToolCalls = "tool-calls"
 
-func (s *reader) text(p *opencodePart) {
+func (s *reader) text(p *messagePart) {
 	if p.Synthetic || p.Text.Empty() { // such as: "continue", after it has summed up what no longer fitted the context
 		s.saying = false
 		return
 	}
 	if s.saying {
-		s.said = append(s.said, '\n')
+		s.lastText = append(s.lastText, '\n')
 	} else {
-		s.said, s.saying = s.said[:0], true
+		s.lastText, s.saying = s.lastText[:0], true
 	}
-	s.said = p.Text.Tail(2 * cleantext.MaxFinal).Append(s.said)
-	if len(s.said) > 8*cleantext.MaxFinal {
-		s.said = bytes.Clone(s.ending())
+	s.lastText = p.Text.Tail(2 * cleantext.MaxFinal).Append(s.lastText)
+	if len(s.lastText) > 8*cleantext.MaxFinal {
+		s.lastText = bytes.Clone(s.ending())
 	}
-	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventText, Text: p.Text})
+	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: p.Text})
 }
 
 // ending is what counts of what it said: a result stands at the end.
-func (s *reader) ending() []byte { return s.said[max(0, len(s.said)-2*cleantext.MaxFinal):] }
+func (s *reader) ending() []byte { return s.lastText[max(0, len(s.lastText)-2*cleantext.MaxFinal):] }
 
-func (s *reader) tool(p *opencodePart) {
-	s.news.Tell(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
+func (s *reader) tool(p *messagePart) {
+	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
 	if string(p.State.Status.Word()) != "error" {
 		return
 	}
@@ -149,7 +149,7 @@ func (s *reader) tool(p *opencodePart) {
 }
 
 // count adds a step's tokens and cost.
-func (s *reader) count(p *opencodePart) {
+func (s *reader) count(p *messagePart) {
 	t := p.Tokens
 	in := max(0, t.Input) + max(0, t.Cache.Read) + max(0, t.Cache.Write)
 	out := max(0, t.Output) + max(0, t.Reasoning)
@@ -177,7 +177,7 @@ func (s *reader) used(e monitor.End) runners.Usage {
 	if s.fault != nil || s.final() || !e.CutOff() {
 		return s.Usage()
 	}
-	s.asked.Pending = (s.asked.Pending || !s.heard) && !s.refusedSince()
+	s.asked.Pending = (s.asked.Pending || !s.hasAnswered) && !s.refusedSince()
 	return s.priced(s.asked.Total(s.asked.AnyReported))
 }
 
@@ -188,7 +188,7 @@ func (s *reader) State() monitor.State {
 	switch {
 	case s.final():
 		return monitor.Finished
-	case !s.heard:
+	case !s.hasAnswered:
 		return monitor.AwaitingAnswer
 	}
 	return monitor.Working
@@ -199,8 +199,8 @@ func (s *reader) final() bool {
 	if s.fault != nil {
 		return s.fault.Name != "ContextOverflowError"
 	}
-	return s.reason != "" && s.reason != opencodeTools
+	return s.reason != "" && s.reason != reasonToolCalls
 }
 
 // awaiting says that nothing but the model's answer can be what is missing.
-func (s *reader) awaiting() bool { return !s.heard || s.asks }
+func (s *reader) awaiting() bool { return !s.hasAnswered || s.asks }

@@ -15,7 +15,7 @@ import (
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
 	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
-	Quick:    func(line []byte) bool { return new(opencodeEvent).read(line) },
+	Quick:    func(line []byte) bool { return new(outputEvent).read(line) },
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
@@ -52,8 +52,8 @@ func TestLongMessage(t *testing.T) {
 		opencode.Line([]byte(`{"type":"text","part":{"text":"` + text + `"}}`))
 	}
 	opencode.Line([]byte(`{"type":"text","part":{"text":"more"}}`))
-	if got := string(opencode.ending()); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.said) > 16*cleantext.MaxFinal {
-		t.Errorf("keeps %d of %d bytes: …%s", len(got), cap(opencode.said), got[max(0, len(got)-30):])
+	if got := string(opencode.ending()); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*cleantext.MaxFinal {
+		t.Errorf("keeps %d of %d bytes: …%s", len(got), cap(opencode.lastText), got[max(0, len(got)-30):])
 	}
 }
 

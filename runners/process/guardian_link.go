@@ -26,7 +26,7 @@ type link struct {
 
 	patience time.Duration
 	slowEnd  time.Duration
-	said     *words
+	said     *stderrHead
 	ended    chan struct{} // closed when its processes are gone too and every Wait has its answer
 	err      error         // how the guardian ended; set before ended is closed
 }
@@ -44,10 +44,10 @@ func (g *Guardian) dial() (*link, error) {
 		return nil, err
 	}
 	defer closeAll([]*os.File{inR, outW})
-	var said *words
+	var said *stderrHead
 	log := g.log
 	if log == nil {
-		if said, log, err = overhear(); err != nil {
+		if said, log, err = captureStderr(); err != nil {
 			closeAll([]*os.File{inW, outR})
 			return nil, err
 		}

@@ -105,35 +105,35 @@ func (s *server) obey(req request) error {
 
 func (s *server) start(req request) {
 	if req.Command == nil {
-		s.tell(failed(req.ID, errors.New("no command")))
+		s.answer(failed(req.ID, errors.New("no command")))
 		return
 	}
 	cmd, err := unpack(req.Command)
 	if err != nil {
-		s.tell(failed(req.ID, err))
+		s.answer(failed(req.ID, err))
 		return
 	}
 	p, err := s.local.launch(cmd)
 	if err != nil {
-		s.tell(failed(req.ID, err))
+		s.answer(failed(req.ID, err))
 		return
 	}
 	s.marks[cmd.Mark] = true
 	s.mu.Lock()
 	s.running[req.ID] = p
 	s.mu.Unlock()
-	s.tell(reply{Did: didStart, ID: req.ID})
+	s.answer(reply{Did: didStart, ID: req.ID})
 	s.waiters.Go(func() {
 		exit := p.Wait()
 		s.mu.Lock()
 		delete(s.running, req.ID)
 		s.mu.Unlock()
-		s.tell(reply{Did: didExit, ID: req.ID, Exit: &exit})
+		s.answer(reply{Did: didExit, ID: req.ID, Exit: &exit})
 	})
 }
 
-// tell answers relay. When relay is gone nobody hears it, and the end of r says the same.
-func (s *server) tell(r reply) {
+// answer answers relay. When relay is gone nobody hears it, and the end of r says the same.
+func (s *server) answer(r reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = send(s.w, r)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// words are what a guardian writes to its standard error, which is nothing unless it dies of a fault of its own: the
+// stderrHead are what a guardian writes to its standard error, which is nothing unless it dies of a fault of its own: the
 // first line then says of which.
-type words struct {
+type stderrHead struct {
 	from *os.File
 	text []byte // once done is closed
 	done chan struct{}
@@ -18,13 +18,13 @@ type words struct {
 // maxWords is what is kept of a guardian's words; the trace of a crash is longer.
 const maxWords = 1 << 10
 
-// overhear returns the file for a guardian to write to, and what it wrote.
-func overhear() (*words, *os.File, error) {
+// captureStderr returns the file for a guardian to write to, and what it wrote.
+func captureStderr() (*stderrHead, *os.File, error) {
 	from, to, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &words{from: from, done: make(chan struct{})}
+	w := &stderrHead{from: from, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		w.text, _ = io.ReadAll(io.LimitReader(from, maxWords))
@@ -34,7 +34,7 @@ func overhear() (*words, *os.File, error) {
 }
 
 // first is the first line that a guardian wrote which has ended; "" when there is none. It ends the listening.
-func (w *words) first() string {
+func (w *stderrHead) first() string {
 	if w == nil {
 		return ""
 	}

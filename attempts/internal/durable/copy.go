@@ -48,8 +48,8 @@ func (c *Copy) Add(p []byte) {
 	_, _ = c.w.Write(p)
 }
 
-// Settle ends the copy of a log that is not written any more.
-func (c *Copy) Settle(fsys FS) error {
+// Finish ends the copy of a log that is not written any more.
+func (c *Copy) Finish(fsys FS) error {
 	if c.w != nil {
 		_ = c.w.Close()
 		c.w = nil

@@ -184,11 +184,11 @@ func TestLock(t *testing.T) {
 	if _, err := durable.Acquire(d, "lock", me); !errors.As(err, &held) || held.Holder != me || held.Foreign {
 		t.Errorf("got %v", err)
 	}
-	if h, isHeld, err := durable.Look(d, "lock"); h != me || !isHeld || err != nil {
+	if h, isHeld, err := durable.InspectLock(d, "lock"); h != me || !isHeld || err != nil {
 		t.Errorf("got %v, %v, %v", h, isHeld, err)
 	}
 	must(t, l.Release())
-	if h, isHeld, err := durable.Look(d, "lock"); h.PID != 0 || isHeld || err != nil {
+	if h, isHeld, err := durable.InspectLock(d, "lock"); h.PID != 0 || isHeld || err != nil {
 		t.Errorf("got %v, %v, %v", h, isHeld, err)
 	}
 }
@@ -271,7 +271,7 @@ func TestCopy(t *testing.T) {
 		if !bytes.Equal(again.Bytes(), text) || !c.Same(d) {
 			t.Errorf("%d bytes: the copy is not the log", size)
 		}
-		must(t, c.Settle(d))
+		must(t, c.Finish(d))
 		must(t, os.WriteFile(filepath.Join(d.Path(), "log"), append(text, 'x'), 0o644))
 		if c.Same(d) {
 			t.Errorf("%d bytes: a change is not seen", size)

@@ -206,8 +206,8 @@ func (l *Lock) Remove() error {
 	return errors.Join(err, cerr)
 }
 
-// Look says whether somebody holds the lock now, and who held it last, without writing anything.
-func Look(fsys FS, name string) (holder Holder, held bool, err error) {
+// InspectLock says whether somebody holds the lock now, and who held it last, without writing anything.
+func InspectLock(fsys FS, name string) (holder Holder, held bool, err error) {
 	f, err := Regular(fsys, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Holder{}, false, nil

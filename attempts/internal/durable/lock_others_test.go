@@ -46,7 +46,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 			if ok, err := theirs.TryLock(true); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			if _, held, err := Look(disk, "lock"); held != c.held || err != nil {
+			if _, held, err := InspectLock(disk, "lock"); held != c.held || err != nil {
 				t.Errorf("Look says held %v, %v", held, err)
 			}
 			l, err := Acquire(disk, "lock", Here(time.Now()))

@@ -22,7 +22,7 @@ func (f *Step) replay(ctx context.Context) (done bool, err error) {
 	if line == nil {
 		return false, nil
 	}
-	landed, err := f.countKnown(ctx, line)
+	landed, err := f.countLanded(ctx, line)
 	if err != nil {
 		return false, err
 	}
@@ -55,9 +55,9 @@ func inARow(commits []integration.NamedCommit) []integration.NamedCommit {
 	return line
 }
 
-// countKnown returns how many commits at the beginning of the line Into has as others that change the same. Empty ones
+// countLanded returns how many commits at the beginning of the line Into has as others that change the same. Empty ones
 // between them count.
-func (f *Step) countKnown(ctx context.Context, line []integration.NamedCommit) (int, error) {
+func (f *Step) countLanded(ctx context.Context, line []integration.NamedCommit) (int, error) {
 	out, err := f.branch.Git(ctx, nil, "rev-list", "--right-only", "--cherry-pick", "--no-merges", f.Old+"..."+f.Tip, "--")
 	if err != nil {
 		return 0, err

@@ -26,14 +26,14 @@ type Guard struct {
 	Repo *reanchor.Git // the user's checkout
 	Env  []string      // of agents, by which git finds the user's own files
 
-	mu       sync.Mutex
-	atWork   int           // who runs an agent's code
-	home     []watchedFile // of the user's own, as they are named
-	files    []watchedFile
-	shallow  string            // commits without the history that they have
-	replaced map[string]string // refs/replace
-	packed   packedReplacements
-	untold   []Tampering // what was put right while nobody was there to be told
+	mu         sync.Mutex
+	atWork     int           // who runs an agent's code
+	home       []watchedFile // of the user's own, as they are named
+	files      []watchedFile
+	shallow    string            // commits without the history that they have
+	replaced   map[string]string // refs/replace
+	packed     packedReplacements
+	unreported []Tampering // what was put right while nobody was there to be told
 }
 
 // Tampering is something that an agent has changed for everybody.
@@ -121,8 +121,8 @@ func (r *Guard) Mend(ctx context.Context) ([]Tampering, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	err := r.mendAll(ctx)
-	found := r.untold
-	r.untold = nil
+	found := r.unreported
+	r.unreported = nil
 	return found, err
 }
 
@@ -152,7 +152,7 @@ func (r *Guard) mendAll(ctx context.Context) error {
 			return err
 		}
 		// One who keeps a scratch file out of git's sight means no harm, and once it is put back does none.
-		r.untold = append(r.untold, Tampering{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.own})
+		r.unreported = append(r.unreported, Tampering{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.own})
 	}
 	return errors.Join(r.mendShallow(ctx), r.mendReplaced(ctx))
 }
@@ -170,7 +170,7 @@ func (f *watchedFile) putBack() error {
 func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	content, err := os.ReadFile(f.path)
 	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
-		r.untold = append(r.untold, Tampering{f.name + " was removed or replaced during the attempt; relay put it back", !f.own})
+		r.unreported = append(r.unreported, Tampering{f.name + " was removed or replaced during the attempt; relay put it back", !f.own})
 		return f.putBack()
 	}
 	was, err := r.settings(ctx, f.content)
@@ -180,7 +180,7 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	is, err := r.settings(ctx, content)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code > 0 {
-		r.untold = append(r.untold, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.own})
+		r.unreported = append(r.unreported, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.own})
 		return f.putBack()
 	}
 	if err != nil {
@@ -198,10 +198,10 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		if err := gitcmd.ReplaceFile(f.path, content); err != nil {
 			return err
 		}
-		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
+		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
 	}
 	if keys := changed.keys(personal); len(keys) > 0 {
-		r.untold = append(r.untold, Tampering{"the settings " + text.Listed(keys) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
+		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(keys) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
 	}
 	f.content, f.there = content, true
 	return nil

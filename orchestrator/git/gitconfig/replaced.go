@@ -81,6 +81,6 @@ func (r *Guard) mendReplaced(ctx context.Context) error {
 			}
 		}
 	}
-	r.untold = append(r.untold, Tampering{"which objects git shows for others (git replace -l) was changed during the attempt; relay put it back", true})
+	r.unreported = append(r.unreported, Tampering{"which objects git shows for others (git replace -l) was changed during the attempt; relay put it back", true})
 	return nil
 }

@@ -38,7 +38,7 @@ func (r *Guard) mendShallow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.untold = append(r.untold, Tampering{Text: "the history of " + text.Count(len(given), "commit") + " was cut off in .git/shallow during the attempt; relay put it back"})
+		r.unreported = append(r.unreported, Tampering{Text: "the history of " + text.Count(len(given), "commit") + " was cut off in .git/shallow during the attempt; relay put it back"})
 	}
 	r.shallow = r.shallowFile()
 	return nil

@@ -23,9 +23,9 @@ type TipGuard struct {
 	// Describe says, in words to go on with, what is grave about commits that are taken in; nil: nothing.
 	Describe func(ctx context.Context, from, to string) string
 
-	mu     sync.Mutex
-	tip    string   // where relay has put it
-	untold Restored // what was found and put right while something landed: the next one to look is told
+	mu         sync.Mutex
+	tip        string   // where relay has put it
+	unreported Restored // what was found and put right while something landed: the next one to look is told
 }
 
 // Tip is the commit that attempts begin from now.
@@ -53,7 +53,7 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 		if untold, err = g.restore(ctx); err != nil || untold.Text == "" {
 			return false, err
 		}
-		g.untold = untold
+		g.unreported = untold
 		err = g.Branch.advance(ctx, g.tip, to)
 	}
 	if err == nil {
@@ -68,10 +68,10 @@ func (g *TipGuard) Mend(ctx context.Context) (Restored, error) {
 	defer g.mu.Unlock()
 	found, err := g.restore(ctx)
 	if found.Text == "" {
-		found = g.untold
+		found = g.unreported
 	}
 	if err == nil {
-		g.untold = Restored{}
+		g.unreported = Restored{}
 	}
 	return found, err
 }
@@ -122,7 +122,7 @@ func (g *TipGuard) takeIn(ctx context.Context) error {
 		return err
 	}
 	if text := g.describeTaken(ctx, g.tip, tip); text != "" {
-		g.untold = Restored{Text: text}
+		g.unreported = Restored{Text: text}
 	}
 	g.tip = tip
 	return nil

@@ -225,7 +225,7 @@ func (p *Pool) dir(needed bool) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.real == "" {
-		real, err := p.firstLook(needed)
+		real, err := p.resolveDir(needed)
 		if err != nil || real == "" {
 			return p.Dir, err
 		}
@@ -244,9 +244,9 @@ func (p *Pool) dir(needed bool) (string, error) {
 	return p.real, os.MkdirAll(p.real, 0o755)
 }
 
-// firstLook is Dir without symbolic links, or "" when there is no such folder and none is needed. The name is relay's
+// resolveDir is Dir without symbolic links, or "" when there is no such folder and none is needed. The name is relay's
 // own; what stands in the place of a folder above it a person may have put, and it stays.
-func (p *Pool) firstLook(needed bool) (string, error) {
+func (p *Pool) resolveDir(needed bool) (string, error) {
 	if needed {
 		if info, err := os.Lstat(p.Dir); err == nil && info.Mode().IsRegular() {
 			if err := os.Remove(p.Dir); err != nil {

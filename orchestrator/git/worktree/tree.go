@@ -28,9 +28,9 @@ type Tree struct {
 
 	User userfiles.Set // what in it is the user's own
 
-	left   map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
-	untold []string        // of left, what nobody was told of yet
-	stage  staging         // of the last commit that relay made
+	left       map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
+	unreported []string        // of left, what nobody was told of yet
+	stage      staging         // of the last commit that relay made
 }
 
 func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
@@ -72,7 +72,7 @@ func (w *Tree) Leave(paths ...string) {
 	}
 	for _, p := range paths {
 		w.left[p] = true
-		w.untold = append(w.untold, p)
+		w.unreported = append(w.unreported, p)
 	}
 }
 
@@ -170,8 +170,8 @@ func removeIn(root *os.Root, p string) error {
 
 // Noted returns what has been left where it is, neither committed nor removed, since it was last asked.
 func (w *Tree) Noted() []string {
-	paths := w.untold
-	w.untold = nil
+	paths := w.unreported
+	w.unreported = nil
 	return paths
 }
 

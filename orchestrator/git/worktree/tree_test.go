@@ -146,8 +146,8 @@ func TestNestedRepositoriesStay(t *testing.T) {
 			}
 			l.restore(base)
 			l.Wants(map[string]string{"inner/x": "x\n", "work.txt": "-"})
-			if !slices.Contains(l.tree.untold, "inner/") {
-				t.Errorf("nobody is told: %q", l.tree.untold)
+			if !slices.Contains(l.tree.unreported, "inner/") {
+				t.Errorf("nobody is told: %q", l.tree.unreported)
 			}
 			if again := l.leftovers(); again != base {
 				t.Error("the next attempt would be given it")

@@ -12,17 +12,17 @@ import (
 // Progress tells the watcher of an agent what it does. A CLI may print more between two polls than anyone can read: then the
 // first MaxTold events are told, and the last.
 type Progress struct {
-	told int    // since the last poll
-	held bool   // there is an event that was not told
-	last Action // which is this
-	room []byte
+	reported int    // since the last poll
+	held     bool   // there is an event that was not told
+	last     Action // which is this
+	room     []byte
 }
 
 // How much is told and kept.
 const (
-	MaxTold   = 30                       // events that are told between two polls, besides the last
-	maxRoom   = 64 << 10                 // of the memory that is kept for the next one
-	EventHead = 8*cleantext.MaxEvent + 4 // bytes of a text that an event can show: see cleantext.Clean
+	MaxReported = 30                       // events that are told between two polls, besides the last
+	maxRoom     = 64 << 10                 // of the memory that is kept for the next one
+	EventHead   = 8*cleantext.MaxEvent + 4 // bytes of a text that an event can show: see cleantext.Clean
 )
 
 // Action is one thing an agent does, as it stands in a line: name, text and the main argument of a tool's input.
@@ -34,7 +34,7 @@ type Action struct {
 	Input json.RawMessage
 }
 
-func (n *Action) words() string {
+func (n *Action) summary() string {
 	words := n.Plain
 	if len(n.Text) > 0 {
 		words = n.Text.Head(EventHead)
@@ -48,22 +48,22 @@ func (n *Action) words() string {
 	return words
 }
 
-// Tell takes in what an agent does. The line it stands in is needed no longer than that.
-func (n *Progress) Tell(req *runners.Request, what *Action) {
+// Report takes in what an agent does. The line it stands in is needed no longer than that.
+func (n *Progress) Report(req *runners.Request, what *Action) {
 	if req.Observe == nil {
 		return
 	}
-	if n.told < MaxTold {
-		n.told++
-		adapter.Observe(*req, what.Kind, what.words())
+	if n.reported < MaxReported {
+		n.reported++
+		adapter.Observe(*req, what.Kind, what.summary())
 		return
 	}
 	n.keep(what)
 }
 
-// Say is Tell for something that stands in no line.
-func (n *Progress) Say(req *runners.Request, kind runners.EventKind, text string) {
-	n.Tell(req, &Action{Kind: kind, Plain: text})
+// ReportText is Tell for something that stands in no line.
+func (n *Progress) ReportText(req *runners.Request, kind runners.EventKind, text string) {
+	n.Report(req, &Action{Kind: kind, Plain: text})
 }
 
 // keep copies a note: its line will be gone.
@@ -83,10 +83,10 @@ func (n *Progress) keep(what *Action) {
 
 // Flush tells what was held back since the last poll.
 func (n *Progress) Flush(req *runners.Request) {
-	if n.told = 0; !n.held {
+	if n.reported = 0; !n.held {
 		return
 	}
-	adapter.Observe(*req, n.last.Kind, n.last.words())
+	adapter.Observe(*req, n.last.Kind, n.last.summary())
 	n.held, n.last = false, Action{}
 	if cap(n.room) > maxRoom {
 		n.room = nil

@@ -22,12 +22,12 @@ func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 	var told []string
 	s := c.Reader(runners.Request{Observe: func(e runners.Event) { told = append(told, string(e.Kind)+" "+e.Text) }})
 	var want []string
-	for poll, most := range []int{eventstream.MaxTold + 200, eventstream.MaxTold + 201, 3} {
+	for poll, most := range []int{eventstream.MaxReported + 200, eventstream.MaxReported + 201, 3} {
 		for i := range most {
 			line := fmt.Appendf(nil, lines[i%2], i)
 			s.Line(line)
 			clear(line) // no stream may keep it
-			if i < eventstream.MaxTold || i == most-1 {
+			if i < eventstream.MaxReported || i == most-1 {
 				want = append(want, fmt.Sprintf([]string{"text né %d", "tool Bash ls %d"}[i%2], i))
 			}
 		}

@@ -83,7 +83,7 @@ func (c *checkup) commits(ctx context.Context) {
 		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+text.Some(hooks, 9), "core.hooksPath", "/dev/null")
 	}
 	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
-		if c.gitSays(ctx, key) {
+		if c.boolSetting(ctx, key) {
 			without("tags are signed ("+key+"): an agent's own git tag may ask for a passphrase", key, "false")
 		}
 	}
@@ -113,8 +113,8 @@ func (c *checkup) setByEnv(key string) bool {
 	})
 }
 
-// gitSays reports whether a boolean of git's configuration is on for agents.
-func (c *checkup) gitSays(ctx context.Context, key string) bool {
+// boolSetting reports whether a boolean of git's configuration is on for agents.
+func (c *checkup) boolSetting(ctx context.Context, key string) bool {
 	value, forAll := c.setting(ctx, "--type=bool", key)
 	return value == "true" && (forAll || !c.usesWorktrees())
 }

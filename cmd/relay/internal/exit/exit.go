@@ -62,7 +62,7 @@ type Diagnosis struct {
 
 // Diagnose returns the exit code, the messages and the hint of an error. There is no other map from errors to these.
 func Diagnose(err error) Diagnosis {
-	for _, kind := range []func(error) (Diagnosis, bool){foretold, badInput, ledgerTrouble} {
+	for _, kind := range []func(error) (Diagnosis, bool){diagnoseRefusal, badInput, ledgerTrouble} {
 		if d, ok := kind(err); ok {
 			return d
 		}
@@ -99,8 +99,8 @@ func Diagnose(err error) Diagnosis {
 	return d
 }
 
-// foretold diagnoses the error inside a WouldRefuse.
-func foretold(err error) (Diagnosis, bool) {
+// diagnoseRefusal diagnoses the error inside a WouldRefuse.
+func diagnoseRefusal(err error) (Diagnosis, bool) {
 	var would *WouldRefuse
 	if !errors.As(err, &would) {
 		return Diagnosis{}, false

@@ -25,11 +25,11 @@ func AskReload(h *attempts.Holder) error {
 			Hint: "type relay reload on " + text.Line(h.Host, 80) + "\nor stop the run there, and relay work goes on with the new plan",
 		}
 	}
-	return notTold(h, sendReload(run))
+	return signalError(h, sendReload(run))
 }
 
-// notTold returns the error for the user of a run that could not be told, nil when err is.
-func notTold(h *attempts.Holder, err error) error {
+// signalError returns the error for the user of a run that could not be told, nil when err is.
+func signalError(h *attempts.Holder, err error) error {
 	switch {
 	case errors.Is(err, os.ErrProcessDone):
 		return project.ErrNoRun()

@@ -24,12 +24,12 @@ func TestNotTold(t *testing.T) {
 		{syscall.EPERM, "process 42 is another user's", "ask the user who started that run to type relay reload"},
 		{syscall.EINVAL, "tell process 42: invalid argument", "relay check looks at the repository, the disk and the programs"},
 	} {
-		d := exit.Diagnose(notTold(h, c.err))
+		d := exit.Diagnose(signalError(h, c.err))
 		if d.Code != exit.Failure || d.Messages[0] != c.message || d.Hint != c.hint {
 			t.Errorf("%v: %+v, want %s; %s", c.err, d, c.message, c.hint)
 		}
 	}
-	if err := notTold(h, nil); err != nil {
+	if err := signalError(h, nil); err != nil {
 		t.Error(err)
 	}
 }

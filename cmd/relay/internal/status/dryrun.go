@@ -65,7 +65,7 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 		forgetful.Cooldowns = nil
 		ledger = &forgetful
 	}
-	outlook := outlook(p, schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
+	outlook := withSettings(p, schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
 	planned, err := outlook.Timeline()
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 	if s.Run.State == Running {
 		o.Now, o.Tasks = now, s.outlook.Ledger.Chosen
 	}
-	o = outlook(p, o, now)
+	o = withSettings(p, o, now)
 	f, err := o.Forecast()
 	if f == nil || err != nil { // it is an estimate, not worth an error
 		return
@@ -43,8 +43,8 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 	s.Forecast = &Forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, o.Tasks, f.P50, f.P90}
 }
 
-// outlook adds what the configuration says of a run, and since when which agents may be asked.
-func outlook(p *project.Project, o schedule.Estimator, now time.Time) schedule.Estimator {
+// withSettings adds what the configuration says of a run, and since when which agents may be asked.
+func withSettings(p *project.Project, o schedule.Estimator, now time.Time) schedule.Estimator {
 	isolation := engine.Isolation(p.Config.Relay.Isolation)
 	o.FileClaims = isolation == engine.IsolationWorktree
 	switch {
