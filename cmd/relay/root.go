@@ -70,7 +70,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		}
 	}
 	add(groupNight, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a), newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a))
-	add(groupLook, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a))
+	add(groupLook, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))

@@ -33,6 +33,7 @@ type FS interface {
 // gives it up, which Close alone does not while a process that is just being started holds a copy of the file.
 type File interface {
 	io.ReadWriteCloser
+	io.ReaderAt
 	Sync() error
 	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)

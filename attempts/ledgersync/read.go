@@ -1,0 +1,131 @@
+package ledgersync
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Path returns where the ledger of a checkout is, whose top folder is given.
+func Path(top string) string { return filepath.Join(top, Folder, LedgerFile) }
+
+// Decode reads one line. Fields of another type than the format's are left empty: problem says which was the first. An error means that
+// the line is no entry at all: not a JSON object, or one that says neither who nor what.
+func Decode(line []byte) (e *Entry, problem, err error) {
+	e = new(Entry)
+	err = json.Unmarshal(line, e)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		problem, err = err, nil
+	}
+	if err == nil && e.ID == "" && e.Agent.Name == "" && e.Action.Summary == "" {
+		err = errors.New("it is no entry: it has neither id, agent nor action")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, problem, nil
+}
+
+// ReadAll calls f with every entry of a ledger, the oldest first, and the number of its line. Lines that are no entries are skipped;
+// their numbers are returned, a hundred at most. f's error ends it and is returned.
+func ReadAll(r io.Reader, f func(line int, e *Entry) error) (skipped []int, err error) {
+	const most = 100
+	err = eachLine(r, func(number int, text []byte, _ bool) error {
+		e, _, err := Decode(text)
+		if err == nil {
+			return f(number, e)
+		}
+		if len(skipped) < most {
+			skipped = append(skipped, number)
+		}
+		return nil
+	})
+	return skipped, err
+}
+
+// Filter says which entries of a ledger are wanted. An empty field wants all.
+type Filter struct {
+	Agent   string // by name
+	Session string // by id
+	Tag     string
+	Type    Type
+	Path    string // of a file among the artifacts
+}
+
+// Match reports whether an entry is wanted.
+func (f Filter) Match(e *Entry) bool {
+	return (f.Agent == "" || e.Agent.Name == f.Agent) &&
+		(f.Session == "" || e.Session.ID == f.Session) &&
+		(f.Type == "" || e.Type == f.Type) &&
+		(f.Tag == "" || slices.Contains(e.Tags, f.Tag)) &&
+		(f.Path == "" || slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Path == f.Path }))
+}
+
+// needles are texts that a line without escapes must hold to be wanted.
+func (f Filter) needles() (list [][]byte) {
+	for _, text := range []string{f.Agent, f.Session, f.Tag, string(f.Type), f.Path} {
+		quoted, err := json.Marshal(text)
+		if text != "" && err == nil && string(quoted) == `"`+text+`"` { // else it can be written in several ways
+			list = append(list, quoted)
+		}
+	}
+	return list
+}
+
+// mayBeWanted reports whether a line that has not been decoded can hold all needles.
+func mayBeWanted(line []byte, needles [][]byte) bool {
+	if slices.ContainsFunc(needles, func(n []byte) bool { return !bytes.Contains(line, n) }) {
+		return bytes.IndexByte(line, '\\') >= 0
+	}
+	return true
+}
+
+// Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and no more than it needs.
+// A ledger that is not there has none.
+func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
+	file, err := OpenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || n <= 0 {
+		return nil, err
+	}
+	return lastOf(file, info.Size(), n, wanted)
+}
+
+func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, err error) {
+	needles := wanted.needles()
+	err = eachLineBackward(r, size, func(text []byte) bool {
+		if !mayBeWanted(text, needles) {
+			return true
+		}
+		if e, _, err := Decode(text); err == nil && wanted.Match(e) {
+			entries = append(entries, e)
+		}
+		return len(entries) < n
+	})
+	slices.Reverse(entries)
+	return entries, err
+}
+
+// OpenFile opens a ledger for reading. What is no file, a pipe for example, is not opened: it could keep the reader for ever.
+func OpenFile(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	return os.Open(path)
+}

@@ -1,0 +1,118 @@
+package ledgersync
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Problem is what is wrong with one line of a ledger.
+type Problem struct {
+	Line    int // from 1
+	Message string
+	Hint    string
+	Warning bool // the entry is valid all the same
+}
+
+// Validate reads a ledger and calls f with every problem, in the order of lines. It returns how many lines are entries.
+func (v *Validator) Validate(r io.Reader, f func(Problem)) (entries int, err error) {
+	var before *Entry
+	err = eachLine(r, func(number int, text []byte, whole bool) error {
+		if text == nil {
+			f(Problem{Line: number, Message: fmt.Sprintf("the line has more than %d bytes", MaxLine), Hint: "no program of LedgerSync writes such lines: move it into another file"})
+			return nil
+		}
+		problems := v.Check(text)
+		for _, p := range problems {
+			f(Problem{Line: number, Message: p, Hint: hintOf(text, whole)})
+		}
+		if !whole && len(problems) == 0 {
+			f(Problem{Line: number, Message: "the last line has no end", Hint: "relay ledgersync add ends it first; add of ledgersync itself would spoil it", Warning: true})
+		}
+		if e, _, err := Decode(text); err == nil {
+			if len(problems) == 0 {
+				warnUntyped(number, e, before, f)
+			}
+			before = e
+			entries++
+		}
+		return nil
+	})
+	return entries, err
+}
+
+func hintOf(text []byte, whole bool) string {
+	switch _, _, err := Decode(text); {
+	case err != nil && !whole:
+		return "its writer was cut short: remove the line"
+	case err != nil:
+		return "readers of LedgerSync stop at such a line: mend or remove it"
+	}
+	return "relay ledgersync validate --schema prints what an entry needs"
+}
+
+// warnUntyped tells of an entry without a type that meets what makes one. before is the entry before it, nil for the first.
+func warnUntyped(line int, e, before *Entry, f func(Problem)) {
+	if e.Type != "" {
+		return
+	}
+	likely, why := payloadType(e)
+	if likely == "" {
+		likely, why = taggedType(e)
+	}
+	if likely == "" {
+		likely, why = actionType(e, before)
+	}
+	if likely != "" {
+		f(Problem{
+			Line: line, Warning: true,
+			Message: fmt.Sprintf("the entry has no entryType, and is a %s by the looks of it: %s", likely, why),
+			Hint:    fmt.Sprintf("entryType: %q would let the next agent find it", likely),
+		})
+	}
+}
+
+// payloadType is the type whose payload an entry has.
+func payloadType(e *Entry) (likely Type, why string) {
+	switch {
+	case e.SessionSummary != nil:
+		return Handoff, "it has a sessionSummary"
+	case e.Transition != nil:
+		return Transition, "it has a transition"
+	case e.Implementation != nil:
+		return Implementation, "it has an implementation"
+	case e.Bugfix != nil:
+		return Bugfix, "it has a bugfix"
+	case e.Review != nil:
+		return Review, "it has a review"
+	}
+	return "", ""
+}
+
+// taggedType is the type that one of an entry's tags names.
+func taggedType(e *Entry) (likely Type, why string) {
+	tagged := func(tag string) bool { return slices.Contains(e.Tags, tag) }
+	switch {
+	case tagged("handoff"), tagged("session-summary"):
+		likely = Handoff
+	case tagged("transition"):
+		likely = Transition
+	case tagged("review"):
+		likely = Review
+	}
+	return likely, "a tag says so"
+}
+
+// actionType is the type that what an entry did, and where it stands, speaks for.
+func actionType(e, before *Entry) (likely Type, why string) {
+	changed := slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Action != Read })
+	switch {
+	case e.Session.Index == 0 && before != nil && before.Agent.Name != e.Agent.Name:
+		return Transition, "it is the first of its session, after an entry of " + before.Agent.Name
+	case e.Action.Type == "debug" && changed:
+		return Bugfix, "it debugged, and changed files"
+	case e.Action.Type == "analyze" && len(e.Artifacts) > 0 && !changed:
+		return Review, "it analyzed files, and changed none"
+	}
+	return "", ""
+}

@@ -1,0 +1,256 @@
+package ledgersync
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"relay/attempts/internal/durable"
+)
+
+// tornName is the file beside the ledger that keeps what was cut off of its end.
+const tornName = LedgerFile + ".torn"
+
+// ignoreAll is the .gitignore of a folder that relay has made.
+const ignoreAll = "*\n"
+
+// config is what a checkout without a configuration gets. It has every key: without one of them the program's own validate fails.
+const config = `version: "0.1"
+project:
+  name: %s
+philosophy:
+  required: []
+  optional: []
+codebases: []
+ledger:
+  maxEntriesToLoad: 20
+  summarizeAfter: 50
+constraints: []
+`
+
+// Writer appends to the ledger of one checkout. Other programs may append to it at the same time.
+type Writer struct {
+	fsys  durable.FS
+	valid *Validator
+	fault durable.Fault
+}
+
+// Open makes the ledger's folder in the top folder of a checkout, with a configuration, unless they are there. A folder that it makes is
+// ignored by git; one that is there is used as it is. project is the name that a new configuration has.
+func Open(top, project string) (*Writer, error) {
+	fsys, err := durable.OpenDisk(top)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(fsys, project, nil)
+	if err != nil {
+		return nil, errors.Join(err, fsys.Close())
+	}
+	return w, nil
+}
+
+func newWriter(fsys durable.FS, project string, fault durable.Fault) (*Writer, error) {
+	valid, err := NewValidator()
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{fsys: fsys, valid: valid, fault: fault}
+	return w, w.prepare(project)
+}
+
+// prepare makes what is not there yet. The .gitignore comes first: a folder without one is the user's.
+func (w *Writer) prepare(project string) error {
+	info, err := w.fsys.Lstat(Folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		const making = Folder + ".relay-tmp"
+		if err := w.fsys.Mkdir(making, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		err := durable.Replace(w.fsys, path.Join(making, ".gitignore"), nil, text(ignoreAll))
+		if err == nil {
+			err = w.fsys.Rename(making, Folder)
+		}
+		if err == nil {
+			err = w.fsys.SyncDir(".")
+		}
+		if err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder: records need one of that name", Folder)
+	}
+	name := path.Join(Folder, ConfigFile)
+	if _, err := w.fsys.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	quoted, err := json.Marshal(project) // which is YAML, too
+	if err != nil {
+		return err
+	}
+	return durable.Replace(w.fsys, name, nil, text(fmt.Sprintf(config, quoted)))
+}
+
+func text(s string) durable.Content {
+	return durable.Content{Write: func(to io.Writer) error {
+		_, err := io.WriteString(to, s)
+		return err
+	}}
+}
+
+// Close gives the checkout back.
+func (w *Writer) Close() error { return w.fsys.Close() }
+
+// Encode returns an entry as a line of a ledger, without its end. Lists and maps that the format requires are empty rather than missing. An
+// entry that [Schema] refuses is an error.
+func (w *Writer) Encode(e *Entry) ([]byte, error) {
+	e.normalize()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, err
+	}
+	line := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if len(line) > MaxLine {
+		return nil, fmt.Errorf("entry %s has %d bytes, and may have %d", e.ID, len(line), MaxLine)
+	}
+	if problems := w.valid.Check(line); len(problems) > 0 {
+		return nil, fmt.Errorf("entry %s: %s", e.ID, strings.Join(problems, "; "))
+	}
+	return line, nil
+}
+
+// Append writes entries at the end of the ledger, in one write, and makes them durable. A last line that has no end gets one before; half
+// an entry, which a writer has left that was cut short, is moved into a file beside the ledger: mended says so, in words.
+func (w *Writer) Append(entries ...*Entry) (mended string, err error) {
+	var lines bytes.Buffer
+	for _, e := range entries {
+		line, err := w.Encode(e)
+		if err != nil {
+			return "", err
+		}
+		lines.Write(line)
+		lines.WriteByte('\n')
+	}
+	if lines.Len() == 0 {
+		return "", nil
+	}
+	name := path.Join(Folder, LedgerFile)
+	log, err := durable.OpenLog(w.fsys, name, w.fault)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	unlock, err := w.lock(name)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	mended, err = w.mendEnd(name, &lines)
+	if err != nil {
+		return "", err
+	}
+	if err := log.Write(1, lines.Bytes()); err != nil {
+		return mended, err
+	}
+	return mended, log.Wait(1)
+}
+
+// Limits of the wait for another relay that appends.
+const (
+	lockTries = 200
+	lockPause = 10 * time.Millisecond
+)
+
+// lock keeps other relays from appending. Other programs do not ask for it.
+func (w *Writer) lock(name string) (unlock func(), err error) {
+	f, err := durable.Regular(w.fsys, name, os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	free := func() {
+		_ = f.Unlock()
+		_ = f.Close()
+	}
+	for range lockTries {
+		ok, err := f.TryLock(true)
+		if err != nil {
+			free()
+			return nil, err
+		}
+		if ok {
+			return free, nil
+		}
+		time.Sleep(lockPause)
+	}
+	free()
+	return nil, fmt.Errorf("%s is locked by another relay", name)
+}
+
+// mendEnd sees to a ledger whose last line has no end. A line that is whole, or too long to tell, gets one in front of lines; half a line that
+// is the beginning of lines is cut off, and any other one is moved into a file beside.
+func (w *Writer) mendEnd(name string, lines *bytes.Buffer) (mended string, err error) {
+	f, err := durable.Regular(w.fsys, name, os.O_RDWR)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	begin := max(0, info.Size()-MaxLine-1)
+	end := make([]byte, info.Size()-begin)
+	if last := end[max(0, len(end)-1):]; len(end) > 0 {
+		if _, err := f.ReadAt(last, info.Size()-1); err != nil || last[0] == '\n' {
+			return "", err
+		}
+	} else {
+		return "", nil
+	}
+	if _, err := f.ReadAt(end, begin); err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	at := bytes.LastIndexByte(end, '\n') + 1
+	torn := bytes.Clone(end[at:])
+	if _, _, err := Decode(bytes.TrimPrefix(torn, []byte(byteOrderMark))); err == nil || at == 0 && begin > 0 {
+		rest := bytes.Clone(lines.Bytes())
+		lines.Reset()
+		lines.WriteByte('\n')
+		lines.Write(rest)
+		return "", nil
+	}
+	if !bytes.HasPrefix(lines.Bytes(), torn) {
+		if err := w.keepTorn(torn); err != nil {
+			return "", err
+		}
+		mended = fmt.Sprintf("%s ended in half an entry (%d bytes): it is in %s now", name, len(torn), path.Join(Folder, tornName))
+	}
+	if err := f.Truncate(begin + int64(at)); err != nil {
+		return "", err
+	}
+	return mended, f.Sync()
+}
+
+// keepTorn appends half a line to the file of such.
+func (w *Writer) keepTorn(torn []byte) error {
+	log, err := durable.OpenLog(w.fsys, path.Join(Folder, tornName), nil)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if err := log.Write(1, append(torn, '\n')); err != nil {
+		return err
+	}
+	return log.Wait(1)
+}

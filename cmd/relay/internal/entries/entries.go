@@ -1,0 +1,216 @@
+// Package entries shows, checks and adds entries of the ledger of LedgerSync in a checkout.
+package entries
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"relay/attempts/ledgersync"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+)
+
+// LogOptions say which entries Log prints, and how.
+type LogOptions struct {
+	Agent, Task, Type string
+	Last              int // how many at most; 0: all
+	JSON              bool
+}
+
+// Log prints the entries that are wanted, the oldest first.
+func Log(a *cli.App, p *project.Project, o LogOptions) error {
+	kind, err := typeOf(o.Type)
+	if err != nil {
+		return err
+	}
+	path := ledgersync.Path(p.Root)
+	wanted := ledgersync.Filter{Agent: o.Agent, Tag: o.Task, Type: kind}
+	if o.Last > 0 {
+		list, err := ledgersync.Last(path, o.Last, wanted)
+		for _, e := range list {
+			if err := printEntry(a, e, o.JSON); err != nil {
+				return err
+			}
+		}
+		if err == nil && len(list) == 0 {
+			return noEntries(a, p, path)
+		}
+		return err
+	}
+	shown := 0
+	skipped, err := eachEntry(p, path, func(_ int, e *ledgersync.Entry) error {
+		if !wanted.Match(e) {
+			return nil
+		}
+		shown++
+		if a.Out.Err != nil { // nobody reads any more
+			return errors.Join(a.Out.Failure(), exit.Code(exit.OK))
+		}
+		return printEntry(a, e, o.JSON)
+	})
+	if err == nil && shown == 0 {
+		err = noEntries(a, p, path)
+	}
+	tellSkipped(a, p, path, skipped)
+	return err
+}
+
+// typeOf reads the type of an entry that a user has typed; "" is any.
+func typeOf(name string) (ledgersync.Type, error) {
+	kind := ledgersync.Type(name)
+	if name == "" || slices.Contains(ledgersync.Types(), kind) {
+		return kind, nil
+	}
+	return "", &exit.UsageError{
+		Message: fmt.Sprintf("there is no type %q of entries", name),
+		Hint:    fmt.Sprintf("it is one of %s, %s, %s, %s and %s", ledgersync.Handoff, ledgersync.Transition, ledgersync.Implementation, ledgersync.Bugfix, ledgersync.Review),
+	}
+}
+
+// noEntries says that nothing matches. A ledger that is not there is an error.
+func noEntries(a *cli.App, p *project.Project, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return missing(p, path)
+	}
+	fmt.Fprintln(a.Err, "no entry matches")
+	return nil
+}
+
+func missing(p *project.Project, path string) error {
+	return &exit.Hinted{Err: fmt.Errorf("there is no %s", p.Rel(path)), Hint: "relay ledgersync add makes it"}
+}
+
+// eachEntry reads the whole ledger.
+func eachEntry(p *project.Project, path string, f func(line int, e *ledgersync.Entry) error) (skipped []int, err error) {
+	file, err := ledgersync.OpenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(p, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return ledgersync.ReadAll(file, f)
+}
+
+func tellSkipped(a *cli.App, p *project.Project, path string, lines []int) {
+	if len(lines) > 0 {
+		fmt.Fprintf(a.Err, "relay: warning: lines that are no entries: %d, the first at %s:%d: relay ledgersync validate names them\n", len(lines), p.Rel(path), lines[0])
+	}
+}
+
+// printEntry prints an entry on one line, or as JSON.
+func printEntry(a *cli.App, e *ledgersync.Entry, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(a.Out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(e)
+	}
+	at := e.Timestamp
+	if t, ok := e.At(); ok {
+		at = text.Stamp(t)
+	}
+	kind := string(e.Type)
+	if kind == "" {
+		kind = e.Action.Type
+	}
+	_, err := fmt.Fprintf(a.Out, "%-20s  %-12s  %-14s  %s\n", plaintext.Line(at), plaintext.Line(e.Agent.Name), plaintext.Line(kind), plaintext.Line(e.Action.Summary))
+	return err
+}
+
+// ledgerSummary is what Summary prints, as JSON.
+type ledgerSummary struct {
+	Entries  int            `json:"entries"`
+	Skipped  int            `json:"skipped_lines,omitempty"`
+	First    string         `json:"first,omitempty"`
+	Last     string         `json:"last,omitempty"`
+	Sessions int            `json:"sessions"`
+	Agents   map[string]int `json:"agents"`
+	Types    map[string]int `json:"types"`
+	// Open is the last handoff that nobody has taken up.
+	Open *ledgersync.Entry `json:"open_handoff,omitempty"`
+}
+
+// Summary prints how many entries there are, of whom and of which types, and the handoff that nobody has taken up.
+func Summary(a *cli.App, p *project.Project, asJSON bool) error {
+	path := ledgersync.Path(p.Root)
+	s := ledgerSummary{Agents: make(map[string]int), Types: make(map[string]int)}
+	sessions := make(map[string]bool)
+	skipped, err := eachEntry(p, path, func(_ int, e *ledgersync.Entry) error {
+		s.Entries++
+		if s.First == "" {
+			s.First = e.Timestamp
+		}
+		s.Last = e.Timestamp
+		s.Agents[e.Agent.Name]++
+		s.Types[string(e.Type)]++
+		sessions[e.Session.ID] = true
+		switch {
+		case e.Type == ledgersync.Handoff:
+			s.Open = e
+		case e.Type == ledgersync.Transition && s.Open != nil && e.Transition != nil && e.Transition.FromEntryID == s.Open.ID:
+			s.Open = nil
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.Skipped, s.Sessions = len(skipped), len(sessions)
+	if asJSON {
+		return a.PrintJSON(s)
+	}
+	printSummary(a, &s)
+	tellSkipped(a, p, path, skipped)
+	return nil
+}
+
+func printSummary(a *cli.App, s *ledgerSummary) {
+	fmt.Fprintf(a.Out, "entries   %d in %s, from %s to %s\n", s.Entries, text.Count(s.Sessions, "session"), plaintext.Line(s.First), plaintext.Line(s.Last))
+	fmt.Fprintf(a.Out, "agents    %s\n", counted(s.Agents, "without a name"))
+	fmt.Fprintf(a.Out, "types     %s\n", counted(s.Types, "without a type"))
+	if s.Open == nil {
+		return
+	}
+	fmt.Fprintf(a.Out, "handoff   of %s, which nobody has taken up: %s\n", plaintext.Line(s.Open.Agent.Name), plaintext.Line(s.Open.Action.Summary))
+	if d := s.Open.SessionSummary; d != nil {
+		for _, list := range []struct {
+			name  string
+			texts []string
+		}{{"left", d.Deferred}, {"blocked", d.Blockers}} {
+			for _, t := range list.texts {
+				fmt.Fprintf(a.Out, "  %-7s  %s\n", list.name, plaintext.Line(t))
+			}
+		}
+	}
+}
+
+// counted lists names with how often each is there, the most frequent first.
+func counted(counts map[string]int, nameless string) string {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(x, y string) int {
+		if d := counts[y] - counts[x]; d != 0 {
+			return d
+		}
+		return strings.Compare(x, y)
+	})
+	for i, name := range names {
+		shown := plaintext.Line(name)
+		if name == "" {
+			shown = nameless
+		}
+		names[i] = fmt.Sprintf("%s %d", shown, counts[name])
+	}
+	return strings.Join(names, ", ")
+}
