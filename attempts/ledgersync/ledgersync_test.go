@@ -145,6 +145,68 @@ func TestValidateNamesLineAndReason(t *testing.T) {
 	}
 }
 
+// validated lists the problems of a ledger as a user sees them.
+func validated(t *testing.T, ledger string) string {
+	t.Helper()
+	v, err := NewValidator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if _, err := v.Validate(strings.NewReader(ledger), func(p Problem) { fmt.Fprintf(&b, "%s\n  %s\n", p.Message, p.Hint) }); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestHints(t *testing.T) {
+	t.Parallel()
+	w, _ := openTest(t)
+	entry, err := w.Encode(entryOf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ledger, want := range map[string]string{
+		string(entry):                         "the last line has no end\n  relay ledgersync add ends it first; add of ledgersync itself would spoil it\n",
+		"{\"id\":\n":                          "it is not JSON: unexpected EOF\n  readers of LedgerSync stop at such a line: mend or remove it\n",
+		"{\"id\":":                            "it is not JSON: unexpected EOF\n  its writer was cut short: remove the line\n",
+		strings.Repeat("x", MaxLine+1) + "\n": fmt.Sprintf("the line has more than %d bytes\n  no program of LedgerSync writes such lines: move it into another file\n", MaxLine),
+	} {
+		if got := validated(t, ledger); got != want {
+			t.Errorf("%.40s: got\n%swant\n%s", ledger, got, want)
+		}
+	}
+}
+
+// An entry without a type that has the payload of one.
+func TestPayloadWithoutType(t *testing.T) {
+	t.Parallel()
+	w, _ := openTest(t)
+	for want, change := range map[string]func(*Entry){
+		"handoff by the looks of it: it has a sessionSummary":         func(*Entry) {},
+		"transition by the looks of it: it has a transition":          func(e *Entry) { e.SessionSummary, e.Transition = nil, &TransitionDetails{} },
+		"implementation by the looks of it: it has an implementation": func(e *Entry) { e.SessionSummary, e.Implementation = nil, &ImplementationDetails{} },
+		"bugfix by the looks of it: it has a bugfix":                  func(e *Entry) { e.SessionSummary, e.Bugfix = nil, &BugfixDetails{} },
+		"review by the looks of it: it has a review":                  func(e *Entry) { e.SessionSummary, e.Review = nil, &ReviewDetails{} },
+		"transition by the looks of it: a tag says so":                func(e *Entry) { e.SessionSummary, e.Tags = nil, []string{"transition"} },
+		"review by the looks of it: a tag says so":                    func(e *Entry) { e.SessionSummary, e.Tags = nil, []string{"review"} },
+	} {
+		e := entryOf(1)
+		change(e)
+		e.Type = ""
+		line, err := w.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := validated(t, string(line)+"\n"); !strings.Contains(got, want) {
+			t.Errorf("got\n%swant %q", got, want)
+		}
+	}
+	if _, _, err := Decode([]byte("{}")); err == nil || err.Error() != "it is no entry: it has neither id, agent nor action" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSummaryIsCutBetweenWords(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("word ", 60), strings.Repeat("ä", 300), strings.Repeat("😀", 201)} {
@@ -258,11 +320,11 @@ func TestWriterRefusesWhatIsInvalid(t *testing.T) {
 	t.Parallel()
 	w, top := openTest(t)
 	for want, change := range map[string]func(*Entry){
-		"id: ":                              func(e *Entry) { e.ID = "T1" },
+		"entry T1: id: ":                    func(e *Entry) { e.ID = "T1" },
 		"timestamp: ":                       func(e *Entry) { e.Timestamp = "yesterday" },
 		"action.summary: ":                  func(e *Entry) { e.Action.Summary = strings.Repeat("x", 201) },
 		"missing property 'sessionSummary'": func(e *Entry) { e.SessionSummary = nil },
-		"bytes, and may have":               func(e *Entry) { e.UserPrompt = strings.Repeat("x", MaxLine) },
+		"entry b80c8fef-a677-5340-85fb-2c162d75df03 has 1049012 bytes, and may have 1048576": func(e *Entry) { e.UserPrompt = strings.Repeat("x", MaxLine) },
 	} {
 		e := entryOf(1)
 		change(e)

@@ -101,7 +101,7 @@ func newLedgersyncAddCommand(a *cli.App) *cobra.Command {
 		Long: `Add an entry at the end of the ledger; the file is made if it is not there. Id,
 time, and the place in the session are filled in. An entry of a type needs more
 than flags can say: give it as JSON.`,
-		Example: `  relay ledgersync add --summary "Moved login to OAuth" --intent "Passwords go" --artifact login.go
+		Example: `  relay ledgersync add --summary "Moved login" --intent "Passwords go"
   relay ledgersync add --type handoff --json handoff.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Add(a, p, opts) })
