@@ -12,9 +12,8 @@ import (
 // After a failed write or sync every call returns that error: nothing more may be started then.
 func (s *Store) Append(events ...Event) error { return s.AppendWhile(nil, events...) }
 
-// AppendWhile is Append with something to do while the disk works, such as what has to be ready once the events are
-// durable. It returns when both are over. What is done must not depend on the events; nothing is when they cannot even
-// be written.
+// AppendWhile appends events as Append does and calls do while they are synced to disk. It returns when both are done.
+// do must not rely on the events; it is not called when they cannot be written.
 func (s *Store) AppendWhile(do func(), events ...Event) error {
 	if len(events) == 0 && do == nil {
 		return nil

@@ -38,9 +38,9 @@ func (c CheckRun) failed() bool { return c.ExitCode != 0 && c.Phase != PhaseBase
 // Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
 
-// Cause is by what two failures are compared: the output of the checks that failed and the reviewers' findings, else what
-// the agent or its CLI said, normalised. It is "" when nothing of that was printed: "exit status 1" or "nothing has changed"
-// do not say why, so that two of them are not the same.
+// Cause returns a text by which two failures are compared: the output of the checks that failed and the reviewers' findings,
+// else what the agent or its CLI said, normalised. It is "" when nothing of that was printed: "exit status 1" or "nothing
+// has changed" do not say why, so that two of them are not the same.
 func Cause(r Receipt) string {
 	parts, red := []string{string(r.ErrorCategory)}, false
 	for _, c := range r.Checks {
@@ -60,7 +60,8 @@ func Cause(r Receipt) string {
 	return strings.Join(parts, "\n")
 }
 
-// summaryOf is the error summary, unless it is nothing but relay's own words for how a process or an attempt ended.
+// summaryOf returns the error summary, unless it is nothing but relay's own words for how a process or an attempt
+// ended.
 func summaryOf(r Receipt) string {
 	switch r.ErrorCategory {
 	case NoChange, TimedOut, Interrupted:

@@ -2,8 +2,8 @@ package attempts
 
 import "time"
 
-// Cooldown says that a runner is not to be asked before a time. Without Until it may be asked again at once: a person
-// has said so.
+// Cooldown records that a runner is not to be asked before a time. Without Until it may be asked again at once: a
+// person has said so.
 type Cooldown struct {
 	Runner string    `json:"runner"`
 	Until  time.Time `json:"until,omitzero"`
@@ -16,7 +16,7 @@ type Cooldown struct {
 // Refused reports whether the runner would not work for a reason that a person can put right.
 func (c Cooldown) Refused() bool { return c.Outcome == Auth || c.Outcome == Start }
 
-// Waiting says that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
+// Waiting records that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
 type Waiting struct {
 	Until time.Time `json:"until"`
 	For   string    `json:"for"` // a runner, or what the machine lacks

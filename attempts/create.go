@@ -50,7 +50,7 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: unbegun(g, e, s, now).render})
 }
 
-// unbegun is the state of an epic of which nothing was run.
+// unbegun returns the state of an epic of which nothing was run.
 func unbegun(g *epic.Graph, e *epic.Epic, s Settings, now time.Time) *fold {
 	return newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
 }

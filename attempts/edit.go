@@ -31,8 +31,8 @@ func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
 	return out
 }
 
-// merged is a record that somebody changed from was to theirs while relay went on to latest. What nobody else touched
-// is as it is latest: an attempt that was open in the ledger may have ended or landed since.
+// merged returns a record that somebody changed from was to theirs while relay went on to latest. What nobody else
+// touched is as it is latest: an attempt that was open in the ledger may have ended or landed since.
 func merged(was, theirs, latest *TaskRecord) TaskRecord {
 	next := theirs.clone()
 	switch {
@@ -72,5 +72,5 @@ func sameJSON(a, b any) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// accepted is the edit as an event.
+// accepted returns the edit as an event.
 func (c *contents) accepted() *Accepted { return &Accepted{Tasks: c.taken} }

@@ -24,12 +24,12 @@ type EpicReview struct {
 	Added    []string `json:"added,omitempty" yaml:"added"` // tasks that were made of the findings
 }
 
-// TasksAdded says that the findings of the last epic review became tasks of the epic.
+// TasksAdded records that the findings of the last epic review became tasks of the epic.
 type TasksAdded struct {
 	Tasks []string `json:"tasks"`
 }
 
-// LastEpicReview is the newest one; nil when there is none.
+// LastEpicReview returns the newest one; nil when there is none.
 func (l *Ledger) LastEpicReview() *EpicReview {
 	if n := len(l.EpicReviews); n > 0 {
 		return &l.EpicReviews[n-1]

@@ -110,7 +110,7 @@ type Ended struct {
 	Gate    *Gate   `json:"gate,omitempty"`
 }
 
-// Undone says that a check of a completed task fails on the integration branch since other work has landed.
+// Undone records that a check of a completed task fails on the integration branch since other work has landed.
 type Undone struct {
 	At    time.Time `json:"at" yaml:"at"`                           // when the check was run
 	Tip   string    `json:"tip" yaml:"tip"`                         // the commit it fails on
@@ -124,7 +124,7 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// Finished says that a branch has what had landed on the integration branch.
+// Finished records that a branch has what had landed on the integration branch.
 type Finished struct {
 	Branch string `json:"branch"` // the integration branch
 	Into   string `json:"into"`
@@ -147,7 +147,7 @@ type Accepted struct {
 	Base  *Base                 `json:"base,omitempty"`
 }
 
-// Base says that this event is one of those a log begins with when what came before is known from a ledger only.
+// Base records that this event is one of those a log begins with when what came before is known from a ledger only.
 type Base struct {
 	EpicID      string      `json:"epic_id"`
 	StartedAt   time.Time   `json:"started_at"`

@@ -67,7 +67,7 @@ func (f *fold) recount() {
 	}
 }
 
-// status is the task's state; waiting says that a dependency is not completed.
+// status returns the task's state; waiting says that a dependency is not completed.
 func (rec *TaskRecord) status(waiting bool) Status {
 	switch {
 	case rec.Completed:
@@ -127,7 +127,7 @@ func (f *fold) apply(e *Event) {
 	}
 }
 
-// whole is the zero value unless there is a branch.
+// whole returns the zero value unless there is a branch.
 func (i Integration) whole() Integration {
 	if i.Branch == "" {
 		return Integration{}

@@ -23,7 +23,7 @@ const (
 // work, paid for and thrown away.
 const maxCostly = 3
 
-// spared is an attempt that relay itself stopped, or that its runner refused: no number of them says anything of the task.
+// spared reports whether an attempt was stopped by relay itself or refused by its runner. Such attempts never gate a task.
 func spared(o Outcome) bool { return o == Stopped || o == Budget || o == Auth || o == Start }
 
 func costly(o Outcome) bool { return o == Environment || o == Conflict }
@@ -56,7 +56,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 	return nil
 }
 
-// gateUncharged is GateAfter for an attempt that failed through no fault of its agent.
+// gateUncharged returns the gate that follows from an attempt that failed through no fault of its agent, or nil.
 func (rec TaskRecord) gateUncharged(ended Ended, lim Limits) *Gate {
 	if spared(ended.Outcome) || ended.Result == ResultInterrupted {
 		return nil
@@ -101,7 +101,8 @@ func tooMany(n, most int, last Receipt) *Gate {
 	return &Gate{Reason: MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
 }
 
-// faultless says of so many attempts why no more are made.
+// faultless returns the message of a gate after n attempts that failed through no fault of the agent, of which last is
+// the newest.
 func faultless(n int, last Receipt) string {
 	detail := fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(last))
 	switch {

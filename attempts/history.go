@@ -171,7 +171,7 @@ func (h *history) readLog(l *logFile) error {
 	return nil
 }
 
-// tornNotes tells of the ends that a crash has left.
+// tornNotes describes the incomplete last lines that a crash has left in the logs.
 func (h *history) tornNotes() []string {
 	var notes []string
 	for _, l := range h.torn {
@@ -196,7 +196,7 @@ func (h *history) fault(l *logFile, line int, why, hint string) {
 
 const tailEvents = 32
 
-// lastEvents are the newest events but for snapshots, oldest first.
+// lastEvents returns the newest events but for snapshots, oldest first.
 func (h *history) lastEvents() []Event {
 	var out []Event
 	for i := max(0, h.tailed-tailEvents); i < h.tailed; i++ {

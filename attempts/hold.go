@@ -51,8 +51,8 @@ func HeldBy(path string) (*Holder, error) {
 // holdPause is how often somebody who waits for a lock looks whether it is free.
 const holdPause = 10 * time.Millisecond
 
-// HoldWithin is [Hold] for a lock that others have for short moments: it waits up to patience for them to let go, or
-// until ctx ends, with its cause.
+// HoldWithin takes the lock as [Hold] does, but waits up to patience for another holder to release it. When ctx ends
+// first, it returns the cause of that.
 func HoldWithin(ctx context.Context, patience time.Duration, path string, who Holder) (*Held, error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -76,5 +76,5 @@ func HoldWithin(ctx context.Context, patience time.Duration, path string, who Ho
 // Intact reports whether the lock file is still where it was taken, as this process left it.
 func (h *Held) Intact() bool { return !h.disk.Moved() && h.lock.Intact(h.disk) }
 
-// Release takes the file away and lets go.
+// Release removes the lock file and releases the lock.
 func (h *Held) Release() error { return errors.Join(h.lock.Remove(), h.disk.Close()) }

@@ -130,7 +130,7 @@ type RelayStatus struct {
 	LastExitReason string
 }
 
-// Folded says up to which event a snapshot goes.
+// Folded records up to which event a snapshot goes.
 type Folded struct {
 	Run string
 	Seq uint64

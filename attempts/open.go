@@ -32,7 +32,7 @@ func takeEdit(_ *Store, c *contents) error {
 	return nil
 }
 
-// open goes on with any file system.
+// open opens the store on a given file system.
 func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -49,7 +49,7 @@ func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
 	return s, nil
 }
 
-// release gives back what a failed start has taken.
+// release closes the files and the lock that a failed Open has taken.
 func (s *Store) release() {
 	if s.log != nil {
 		s.log.Close()

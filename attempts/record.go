@@ -62,7 +62,7 @@ func (rec *TaskRecord) attempt(id int) *Attempt {
 	return nil
 }
 
-// ungate has nothing count any more that was before; only work that waits for its review is still there to be reviewed.
+// ungate resets what counts towards a gate. Work that waits for its review is kept, to be reviewed.
 func (rec *TaskRecord) ungate() {
 	last := len(rec.Attempts) - 1
 	waits := rec.Gate != nil && rec.Gate.Reason == Infrastructure && last >= 0 && rec.Attempts[last].AwaitsReview()

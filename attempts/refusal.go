@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Refusal says that a runner would not work when it was last asked, for a reason that a person can put right.
+// Refusal records that a runner would not work when it was last asked, for a reason that a person can put right.
 type Refusal struct {
 	Runner  string
 	Outcome Outcome // Auth: it is not logged in; Start: its program ended before it had said anything
@@ -14,7 +14,7 @@ type Refusal struct {
 	Since   time.Time // the first such end without another one between
 }
 
-// Refusing are the runners that would not work when they were last asked, by name.
+// Refusing returns the runners that would not work when they were last asked, by name.
 func (l *Ledger) Refusing() []Refusal {
 	list := make([]Refusal, 0, len(l.Refused))
 	for _, name := range slices.Sorted(maps.Keys(l.Refused)) {

@@ -13,7 +13,8 @@ import (
 	"relay/epic"
 )
 
-// Accept takes in what somebody else has changed in attempt-ledger.yml. Attempts made since that ledger was written stay.
+// Accept records the changes that somebody else has made to attempt-ledger.yml as an event. Attempts made since that
+// ledger was written stay.
 func Accept(dir string, e *epic.Epic, g *epic.Graph, now time.Time) error {
 	disk, err := durable.OpenDisk(dir)
 	if err != nil {
@@ -26,7 +27,7 @@ func Accept(dir string, e *epic.Epic, g *epic.Graph, now time.Time) error {
 	return s.Close()
 }
 
-// Repaired says what Repair found and did.
+// Repaired records what Repair found and did.
 type Repaired struct {
 	Faults []Fault // what was wrong; nothing was done when it is empty
 	Copy   string  // folder below the relay folder that holds the files as they were

@@ -35,7 +35,7 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// restore is called with the disk held.
+// restore does the work of Restore. The caller holds the disk's lock.
 func (s *Store) restore() (names []string, err error) {
 	s.writing.Lock()
 	err = s.err

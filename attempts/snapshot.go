@@ -19,7 +19,7 @@ const (
 	minInterval = 250 * time.Millisecond // also after the run was opened: its beginning is busy enough
 )
 
-// snapshots is the goroutine that keeps attempt-ledger.yml up with the log. Close waits for it.
+// snapshots runs as a goroutine and rewrites attempt-ledger.yml as the log grows. Close waits for it.
 func (s *Store) snapshots() {
 	defer close(s.done)
 	s.disk.Lock()
@@ -82,7 +82,7 @@ func (s *Store) saveLocked(force bool) error {
 	return nil
 }
 
-// recordLedgerEdit notes an edit of the ledger that is about to be replaced: what replaces it puts it right, and Restore tells.
+// recordLedgerEdit records that somebody else has edited the ledger before a snapshot replaces it, so that Restore reports it.
 func (s *Store) recordLedgerEdit() {
 	if !s.ownLedger() {
 		s.tampered = addName(s.tampered, LedgerFile)

@@ -6,7 +6,7 @@ import (
 	"relay/epic"
 )
 
-// StatusOf is a task's state. A task is blocked while it is pending and a dependency is not completed.
+// StatusOf returns a task's state. A task is blocked while it is pending and a dependency is not completed.
 // With a nil graph no task is blocked.
 func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
 	rec := l.Tasks[id]
@@ -16,8 +16,8 @@ func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
 	return rec.status(l.waits(g, id))
 }
 
-// Doubtful says which tests prove less since a task was completed, in words, when no reviewer has approved that, and no person
-// has taken it as it is.
+// Doubtful reports which tests prove less since a task was completed, in words, when no reviewer has approved that, and no
+// person has taken it as it is.
 func (rec *TaskRecord) Doubtful() []string {
 	last := len(rec.Attempts) - 1
 	if !rec.Completed || last < rec.CountFrom || !rec.Attempts[last].Receipt.Doubtful {
@@ -78,7 +78,7 @@ func RootCauses(l *Ledger, g *epic.Graph, id string) []string {
 // MaxCauses bounds the root causes that AllRootCauses tells of one task: the first ones must be put right first.
 const MaxCauses = 3
 
-// AllRootCauses is RootCauses of every task, by its index in the graph, in one walk over the graph.
+// AllRootCauses returns the RootCauses of every task, by its index in the graph. It walks the graph once.
 func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
 	found := make([][]int, g.Len())
 	names := make([][]string, g.Len())
@@ -119,7 +119,7 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 	return ids
 }
 
-// Charges is the number of attempts that count against the task's limit.
+// Charges returns the number of attempts that count against the task's limit.
 func (rec TaskRecord) Charges() int {
 	n := 0
 	for i := range rec.counted() {
@@ -130,7 +130,7 @@ func (rec TaskRecord) Charges() int {
 	return n
 }
 
-// Uncharged is the number of attempts that ended without result through no fault of the agent. Attempts that relay
+// Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay
 // itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
 func (rec TaskRecord) Uncharged() int {
 	n := 0
@@ -143,7 +143,7 @@ func (rec TaskRecord) Uncharged() int {
 	return n
 }
 
-// endedAs is the number of attempts with this outcome since the last ungate or retry.
+// endedAs returns the number of attempts with this outcome since the last ungate or retry.
 func (rec TaskRecord) endedAs(o Outcome) int {
 	n := 0
 	for i := range rec.counted() {
@@ -154,7 +154,7 @@ func (rec TaskRecord) endedAs(o Outcome) int {
 	return n
 }
 
-// counted are the attempts since the last ungate or retry.
+// counted returns the attempts since the last ungate or retry.
 func (rec TaskRecord) counted() []Attempt {
 	return rec.Attempts[min(max(rec.CountFrom, 0), len(rec.Attempts)):]
 }

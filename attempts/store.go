@@ -86,7 +86,7 @@ func Open(o Options) (*Store, error) {
 	return open(o, disk, refuseEdit)
 }
 
-// Run is the id of the run whose log is written.
+// Run returns the id of the run whose log is written.
 func (s *Store) Run() string { return s.run }
 
 // View calls f with the ledger as it is now. f must neither change nor keep it, nor call other methods of the store.
@@ -96,7 +96,7 @@ func (s *Store) View(f func(*Ledger)) {
 	f(s.fold.ledger)
 }
 
-// Task is a copy of one task's record. Its slices of strings are shared and must not be changed.
+// Task returns a copy of one task's record. Its slices of strings are shared and must not be changed.
 func (s *Store) Task(id string) TaskRecord {
 	s.folding.RLock()
 	defer s.folding.RUnlock()
@@ -123,7 +123,7 @@ func (rec *TaskRecord) clone() TaskRecord {
 	return out
 }
 
-// Counts says how many tasks of the epic are in each state. It takes the same time however many tasks there are.
+// Counts reports how many tasks of the epic are in each state. It takes the same time however many tasks there are.
 func (s *Store) Counts() map[Status]int {
 	s.folding.RLock()
 	defer s.folding.RUnlock()

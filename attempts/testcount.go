@@ -9,8 +9,8 @@ import (
 	"relay/internal/plaintext"
 )
 
-// TestCount says how many tests a test command says it ran and how many of those failed. The zero value means that it does
-// not say so: a count of failed tests is only known when it is above 0 or Ran is.
+// TestCount records how many tests a test command says it ran and how many of those failed. The zero value means that it
+// does not say so: a count of failed tests is only known when it is above 0 or Ran is.
 type TestCount struct {
 	Failed int
 	Ran    int // passed and failed, without skipped ones; 0: not known
@@ -124,7 +124,7 @@ func CountTests(output string) TestCount {
 	return added(counts, strong)
 }
 
-// read takes the numbers out of a line that has matched.
+// read returns the test counts in the submatches of a line.
 func (s testSummary) read(m []string) (c TestCount) {
 	for k, name := range s.form.SubexpNames() {
 		if k == 0 || m[k] == "" {

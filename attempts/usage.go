@@ -26,7 +26,8 @@ func (u Usage) EstimatedCost() bool { return u.CostUSD > 0 && (u.Estimated || u.
 // Unpriced reports whether something was used that nobody had a price for.
 func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.OutputTokens > 0 }
 
-// Uncached are the tokens that caps count: what the model read and wrote without what it read from its provider's cache.
+// Uncached returns the tokens that caps count: what the model read and wrote without what it read from its provider's
+// cache.
 func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.OutputTokens }
 
 // Used returns the usage of all attempts of the task.

@@ -9,7 +9,7 @@ import (
 	"relay/epic"
 )
 
-// Validate looks for everything that is wrong with an epic's memory, without writing anything.
+// Validate returns everything that is wrong with an epic's ledger and logs. It writes nothing.
 func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
 	disk, err := durable.OpenDisk(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ type attemptYAML struct {
 	endYAML   `yaml:",inline"`
 }
 
-// endYAML says how an attempt ended, or is about to.
+// endYAML records how an attempt ended, or is about to.
 type endYAML struct {
 	Result  string  `yaml:"result"`
 	Outcome Outcome `yaml:"outcome"`
@@ -112,7 +112,7 @@ func (r *Receipt) categorise() {
 	r.ErrorCategory, r.ErrorSummary = CodeError, text
 }
 
-// outcomeOf says who is to blame for an attempt of a program that did not record it.
+// outcomeOf reports who is to blame for an attempt of a program that did not record it.
 func outcomeOf(result Result, r *Receipt) Outcome {
 	switch result {
 	case ResultSuccess:

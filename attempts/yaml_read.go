@@ -55,7 +55,7 @@ type statusYAML struct {
 // stamp is a time that may be missing, "null", "..." or anything else in a foreign file.
 type stamp struct{ time.Time }
 
-// UnmarshalYAML takes what is no time for no time.
+// UnmarshalYAML decodes an invalid time as the zero time.
 func (s *stamp) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.ScalarNode {
 		return nil
@@ -169,7 +169,8 @@ func (y *ledgerYAML) ledger() *Ledger {
 	return l
 }
 
-// take lets the one word of task_status decide where it contradicts the rest: it is what a person edits first.
+// take applies a status from task_status. It wins over the rest of the record where they contradict, as it is what a
+// person edits first.
 func (rec *TaskRecord) take(s Status) {
 	switch s {
 	case Completed:

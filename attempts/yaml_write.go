@@ -43,7 +43,7 @@ func (f *fold) render(w io.Writer) error {
 	return out.Flush()
 }
 
-// order is every task of the epic as in its file, then those only the ledger knows.
+// order returns every task of the epic as in its file, then those only the ledger knows.
 func (f *fold) order() []string {
 	ids := make([]string, 0, len(f.ledger.Tasks))
 	for i := range f.tasks {
@@ -88,7 +88,7 @@ func (y ledgerWriter) settings(s Settings) {
 	y.Line(4, "provider: ", yamltext.Scalar(s.Review.Provider))
 }
 
-// integration is not written when there is none, as with other isolations.
+// integration writes the integration branch, or nothing when there is none.
 func (y ledgerWriter) integration(i Integration) {
 	if i == (Integration{}) {
 		return

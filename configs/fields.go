@@ -210,7 +210,7 @@ func below(key string) []string {
 	return words
 }
 
-// variable is the environment variable of a setting, or "" when it has none.
+// variable returns the environment variable of a setting, or "" when it has none.
 func variable(key string) string {
 	name := "RELAY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(strings.TrimPrefix(key, "relay.")))
 	if slices.Contains(ours, name) {

@@ -97,7 +97,8 @@ func yamlError(err error, file string) (place, string) {
 // tabbed is a line that is indented with a tab.
 var tabbed = regexp.MustCompile(`^ *\t[ \t]*[^\s#]`)
 
-// syntaxHint says what a syntax error most often comes of. A tab is where the mistake is; the parser may name a line above.
+// syntaxHint reports what a syntax error most often comes of. A tab is where the mistake is; the parser may name a line
+// above.
 func syntaxHint(src []byte, at place, message string) (place, string) {
 	cannot := strings.Contains(message, "cannot start any token")
 	if cannot || strings.Contains(message, "a tab character") {
@@ -271,7 +272,7 @@ func (w walker) breakAgent(path string) {
 
 func (w walker) at(n *yaml.Node) place { return place{w.file, n.Line, n.Column} }
 
-// near is the place of a value, or of its key when the value is not written at all.
+// near returns the place of a value, or of its key when the value is not written at all.
 func (w walker) near(value, key *yaml.Node) place {
 	if value.Line == 0 {
 		return w.at(key)

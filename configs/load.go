@@ -18,7 +18,7 @@ const (
 	LocalFile  = ".agents.local.yml"
 )
 
-// Sources says where the layers of a configuration come from.
+// Sources records where the layers of a configuration come from.
 type Sources struct {
 	UserFile string         // the user's own file; "" or a missing file: none
 	Dir      string         // the repository, where SharedFile and LocalFile are looked for; "": neither is read
@@ -26,7 +26,7 @@ type Sources struct {
 	Flags    map[string]any // by dotted key; only flags that were given. Values: string, []string, bool, int, float64, time.Duration
 }
 
-// Files are those that are read, the weakest first, whether they are there or not.
+// Files returns those that are read, the weakest first, whether they are there or not.
 func (s Sources) Files() (files []string) {
 	if s.UserFile != "" {
 		files = append(files, s.UserFile)
@@ -78,7 +78,7 @@ type setting struct {
 	items  []place // of a list in a file
 }
 
-// place says where something is written.
+// place records where something is written.
 type place struct {
 	file         string
 	line, column int
@@ -195,7 +195,7 @@ func (l *loader) merge() (*Config, error) {
 	return &c, nil
 }
 
-// decoded is the value as Config holds it.
+// decoded returns the value as Config holds it.
 func (s setting) decoded() any {
 	f, ok := fieldOf(s.key)
 	if !ok || f.kind != span {

@@ -113,7 +113,7 @@ func priceFromNode(n *yaml.Node) (p Price, why string) {
 	return p, ""
 }
 
-// keys are the places of the keys of a map.
+// keys returns the places of the keys of a map.
 func (w walker) keys(n *yaml.Node) []place {
 	var all []place
 	if n = resolve(n); n.Kind == yaml.MappingNode {

@@ -14,8 +14,8 @@ import (
 	"relay/internal/plaintext"
 )
 
-// complaint says what is wrong with a written value. item is its index in a list or map, or -1 for the whole value; key
-// names an item of a map.
+// complaint records what is wrong with a written value. item is its index in a list or map, or -1 for the whole value;
+// key names an item of a map.
 type complaint struct {
 	item          int
 	key           string
@@ -99,7 +99,7 @@ func found(n *yaml.Node) string {
 	}
 }
 
-// remedy says what to write instead of a value of the wrong type, or nothing.
+// remedy returns text that says what to write instead of a value of the wrong type, or nothing.
 func (f *field) remedy(n *yaml.Node, want string) string {
 	isText := n.ShortTag() == "!!str"
 	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
@@ -234,7 +234,7 @@ func (f *field) list(items []string) (any, []complaint) {
 	return items, nil
 }
 
-// complain says why s does not have the form, or nothing. It never repeats a hidden text.
+// complain returns text that says why s does not have the form, or nothing. It never repeats a hidden text.
 func (fm *form) complain(s string, hidden bool) string {
 	shown := fmt.Sprintf("%q ", shorten(s))
 	if hidden {

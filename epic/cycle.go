@@ -41,7 +41,7 @@ func (v *validator) cycle(g *Graph, nodes []int) {
 	v.add(v.link(g, nodes), hint, "dependency cycle: %s", path.String())
 }
 
-// link is the place of the first step of a cycle: the entry in depends_on, or the group that implies it.
+// link returns the place of the first step of a cycle: the entry in depends_on, or the group that implies it.
 func (v *validator) link(g *Graph, nodes []int) Place {
 	from, to := nodes[0], nodes[1]
 	if to >= len(g.ids) {

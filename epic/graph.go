@@ -59,7 +59,7 @@ func NewGraph(e *Epic) (*Graph, error) {
 	return g, nil
 }
 
-// Len is the number of tasks.
+// Len returns the number of tasks.
 func (g *Graph) Len() int { return len(g.ids) }
 
 // Index finds a task by its id.
@@ -68,7 +68,7 @@ func (g *Graph) Index(id string) (int, bool) {
 	return i, ok
 }
 
-// ID is the id of task i.
+// ID returns the id of task i.
 func (g *Graph) ID(i int) string { return g.ids[i] }
 
 // Deps returns the tasks that i waits for: those it names, in their order, then those its group implies, in file order.
@@ -92,7 +92,8 @@ func (g *Graph) Dependants(i int) []int {
 // Order returns every task after all it depends on, ties by file order. The caller must not change it.
 func (g *Graph) Order() []int { return g.order }
 
-// Weight is the points on the heaviest path from task i to an end, its own included. A task without points weighs 1.
+// Weight returns the points on the heaviest path from task i to an end, its own included. A task without points weighs
+// 1.
 func (g *Graph) Weight(i int) float64 { return g.weight[i] }
 
 // Level is 0 for a task without dependencies, else one more than the highest level it depends on.
@@ -173,7 +174,7 @@ func (g *Graph) after(n int) iter.Seq[int] {
 	}
 }
 
-// waits is the number of nodes that node n waits for.
+// waits returns the number of nodes that node n waits for.
 func (g *Graph) waits(n int) int {
 	tasks, groups := len(g.ids), len(g.groups)
 	switch {

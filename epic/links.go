@@ -86,7 +86,7 @@ func (g *Graph) implied(i, j int) bool {
 	return found
 }
 
-// quotedTask is an id as it goes into a message: plain when it is well-formed.
+// quotedTask returns an id as it goes into a message: plain when it is well-formed.
 func quotedTask(id string) string {
 	if taskID.MatchString(id) {
 		return id

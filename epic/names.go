@@ -20,7 +20,7 @@ var (
 
 func isWord(text string) bool { return len(text) <= 60 && word.MatchString(text) }
 
-// epicIDFault says what is wrong with an epic's id, and how to put it right; both empty when nothing is.
+// epicIDFault reports what is wrong with an epic's id, and how to put it right; both empty when nothing is.
 func epicIDFault(id string) (fault, hint string) {
 	switch {
 	case id == "":
@@ -46,7 +46,7 @@ func taskIDFault(id string) (fault, hint string) {
 	return "", ""
 }
 
-// pathFault says what is wrong with a path or glob that has to stay inside the repository.
+// pathFault reports what is wrong with a path or glob that has to stay inside the repository.
 func pathFault(p string) (fault, hint string) {
 	slashed := strings.ReplaceAll(p, `\`, "/")
 	switch {

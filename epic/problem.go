@@ -150,7 +150,7 @@ func listed(names []string) string {
 	return b.String()
 }
 
-// plain is a name as it goes into a hint: as it is when no terminal or reader could misunderstand it, else quoted.
+// plain returns a name as it goes into a hint: as it is when no terminal or reader could misunderstand it, else quoted.
 func plain(name string) string {
 	if isWord(name) {
 		return name

@@ -225,8 +225,8 @@ func (g *Graph) dot(out *bufio.Writer, e *Epic) {
 	fmt.Fprintln(out, "}")
 }
 
-// dotText is a quoted string of the dot language, in which only the quote, the backslash and what begins an entity mean
-// something.
+// dotText returns a quoted string of the dot language, in which only the quote, the backslash and what begins an entity
+// mean something.
 func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;").Replace(printable(s)) + `"`
 }

@@ -32,7 +32,7 @@ func scan(src []byte) (Problem, bool) {
 	return Problem{}, false
 }
 
-// forbidden says why a character may not stand in YAML, or nothing.
+// forbidden returns text that says why a character may not stand in YAML, or nothing.
 func forbidden(r rune, size, at int) string {
 	switch {
 	case r == utf8.RuneError && size == 1:

@@ -225,5 +225,5 @@ func paths(all []string) []string {
 	return shown
 }
 
-// code is s as a code span on one line.
+// code returns s as a code span on one line.
 func code(s string) string { return "`" + strings.ReplaceAll(oneLine(s, titleBytes), "`", "'") + "`" }

@@ -7,7 +7,7 @@ import (
 	"relay/attempts"
 )
 
-// goOn says what to do with the work of an attempt that is in the checkout.
+// goOn returns text that says what to do with the work of an attempt that is in the checkout.
 func goOn(a attempts.Attempt) string {
 	if a.Outcome == attempts.Tamper {
 		return "The protected files are as they were before it. The rest of its work is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
@@ -19,7 +19,7 @@ func goOn(a attempts.Attempt) string {
 	return text + ". What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
 }
 
-// lesson says what to make of a failure. Work that broke off in the middle is gone on from.
+// lesson returns text that says what to make of a failure. Work that broke off in the middle is gone on from.
 func lesson(last attempts.Attempt) string {
 	switch last.Receipt.ErrorCategory {
 	case attempts.ContextSpent, attempts.ModelRefused, attempts.AgentKilled, attempts.TimedOut:

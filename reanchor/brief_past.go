@@ -94,7 +94,7 @@ func attemptSection(s *sheet, in Input) {
 	}
 }
 
-// standing says how often the task has failed, and what that means for this attempt.
+// standing returns text that says how often the task has failed, and what that means for this attempt.
 func standing(charges, most int) string {
 	count := strconv.Itoa(charges) + " failed attempts count"
 	if charges == 1 {
@@ -120,7 +120,7 @@ func olderAttempts(s *sheet, past []attempts.Attempt) {
 	s.quote(cutOlderAttempts, "The first ones in short (output of earlier attempts):", b.String(), reportBytes)
 }
 
-// pastOf says how an earlier attempt relates to this one.
+// pastOf records how an earlier attempt relates to this one.
 type pastOf struct {
 	last bool
 	here bool // its work is in the checkout
@@ -178,7 +178,7 @@ func tellAttempt(s *sheet, a attempts.Attempt, is pastOf) {
 	s.quote(rankOf(cutDiff), "What it changed (output of an earlier attempt):", r.DiffStat, outputBytes)
 }
 
-// undoneBy says what has become of work that had been completed, and what is to be done now.
+// undoneBy returns text that says what has become of work that had been completed, and what is to be done now.
 func undoneBy(u *attempts.Undone) string {
 	text := "Its work landed and is in your checkout, but since then " + code(oneLine(u.Check.Name, 200)) + " fails"
 	if len(u.Since) > 0 {
@@ -209,7 +209,7 @@ func tellChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 	}
 }
 
-// whose says whose doing a failure was, where relay knows.
+// whose returns text that says whose doing a failure was, where relay knows.
 func whose(c attempts.CheckRun) string {
 	switch {
 	case c.Attribution == attempts.BrokenBefore:

@@ -69,7 +69,7 @@ func workSection(s *sheet, in Input, id, title string) {
 	sayForm(s, in.Agent)
 }
 
-// place says where the agent works, and what it leaves alone there.
+// place returns text that says where the agent works, and what it leaves alone there.
 func place(in Input) string {
 	const branch = "Stay on its branch; do not push, merge, rebase or stash, or change commits that are there already"
 	if in.Worktree {
@@ -82,7 +82,7 @@ func place(in Input) string {
 	return "Work in this folder only, and leave " + code(dir) + " alone, which is relay's. " + branch + "."
 }
 
-// done says what relay takes for done.
+// done returns text that says what relay takes for done.
 func done(t epic.Task) string {
 	free := t.AllowNoChange || t.Kind == epic.KindReview
 	switch {
@@ -126,7 +126,7 @@ func sayForm(s *sheet, to Agent) {
 	s.say("```relay-result\n" + resultForm + "\n```")
 }
 
-// allowance says what this attempt may still use.
+// allowance returns text that says what this attempt may still use.
 func allowance(wall time.Duration, usd float64, tokens int64) string {
 	var parts []string
 	switch minutes := int(wall / time.Minute); {

@@ -22,7 +22,7 @@ var foreign = map[string]bool{
 	"GIT_OPTIONAL_LOCKS": true, "GIT_AUTHOR_DATE": true, "GIT_COMMITTER_DATE": true, "LC_ALL": true, "LANGUAGE": true,
 }
 
-// narrowed is within, and what is git's or ssh's of the base; all of it when within is nil.
+// narrowed returns within, and what is git's or ssh's of the base; all of it when within is nil.
 func narrowed(base, within []string) []string {
 	if within == nil {
 		return base
@@ -37,7 +37,7 @@ func narrowed(base, within []string) []string {
 	return env
 }
 
-// environment is the base without what is foreign, with what keeps git quiet, plain and inside its repository.
+// environment returns the base without what is foreign, with what keeps git quiet, plain and inside its repository.
 func environment(base []string, c Call) []string {
 	env := make([]string, 0, len(base)+16)
 	for _, kv := range base {
@@ -96,7 +96,7 @@ func subcommand(args []string) int {
 	return at
 }
 
-// settings are the options before the subcommand. They reach git's own children (submodules) too.
+// settings returns the options before the subcommand. They reach git's own children (submodules) too.
 func settings(c Call) []string {
 	set := []string{
 		"--no-pager",

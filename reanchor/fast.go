@@ -238,7 +238,7 @@ func (f fast) small() bool {
 	return size <= indexCap
 }
 
-// subject is the first paragraph of a message on one line, as git's %s.
+// subject returns the first paragraph of a message on one line, as git's %s.
 func subject(message string) string {
 	var words []string
 	for line := range strings.Lines(message) {

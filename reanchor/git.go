@@ -111,14 +111,14 @@ func isExit(err error) bool {
 	return errors.As(err, &e) && e.Code > 0
 }
 
-// Worktree is a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir, both
-// without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
+// Worktree returns a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir,
+// both without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
 func (g *Git) Worktree(root, gitDir string) *Git {
 	return &Git{root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: g.commonDir}, env: g.env}
 }
 
-// Borrower is a repository of its own that borrows this one's objects: root is its folder, gitDir its git folder, both
-// without symbolic links. Nothing is looked up, as with [Git.Worktree].
+// Borrower returns a repository of its own that borrows this one's objects: root is its folder, gitDir its git folder,
+// both without symbolic links. Nothing is looked up, as with [Git.Worktree].
 func (g *Git) Borrower(root, gitDir string) *Git {
 	return &Git{root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: gitDir, lender: g.commonDir}, env: g.env}
 }
@@ -126,19 +126,19 @@ func (g *Git) Borrower(root, gitDir string) *Git {
 // Wide reports whether the names of objects are SHA-256.
 func (g *Git) Wide() bool { return g.emptyTree == emptySHA256 }
 
-// Within is the same checkout, whose git commands get the variables of env and what is git's own of relay's. An agent can
-// have a filter run with each file that git writes: it must not find there what the agent itself was not given.
+// Within returns the same checkout, whose git commands get the variables of env and what is git's own of relay's. An
+// agent can have a filter run with each file that git writes: it must not find there what the agent itself was not given.
 func (g *Git) Within(env []string) *Git {
 	return &Git{root: g.root, gitDir: g.gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: g.fast, env: append([]string{}, env...)}
 }
 
-// Root is the top folder of the checkout, absolute and without symbolic links.
+// Root returns the top folder of the checkout, absolute and without symbolic links.
 func (g *Git) Root() string { return g.root }
 
-// GitDir is the checkout's own git folder; for a linked worktree it lies below CommonDir.
+// GitDir returns the checkout's own git folder; for a linked worktree it lies below CommonDir.
 func (g *Git) GitDir() string { return g.gitDir }
 
-// CommonDir is the git folder that all worktrees of the repository share.
+// CommonDir returns the git folder that all worktrees of the repository share.
 func (g *Git) CommonDir() string { return g.commonDir }
 
 // Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set.

@@ -46,7 +46,7 @@ type block struct {
 	gone  bool   // left out as a whole
 }
 
-// size is an upper bound of what the block takes in the brief.
+// size returns an upper bound of what the block takes in the brief.
 func (b *block) size() int {
 	if b.gone {
 		return len(removed)

@@ -50,7 +50,7 @@ func pathText(path string) string {
 	return path
 }
 
-// quotable is text made ready to stand between two fences, and how many bytes of it had to go.
+// quotable returns text made ready to stand between two fences, and how many bytes of it had to go.
 func quotable(s string, max int, tail bool) (body string, lost int) {
 	short := clip(s, max, tail)
 	body = shorten(strings.Trim(plaintext.Clean(short), "\n"))

@@ -38,7 +38,7 @@ func Decide(v Verdict, s Strictness) (d Decision, counted, deferred []Finding) {
 	return d, counted, deferred
 }
 
-// bar is the rank of the mildest severity that counts.
+// bar returns the rank of the mildest severity that counts.
 func (s Strictness) bar() int {
 	switch s {
 	case Pedantic:

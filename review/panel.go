@@ -13,7 +13,7 @@ type Opinion struct {
 	Verdict  Verdict
 }
 
-// Scope says what a finding can be about. A finding that names none of the changed files and no criterion is not
+// Scope records what a finding can be about. A finding that names none of the changed files and no criterion is not
 // about this change: it is noted, and does not count, unless its reviewer refuses the change for nothing else.
 type Scope struct {
 	Files    []string // changed paths; of a renamed file both
@@ -130,7 +130,7 @@ func merge(all []Raised, more []Finding, by string) []Raised {
 	return all
 }
 
-// split tells the findings that point into the change or at a criterion from those that do not.
+// split separates the findings that point into the change or at a criterion from the others.
 func (s Scope) split(findings []Finding) (within, outside []Finding) {
 	for _, f := range findings {
 		if s.holds(&f) {

@@ -59,7 +59,8 @@ func refusalAtEnd(objects []object, answer string) (Verdict, bool) {
 	return v, err == nil && v.Decision != Approved
 }
 
-// agree takes the last object, or what the markdown states, once nothing in the answer contradicts it.
+// agree returns the verdict of the last object, or the one stated in markdown. It fails when something else in the
+// answer contradicts it.
 func agree(objects []map[string]json.RawMessage, stated Verdict) (Verdict, error) {
 	var v Verdict
 	for _, object := range objects {

@@ -15,7 +15,7 @@ const (
 	maxFiles   = 300
 )
 
-// Schema is the JSON Schema of a reviewer's answer.
+// Schema returns the JSON Schema of a reviewer's answer.
 func Schema() []byte { return []byte(answerSchema) }
 
 const answerSchema = `{
@@ -117,7 +117,7 @@ End with one JSON object, and nothing after it:
   "evidence" (where that can be seen)
 `
 
-// whereText says where a finding about something missing belongs.
+// whereText returns text that says where a finding about something missing belongs.
 func whereText(s Subject) string {
 	if s.TaskID == "" {
 		return "what is missing altogether names neither"
@@ -125,7 +125,7 @@ func whereText(s Subject) string {
 	return "what is missing belongs to the file that should have it"
 }
 
-// again is the second prompt for a reviewer whose first answer held no verdict.
+// again returns the second prompt for a reviewer whose first answer held no verdict.
 func again(s Subject, why error) []byte {
 	return append(Prompt(s), "\nYour last answer could not be used ("+line(why.Error())+
 		"). Review the change and answer in this form.\n"...)

@@ -24,7 +24,7 @@ const (
 	Unproven Means = "unproven"
 )
 
-// Proof says how an acceptance criterion was shown to hold, or not.
+// Proof records how an acceptance criterion was shown to hold, or not.
 type Proof struct {
 	Criterion string   `json:"criterion" yaml:"criterion"`
 	By        Means    `json:"by" yaml:"by"`
@@ -41,8 +41,8 @@ type Proof struct {
 // Criterion is one acceptance criterion; Check names the check that proves it, or is empty.
 type Criterion struct{ Text, Check string }
 
-// Table says of each criterion how it is proved at a commit: by the check it names, else by what the reviewers say of
-// it. One reviewer who says that it is not met outweighs others; nobody who says anything leaves it unproven.
+// Table returns for each criterion how it is proved at a commit: by the check it names, else by the reviewers' marks.
+// One reviewer who says that it is not met outweighs others; nobody who says anything leaves it unproven.
 func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commit string) []Proof {
 	texts := texts(criteria)
 	table := make([]Proof, len(criteria))
@@ -64,7 +64,7 @@ func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commi
 	return table
 }
 
-// hear takes in what a reviewer says of the criterion.
+// hear adds a reviewer's mark of the criterion to the proof.
 func (p *Proof) hear(by string, m Mark, commit string) {
 	if p.By == ByReview && p.Met != m.Met {
 		if m.Met {
@@ -87,7 +87,7 @@ func texts(criteria []Criterion) []string {
 	return list
 }
 
-// unmet are the findings that follow from the criteria a reviewer says are not met.
+// unmet returns the findings that follow from the criteria a reviewer says are not met.
 func unmet(marks []Mark, criteria []string) []Finding {
 	var found []Finding
 	for _, m := range marks {

@@ -61,7 +61,7 @@ func description(f Raised) string {
 	return cut(strings.TrimSpace(b.String()), maxDescription)
 }
 
-// done says when the task is.
+// done returns text that says when the task is.
 func done(f Raised) string {
 	return cut(cmp.Or(line(f.Criterion), "Mended: "+f.Issue), maxDescription)
 }

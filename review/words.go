@@ -30,7 +30,8 @@ func decisionOf(s string) (Decision, bool) {
 	return d, ok
 }
 
-// severityOf takes a word it does not know, or none, for high: what a reviewer wrote down is not lost for its spelling.
+// severityOf returns the severity a reviewer wrote. An unknown or missing word is High, so that no finding is lost for
+// its spelling.
 func severityOf(s string) Severity {
 	if v, ok := severities[canonical(strings.Trim(s, "*_`\"'.! \t[]()🔴🟠🟡🟢🔵⚪\uFE0F"))]; ok {
 		return v

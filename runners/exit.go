@@ -6,8 +6,8 @@ import (
 	"relay/runners/process"
 )
 
-// DescribeExit says how a process ended that was not stopped. A status above 128, with which a shell tells of a signal, is
-// explained.
+// DescribeExit returns text that says how a process ended that was not stopped. A status above 128, with which a shell
+// tells of a signal, is explained.
 func DescribeExit(exit process.Exit) string {
 	const killed = ", as the system does when memory runs out"
 	switch {

@@ -88,7 +88,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return append(known, rest[1:]...), nil
 }
 
-// UnmarshalJSON is ParseResult, so that a stored result is held to the same rules as a fresh one.
+// UnmarshalJSON decodes with ParseResult, so that a stored result is held to the same rules as a fresh one.
 func (r *Result) UnmarshalJSON(data []byte) error {
 	parsed, err := ParseResult(data)
 	if err != nil {

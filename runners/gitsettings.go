@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// GitSettings are the variables that give git more settings (NAME=VALUE), after those that the environment gives it already.
+// GitSettings returns the variables that give git more settings (NAME=VALUE), after those that the environment gives it
+// already.
 func GitSettings(env []string, settings ...string) []string {
 	if len(settings) == 0 {
 		return nil

@@ -46,7 +46,7 @@ var ListPrices = Prices{
 	"*qwen3-coder*":     {Input: 1, CachedInput: 0.1, Output: 5},
 }
 
-// claudeAt is a price of Anthropic's: what is written to its cache costs a quarter more.
+// claudeAt returns a price of Anthropic's: what is written to its cache costs a quarter more.
 func claudeAt(input, cached, output float64) Price {
 	return Price{Input: input, CachedInput: cached, CacheWrite: 1.25 * input, Output: output}
 }

@@ -29,7 +29,7 @@ func (p Prices) Of(model string) (Price, bool) {
 	return p[best], found
 }
 
-// literalLength is how many characters of a glob are not stars.
+// literalLength returns how many characters of a glob are not stars.
 func literalLength(glob string) int { return len(glob) - strings.Count(glob, "*") }
 
 // globbed reports whether a glob matches all of a text.
@@ -50,7 +50,7 @@ func globbed(glob, text string) bool {
 	return false
 }
 
-// cost is what a usage comes to, in USD.
+// cost returns what a usage comes to, in USD.
 func (p Price) cost(u Usage) float64 {
 	cached := min(max(u.CachedTokens, 0), max(u.InputTokens, 0))
 	written := min(max(u.CacheWrites, 0), max(u.InputTokens, 0)-cached)
@@ -59,7 +59,7 @@ func (p Price) cost(u Usage) float64 {
 		float64(max(u.OutputTokens, 0))*p.Output) / 1e6
 }
 
-// Pricing says what r's models cost.
+// Pricing records what r's models cost.
 type Pricing struct {
 	Prices  Prices // the user's own
 	Model   string // the one that r takes for requests that name none, if that is known

@@ -1,6 +1,6 @@
 package runners
 
-// ResultSchema is the JSON Schema of a [Result], for CLIs that can be told to answer in one.
+// ResultSchema returns the JSON Schema of a [Result], for CLIs that can be told to answer in one.
 func ResultSchema() []byte { return []byte(resultSchema) }
 
 const resultSchema = `{

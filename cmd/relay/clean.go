@@ -151,7 +151,7 @@ func (o cleanOptions) list(p *project.Project, going []remains.Leftover, kept []
 	}
 }
 
-// rid says how a person removes what relay does not: each kind once.
+// rid reports how a person removes what relay does not: each kind once.
 func rid(kept []keptRemains) []string {
 	var how []string
 	for _, k := range kept {

@@ -100,7 +100,7 @@ Look around:   cd %s
 Your own first night: relay init --help
 `
 
-// inside is the app as if started in the scratch repository by somebody without any configuration of their own.
+// inside returns the app as if started in the scratch repository by somebody without any configuration of their own.
 func (o demoOptions) inside(root string) *cli.App {
 	a := *o.app
 	a.Dir = root

@@ -257,7 +257,7 @@ func (f *finishing) headline() string {
 	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
 }
 
-// checks are the commands that would test the whole.
+// checks returns the commands that would test the whole.
 func (f *finishing) checks() string {
 	var commands []string
 	for _, c := range f.plan.Epic.Checks {

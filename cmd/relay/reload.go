@@ -85,7 +85,7 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 	return nil
 }
 
-// tell says what becomes of the run.
+// tell prints what becomes of the run.
 func (r *reloadAnswer) tell(w io.Writer) {
 	if !r.Told {
 		fmt.Fprintf(w, "run %s follows this plan already\n", r.Run)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is the module's version as the toolchain recorded it, with the commit it was built from.
+// version returns the module's version as the toolchain recorded it, with the commit it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

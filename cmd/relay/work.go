@@ -76,7 +76,7 @@ end the run.`,
 	return cmd
 }
 
-// settings are the flags that were given, by the key of the setting they replace.
+// settings returns the flags that were given, by the key of the setting they replace.
 func (o *workOptions) settings(given *pflag.FlagSet) (map[string]any, error) {
 	flags := map[string]any{}
 	set := func(flag, key string, value any) {

@@ -139,7 +139,8 @@ func (b *Breaker) count(f Failure) Failure {
 	return f
 }
 
-// common says what the failures up to this one have in common, "" when it is nothing yet, and which error if it is one.
+// common reports what the failures up to this one have in common, "" when it is nothing yet, and which error if it is
+// one.
 func (b *Breaker) common(last Failure) (why, cause string) {
 	var all, same []string
 	for _, f := range b.failed {
@@ -167,10 +168,10 @@ func (b *Breaker) Probe() (index int, ok bool) { return b.probe, b.state == half
 // OpenUntil returns the end of the pause of an open breaker.
 func (b *Breaker) OpenUntil() clock.Deadline { return b.opens }
 
-// Reason says why the breaker opened.
+// Reason returns text that says why the breaker opened.
 func (b *Breaker) Reason() string { return b.why }
 
-// ExhaustedReason says why the run ends when the breaker is exhausted.
+// ExhaustedReason returns text that says why the run ends when the breaker is exhausted.
 func (b *Breaker) ExhaustedReason() string {
 	return fmt.Sprintf("%s; %d pauses, the last of %s, have not changed that", b.why, maxProbes, b.limits.Pause<<(maxProbes-1))
 }

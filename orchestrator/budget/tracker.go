@@ -214,7 +214,7 @@ func EpicExhausted(b Caps, l *attempts.Ledger) *ExhaustedError {
 	return New(b, attempts.Usage{}, l).Exhausted()
 }
 
-// Summary says what the run and the epic may cost, and what is spent of it; "" without caps.
+// Summary returns text that says what the run and the epic may cost, and what is spent of it; "" without caps.
 func (p *Tracker) Summary() string {
 	var all []string
 	add := func(of string, c Cap, spent money) {

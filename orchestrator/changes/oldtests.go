@@ -112,7 +112,7 @@ func (d *Diff) checkScripts(ctx context.Context) []string {
 	return found
 }
 
-// helpers are the files that a check script reads in, as far as they belong to the check.
+// helpers returns the files that a check script reads in, as far as they belong to the check.
 func (d *Diff) helpers(ctx context.Context, script string) (found []string) {
 	text, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", d.Base + ":" + script}, Limit: 64 << 10})
 	if err != nil {

@@ -26,8 +26,8 @@ func (s *Shared) add(file, task string) {
 	}
 }
 
-// Overlaps says which files a task and others have both changed although one of them does not declare them: that is why they were
-// not kept apart. elsewhere are files that were changed meanwhile by a task of an earlier run, or by a person.
+// Overlaps reports which files a task and others have both changed although one of them does not declare them: that is why they
+// were not kept apart. elsewhere are files that were changed meanwhile by a task of an earlier run, or by a person.
 func Overlaps(own OfTask, others []OfTask, elsewhere []string) (messages []string) {
 	var byOwn, byOthers, byNone Shared
 	for _, other := range others {
@@ -87,7 +87,7 @@ func OutOfScope(plan *epic.Epic, graph *epic.Graph, change OfTask) (found Shared
 	return found
 }
 
-// Foreign says of files that they belong to other tasks.
+// Foreign returns text that says of files that they belong to other tasks.
 func (s Shared) Foreign() string {
 	return " changed " + text.Listed(s.Files) + " without declaring it, and it belongs to " + text.Listed(s.Tasks) + ": look whether the change does too"
 }

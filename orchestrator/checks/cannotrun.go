@@ -19,9 +19,10 @@ import (
 	"relay/reanchor"
 )
 
-// CannotRun says why a check could not run at all on a commit, and what a person can do about it, when no commit of an agent
-// can bring what it lacks: a program that is not installed, files that git ignores, modules of a manifest. It is "" when the
-// check ran, or when the task, or another one, may be there to make what is missing: then the failure is ordinary.
+// CannotRun returns text that says why a check could not run at all on a commit, and what a person can do about it, when no
+// commit of an agent can bring what it lacks: a program that is not installed, files that git ignores, modules of a
+// manifest. It is "" when the check ran, or when the task, or another one, may be there to make what is missing: then the
+// failure is ordinary.
 func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
 	f := finder{r: r, ctx: ctx, base: base, dirs: []string{"."}, apart: r.Options.Isolation == engine.IsolationWorktree}
 	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
@@ -162,7 +163,7 @@ func (f finder) module(what evidence.Missing) string {
 	return ""
 }
 
-// packageOf is the package that a module of node is in.
+// packageOf returns the package that a module of node is in.
 func packageOf(module string) string {
 	parts := strings.Split(module, "/")
 	if strings.HasPrefix(module, "@") && len(parts) > 1 {

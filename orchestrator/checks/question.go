@@ -23,7 +23,7 @@ type Question struct {
 // Visit is told what each check has said, and says whether to go on.
 type Visit func(check Check, s Result) (more bool, err error)
 
-// Lists are the checks of the task and those of the epic: each list is run in a checkout of its own, for what the
+// Lists returns the checks of the task and those of the epic: each list is run in a checkout of its own, for what the
 // task's checks run is the agent's code too.
 func (q Question) Lists() []Question {
 	var lists []Question
@@ -40,7 +40,7 @@ func (q Question) Lists() []Question {
 // OfEpic reports whether a list is the epic's, which is about no task.
 func (q Question) OfEpic() bool { return q.Checks[0].OfEpic }
 
-// Protected are the files that no check of a list may change.
+// Protected returns the files that no check of a list may change.
 func (q Question) Protected(plan *epic.Epic) []string {
 	if q.OfEpic() {
 		return plan.Protected

@@ -29,7 +29,7 @@ func (r Result) Red() bool { return !r.Unseen && !r.TimedOut && r.Run.ExitCode !
 // Unseen reports that nobody knows what a command would have said: that proves nothing, and is not the agent's fault.
 func Unseen(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
-// TooMuch says which limit a command has passed.
+// TooMuch returns text that says which limit a command has passed.
 func TooMuch(flooded bool, wall time.Duration) string {
 	if flooded {
 		return "printed far more than is kept of its output, and was stopped"
@@ -37,12 +37,13 @@ func TooMuch(flooded bool, wall time.Duration) string {
 	return "took longer than " + wall.String()
 }
 
-// PassesBefore says that a check had to fail before the work, and did not.
+// PassesBefore returns text that says that a check had to fail before the work, and did not.
 func PassesBefore(check string) string {
 	return check + " passes before the work, so it cannot prove it (expect: red_then_green)"
 }
 
-// Difference says that a check which failed before the work fails in another way now, unless fewer of its tests fail.
+// Difference returns text that says that a check which failed before the work fails in another way now, unless fewer of
+// its tests fail.
 func Difference(before, after Result) string {
 	was, now := before.Run.Tests(), after.Run.Tests()
 	switch {
@@ -56,7 +57,7 @@ func Difference(before, after Result) string {
 	return ", but in another way: it may be worse than before"
 }
 
-// Attribution says whose doing it is how a check ended.
+// Attribution reports whose doing it is how a check ended.
 func Attribution(before, after Result) attempts.Attribution {
 	switch {
 	case before.TimedOut && !after.TimedOut: // it had said nothing

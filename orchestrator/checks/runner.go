@@ -82,7 +82,7 @@ func (r *Runner) wall(check Check) time.Duration {
 	return r.Options.Limits.Check
 }
 
-// Why says how a check that does not pass ended.
+// Why returns text that says how a check that does not pass ended.
 func (r *Runner) Why(check Check, s Result) string {
 	return r.why(check, s, process.Exit{Code: s.Run.ExitCode})
 }
@@ -112,7 +112,7 @@ func FailStopped(check Check, f *engine.Result) {
 	f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
 }
 
-// LogSum is the SHA-256 of a log, in hex; "" when it cannot be read.
+// LogSum returns the SHA-256 of a log, in hex; "" when it cannot be read.
 func LogSum(path string) string {
 	f, err := runners.OpenRegular(path)
 	if err != nil {

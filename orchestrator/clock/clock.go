@@ -20,7 +20,7 @@ type Deadline struct {
 	Named bool // by the provider or a person: Day counts too
 }
 
-// After is the deadline at the end of a wait that begins now.
+// After returns the deadline at the end of a wait that begins now.
 func (m Instant) After(wait time.Duration) Deadline {
 	return Deadline{Day: m.Day.Add(wait), Run: m.Run + wait}
 }

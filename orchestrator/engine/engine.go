@@ -159,7 +159,7 @@ type Attempt struct {
 	Ended bool
 }
 
-// Mark is the attempt's name, carried by every process it starts.
+// Mark returns the attempt's name, carried by every process it starts.
 func (a Attempt) Mark() string { return MarkOf(a.Run, a.Task.ID, a.Number) }
 
 // Result is what an attempt came to, as the engine returns it.

@@ -55,7 +55,7 @@ const (
 	IsolationWorktree Isolation = "worktree"
 )
 
-// Worktree says how the worktrees of IsolationWorktree are made ready.
+// Worktree records how the worktrees of IsolationWorktree are made ready.
 type Worktree struct {
 	Setup     []string      // shell commands, run in each fresh worktree before agent and checks
 	Copy      []string      // untracked files of the checkout, as paths or globs with slashes
@@ -94,7 +94,7 @@ type Limits struct {
 	FloorWait       time.Duration // how long a run waits below a floor before it ends
 }
 
-// Review says who judges a change, and how strictly. Without reviewers nobody does.
+// Review records who judges a change, and how strictly. Without reviewers nobody does.
 type Review struct {
 	Reviewers  []Reviewer // all are asked about every change
 	Rounds     int        // in which the agent of an attempt may mend what they find

@@ -77,7 +77,7 @@ func (t *AssertionDiff) hunk() {
 // OtherAssertion says that a test has as many assertions as before, and others.
 const OtherAssertion = "asserts something else than before"
 
-// Issue says how a test asserts something else than before; "": it does not.
+// Issue returns text that says how a test asserts something else than before; "": it does not.
 func (t *AssertionDiff) Issue() string {
 	t.hunk()
 	if less := t.less(); less != "" {
@@ -93,7 +93,7 @@ func (t *AssertionDiff) Issue() string {
 	return ""
 }
 
-// less says what was taken away, or is "".
+// less returns text that says what was taken away, or is "".
 func (t *AssertionDiff) less() string {
 	var said []string
 	if t.asserts < 0 {

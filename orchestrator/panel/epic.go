@@ -33,7 +33,7 @@ func (s *Session) ReviewEpic(ctx context.Context, head string, putOff []string, 
 	return r, nil
 }
 
-// epicSubject is what the panel is asked about the epic.
+// epicSubject returns what the panel is asked about the epic.
 func (s *Session) epicSubject(ctx context.Context, head string, putOff []string) (review.Subject, error) {
 	plan := s.Options.Epic
 	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, PutOff: putOff}
@@ -57,7 +57,7 @@ func (s *Session) epicSubject(ctx context.Context, head string, putOff []string)
 	return about, err
 }
 
-// epicReview is what the panel came to. A reviewer that could not be asked, or gave no verdict, never approves.
+// epicReview returns what the panel came to. A reviewer that could not be asked, or gave no verdict, never approves.
 func (s *Session) epicReview(about review.Subject, f *engine.Result, answers Answers) attempts.EpicReview {
 	j := Judge(answers.Opinions, review.Scope{Files: about.Files, Criteria: about.Criteria, Whole: true}, s.Options.Review.Strictness)
 	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}

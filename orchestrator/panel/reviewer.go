@@ -100,7 +100,7 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)})
 }
 
-// edits is what stands in a checkout beside its commit, to be compared.
+// edits returns what stands in a checkout beside its commit, to be compared.
 func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: gitcmd.MaxPrinted})
 	head, _ := repo.Head(ctx)

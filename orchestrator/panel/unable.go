@@ -24,7 +24,7 @@ type UnableError struct {
 
 func (e *UnableError) Error() string { return "reviewer " + e.name + ": " + e.detail }
 
-// unableTo says why a reviewer could not be asked.
+// unableTo reports why a reviewer could not be asked.
 func unableTo(name string, r runners.Report) *UnableError {
 	row := engine.OutcomeOf(r.Outcome)
 	e := &UnableError{name: name, outcome: attempts.Environment, category: row.Category, detail: text.FirstOf(r.Detail, row.Words), resetAt: r.ResetAt}
@@ -36,7 +36,8 @@ func unableTo(name string, r runners.Report) *UnableError {
 	return e
 }
 
-// closed says why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may be.
+// closed reports why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may
+// be.
 func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	c, yes := a.NotBefore(name, now)
 	if !yes {
@@ -66,7 +67,7 @@ func (a Answers) RecordMissing(f *engine.Result) {
 	}
 }
 
-// Limits are what reviewers were told of their limits in an earlier round.
+// Limits returns what reviewers were told of their limits in an earlier round.
 func Limits(unable []engine.Unable) []attempts.Cooldown {
 	var list []attempts.Cooldown
 	for _, u := range unable {

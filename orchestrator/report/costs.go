@@ -8,7 +8,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// costs tells who has used what, and what is left of the caps.
+// costs writes who has used what, and what is left of the caps.
 func (p *page) costs(r *Report) {
 	if r.EpicUsage == (attempts.Usage{}) && len(r.Caps) == 0 {
 		return
@@ -48,7 +48,7 @@ func (p *page) shares(of string, list []Share) {
 	}
 }
 
-// capText says what of a cap is gone and what remains.
+// capText returns text that says what of a cap is gone and what remains.
 func capText(c *Cap) string {
 	var parts []string
 	if b := c.USD; b != nil && b.unknown {

@@ -9,7 +9,7 @@ import (
 	"relay/review"
 )
 
-// tasks tells of each task that was touched or needs a person.
+// tasks writes each task that was touched or needs a person.
 func (p *page) tasks(r *Report) {
 	told := 0
 	for i := range r.Tasks {
@@ -51,10 +51,10 @@ func (p *page) task(t *Task) {
 	p.criteria(last.Proofs, t.Unproven)
 }
 
-// span is the begin of a commit's hash.
+// span returns the begin of a commit's hash.
 func span(commit string) string { return fmt.Sprintf("%.12s", commit) }
 
-// attempts has a line for each.
+// attempts writes a line for each attempt of a task.
 func (p *page) attempts(t *Task) {
 	if len(t.Attempts) == 0 {
 		return
@@ -106,7 +106,7 @@ func reason(a *Attempt) string {
 	return a.Error
 }
 
-// criteria is the table of how each is proved.
+// criteria writes a table of how each criterion is proved.
 func (p *page) criteria(proofs []review.Proof, unproven []string) {
 	if len(proofs)+len(unproven) == 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// Standing says how many tasks are in which state. On a run that is over nothing is under way.
+// Standing returns text that says how many tasks are in which state. On a run that is over nothing is under way.
 func Standing(c ending.Counts, over bool) string {
 	var text strings.Builder
 	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
@@ -26,7 +26,7 @@ func Standing(c ending.Counts, over bool) string {
 	return text.String()
 }
 
-// Headline says how a run ended; left is how many of its tasks are not completed.
+// Headline returns text that says how a run ended; left is how many of its tasks are not completed.
 func Headline(reason ending.Reason, left int) string {
 	switch reason {
 	case ending.EpicComplete:
@@ -57,7 +57,7 @@ func Headline(reason ending.Reason, left int) string {
 	}
 }
 
-// Next says what to do after a limit of the run.
+// Next returns text that says what to do after a limit of the run.
 func Next(reason ending.Reason) string {
 	switch reason {
 	case ending.Deadline:

@@ -34,7 +34,7 @@ type logged struct {
 // NewJournal returns an empty journal for the night that ends with a run, or for the newest.
 func NewJournal(run string) *Journal { return &Journal{wanted: run} }
 
-// Add takes in the next event.
+// Add adds the next event of the log.
 func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
@@ -137,5 +137,5 @@ func (j *Journal) Knows() bool {
 	return j.wanted == "" || len(j.session) > 0 && j.session[len(j.session)-1].ID == j.wanted
 }
 
-// Runs are the runs in the log, oldest first.
+// Runs returns the runs in the log, oldest first.
 func (j *Journal) Runs() []string { return j.runs }

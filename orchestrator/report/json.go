@@ -10,7 +10,7 @@ import (
 //go:embed report.schema.json
 var schema []byte
 
-// Schema is the JSON Schema of what JSON writes.
+// Schema returns the JSON Schema of what JSON writes.
 func Schema() json.RawMessage { return bytes.Clone(schema) }
 
 // JSON writes the report as one JSON object. It goes task by task: of a long epic the whole would take more memory than all
@@ -47,7 +47,7 @@ func (r *Report) JSON(w io.Writer) error {
 	return err
 }
 
-// marshal is one value over several lines, of which all but the first begin with prefix.
+// marshal returns one value over several lines, of which all but the first begin with prefix.
 func marshal(v any, prefix string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -27,7 +27,7 @@ type Input struct {
 	Redact      func(string) string // takes secrets out of a text; nil: nobody does
 }
 
-// making is a report under way.
+// making holds the state while a report is made.
 type making struct {
 	Input
 	r      *Report
@@ -58,7 +58,7 @@ func Make(in Input) *Report {
 	return m.r
 }
 
-// night says which runs these are, and what happened in them besides attempts.
+// night records which runs these are, and what happened in them besides attempts.
 func (m *making) night() {
 	j, r := m.Journal, m.r
 	if j == nil {
@@ -88,7 +88,7 @@ func (m *making) night() {
 	m.headline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 
-// ending says how long a run took, and how it ended: one without a last event, which another followed, has crashed.
+// ending records how long a run took, and how it ended: one without a last event, which another followed, has crashed.
 func (m *making) ending(i int) {
 	run, last := &m.r.Runs[i], i == len(m.r.Runs)-1
 	m.runs = append(m.runs, run.ID)
@@ -114,7 +114,7 @@ func (m *making) sanitize(notes []Note) []Note {
 	return list
 }
 
-// headline says how it ended; past means that another run came after these.
+// headline records how it ended; past means that another run came after these.
 func (m *making) headline(past bool) {
 	r := m.r
 	if len(r.Runs) == 0 {
@@ -140,7 +140,7 @@ func (m *making) headline(past bool) {
 	}
 }
 
-// totals says what was used by whom, and what is left of the caps.
+// totals records what was used by whom, and what is left of the caps.
 func (m *making) totals() {
 	r := m.r
 	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
@@ -173,7 +173,8 @@ func shares(all attempts.Spenders, name func(attempts.Spender) string) []Share {
 	return list
 }
 
-// capOf says what of a cap is left; nil: there is none. What was tried and has cost nothing has cost nobody knows what.
+// capOf reports what of a cap is left; nil: there is none. What was tried and has cost nothing has cost nobody knows
+// what.
 func capOf(of budget.Scope, c budget.Cap, u attempts.Usage, tried bool) *Cap {
 	if c == (budget.Cap{}) {
 		return nil
@@ -196,7 +197,7 @@ func bound[N int64 | float64](most, spent N) *Bound[N] {
 	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
 }
 
-// between is a time in seconds; 0 when nobody has said when it began or ended.
+// between returns a time in seconds; 0 when nobody has said when it began or ended.
 func between(from, to time.Time) float64 {
 	if from.IsZero() || to.IsZero() {
 		return 0

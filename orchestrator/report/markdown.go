@@ -85,7 +85,7 @@ func (p *page) head(r *Report) {
 	}
 }
 
-// run is one run in a line.
+// run returns one run in a line.
 func (p *page) run(r *Run) string {
 	shown := "one that is known from the ledger only"
 	if r.ID != "" {
@@ -127,7 +127,7 @@ func tries(t Tries) string {
 	return text
 }
 
-// needs says what a person should look at, and type.
+// needs prints what a person should look at, and type.
 func (p *page) needs(r *Report) {
 	if len(r.Needs) == 0 && len(r.Next) == 0 {
 		return
@@ -163,7 +163,7 @@ func (p *page) needs(r *Report) {
 	}
 }
 
-// typed are commands to copy.
+// typed writes commands to copy.
 func (p *page) typed(list []Command) {
 	widest := 0
 	for _, c := range list {
@@ -176,7 +176,7 @@ func (p *page) typed(list []Command) {
 	p.say("\n```sh\n%s```\n", text.String())
 }
 
-// table has a row for each task, or of a long plan for those of which there is something to tell.
+// table writes a row for each task or, for a long plan, for those with something to report.
 func (p *page) table(r *Report) {
 	p.say("\n## Tasks\n\n| task | state | attempts | time | cost | title |\n|---|---|---|---|---|---|\n")
 	left, rows := 0, 0
@@ -210,7 +210,7 @@ func (p *page) state(t *Task) string {
 	return strings.ReplaceAll(string(t.Status), "_", " ")
 }
 
-// counted says how many attempts there were, and how many of those that may fail have.
+// counted returns text that says how many attempts there were, and how many of those that may fail have.
 func counted(t *Task) string {
 	if t.Tries == 0 {
 		return "none"
@@ -225,7 +225,7 @@ func counted(t *Task) string {
 	return text
 }
 
-// moment is a time of the night by the clock alone, any other with its day.
+// moment returns a time of the night by the clock alone, any other with its day.
 func (p *page) moment(t time.Time) string {
 	if since := t.Sub(p.from); since < 0 || since >= 24*time.Hour {
 		return p.day(t)
@@ -244,7 +244,7 @@ func lasting(seconds float64) string {
 	return text.Span(time.Duration(seconds * float64(time.Second)))
 }
 
-// spell is a time in a table; nothing for none.
+// spell returns a time in a table; nothing for none.
 func spell(seconds float64) string {
 	if seconds == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// needs says which tasks need a person, and what is to be typed.
+// needs records which tasks need a person, and what is to be typed.
 func (m *making) needs() {
 	r := m.r
 	for i := range r.Tasks {
@@ -39,7 +39,7 @@ func (m *making) advice() {
 	}
 }
 
-// next says what is to be typed besides.
+// next records what is to be typed besides.
 func (m *making) next() {
 	r := m.r
 	add := func(command, what string) { r.Next = append(r.Next, Command{command, what}) }
@@ -64,7 +64,7 @@ func (m *making) next() {
 	}
 }
 
-// refused are the runners that would not work, in clean words.
+// refused returns the runners that would not work, in clean words.
 func (m *making) refused() []Refused {
 	list := slices.Clone(m.Refused)
 	for i := range list {
@@ -73,7 +73,7 @@ func (m *making) refused() []Refused {
 	return list
 }
 
-// Finish says how the work gets onto the branch that the epic began from, given by its name; "" : HEAD was detached.
+// Finish reports how the work gets onto the branch that the epic began from, given by its name; "" : HEAD was detached.
 func Finish(from string) Command {
 	if from == "" {
 		return Command{"relay finish --into BRANCH", "lands the completed tasks on a branch of yours: HEAD was detached when the epic began"}

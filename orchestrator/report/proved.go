@@ -8,7 +8,7 @@ import (
 	"relay/review"
 )
 
-// Proved says how a criterion was proved.
+// Proved returns text that says how a criterion was proved.
 func Proved(p review.Proof) string {
 	switch {
 	case p.By == review.ByCheck:

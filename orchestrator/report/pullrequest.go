@@ -18,8 +18,8 @@ const (
 	maxRequestOpen = 20_000 // of it, for what is not in the branch
 )
 
-// PullRequest is the text of a pull request, made of receipts. Everything that an agent may have written stands in code:
-// there it neither formats, nor mentions anybody, nor closes issues.
+// PullRequest returns the text of a pull request, made of receipts. Everything that an agent may have written stands in
+// code: there it neither formats, nor mentions anybody, nor closes issues.
 func PullRequest(e *epic.Epic, g *epic.Graph, l *attempts.Ledger) string {
 	var landed, open []string
 	for i := range e.Tasks {
@@ -44,7 +44,7 @@ func PullRequest(e *epic.Epic, g *epic.Graph, l *attempts.Ledger) string {
 	return head.String() + requestPart("Landed", landed, maxRequest-len(head.String())-len(rest)) + rest
 }
 
-// requestPart is a heading with as many sections as there is room for.
+// requestPart returns a heading with as many sections as there is room for.
 func requestPart(title string, sections []string, room int) string {
 	if len(sections) == 0 {
 		return ""
@@ -61,7 +61,7 @@ func requestPart(title string, sections []string, room int) string {
 	return b.String()
 }
 
-// landedText is one completed task: what its agent says it did, and what proved it.
+// landedText returns one completed task: what its agent says it did, and what proved it.
 func landedText(t *epic.Task, rec *attempts.TaskRecord) string {
 	var at attempts.Attempt
 	for _, a := range rec.Attempts {
@@ -87,7 +87,7 @@ func landedText(t *epic.Task, rec *attempts.TaskRecord) string {
 	return text
 }
 
-// openText is one task that is not in the branch, with the reason.
+// openText returns one task that is not in the branch, with the reason.
 func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) string {
 	why := "Not begun.\n"
 	switch status := l.StatusOf(g, t.ID); {
@@ -101,7 +101,7 @@ func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 	return fmt.Sprintf("\n### %s %s\n\n%s", t.ID, code(t.Title, 200), why)
 }
 
-// checkRow is one acceptance command as relay ran it, in a list.
+// checkRow returns one acceptance command as relay ran it, in a list.
 func checkRow(c *attempts.CheckRun) string {
 	text := fmt.Sprintf("- %s: exit code %d (%s, %.1f s)", code(c.Name, 200), c.ExitCode, code(c.Phase, 20), c.Seconds)
 	if c.Attribution != "" {

@@ -23,12 +23,12 @@ func code(s string, width int) string {
 	return fence + s + fence
 }
 
-// cell is code in a table. Which bar ends a cell depends on who reads it, so that there is none: it is s broken.
+// cell returns code in a table. Which bar ends a cell depends on who reads it, so that there is none: it is s broken.
 func cell(text string, width int) string {
 	return strings.ReplaceAll(code(text, width), "|", "¦")
 }
 
-// name is code for a short text: an agent's name, a word of the ledger's.
+// name returns code for a short text: an agent's name, a word of the ledger's.
 func name(text string) string { return code(text, 80) }
 
 // block shows text of any origin as a block of code in markdown.
@@ -41,7 +41,7 @@ func block(s string) string {
 	return "\n" + fence + "text\n" + s + "\n" + fence + "\n"
 }
 
-// backticks are more than text has in a row, and at least so many.
+// backticks returns more than text has in a row, and at least so many.
 func backticks(text string, least int) string {
 	longest, run := least-1, 0
 	for i := range len(text) {

@@ -9,7 +9,7 @@ import (
 	"relay/review"
 )
 
-// Report says what one relay work did, which may have been several runs. Its JSON form has a schema,
+// Report records what one relay work did, which may have been several runs. Its JSON form has a schema,
 // report.schema.json. All text in it is cleaned, and without secrets.
 type Report struct {
 	Version  int       `json:"version"`
@@ -197,7 +197,7 @@ type Task struct {
 	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged
 }
 
-// Attempt says how one attempt ended.
+// Attempt records how one attempt ended.
 type Attempt struct {
 	ID         int                   `json:"id"`
 	Run        string                `json:"run,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"relay/review"
 )
 
-// reviewed tells what reviewers said of an attempt; nil: nobody was asked.
+// reviewed returns what reviewers said of an attempt; nil when nobody was asked.
 func (m *making) reviewed(verdict review.Decision, in *attempts.Reviewed) *Review {
 	if in == nil {
 		in = &attempts.Reviewed{}
@@ -47,7 +47,7 @@ func (m *making) raised(list []review.Raised) []review.Raised {
 	return out
 }
 
-// epicReviews tells what the newest review of the whole epic came to, and counts what those of these runs have used.
+// epicReviews records the result of the newest review of the whole epic, and what the reviews of these runs have used.
 func (m *making) epicReviews() {
 	for i := range m.Ledger.EpicReviews {
 		r := &m.Ledger.EpicReviews[i]

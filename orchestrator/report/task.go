@@ -10,7 +10,7 @@ import (
 	"relay/review"
 )
 
-// task tells of the task with an index in the plan.
+// task records the task with an index in the plan.
 func (m *making) task(i int) {
 	t, r := &m.Epic.Tasks[i], m.r
 	rec := m.Ledger.Tasks[t.ID]
@@ -42,7 +42,7 @@ func (m *making) task(i int) {
 	m.tries(one, t, rec)
 }
 
-// tries tells of a task's attempts, if it has been touched in these runs or needs a person.
+// tries records a task's attempts, if it has been touched in these runs or needs a person.
 func (m *making) tries(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
 	for k := range rec.Attempts {
 		a := &rec.Attempts[k]
@@ -87,7 +87,7 @@ func (c *Criteria) add(proofs []review.Proof) {
 	}
 }
 
-// judged is the attempt that a task's checks, verdicts and proofs are told of: the last that has any.
+// judged returns the attempt that a task's checks, verdicts and proofs are told of: the last that has any.
 func judged(t *Task) *Attempt {
 	for i, a := range slices.Backward(t.Attempts) {
 		if len(a.Checks)+len(a.Proofs) > 0 || a.Review != nil || a.Result == attempts.ResultSuccess {

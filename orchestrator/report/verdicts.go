@@ -9,7 +9,7 @@ import (
 	"relay/review"
 )
 
-// verdicts tells of an attempt's checks and reviewers.
+// verdicts writes an attempt's checks and reviewers.
 func (p *page) verdicts(a *Attempt) {
 	if len(a.Checks) > 0 {
 		p.say("\nChecks of attempt %d:\n\n", a.ID)
@@ -51,7 +51,7 @@ func (p *page) panel(r *Review) {
 	}
 }
 
-// judged tells of the whole epic.
+// judged writes the verdict on the whole epic.
 func (p *page) judged(j *EpicReview) {
 	if j == nil {
 		return
@@ -110,7 +110,7 @@ func (p *page) deferredFindings(r *Report) {
 	}
 }
 
-// deferredFindingRow is one of them, after so many that were told.
+// deferredFindingRow writes one deferred finding unless mostDeferred were written, and returns the count with this one.
 func (p *page) deferredFindingRow(of string, f *DeferredFinding, told int) int {
 	switch {
 	case told == 0:
@@ -127,7 +127,7 @@ func (p *page) deferredFindingRow(of string, f *DeferredFinding, told int) int {
 	return told + 1
 }
 
-// finding is the rest of a row: where, what and by whom.
+// finding writes the rest of a row: where, what and by whom.
 func (p *page) finding(f *review.Raised) {
 	where := f.File
 	if where != "" && f.Line > 0 {

@@ -33,7 +33,7 @@ func New(t *testing.T, options ...string) *Repo {
 	return l
 }
 
-// Path is where a file of the checkout is, named with slashes.
+// Path returns where a file of the checkout is, named with slashes.
 func (l *Repo) Path(name string) string { return filepath.Join(l.Root, filepath.FromSlash(name)) }
 
 // Write writes a file, and makes its folder. Nothing is started beside while the file is written: that would hold it open
@@ -117,8 +117,8 @@ func Want[V any](t *testing.T) func(V, error) V {
 // Landed is the integration branch of NewNight.
 const Landed = "relay/20260101-lab"
 
-// NewNight is a repository in whose integration branch two tasks have landed: new.txt and deep/er.txt are there, and
-// seed.txt has another line.
+// NewNight returns a repository in whose integration branch two tasks have landed: new.txt and deep/er.txt are there,
+// and seed.txt has another line.
 func NewNight(t *testing.T) *Repo {
 	t.Helper()
 	l := New(t)

@@ -10,7 +10,7 @@ import (
 	"relay/reanchor"
 )
 
-// epicHold is a run's hold on its epic's id, by which branches and refs are named that all worktrees of the repository
+// epicLock is a run's hold on its epic's id, by which branches and refs are named that all worktrees of the repository
 // share.
 type epicLock struct {
 	repo *reanchor.Git

@@ -33,7 +33,7 @@ type InUseError struct {
 	Epic bool // it is the epic that is worked elsewhere in this repository
 }
 
-// Error says who has the checkout.
+// Error returns the message that says who has the checkout.
 func (e *InUseError) Error() string {
 	if e.Epic {
 		return "the epic is worked in " + e.Held.Holder.Dir + ": " + e.Held.Error()

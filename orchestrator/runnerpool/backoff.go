@@ -2,7 +2,7 @@ package runnerpool
 
 import "time"
 
-// backoff says how long a runner is left alone after its faults.
+// backoff records how long a runner is left alone after its faults.
 type backoff struct {
 	first, longest time.Duration
 	jitter         func(most time.Duration) time.Duration
@@ -16,10 +16,10 @@ const (
 	mostSpread  = 5 * time.Minute
 )
 
-// wait is the back-off after so many doublings.
+// wait returns the back-off after so many doublings.
 func (b backoff) wait(doublings int) time.Duration { return doubled(b.first, doublings, b.longest) }
 
-// pause is the same for a runner that refuses.
+// pause returns the back-off after so many doublings for a runner that refuses.
 func (b backoff) pause(doublings int) time.Duration {
 	return doubled(b.first/refusalShare, doublings, b.longest/refusalMaxShare)
 }
@@ -28,7 +28,8 @@ func (b backoff) pause(doublings int) time.Duration {
 // runner answers others, and refused calls cost, and waiting does not.
 const aloneDoublings = 5
 
-// ownWait is the back-off of a task with so many faults of its own: half an hour at most, with the default settings.
+// ownWait returns the back-off of a task with so many faults of its own: half an hour at most, with the default
+// settings.
 func (b backoff) ownWait(faults int, alone bool) time.Duration {
 	if !alone {
 		return b.wait(faults - 1)

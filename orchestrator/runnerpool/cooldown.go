@@ -10,7 +10,7 @@ import (
 	"relay/orchestrator/clock"
 )
 
-// Closed are the reviewers that are not to be asked at now.
+// Closed returns the reviewers that are not to be asked at now.
 func (p *Pool) Closed(now clock.Instant) []attempts.Cooldown {
 	var list []attempts.Cooldown
 	for _, name := range p.Panel {
@@ -33,8 +33,9 @@ func (p *Pool) Cooldowns(now clock.Instant) []attempts.Cooldown {
 	return list
 }
 
-// Recall takes over what an earlier run was told. Its back-offs are of relay's own making: they are never longer than
-// they could be now, whatever the clock was then. Who began this run may have put right what was refused: that is asked.
+// Recall restores the cooldowns that an earlier run has recorded. Its back-offs are of relay's own making: they are
+// never longer than they could be now, whatever the clock was then. Who began this run may have put right what was
+// refused: that is asked.
 func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant) {
 	for name, c := range cooldowns {
 		off := c.Until.Sub(now.Day)
@@ -51,8 +52,8 @@ func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant)
 	}
 }
 
-// Turn says why a task goes to a runner and not to another one that had it, or the task before it. Times are told by the
-// given function.
+// Turn returns text that says why a task goes to a runner and not to another one that had it, or the task before it.
+// Times are told by the given function.
 func (p *Pool) Turn(from, to string, now clock.Instant, tell func(time.Time) string) string {
 	r := p.runner(from)
 	switch rest := r.opens.Rest(now); {

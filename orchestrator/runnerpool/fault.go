@@ -22,7 +22,7 @@ type series struct {
 	lively    bool            // an attempt that began since is being answered
 }
 
-// Fault says how an attempt failed through its runner or the provider of that.
+// Fault records how an attempt failed through its runner or the provider of that.
 type Fault struct {
 	Outcome attempts.Outcome // Quota, Provider, Auth, Start; anything else counts as Provider
 	Why     string
@@ -33,7 +33,7 @@ type Fault struct {
 
 func (f Fault) refused() bool { return f.Outcome == attempts.Auth || f.Outcome == attempts.Start }
 
-// Ruling says what follows from a fault.
+// Ruling records what follows from a fault.
 type Ruling struct {
 	Cooldown *attempts.Cooldown // the runner is not to be asked before; nil: nothing has changed
 	Repeat   bool               // part of what has been counted before
@@ -53,7 +53,7 @@ const (
 // off is a mistake that must not end the night.
 const farthest = 31 * 24 * time.Hour
 
-// Fail notes that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
+// Fail records that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
 // that has failed before, while others were answered since, is its own as long as the runner fails nobody else; so is the
 // second fault in a row of the last task there is, if others were answered in this run. Any other leaves the runner alone
 // for a time. Of attempts that run side by side all hit the same fault: it counts once.
@@ -138,9 +138,9 @@ func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
 	return true
 }
 
-// NoteActivity notes that the model of an attempt under way has answered, and reports whether others may try now. That ends
-// the runner's back-off, unless it has failed this task since its last answer: then the attempt may fail as before, and
-// others may try meanwhile.
+// NoteActivity records that the model of an attempt under way has answered, and reports whether others may try now. That
+// ends the runner's back-off, unless it has failed this task since its last answer: then the attempt may fail as before,
+// and others may try meanwhile.
 func (p *Pool) NoteActivity(name, task string, now clock.Instant) (changed bool) {
 	r := p.runner(name)
 	c, underWay := r.asked[task]
@@ -159,8 +159,9 @@ func (p *Pool) NoteActivity(name, task string, now clock.Instant) (changed bool)
 	return true
 }
 
-// Answered notes that an attempt has come to its end with all the answers it wanted: the runner serves, and what it had
-// failed before is compared with that. An answer to a call made before the last fault says nothing of how it stands now.
+// Answered records that an attempt has come to its end with all the answers it wanted: the runner serves, and what it
+// had failed before is compared with that. An answer to a call made before the last fault says nothing of how it stands
+// now.
 func (p *Pool) Answered(name, task string, now clock.Instant) {
 	r := p.runner(name)
 	c, underWay := r.asked[task]
@@ -194,8 +195,8 @@ func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
 	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true
 }
 
-// MarkSuspect notes that an attempt under way seems to have failed through its runner. What that is, Fail says when all that the
-// attempt has left is collected; until then, and for a back-off at most, nobody else asks the runner.
+// MarkSuspect records that an attempt under way seems to have failed through its runner. What that is, Fail says when all that
+// the attempt has left is collected; until then, and for a back-off at most, nobody else asks the runner.
 func (p *Pool) MarkSuspect(name, task string, now clock.Instant) {
 	r := p.runner(name)
 	if c, underWay := r.asked[task]; underWay {

@@ -15,8 +15,8 @@ type Past struct {
 	Outcome      attempts.Outcome // Quota, Provider, Auth, Start: the runner failed it; Stopped: nothing follows; else: it was answered
 }
 
-// Probe has one attempt at a time ask a runner until that answers: how it stands is not known, as after a run that was killed.
-// Where another runner would get the tasks meanwhile, nothing changes.
+// Probe allows one attempt at a time to ask a runner until it answers. It is for a runner whose state is unknown, as after a
+// run that was killed. Where another runner would get the tasks meanwhile, nothing changes.
 func (p *Pool) Probe(name string, now clock.Instant) {
 	if len(p.Order) > 1 {
 		return
@@ -26,7 +26,8 @@ func (p *Pool) Probe(name string, now clock.Instant) {
 	s.number = p.calls
 }
 
-// Learn takes over whose fault it was that runners failed tasks in earlier runs. How these runners stand now does not follow.
+// Learn restores from earlier runs whether failures were the runners' or the tasks' fault. It does not change whether a
+// runner may be asked now.
 func (p *Pool) Learn(past []Past) {
 	type edge struct {
 		at    time.Time

@@ -69,7 +69,7 @@ func (p *Pool) runner(name string) *runner {
 	return r
 }
 
-// choices are the runners of a task, given the one it names: "" for none.
+// choices returns the runners of a task, given the one it names: "" for none.
 func (p *Pool) choices(named string) []string {
 	if named != "" {
 		return []string{named}
@@ -93,7 +93,7 @@ func (p *Pool) Pick(task, named string, now clock.Instant) (name string, rank in
 	return name, rank, ok
 }
 
-// Ranks are the ranks that Pick gives to tasks now, ascending. Nearly always there is one.
+// Ranks returns the ranks that Pick gives to tasks now, ascending. Nearly always there is one.
 func (p *Pool) Ranks() []int {
 	ranks := []int{0}
 	for _, r := range p.runners {
@@ -131,14 +131,14 @@ func (r *runner) rank(task string) int {
 	return rank
 }
 
-// Ask notes that an attempt of a task begins at a runner.
+// Ask records that an attempt of a task begins at a runner.
 func (p *Pool) Ask(name, task string, now clock.Instant) {
 	p.calls++
 	p.runner(name).asked[task] = call{number: p.calls, began: now.Run}
 }
 
-// Begin notes that the agent of an attempt under way would be started now. It returns how long it has to wait, because the
-// runner has failed others since it was chosen; 0: it may be started.
+// Begin records that the agent of an attempt under way would be started now. It returns how long it has to wait, because
+// the runner has failed others since it was chosen; 0: it may be started.
 func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
 	r := p.runner(name)
 	c, underWay := r.asked[task]
@@ -152,7 +152,7 @@ func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
 	return 0
 }
 
-// Release notes that a task has no attempt under way any more.
+// Release records that a task has no attempt under way any more.
 func (p *Pool) Release(task string) {
 	for _, r := range p.runners {
 		delete(r.asked, task)
@@ -164,7 +164,7 @@ func (p *Pool) rest(r *runner, task string, now clock.Instant) time.Duration {
 	return p.opens(r, task, now).Rest(now)
 }
 
-// opens is when a runner may be asked for a task. While it answers nobody, one attempt at a time asks it.
+// opens returns when a runner may be asked for a task. While it answers nobody, one attempt at a time asks it.
 func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
 	at := r.opens
 	if s := &r.series; s.on && !at.Named && !r.out && s.faults[task] == 0 {

@@ -23,8 +23,8 @@ type Estimator struct {
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
 }
 
-// Forecast says how long it takes until nothing is left that can be done: half of such runs are over after P50, nine of
-// ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
+// Forecast records how long it takes until nothing is left that can be done: half of such runs are over after P50, nine
+// of ten after P90. It does not know limits that providers have yet to report, nor which tasks will be gated.
 type Forecast struct {
 	P50, P90 time.Duration
 	BasedOn  int // how many completed tasks of this epic it is computed from

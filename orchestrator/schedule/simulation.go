@@ -13,7 +13,7 @@ type Slot struct {
 	Start, End float64
 }
 
-// simulation says how a schedule is simulated.
+// simulation records how a schedule is simulated.
 type simulation struct {
 	jobs     int
 	running  []int               // tasks under way at the start, possibly more than there are jobs

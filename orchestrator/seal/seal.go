@@ -101,8 +101,8 @@ func sealedPlan(path, sealed string) *epic.Epic {
 // mostCompared is how many differences are listed in full.
 const mostCompared = 5
 
-// compareTerms says how two plans differ in checks and protected paths, for the epic and for the tasks that both have and that
-// are not completed. It adds the ids it names to named.
+// compareTerms reports how two plans differ in checks and protected paths, for the epic and for the tasks that both have and
+// that are not completed. It adds the ids it names to named.
 func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]bool) []string {
 	var warnings []string
 	tell := func(id, of string, was, is acceptanceTerms) {

@@ -19,7 +19,7 @@ type literal struct {
 // sought is a text, and the same with all made equal that expressions take for one letter when case does not matter.
 type sought struct{ text, folded string }
 
-// folded is a text in lower case with what else counts as a letter of ASCII then.
+// folded returns a text in lower case with what else counts as a letter of ASCII then.
 func folded(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ſ", "s") }
 
 func (n need) met(text sought) bool {
@@ -31,7 +31,7 @@ func (n need) met(text sought) bool {
 	})
 }
 
-// needsOf are the needs of an expression; none for one that does not compile either.
+// needsOf returns the needs of an expression; none for one that does not compile either.
 func needsOf(expression string) []need {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {

@@ -22,7 +22,7 @@ type shape struct {
 	Allowlists  []allowlist
 }
 
-// allowlist says what is no secret although it has the shape of one.
+// allowlist records what is no secret although it has the shape of one.
 type allowlist struct {
 	Regexes     []string
 	StopWords   []string

@@ -55,7 +55,7 @@ func valuesOf(env []string) []value {
 	return values
 }
 
-// Without is an environment without the variables that hold a secret.
+// Without returns an environment without the variables that hold a secret.
 func Without(environ []string) (free []string) {
 	for _, entry := range environ {
 		if len(valuesOf([]string{entry})) == 0 {
@@ -65,7 +65,7 @@ func Without(environ []string) (free []string) {
 	return free
 }
 
-// passwordOf is the password in a URL with one, as in DATABASE_URL or HTTP_PROXY.
+// passwordOf returns the password in a URL with one, as in DATABASE_URL or HTTP_PROXY.
 func passwordOf(text string) string {
 	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
 		return ""
@@ -83,7 +83,7 @@ func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
 }
 
-// forms are the ways a value may be written: as it is, in JSON, in a URL, in base64.
+// forms returns the ways a value may be written: as it is, in JSON, in a URL, in base64.
 func forms(secret string) []string {
 	quoted, _ := json.Marshal(secret) // a string always has a form
 	all := []string{
@@ -162,10 +162,10 @@ type squeezed struct {
 	gaps []gap // where something was left out; none in most words
 }
 
-// gap says that from here on, a place in the squeezed text is so many bytes further on in the whole one.
+// gap records that from here on, a place in the squeezed text is so many bytes further on in the whole one.
 type gap struct{ from, ahead int }
 
-// at is the place in the whole text of one in the squeezed text.
+// at returns the place in the whole text of one in the squeezed text.
 func (q squeezed) at(i int) int {
 	n, _ := slices.BinarySearchFunc(q.gaps, i+1, func(g gap, i int) int { return g.from - i })
 	if n == 0 {
@@ -200,7 +200,7 @@ func squeeze(s string) squeezed {
 	return q
 }
 
-// blankAt is the length of the white space at a place: 0 when there is none.
+// blankAt returns the length of the white space at a place: 0 when there is none.
 func blankAt(s string, i int) int {
 	switch s[i] {
 	case ' ', '\n', '\t', '\r':

@@ -1,6 +1,6 @@
 package text
 
-// RefusedError says why something cannot be done as things are, and what to type.
+// RefusedError reports why something cannot be done as things are, and what to type.
 type RefusedError struct{ Reason, Hint string }
 
 // Error gives the reason.

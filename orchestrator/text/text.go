@@ -17,7 +17,7 @@ func Line(s string, width int) string {
 	return displaywidth.TruncateString(plaintext.Escape(strings.Join(strings.Fields(s), " ")), width, "…")
 }
 
-// Count says how many there are of something, in words.
+// Count returns text that says how many there are of something, in words.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -70,7 +70,7 @@ func Listed(names []string) string {
 // mostListed is how many are named.
 const mostListed = 3
 
-// Usage says what was used, and what it cost where that is known.
+// Usage returns text that says what was used, and what it cost where that is known.
 func Usage(u attempts.Usage) string {
 	text := fmt.Sprintf("%s tokens in, %s out", Amount(u.InputTokens), Amount(u.OutputTokens))
 	if u.CachedTokens > 0 {
@@ -89,7 +89,7 @@ func Usage(u attempts.Usage) string {
 	return text
 }
 
-// Exit says how a command ended.
+// Exit returns text that says how a command ended.
 func Exit(code int) string {
 	switch {
 	case code == 0:
@@ -125,7 +125,7 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// Stamp is a time as the ledger writes it.
+// Stamp returns a time as the ledger writes it.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Because puts a reason behind what has happened, if there is one.
@@ -136,7 +136,7 @@ func Because(why string) string {
 	return ": " + why
 }
 
-// Processes says how many processes there are.
+// Processes returns text that says how many processes there are.
 func Processes(n int) string {
 	if n == 1 {
 		return "1 process"

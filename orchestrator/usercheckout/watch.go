@@ -196,7 +196,7 @@ func (w *Watch) Close(ctx context.Context) error { return w.snapshot.Forget(ctx,
 
 func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 
-// gitLine is a git command to type in the user's checkout.
+// gitLine returns a git command to type in the user's checkout.
 func gitLine(args ...string) string {
 	var line strings.Builder
 	line.WriteString("git")

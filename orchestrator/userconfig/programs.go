@@ -12,8 +12,8 @@ const maxPrograms = 2000
 // programs that has not its sign beside it may be what a build makes, which is every agent's to change.
 var binFolders = []struct{ name, sign string }{{".bin", "."}, {"bin", "pyvenv.cfg"}}
 
-// programsIn are the programs behind a link of the worktrees: the file that it is, or what stands in its folders for programs,
-// and where links lead to there.
+// programsIn returns the programs behind a link of the worktrees: the file that it is, or what stands in its folders for
+// programs, and where links lead to there.
 func programsIn(link string) (programs []held) {
 	add := func(path, pack string) {
 		programs = append(programs, held{path: path, program: true, pack: pack})
@@ -50,7 +50,7 @@ func programsIn(link string) (programs []held) {
 	return programs
 }
 
-// packageOf is the file that says which version of a package a program belongs to, or "".
+// packageOf returns the file that says which version of a package a program belongs to, or "".
 func packageOf(link, program string) string {
 	for at := filepath.Dir(program); within(link, at); at = filepath.Dir(at) {
 		name := filepath.Join(at, "package.json")

@@ -13,7 +13,7 @@ type tool struct {
 	held     bool   // it is put back; git's own files gitconfig.Guard holds
 }
 
-// toolsOf are the files of an environment. A variable that has no file, such as GOENV=off, leaves its tool out.
+// toolsOf returns the files of an environment. A variable that has no file, such as GOENV=off, leaves its tool out.
 func toolsOf(environ []string) (tools []tool) {
 	env := map[string]string{}
 	for _, entry := range environ {
@@ -56,7 +56,7 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// below is a path in a folder, or "" when there is no folder.
+// below returns a path in a folder, or "" when there is no folder.
 func below(folder, name string) string {
 	if folder == "" {
 		return ""

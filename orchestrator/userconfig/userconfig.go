@@ -199,7 +199,7 @@ func (w *Watch) keep(path string, now *state) (string, error) {
 // relative is a line of git's configuration that names a file beside it: a copy elsewhere would not find that.
 var relative = regexp.MustCompile(`(?im)^\s*(path|\[include[^\]]*\]\s*path)\s*=\s*"?[^/~"\s]`)
 
-// Point is an environment in which tools go by copies of their files, as these were before agents began.
+// Point returns an environment in which tools go by copies of their files, as these were before agents began.
 func (w *Watch) Point(env []string) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -55,10 +55,10 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o}
 }
 
-// Name is the runner's name in configuration and ledger.
+// Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
-// Tested are the versions of Claude Code that this adapter was tested on.
+// Tested returns the versions of Claude Code that this adapter was tested on.
 func (c *Runner) Tested() version.Range {
 	return version.Range{Oldest: "2.1.197", Newest: "2.1.329"}
 }
@@ -107,7 +107,7 @@ const allowedTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Moni
 
 const bypassPermissions = "bypassPermissions"
 
-// Mode says in one line what an agent may do unasked.
+// Mode returns text that says what an agent may do unasked.
 func (c *Runner) Mode() string {
 	switch c.Permission {
 	case "":

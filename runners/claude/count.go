@@ -29,7 +29,7 @@ type written struct{ reported, chars int64 }
 
 func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.CharsPerToken) }
 
-// begins takes in a message of which nothing but its beginning is there.
+// begins counts a message that has just begun.
 func (c *tokenCount) begins(m *messageStart) {
 	c.Pending = false
 	if id := m.ID.Bytes(); c.reads(id, m.Usage) {
@@ -60,7 +60,7 @@ func (c *tokenCount) writes(chars int) {
 	}
 }
 
-// ends takes in what a message has written in all.
+// ends counts what a message has written in all.
 func (c *tokenCount) ends(of jsonscan.String, usage json.RawMessage) {
 	id := c.open
 	if !of.Empty() {
@@ -72,7 +72,7 @@ func (c *tokenCount) ends(of jsonscan.String, usage json.RawMessage) {
 	}
 }
 
-// message takes in a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
+// message counts a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
 // what it has written.
 func (c *tokenCount) message(m *message, subagent bool) {
 	id := m.ID.Bytes()

@@ -15,7 +15,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// Report says what the stream and the process's end mean together. Success needs both the terminal event and exit
+// Report reports what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.model, FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e)}
@@ -47,8 +47,8 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	return r
 }
 
-// claimed is the outcome of an agent that ended well. One that did not do its task, and never got a tool it called, is
-// not at fault; a single call that was denied is no excuse.
+// claimed returns the outcome of an agent that ended well. One that did not do its task, and never got a tool it
+// called, is not at fault; a single call that was denied is no excuse.
 func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, string) {
 	if s.req.Question {
 		return adapter.AnswerOutcome(r.FinalText)
@@ -64,7 +64,7 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 	return o, detail
 }
 
-// withoutResult is the outcome of a CLI that ended without its terminal event.
+// withoutResult returns the outcome of a CLI that ended without its terminal event.
 func (s *reader) withoutResult(r *runners.Report) (runners.Outcome, string) {
 	if s.retry != nil {
 		return s.retryOutcome(r)
@@ -82,7 +82,7 @@ func (s *reader) retryOutcome(r *runners.Report) (runners.Outcome, string) {
 	return s.limited(r, o), "gave up while its provider failed: " + adapter.ProviderFault(status, name)
 }
 
-// failure is the outcome of a terminal event that reports an error.
+// failure returns the outcome of a terminal event that reports an error.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	res := s.result
 	detail := cmp.Or(res.Result, strings.Join(res.Errors, "; "), s.subtype)
@@ -101,7 +101,8 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	return s.limited(r, adapter.Blame(res.APIErrorStatus, s.apiError)), detail
 }
 
-// ownFailure tells an agent that failed or used up its turns from a CLI that had nothing to go on with.
+// ownFailure returns the outcome of a failure that is not the provider's: of an agent that failed or used up its turns, or of a CLI that could
+// not resume or start.
 func (s *reader) ownFailure(detail string) (runners.Outcome, string) {
 	switch {
 	case s.begun:
@@ -125,9 +126,9 @@ func (s *reader) limited(r *runners.Report, o runners.Outcome) runners.Outcome {
 	return runners.Quota
 }
 
-// Usage is this run's part. total_cost_usd and modelUsage grow over a resumed session, so that a CLI that does not
-// tell this run's models apart (2.1.197) overstates the cost of a resumed run; usage is this run's in any case, but
-// after a stop for budget it lacks the last message.
+// Usage returns what this run has used. total_cost_usd and modelUsage grow over a resumed session, so that a CLI that
+// does not tell this run's models apart (2.1.197) overstates the cost of a resumed run; usage is this run's in any
+// case, but after a stop for budget it lacks the last message.
 func (s *reader) Usage() runners.Usage {
 	if s.result == nil {
 		return s.counted.Reported
@@ -141,7 +142,7 @@ func (s *reader) Usage() runners.Usage {
 	return u
 }
 
-// used is usage with what a run that was cut off has used besides.
+// used returns usage with what a run that was cut off has used besides.
 func (s *reader) used(e monitor.End) runners.Usage {
 	if s.result == nil && s.retry == nil && e.CutOff() {
 		u := s.counted.Total(true)
@@ -153,7 +154,7 @@ func (s *reader) used(e monitor.End) runners.Usage {
 
 func (s *reader) Requests() *eventstream.Requests { return &s.counted.Requests }
 
-// usage is what a result says of this run's usage.
+// usage returns what a result says of this run's usage.
 func (res *resultEvent) usage() runners.Usage {
 	if res.ThisRun != nil {
 		u := runners.Usage{Priced: true}

@@ -37,7 +37,7 @@ type reader struct {
 	blocks      []contentBlock // room for those of the next message
 }
 
-// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -72,7 +72,7 @@ func (s *reader) forget(blocks []contentBlock) {
 	}
 }
 
-// event takes in a line that is decoded in full.
+// event handles a line that is decoded in full.
 func (s *reader) event(line []byte) {
 	ev, torn := jsonscan.Decode[outputEvent](line)
 	if s.torn = torn; torn {
@@ -154,7 +154,7 @@ func (s *reader) assistant(m *message, subagent bool) {
 	}
 }
 
-// user takes in the results of tools.
+// user handles the results of tools.
 func (s *reader) user(m *message) {
 	for i := range m.blocks {
 		if b := &m.blocks[i]; string(b.Type.Word()) == "tool_result" {
@@ -163,7 +163,7 @@ func (s *reader) user(m *message) {
 	}
 }
 
-// part takes in a piece of a message that is being written.
+// part handles a piece of a message that is being written.
 func (s *reader) part(p *messagePart, of jsonscan.String) {
 	switch string(p.Type.Word()) {
 	case "message_start":
@@ -184,8 +184,8 @@ func (s *reader) rateLimit(info *rateLimit) {
 	}
 }
 
-// State tells the monitor when the agent is done, and when waiting for it is in vain: the CLI asks again for minutes
-// after a refused login. One refusal may be an access token that it is just renewing.
+// State returns whether the agent is done, or waiting for it is in vain: the CLI asks again for minutes after a refused
+// login. One refusal may be an access token that it is just renewing.
 func (s *reader) State() monitor.State {
 	s.news.Flush(&s.req)
 	switch {

@@ -47,7 +47,7 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o}
 }
 
-// Name is the runner's name in configuration and ledger.
+// Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
 // The sandboxes of codex.
@@ -57,10 +57,10 @@ const (
 	codexNoSandbox = "danger-full-access"
 )
 
-// Mode says in one line what an agent may do unasked.
+// Mode returns text that says what an agent may do unasked.
 func (c *Runner) Mode() string { return sandboxWords(c.sandbox(false)) }
 
-// QuestionMode is Mode for one that is only asked something, as a reviewer is.
+// QuestionMode describes what an agent that is only asked something, as a reviewer is, may do unasked.
 func (c *Runner) QuestionMode() string { return sandboxWords(c.sandbox(true)) }
 
 func (c *Runner) sandbox(question bool) string {
@@ -85,7 +85,7 @@ func sandboxWords(mode string) string {
 
 var errNoSession = errors.New("cannot resume: the session's id is none of codex")
 
-// Tested are the versions of the Codex CLI that this adapter was tested on.
+// Tested returns the versions of the Codex CLI that this adapter was tested on.
 func (c *Runner) Tested() version.Range {
 	return version.Range{Oldest: "0.169.0", Newest: "0.169.0"}
 }

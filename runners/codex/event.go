@@ -67,7 +67,7 @@ func (u *tokenUsage) usage() runners.Usage {
 	return runners.Usage{InputTokens: max(0, u.Input), CachedTokens: max(0, u.Cached), OutputTokens: max(0, u.Output)}
 }
 
-// note is what a person wants to see of a step.
+// note returns what a person wants to see of a step.
 func (i *turnItem) note() eventstream.Action {
 	n := eventstream.Action{Kind: runners.EventTool, Name: i.Type}
 	if !i.Command.Empty() {

@@ -15,7 +15,8 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// Report says what the stream and the process's end mean together. Success needs both turn.completed and exit status 0.
+// Report reports what the stream and the process's end mean together. Success needs both turn.completed and exit status
+// 0.
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e)}
 	var claimErr error
@@ -42,7 +43,7 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	return r
 }
 
-// withoutEnd is the outcome of a CLI that ended in the middle of a turn.
+// withoutEnd returns the outcome of a CLI that ended in the middle of a turn.
 func (s *reader) withoutEnd(r *runners.Report) (runners.Outcome, string) {
 	switch {
 	case s.retry != "":
@@ -53,8 +54,8 @@ func (s *reader) withoutEnd(r *runners.Report) (runners.Outcome, string) {
 	return adapter.Unfinished(s.req, r.Exit, s.begun, s.torn)
 }
 
-// claimed is the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a container,
-// fails every step: who asked for a verdict has none then, and an agent that gave up is not at fault.
+// claimed returns the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a
+// container, fails every step: who asked for a verdict has none then, and an agent that gave up is not at fault.
 func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, string) {
 	const none = "none of its commands and changes worked: if its sandbox cannot work on this machine, set permission: danger-full-access"
 	if s.req.Question {
@@ -73,7 +74,7 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 	return o, detail
 }
 
-// structured is the answer in the form of the schema: the whole last message, as codex does not tell it apart.
+// structured returns the answer in the form of the schema: the whole last message, as codex does not tell it apart.
 func (s *reader) structured() []byte {
 	if text := strings.TrimSpace(s.lastMessageText()); s.req.Schema != nil && strings.HasPrefix(text, "{") {
 		return []byte(text)
@@ -90,7 +91,7 @@ func (s *reader) gaveUp(r *runners.Report) (runners.Outcome, string) {
 	return o, "gave up while its provider failed: " + detail
 }
 
-// blamed is the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
+// blamed returns the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
 // answer.
 func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, string) {
 	o, detail := classifyFault(fault)
@@ -103,7 +104,7 @@ func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, strin
 	return o, detail
 }
 
-// printed is when the CLI said what is read now: the clock time that it names is of that day.
+// printed returns when the CLI said what is read now: the clock time that it names is of that day.
 func (s *reader) printed() time.Time {
 	now := s.now()
 	if info, err := os.Stat(s.req.Transcript); s.req.Ended && err == nil && info.ModTime().Before(now) {

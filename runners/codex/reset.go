@@ -17,8 +17,8 @@ var (
 	resetPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|[dhms])`)
 )
 
-// resetTime is when the CLI says to come back, or zero. It names no seconds, and no date when it means the day on which
-// it said so: in the location of printed, when that was.
+// resetTime returns when the CLI says to come back, or zero. It names no seconds, and no date when it means the day on
+// which it said so: in the location of printed, when that was.
 func resetTime(message string, printed time.Time) time.Time {
 	at := time.Time{}
 	if m := resetClock.FindStringSubmatch(message); m != nil {

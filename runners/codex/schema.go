@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// strictSchema is the form of a schema that providers enforce to the letter: each object is closed, and all its
+// strictSchema returns the form of a schema that providers enforce to the letter: each object is closed, and all its
 // properties are required. What was optional may be null, and an optional property that has no such form, as an object
 // of any keys, is left out. It is nil for a schema with anything else in it.
 func strictSchema(schema []byte) []byte {

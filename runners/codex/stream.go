@@ -48,7 +48,7 @@ const baseTokens = 9_000 // tokens of its own instructions and tools, about
 // provider.
 const maxWaits = 8
 
-// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -68,7 +68,7 @@ func (s *reader) Line(line []byte) {
 	}
 }
 
-// event takes in a line that is decoded in full.
+// event handles a line that is decoded in full.
 func (s *reader) event(line []byte) {
 	ev, torn := jsonscan.Decode[outputEvent](line)
 	if s.torn = torn; torn {
@@ -96,20 +96,20 @@ func (s *reader) event(line []byte) {
 	}
 }
 
-// begins takes in that a turn begins.
+// begins records that a turn begins.
 func (s *reader) begins() {
 	s.done, s.failed = false, ""
 	s.asks()
 }
 
-// asks notes that the model is asked, for who keeps no file of its session. It is asked again when all its tools have ended.
+// asks records that the model is asked, for runs without a session file. It is asked again when all its tools have ended.
 func (s *reader) asks() {
 	if !s.file.Found() {
 		s.asked.Ask()
 	}
 }
 
-// item takes in a step. One of type error is the CLI's own, and comes before the model has said anything.
+// item handles a step. One of type error is the CLI's own, and comes before the model has said anything.
 func (s *reader) item(completed bool, item *turnItem) {
 	switch kind := string(item.Type.Word()); kind {
 	case "", "error":
@@ -145,13 +145,13 @@ func (s *reader) item(completed bool, item *turnItem) {
 	}
 }
 
-// answered notes that the model was heard: what it had to be asked for again is over.
+// answered records that the model has answered and clears the last retry.
 func (s *reader) answered() {
 	s.hasAnswered = true
 	s.fault, s.retry, s.waits, s.refused = "", "", 0, 0
 }
 
-// writes notes that the model has written so many characters.
+// writes records that the model has written so many characters.
 func (s *reader) writes(chars int) {
 	s.answered()
 	if !s.file.Found() {
@@ -159,7 +159,7 @@ func (s *reader) writes(chars int) {
 	}
 }
 
-// trouble takes in an error that the CLI tells. "Reconnecting... 2/5 (why)" and "Reconnecting... waiting for network
+// trouble handles an error that the CLI reports. "Reconnecting... 2/5 (why)" and "Reconnecting... waiting for network
 // (why)" mean that it asks again.
 func (s *reader) trouble(message string) {
 	message = cleanFault(message)
@@ -189,8 +189,8 @@ func (s *reader) breaks(fault string) {
 	}
 }
 
-// State tells the monitor when the agent is done, and when waiting for it is in vain. One refused login may be an
-// access token that it is just renewing.
+// State returns whether the agent is done, or waiting for it is in vain. One refused login may be an access token that
+// it is just renewing.
 func (s *reader) State() monitor.State {
 	s.news.Flush(&s.req)
 	switch {
@@ -206,7 +206,8 @@ func (s *reader) State() monitor.State {
 
 func (s *reader) final() bool { return s.done || s.failed != "" }
 
-// Usage is this run's part: codex counts a session as a whole. A count below the earlier one has begun anew.
+// Usage returns what this run has used: codex counts a session as a whole. A count below the earlier one has begun
+// anew.
 func (s *reader) Usage() runners.Usage {
 	var u runners.Usage
 	switch {
@@ -220,7 +221,7 @@ func (s *reader) Usage() runners.Usage {
 	return since(u, s.req.Spent)
 }
 
-// used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
+// used returns usage with what a run that was cut off has used besides. A request that was refused costs nothing.
 func (s *reader) used(e monitor.End) runners.Usage {
 	u := s.Usage()
 	if s.done {
@@ -251,7 +252,7 @@ func (s *reader) Requests() *eventstream.Requests { return &s.asked }
 
 func (s *reader) ModelName() string { return s.model }
 
-// record takes in a line of the session's file, which tells of each answer what it has used.
+// record reads a line of the session's file, which says of each answer what it has used.
 func (s *reader) record(line []byte) {
 	var r sessionRecord
 	if json.Unmarshal(line, &r) != nil {
@@ -272,5 +273,5 @@ func (s *reader) record(line []byte) {
 	}
 }
 
-// lastMessageText are the last message of the agent.
+// lastMessageText returns the last message of the agent.
 func (s *reader) lastMessageText() string { return s.lastMessage.Text(runners.MaxResult) }

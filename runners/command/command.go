@@ -50,7 +50,7 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o}
 }
 
-// Name is the runner's name in configuration and ledger.
+// Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
 // Run runs the command once.
@@ -150,7 +150,7 @@ func (c *Runner) state(req runners.Request) func() monitor.State {
 	return func() monitor.State { return monitor.Working }
 }
 
-// resultState is Finished once the result file is there: a command has no other final message to tell.
+// resultState returns Finished once the result file is there: a command has no other final message.
 func resultState(req runners.Request) monitor.State {
 	if info, err := os.Lstat(req.Result); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		return monitor.Finished
@@ -158,7 +158,7 @@ func resultState(req runners.Request) monitor.State {
 	return monitor.Working
 }
 
-// answer is the outcome of a question: the result file when there is one, else all of the output's end.
+// answer sets the report's answer to a question: the result file when there is one, else the end of the output.
 func (c *Runner) answer(r *runners.Report, req runners.Request) {
 	if data, err := runners.ReadResultFile(req.Result); err == nil {
 		r.FinalText = cleantext.Clean(string(data), cleantext.MaxFinal)

@@ -76,8 +76,8 @@ func retryDelay(match []string) time.Duration {
 	return d
 }
 
-// httpStatus is the HTTP status that the CLI gives as its exit status, of which Unix keeps eight bits: 400 to 511, and
-// what gateways say, 520 to 530. Lower ones are the CLI's own. 0: none.
+// httpStatus returns the HTTP status that the CLI gives as its exit status, of which Unix keeps eight bits: 400 to 511,
+// and what gateways say, 520 to 530. Lower ones are the CLI's own. 0: none.
 func httpStatus(exit int) int {
 	switch {
 	case exit >= 400 && exit < 600:
@@ -109,8 +109,8 @@ func (f cliFault) blame(status int) runners.Outcome {
 	return runners.Failed
 }
 
-// broken is the outcome of an error that came with no answer of the provider: Node's words for a connection that could
-// not be made, or that broke, which the CLI does not make again.
+// broken returns the outcome of an error that came with no answer of the provider: Node's words for a connection that
+// could not be made, or that broke, which the CLI does not make again.
 func (f cliFault) broken() runners.Outcome {
 	switch {
 	case f.text == "terminated", f.containsAny("Incomplete JSON segment", "Premature close"):

@@ -50,7 +50,7 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o}
 }
 
-// Name is the runner's name in configuration and ledger.
+// Name returns the runner's name in configuration and ledger.
 func (g *Runner) Name() string { return g.Options.Name }
 
 const (
@@ -60,12 +60,12 @@ const (
 	geminiDefault  = "default"
 )
 
-// Tested are the versions of Gemini CLI that this adapter was tested on.
+// Tested returns the versions of Gemini CLI that this adapter was tested on.
 func (g *Runner) Tested() version.Range {
 	return version.Range{Oldest: "0.61.0", Newest: "0.61.0"}
 }
 
-// Mode says in one line what the agent may do unasked.
+// Mode returns text that says what the agent may do unasked.
 func (g *Runner) Mode() string {
 	mode := "--approval-mode " + g.Permission
 	switch g.Permission {
@@ -119,8 +119,8 @@ func (g *Runner) argv(req runners.Request) []string {
 // and those are the user's.
 var quietEnv = []string{"GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true"}
 
-// validSession takes a session id for what it is in --resume: anything but a UUID means another session there
-// ("latest", a number).
+// validSession returns id if it is a UUID, else otherwise: in --resume anything else means another session ("latest", a
+// number).
 func validSession(id, otherwise string) string {
 	if len(id) == 36 && uuid.Validate(id) == nil {
 		return id

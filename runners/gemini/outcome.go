@@ -14,7 +14,7 @@ import (
 	"relay/runners/process"
 )
 
-// Report says what the stream and the process's end mean together. Success needs both a result that says so and exit
+// Report reports what the stream and the process's end mean together. Success needs both a result that says so and exit
 // status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.worked(), Usage: s.used(e)}
@@ -43,9 +43,9 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	return r
 }
 
-// finished is the outcome of a run that the CLI calls a success. It does so too when it gives up in the middle, after
-// a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not tell,
-// nor that an answer is empty, or cut off by an error in its stream or by the end of its body.
+// finished returns the outcome of a run that the CLI calls a success. It does so too when it gives up in the middle,
+// after a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not
+// tell, nor that an answer is empty, or cut off by an error in its stream or by the end of its body.
 func (s *reader) finished(r *runners.Report, claimErr error) (runners.Outcome, string) {
 	o, detail := adapter.ClaimOutcome(r.Result, claimErr)
 	if s.req.Question {
@@ -61,7 +61,7 @@ func (s *reader) finished(r *runners.Report, claimErr error) (runners.Outcome, s
 	return o, detail
 }
 
-// brokeOff is the outcome of a run that was over in the middle, though the CLI calls it a success.
+// brokeOff returns the outcome of a run that was over in the middle, though the CLI calls it a success.
 func (s *reader) brokeOff(r *runners.Report) (runners.Outcome, string) {
 	switch {
 	case s.looped:
@@ -99,13 +99,13 @@ var outcomeByUselessAnswer = map[string]runners.Outcome{
 	"The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.": runners.Provider,
 }
 
-// useless is the outcome of a run that ended with an answer the CLI could not use, with exit status 0. Most often the
-// model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
+// useless returns the outcome of a run that ended with an answer the CLI could not use, with exit status 0. Most often
+// the model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
 func (s *reader) useless() (runners.Outcome, string) {
 	return cmp.Or(outcomeByUselessAnswer[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
 }
 
-// withoutResult is the outcome of a CLI that ended without its terminal event.
+// withoutResult returns the outcome of a CLI that ended without its terminal event.
 func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 	killed := exit.Signal != "" || exit.Code < 0 || exit.Code >= 128 && exit.Code < 144
 	switch {
@@ -121,8 +121,8 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), s.exited(exit)
 }
 
-// killed is the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status 0.
-// The agent is not to blame before it has said anything; later it may have been a command of its own.
+// killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
+// 0. The agent is not to blame before it has said anything; later it may have been a command of its own.
 func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
 	if retry, ok := s.retried(); ok {
 		return retry.outcome, retry.detail
@@ -152,7 +152,7 @@ var outcomeByExit = map[int]runners.Outcome{
 	130:         runners.Killed,
 }
 
-// failure is the outcome of a result that reports an error.
+// failure returns the outcome of a result that reports an error.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	f := parseFault(s.result.Error.Message)
 	if o, ok := outcomeByExit[r.Exit.Code]; ok {
@@ -177,7 +177,8 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	return f.blame(status), adapter.ProviderFault(status, f.text)
 }
 
-// limited tells a usage limit from a rate limit. The CLI waits out what passes within five minutes by itself.
+// limited returns the outcome of a request that a usage limit or a rate limit has refused. The CLI waits out what
+// passes within five minutes by itself.
 func (s *reader) limited(r *runners.Report, f cliFault, class string) runners.Outcome {
 	if f.wait > 0 {
 		r.ResetAt = s.ended().Add(f.wait).UTC().Truncate(time.Second)
@@ -198,7 +199,7 @@ func (s *reader) limited(r *runners.Report, f cliFault, class string) runners.Ou
 // longestWait is the longest time that the CLI waits when its provider asks it to.
 const longestWait = 5 * time.Minute
 
-// ended is when the result was told: what it says of later times counts from there, whenever it is read.
+// ended returns when the result was told: what it says of later times counts from there, whenever it is read.
 func (s *reader) ended() time.Time {
 	now := s.now()
 	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {
@@ -207,7 +208,7 @@ func (s *reader) ended() time.Time {
 	return now
 }
 
-// unanswered is the outcome of a run that was stopped with no tool at work: it waited for the model.
+// unanswered returns the outcome of a run that was stopped with no tool at work: it waited for the model.
 func (s *reader) unanswered(limit string) (runners.Outcome, string) {
 	if !s.asking {
 		return runners.Truncated, "the answer stopped in the middle: " + limit

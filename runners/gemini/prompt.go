@@ -11,9 +11,9 @@ import (
 const escapingNote = "In what follows every @ is written \\@, so that your CLI takes no word for the name of a file to read out to you.\n" +
 	"Read \\@ as @, and write a plain @ yourself.\n\n"
 
-// stdin is the file with the prompt as the CLI can take it. In a plain prompt it reads out every file and folder that
-// a word after an @ fits, or looks through the whole repository for one: a decorator or the name of a package in a brief
-// may bring megabytes. A prompt that begins with a slash it takes for a command.
+// stdin returns the file with the prompt as the CLI can take it. In a plain prompt it reads out every file and folder
+// that a word after an @ fits, or looks through the whole repository for one: a decorator or the name of a package in a
+// brief may bring megabytes. A prompt that begins with a slash it takes for a command.
 func (g *Runner) stdin(req runners.Request) (string, error) {
 	if req.Ended {
 		return req.Prompt, nil

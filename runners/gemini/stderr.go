@@ -19,7 +19,7 @@ const maxSaid = 64 << 10
 // result, which calls most of them unknown.
 var errorReportPattern = regexp.MustCompile(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
 
-// class is the class of the result's error inside the CLI, or "". What tools print comes to stderr too, when they
+// class returns the class of the result's error inside the CLI, or "". What tools print comes to stderr too, when they
 // fail: only the last report counts, and only if it speaks of the same error.
 func (s *reader) class() string {
 	found := errorReportPattern.FindAllStringSubmatch(s.stderr(), -1)
@@ -41,7 +41,7 @@ type retryWait struct {
 	detail  string
 }
 
-// retried is the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
+// retried returns the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
 // nothing yet: later there may be words of tools on stderr.
 func (s *reader) retried() (retryWait, bool) {
 	if s.answered {
@@ -80,7 +80,8 @@ func (s *reader) stderr() string {
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
 var noisePattern = regexp.MustCompile(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
 
-// exited says how the CLI ended, with its last words: those before the help page that it prints for a wrong flag.
+// exited returns text that says how the CLI ended, with its last words: those before the help page that it prints for a
+// wrong flag.
 func (s *reader) exited(exit process.Exit) string {
 	how := runners.DescribeExit(exit)
 	words, _, _ := strings.Cut(s.stderr(), "\nUsage: gemini ")

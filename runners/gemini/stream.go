@@ -47,7 +47,7 @@ const (
 	maxAnswers = 20_000 // ids of answers that are remembered; what comes after is not counted
 )
 
-// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -71,7 +71,7 @@ func (s *reader) Line(line []byte) {
 	}
 }
 
-// event takes in an event that was decoded in full.
+// event handles an event that was decoded in full.
 func (s *reader) event(ev *outputEvent) {
 	switch ev.Type.String() {
 	case "init":
@@ -130,7 +130,7 @@ func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
 	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
-// answer takes in what a tool came to. What the agent said before it is not its final message.
+// answer handles a tool's result. What the agent said before it is not its final message.
 func (s *reader) answer(call jsonscan.String, fault string) {
 	id := call.Head(cleantext.MaxName)
 	if fault == "policy_violation" {
@@ -143,7 +143,7 @@ func (s *reader) answer(call jsonscan.String, fault string) {
 	s.recentText = s.recentText[:0]
 }
 
-// asks notes that the model is asked.
+// asks records that the model is asked.
 func (s *reader) asks() {
 	s.asking = true
 	if !s.file.Found() {
@@ -151,7 +151,7 @@ func (s *reader) asks() {
 	}
 }
 
-// goesOn notes that the model has written so many characters.
+// goesOn records that the model has written so many characters.
 func (s *reader) goesOn(chars int) {
 	if s.asking || !s.answered {
 		s.turns++
@@ -162,8 +162,8 @@ func (s *reader) goesOn(chars int) {
 	}
 }
 
-// State tells the monitor when the agent is done. That waiting is in vain it cannot know: of the requests that it
-// makes again and again the CLI tells on stderr only.
+// State returns whether the agent is done. It never reports that waiting is in vain: the CLI reports repeated requests
+// on stderr only.
 func (s *reader) State() monitor.State {
 	s.news.Flush(&s.req)
 	switch {
@@ -177,7 +177,7 @@ func (s *reader) State() monitor.State {
 
 func (s *reader) final() bool { return s.result != nil && !s.resumed }
 
-// Usage is told by the result, and before it by the file of the session.
+// Usage returns what the result says was used or, before there is one, the session's file.
 func (s *reader) Usage() runners.Usage {
 	if s.result == nil || s.result.Stats == nil {
 		return s.asked.SoFar(s.file.Expected())
@@ -189,7 +189,7 @@ func (s *reader) Usage() runners.Usage {
 	return told.AtLeast(s.asked.Reported)
 }
 
-// used is usage with what a run that was cut off has used besides. A request that was refused costs nothing.
+// used returns usage with what a run that was cut off has used besides. A request that was refused costs nothing.
 func (s *reader) used(e monitor.End) runners.Usage {
 	if s.result != nil || !e.CutOff() {
 		return s.Usage()
@@ -206,7 +206,7 @@ func (s *reader) Requests() *eventstream.Requests { return &s.asked }
 
 func (s *reader) ModelName() string { return s.model }
 
-// record takes in a line of the session's file. What was in it before this run is not counted.
+// record reads a line of the session's file. What was in it before this run is not counted.
 func (s *reader) record(line []byte) {
 	var r sessionRecord
 	if json.Unmarshal(line, &r) != nil {
@@ -229,7 +229,7 @@ func (s *reader) record(line []byte) {
 	}
 }
 
-// worked is the model that did most of the work: the one asked for may be a name for several ("auto").
+// worked returns the model that did most of the work: the one asked for may be a name for several ("auto").
 func (s *reader) worked() string {
 	if s.result == nil || s.result.Stats == nil {
 		return s.model

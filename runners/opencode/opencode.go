@@ -76,15 +76,15 @@ func New(sup process.Supervisor, o Options) (*Runner, error) {
 	return &Runner{sup: sup, mode: mode, Options: o}, nil
 }
 
-// Name is the runner's name in configuration and ledger.
+// Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
-// Tested are the versions of opencode that this adapter was tested on.
+// Tested returns the versions of opencode that this adapter was tested on.
 func (c *Runner) Tested() version.Range {
 	return version.Range{Oldest: "1.18.33", Newest: "1.18.33"}
 }
 
-// Mode says in a line what the agent may do.
+// Mode returns text that says what the agent may do.
 func (c *Runner) Mode() string { return c.mode.description }
 
 // Run runs one session, or one more turn of the session that req names. A session can be resumed only in the folder
@@ -137,7 +137,7 @@ func quietEnv() []string {
 
 const permissionVariable = "OPENCODE_PERMISSION"
 
-// permission is the mode as opencode's own variable, which it merges over every configuration there is: files and
+// permission returns the mode as opencode's own variable, which it merges over every configuration there is: files and
 // OPENCODE_CONFIG_CONTENT stay as the user has them. What the user says in that variable holds beside it.
 func (c *Runner) permission(req runners.Request) []string {
 	if !c.mode.inside {

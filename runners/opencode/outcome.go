@@ -20,7 +20,7 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// Report says what the stream and the process's end mean together. There is no terminal event: success is status 0
+// Report reports what the stream and the process's end mean together. There is no terminal event: success is status 0
 // after a last step that ended with "stop".
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e)}
@@ -51,13 +51,13 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	return r
 }
 
-// providerSilent says whether a limit passed while only the model's answer was missing. It waits out whatever its
+// providerSilent reports whether a limit passed while only the model's answer was missing. It waits out whatever its
 // provider tells it to, an hour and more, without a word.
 func (s *reader) providerSilent(e monitor.End) bool {
 	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.hasAnswered
 }
 
-// withoutStop is the outcome of a session that ended otherwise than with an answer or a fault that it told.
+// withoutStop returns the outcome of a session that ended otherwise than with an answer or a fault that it told.
 func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 	exit := r.Exit
 	switch {
@@ -81,8 +81,8 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 	return runners.Failed, "its last answer ended with " + s.reason
 }
 
-// outcomeUnanswered is the outcome of a program that ended before the model had said anything: the agent has done nothing, and
-// what stands on stderr is opencode's own.
+// outcomeUnanswered returns the outcome of a program that ended before the model had said anything: the agent has done
+// nothing, and what stands on stderr is opencode's own.
 func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Outcome, string) {
 	switch {
 	case code == 0 && signal == "":
@@ -104,7 +104,7 @@ func databaseBusy(words string) bool {
 	return strings.Contains(words, "database is locked") || strings.Contains(words, "Failed query:") || strings.Contains(words, "SQLITE_BUSY")
 }
 
-// failure is the outcome of a session that ended with a fault.
+// failure returns the outcome of a session that ended with a fault.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	f := s.fault
 	detail := cmp.Or(cleantext.OneLine(f.Data.Message, cleantext.MaxDetail), cleantext.OneLine(f.Name, cleantext.MaxName), "an error without a name")
@@ -137,7 +137,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	return runners.Provider, adapter.JoinDetail(detail, s.logged())
 }
 
-// refused is the outcome of a request that the provider refused, with the time to come back when it said one.
+// refused returns the outcome of a request that the provider refused, with the time to come back when it said one.
 func (s *reader) refused(r *runners.Report) runners.Outcome {
 	d := s.fault.Data
 	problem := parseErrorBody(d.Body)
@@ -224,8 +224,8 @@ func (s *reader) denials() string {
 // logErrorPattern matches what it logs of a request that failed.
 var logErrorPattern = regexp.MustCompile(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
 
-// logged is the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It is
-// for people, and decides nothing.
+// logged returns the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It
+// is for people, and decides nothing.
 func (s *reader) logged() string {
 	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
 	if err != nil {

@@ -38,7 +38,7 @@ type reader struct {
 
 const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
-// Line takes in one line of stdout. What is no JSON object, or of an unknown type, is noise and no fault.
+// Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	line, ok := jsonscan.Object(line)
 	if !ok {
@@ -72,7 +72,7 @@ func (s *reader) Line(line []byte) {
 	s.step(kind, &ev.Part)
 }
 
-// answered notes that the model has said something: whatever failed before is over.
+// answered records that the model has answered and clears the last fault.
 func (s *reader) answered() {
 	s.recovered = s.recovered || s.fault != nil
 	s.hasAnswered, s.fault = true, nil
@@ -127,7 +127,7 @@ func (s *reader) text(p *messagePart) {
 	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: p.Text})
 }
 
-// ending is what counts of what it said: a result stands at the end.
+// ending returns what counts of what it said: a result stands at the end.
 func (s *reader) ending() []byte { return s.lastText[max(0, len(s.lastText)-2*cleantext.MaxFinal):] }
 
 func (s *reader) tool(p *messagePart) {
@@ -158,8 +158,8 @@ func (s *reader) count(p *messagePart) {
 	s.unpriced = s.unpriced || p.Cost <= 0 && in+out > 0
 }
 
-// Usage is this run's. opencode prices a model that it has no price for at nothing: a sum with such a step in it is no
-// price, and would make a budget hold that does not.
+// Usage returns what this run has used. opencode prices a model that it has no price for at nothing: a sum with such a
+// step in it is no price, and would make a budget hold that does not.
 func (s *reader) Usage() runners.Usage { return s.priced(s.asked.Reported) }
 
 func (s *reader) priced(u runners.Usage) runners.Usage {
@@ -171,8 +171,8 @@ func (s *reader) priced(u runners.Usage) runners.Usage {
 
 func (s *reader) Requests() *eventstream.Requests { return &s.asked }
 
-// used is usage with what a run that was cut off has used besides: a step is told when its tools have ended, too. A
-// request that was refused costs nothing, but of most of those nothing is told.
+// used returns usage with what a run that was cut off has used besides: a step is told when its tools have ended, too.
+// A request that was refused costs nothing, but of most of those nothing is told.
 func (s *reader) used(e monitor.End) runners.Usage {
 	if s.fault != nil || s.final() || !e.CutOff() {
 		return s.Usage()
@@ -181,7 +181,7 @@ func (s *reader) used(e monitor.End) runners.Usage {
 	return s.priced(s.asked.Total(s.asked.AnyReported))
 }
 
-// State is Finished when the session is over by what is known: nothing in the stream says so. The step after one that
+// State returns Finished when the session seems to be over: nothing in the stream says so. The step after one that
 // ended with "stop", if there is one, follows at once.
 func (s *reader) State() monitor.State {
 	s.news.Flush(&s.req)
@@ -194,7 +194,8 @@ func (s *reader) State() monitor.State {
 	return monitor.Working
 }
 
-// final says that the session has ended, well or not. After an overflow it sums up and goes on, and that takes a while.
+// final reports whether the session has ended, well or not. After an overflow it sums up and goes on, and that takes a
+// while.
 func (s *reader) final() bool {
 	if s.fault != nil {
 		return s.fault.Name != "ContextOverflowError"
@@ -202,5 +203,5 @@ func (s *reader) final() bool {
 	return s.reason != "" && s.reason != reasonToolCalls
 }
 
-// awaiting says that nothing but the model's answer can be what is missing.
+// awaiting reports whether only the model's answer can be missing.
 func (s *reader) awaiting() bool { return !s.hasAnswered || s.asks }

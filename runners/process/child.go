@@ -54,7 +54,7 @@ func (c *child) Wait() Exit {
 	return c.exit
 }
 
-// attend notes how to end the watch over the context that stops c.
+// attend records how to end the watch over the context that stops c.
 func (c *child) attend(forget func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *child) Stop() {
 	c.ending.Go(c.terminate)
 }
 
-// kill is Stop without a grace, also for a process that is being stopped.
+// kill stops the process without a grace period, also one that is being stopped.
 func (c *child) kill() {
 	c.hurried.Do(func() { close(c.hurry) })
 	c.Stop()

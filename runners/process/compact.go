@@ -38,7 +38,7 @@ func Compact(path string, limit int64) (dropped int64, err error) {
 	return dropped, nil
 }
 
-// cutting says what to keep of a file: the bytes before head and those from tail on.
+// cutting records what to keep of a file: the bytes before head and those from tail on.
 type cutting struct{ head, tail, size int64 }
 
 func rewrite(path string, f *os.File, c cutting) error {
@@ -71,7 +71,7 @@ func rewrite(path string, f *os.File, c cutting) error {
 	return err
 }
 
-// headEnd is the end of the last line before at, if it is near, else at.
+// headEnd returns the end of the last line before at, if it is near, else at.
 func headEnd(f *os.File, at int64) int64 {
 	near := min(at, keepOfLine)
 	buf := make([]byte, near)
@@ -82,7 +82,7 @@ func headEnd(f *os.File, at int64) int64 {
 	return at
 }
 
-// tailStart is the start of the first line after at, if it is near, else at.
+// tailStart returns the start of the first line after at, if it is near, else at.
 func tailStart(f *os.File, at, size int64) int64 {
 	buf := make([]byte, min(keepOfLine, size-at))
 	n, _ := f.ReadAt(buf, at)

@@ -12,7 +12,7 @@ import (
 // to root, and keeps it from dumping core. It says nothing about programs that this process starts.
 func Conceal() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// Ancestors are the arguments of every process that this one runs below, the nearest first.
+// Ancestors returns the arguments of every process that this one runs below, the nearest first.
 func Ancestors() (argv [][]string) {
 	seen := map[int]bool{}
 	for pid := os.Getppid(); pid > 0 && !seen[pid]; {

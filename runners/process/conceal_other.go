@@ -2,8 +2,8 @@
 
 package process
 
-// Conceal does nothing here: this system has no such setting for a process.
+// Conceal does nothing: this system has no such setting for a process.
 func Conceal() {}
 
-// Ancestors are not known here.
+// Ancestors returns nil: they are not known on this system.
 func Ancestors() [][]string { return nil }

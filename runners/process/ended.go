@@ -2,7 +2,7 @@ package process
 
 import "context"
 
-// Ended is a Supervisor for a process that ran under a relay that was killed, and whose end was seen: it starts
+// Ended returns a Supervisor for a process that ran under a relay that was killed, and whose end was seen: it starts
 // nothing, and the process it hands out has already ended so.
 func Ended(exit Exit) Supervisor { return ended{exit} }
 

@@ -70,7 +70,7 @@ func (g *Guardian) Kill() {
 	_ = l.send(request{Do: doKill})
 }
 
-// Close says goodbye, waits until the guardian is gone, and returns its error. What still runs is stopped first.
+// Close stops what still runs, tells the guardian to end, waits until it has, and returns its error.
 func (g *Guardian) Close() error {
 	g.mu.Lock()
 	l := g.link
@@ -79,7 +79,7 @@ func (g *Guardian) Close() error {
 	return l.close()
 }
 
-// current is the living link, or a new one when the last guardian was lost.
+// current returns the living link, or a new one when the last guardian was lost.
 func (g *Guardian) current(ctx context.Context) (*link, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

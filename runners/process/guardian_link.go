@@ -147,7 +147,7 @@ func (l *link) send(r request) error {
 	return err
 }
 
-// close says goodbye and waits.
+// close tells the guardian to end and waits until it has.
 func (l *link) close() error {
 	l.mu.Lock()
 	first := !l.left
@@ -223,8 +223,7 @@ func (p *remote) finish(exit Exit) {
 	close(p.done)
 }
 
-// bury takes leave of a guardian that told nothing more: it ended in order, or it was killed and its processes are
-// ours to end.
+// bury cleans up after a guardian whose answers have ended. When it was killed, bury ends its processes.
 func (l *link) bury(k *procTable) {
 	l.mu.Lock()
 	l.gone = true

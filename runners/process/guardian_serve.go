@@ -152,7 +152,7 @@ func (s *server) tend(done <-chan struct{}) {
 	}
 }
 
-// last looks through the whole machine once for what carries one of our marks and is not below us.
+// last searches all processes of the machine once for those with one of our marks that are not our descendants.
 func (s *server) last() {
 	delete(s.marks, "")
 	s.local.procTable.sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)

@@ -33,7 +33,7 @@ func captureStderr() (*stderrHead, *os.File, error) {
 	return w, to, nil
 }
 
-// first is the first line that a guardian wrote which has ended; "" when there is none. It ends the listening.
+// first returns the first line that a guardian wrote which has ended; "" when there is none. It ends the listening.
 func (w *stderrHead) first() string {
 	if w == nil {
 		return ""

@@ -74,7 +74,7 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 // Close closes the file.
 func (l *Lines) Close() error { return l.f.Close() }
 
-// LastByte is when output was last seen; before there was any, when the file was opened. It may be called from any
+// LastByte returns when output was last seen; before there was any, when the file was opened. It may be called from any
 // goroutine.
 func (l *Lines) LastByte() time.Time { return l.opened.Add(time.Duration(l.last.Load())) }
 
@@ -95,7 +95,7 @@ func (l *Lines) Next(ctx context.Context) (Line, error) {
 	}
 }
 
-// Now is Next without waiting: ok is false when no whole line is there yet.
+// Now returns the next line without waiting; ok is false when no whole line is there yet.
 func (l *Lines) Now() (line Line, ok bool, err error) {
 	for {
 		if line, ok := l.cut(); ok {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// cut takes the next whole line from the buffer.
+// cut removes the next whole line from the buffer and returns it.
 func (l *Lines) cut() (Line, bool) {
 	i := bytes.IndexByte(l.buf[l.scan:l.w], '\n')
 	if i < 0 {
@@ -26,7 +26,7 @@ func (l *Lines) take(end, next int) Line {
 	return line
 }
 
-// joined is a line that is too long: its head, how much is missing, and the end of rest.
+// joined returns a line that is too long: its head, how much is missing, and the end of rest.
 func (l *Lines) joined(rest []byte) Line {
 	if l.head == nil {
 		l.head, rest = rest[:keepOfLine:keepOfLine], rest[keepOfLine:]

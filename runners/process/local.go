@@ -45,7 +45,7 @@ func (l *Local) Start(ctx context.Context, cmd Command) (Process, error) {
 	return c, nil
 }
 
-// launch is Start for a process that only Stop and Kill end.
+// launch starts a process that only Stop and Kill end.
 func (l *Local) launch(cmd Command) (*child, error) {
 	c, err := l.start(cmd)
 	if err != nil {
@@ -131,7 +131,7 @@ func (cmd Command) name() string {
 	return cmd.Argv[0]
 }
 
-// environ is the environment of the process: Env with the mark.
+// environ returns the environment of the process: Env with the mark.
 func (cmd Command) environ() []string {
 	env := make([]string, 0, len(cmd.Env)+1)
 	for _, v := range cmd.Env {
@@ -171,7 +171,7 @@ func (cmd Command) open() ([]*os.File, error) {
 	return []*os.File{stdin, stdout, stderr}, nil
 }
 
-// openOutput does not follow a link: the last agent may have left one in the place of this one's output.
+// openOutput opens an output file without following a link, which the last agent may have left in its place.
 func openOutput(path string) (*os.File, error) {
 	return openFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow)
 }
@@ -182,7 +182,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// stopSignal is the polite signal of the command.
+// stopSignal returns the polite signal of the command.
 func (cmd Command) stopSignal() syscall.Signal {
 	if strings.TrimPrefix(cmd.StopSignal, "SIG") == "INT" {
 		return syscall.SIGINT

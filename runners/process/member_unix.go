@@ -98,7 +98,7 @@ func (k *procTable) whose(m member) (owner *child, how evidence) {
 	}
 }
 
-// bearers are the running commands with a mark.
+// bearers returns the running commands with a mark.
 func (k *procTable) bearers(mark string) (found []*child) {
 	for _, c := range k.leaders {
 		if mark != "" && c.cmd.Mark == mark {

@@ -31,7 +31,7 @@ func pollDeath(pid int) bool {
 	return err == nil && info.Signo != 0
 }
 
-// pollable is r as a file that is waited for without a thread, if r is a pipe.
+// pollable returns r as a file that is waited for without a thread, if r is a pipe.
 func pollable(r io.Reader) io.Reader {
 	f, ok := r.(*os.File)
 	if !ok {

@@ -49,7 +49,7 @@ type Command struct {
 	StopAgain  time.Duration `json:"stop_again,omitempty"` // how long after StopSignal it gets another one; 0: it gets one
 }
 
-// Exit says how a process ended.
+// Exit records how a process ended.
 type Exit struct {
 	Code    int           `json:"code"`              // exit status; -1 when a signal ended it or nobody saw
 	Signal  string        `json:"signal,omitempty"`  // "KILL", "TERM", …

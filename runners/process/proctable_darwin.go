@@ -106,7 +106,7 @@ func descendants(pid int) []member {
 	return found
 }
 
-// executing is always false: the arguments there are those of one program or of the other.
+// executing returns false: the arguments there are those of one program or of the other.
 func executing(int) bool { return false }
 
 func everyPid() []int {

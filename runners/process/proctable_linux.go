@@ -101,8 +101,8 @@ func (k *procTable) reapAdopted() {
 	}
 }
 
-// countGroup notes who is in the leader's group before it is killed: who leaves it that moment dies of it all the same,
-// and nothing would then say whose it was.
+// countGroup records who is in the leader's group before it is killed: who leaves it that moment dies of it all the
+// same, and nothing would then say whose it was.
 func (k *procTable) countGroup(c *child) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -148,7 +148,7 @@ func childrenOf(file string) ([]int, error) {
 	return pids, nil
 }
 
-// scanChildren is for kernels that do not list children.
+// scanChildren finds the children of a process where the kernel does not list them.
 func scanChildren(parent int) []int {
 	var pids []int
 	for _, pid := range everyPid() {
@@ -202,7 +202,7 @@ func findMember(pid int) (member, bool) {
 	}, true
 }
 
-// markOf is the mark a process was started with; "" when it has none or hides it.
+// markOf returns the mark a process was started with; "" when it has none or hides it.
 func markOf(pid int) string {
 	data, err := readProc("/proc/"+strconv.Itoa(pid)+"/environ", maxEnviron)
 	if err != nil {

@@ -23,14 +23,15 @@ const (
 func (Command) endings(string) []string  { return []string{""} }
 func sameVariable(key, name string) bool { return key == name }
 
-// startInfo says when the leader started, on the clock of member.start. It was taken just before the start, so it is never too late.
+// startInfo records when the leader started, on the clock of member.start. It was taken just before the start, so it is never too
+// late.
 type startInfo struct {
 	start    uint64
 	asked    uint64          // when it was asked to stop
 	reminded map[member]bool // who was started later and asked by itself, by identity
 }
 
-// openFile is os.OpenFile for files that are only handed on: it does not offer them to the poller.
+// openFile opens a file as os.OpenFile does, without registering it with the poller: it is only handed on.
 func openFile(path string, flag int) (*os.File, error) {
 	fd := -1
 	err := retry(func() (err error) {
@@ -89,7 +90,7 @@ func (k *procTable) launch(c *child, path string, attr *os.ProcAttr) error {
 	return nil
 }
 
-// beGuardian says that nobody else in this process starts children.
+// beGuardian records that nothing else in this process starts children.
 func (k *procTable) beGuardian() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -109,14 +110,14 @@ func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Proces
 	return proc, err
 }
 
-// guardianGone takes note that a guardian has been reaped.
+// guardianGone records that a guardian has been reaped.
 func (k *procTable) guardianGone(pid int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.guardians, pid)
 }
 
-// rouse lets a guardian go on that somebody has stopped; one that runs does not notice.
+// rouse continues a guardian that somebody has stopped. It has no effect on one that runs.
 func rouse(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
 
 func (c *child) awaitDeath() { awaitDeath(c.pid) }
@@ -248,7 +249,7 @@ func (k *procTable) cull(c *child) (did culled) {
 	return did
 }
 
-// condemn notes whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
+// condemn records whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
 // where we cannot reap it, at once.
 func (k *procTable) condemn(m member, owner *child) {
 	if owner == nil || k.condemned[m.pid] != nil {

@@ -26,7 +26,7 @@ func sameVariable(key, name string) bool { return strings.EqualFold(key, name) }
 
 func openFile(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o600) }
 
-// endings are those that PATHEXT allows; a name that has one already is taken as it is.
+// endings returns those that PATHEXT allows; a name that has one already is taken as it is.
 func (cmd Command) endings(path string) []string {
 	known := cmd.variable("PATHEXT")
 	if known == "" {
@@ -157,7 +157,7 @@ func (k *procTable) bury(c *child) (Exit, int) {
 	return Exit{Code: state.ExitCode()}, strays
 }
 
-// living is the number of processes in a job.
+// living returns the number of processes in a job.
 func living(job windows.Handle) int {
 	var info struct { // JOBOBJECT_BASIC_ACCOUNTING_INFORMATION
 		userTime, kernelTime, periodUserTime, periodKernelTime int64
@@ -173,7 +173,7 @@ func living(job windows.Handle) int {
 
 func (k *procTable) reapAdopted() {}
 
-// reclaim has nothing to do: the jobs ended with the guardian.
+// reclaim does nothing: the jobs ended with the guardian.
 func (k *procTable) reclaim(time.Duration, map[string]bool) {}
 
 func (k *procTable) sweep(func(string) bool, time.Duration, time.Duration, <-chan struct{}) int {

@@ -73,7 +73,7 @@ func checkExecutable(path string) error {
 	return nil
 }
 
-// variable is the last value of name in Env.
+// variable returns the last value of name in Env.
 func (cmd Command) variable(name string) string {
 	value := ""
 	for _, v := range cmd.Env {
@@ -84,7 +84,8 @@ func (cmd Command) variable(name string) string {
 	return value
 }
 
-// explain tells apart what the system calls by one name: a missing folder, a missing interpreter.
+// explain returns a clearer error for a program that could not be started: it tells a missing folder from a missing
+// interpreter.
 func (cmd Command) explain(path string, err error) error {
 	if cmd.Dir != "" {
 		if info, statErr := os.Stat(cmd.Dir); statErr != nil {

@@ -21,7 +21,7 @@ func newPunchHole(limit int64) punchHole {
 	return punchHole{keep: keep, end: keep}
 }
 
-// behind gives back what lies between the head and the last bytes before off.
+// behind frees the file's blocks between its head and the last bytes before off.
 func (h *punchHole) behind(f *os.File, off int64) {
 	end := (off - h.keep) / block * block
 	if h.keep == 0 || end < h.end+holeStep {

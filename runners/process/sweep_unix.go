@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sweep is Sweep; it stops early when done is closed. It waits so long for the guardians of what it has ended.
+// sweep does the work of Sweep and stops early when done is closed. It waits so long for the guardians of what it has
+// ended.
 func (k *procTable) sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
 	s := &sweeper{procTable: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}, done: done}
 	s.skip[os.Getpid()] = true
@@ -66,7 +67,7 @@ type sweeper struct {
 	done      <-chan struct{}
 }
 
-// repeat goes round until nothing lives or the limit has passed, and once however busy the machine is.
+// repeat calls round until no process is left or the limit has passed, and at least once.
 func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	until := time.Now().Add(limit)
 	for pause := time.Millisecond; s.round(sig) && time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
@@ -79,8 +80,8 @@ func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	}
 }
 
-// round looks for processes and sends sig to all found so far; if it is 0, TERM to new ones. It reports whether another
-// round is needed: until a look that began when all known ones were dead finds nothing new.
+// round searches for processes and sends sig to all found so far; if it is 0, TERM to new ones. It reports whether
+// another round is needed: until a look that began when all known ones were dead finds nothing new.
 func (s *sweeper) round(sig syscall.Signal) (again bool) {
 	before, alive := len(s.targets), s.living() > 0 // who lives now may start another behind our look
 	again = s.find(sig)
@@ -116,7 +117,7 @@ func (s *sweeper) find(sig syscall.Signal) (again bool) {
 	return again
 }
 
-// begat notes the parent of what carries a mark: it may be a guardian.
+// begat records the parent of what carries a mark: it may be a guardian.
 func (s *sweeper) begat(m member) {
 	if s.parents == nil {
 		s.parents = map[int]member{}
@@ -146,7 +147,7 @@ func (s *sweeper) living() int {
 	return n
 }
 
-// ancestors are the processes that this one runs below.
+// ancestors returns the processes that this one runs below.
 func ancestors() map[int]bool {
 	above := map[int]bool{}
 	for pid := os.Getppid(); pid > 0 && !above[pid]; {

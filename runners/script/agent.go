@@ -14,7 +14,7 @@ import (
 	"relay/runners/internal/adapter"
 )
 
-// Env says where the scripted agent runs, and with what.
+// Env records where the scripted agent runs, and with what.
 type Env struct {
 	Name           string   // of the script, for messages
 	Environ        []string // RELAY_ATTEMPT and RELAY_TASK say which steps are meant, RELAY_RESULT where claims go
@@ -33,8 +33,7 @@ const (
 
 const maxPrompt = 16 << 20
 
-// Run is the scripted agent itself: it carries out the steps the script has for this task and attempt, and
-// returns the exit status.
+// Run carries out the steps the script has for this task and attempt, and returns the agent's exit status.
 func Run(ctx context.Context, script []byte, env Env) int {
 	fail := func(code int, err error) int {
 		fmt.Fprintf(env.Stderr, "scripted agent: %v\n", err)

@@ -30,7 +30,7 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{command.New(sup, command.Options{Name: o.Name, Argv: argv, Env: o.Env, Final: true})}
 }
 
-// Name is the runner's name in configuration and ledger.
+// Name returns the runner's name in configuration and ledger.
 func (s *Runner) Name() string { return s.command.Name() }
 
 // Run runs the script's steps for the request's task and attempt.

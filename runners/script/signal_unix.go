@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// detach gives a process a session of its own, out of reach of a signal to the agent's group.
+// detach starts a process in a session of its own, out of reach of a signal to the agent's group.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 var signals = map[string]syscall.Signal{

@@ -164,7 +164,7 @@ func (a *scriptedAgent) flood(st step) error {
 	return w.Flush()
 }
 
-// claimBytes is a text as it is, and a mapping as JSON.
+// claimBytes returns a text as it is, and a mapping as JSON.
 func claimBytes(n *yaml.Node) ([]byte, error) {
 	if n.Kind == yaml.ScalarNode {
 		return []byte(n.Value), nil

@@ -29,7 +29,7 @@ type Request struct {
 // maxShellOutput is how much of a command's output is read when it has ended.
 const maxShellOutput = 256 << 10
 
-// Report says how an acceptance command ended. Only exit status 0 without TimedOut proves anything.
+// Report records how an acceptance command ended. Only exit status 0 without TimedOut proves anything.
 type Report struct {
 	Exit     process.Exit
 	TimedOut bool   // Wall passed, or Flooded

@@ -18,8 +18,8 @@ func (v Range) String() string {
 	return v.Oldest + " to " + v.Newest
 }
 
-// Compare is negative for a version that is older than all of them, positive for a newer one. What stands behind the
-// three numbers does not count.
+// Compare returns a negative number for a version older than all in the range, a positive one for a newer version, else
+// 0. What stands behind the three numbers does not count.
 func (v Range) Compare(version string) int {
 	if compareVersions(version, v.Oldest) < 0 {
 		return -1

@@ -25,10 +25,10 @@ const smallLog = 128 << 10
 // NewCopy begins the copy of an empty log.
 func NewCopy(name string) *Copy { return &Copy{name: name, sum: sha256.New()} }
 
-// Name is the log's name.
+// Name returns the log's name.
 func (c *Copy) Name() string { return c.name }
 
-// Size is the number of bytes in the log.
+// Size returns the number of bytes in the log.
 func (c *Copy) Size() int64 { return c.size }
 
 // Add appends what was appended to the log.

@@ -28,10 +28,10 @@ func OpenDisk(dir string) (*Disk, error) {
 	return &Disk{path: path, root: root}, nil
 }
 
-// Path is the folder's absolute path with all links resolved.
+// Path returns the folder's absolute path with all links resolved.
 func (d *Disk) Path() string { return d.path }
 
-// Close gives the folder back.
+// Close closes the folder.
 func (d *Disk) Close() error { return d.root.Close() }
 
 // Moved reports whether the folder was removed, renamed or replaced since it was opened.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// syncData is a full flush: on darwin os.File.Sync asks the drive itself.
+// syncData flushes a file to the disk: on darwin os.File.Sync flushes the drive's cache as well.
 func syncData(f *os.File) error { return f.Sync() }
 
 func fillStamp(s *Stamp, info fs.FileInfo) {

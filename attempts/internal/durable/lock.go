@@ -193,7 +193,8 @@ func (l *Lock) Release() error {
 
 func letGo(f File) error { return errors.Join(f.Unlock(), f.Close()) }
 
-// Remove takes the lock file away and lets go. Who waits for it meanwhile notices that the file under its name is another.
+// Remove removes the lock file and releases the lock. A process that waits for it notices that the file under the name is
+// another one.
 func (l *Lock) Remove() error {
 	err := l.fsys.Remove(l.name) // before letting go: what stands there later is somebody else's
 	cerr := letGo(l.f)
@@ -206,7 +207,7 @@ func (l *Lock) Remove() error {
 	return errors.Join(err, cerr)
 }
 
-// InspectLock says whether somebody holds the lock now, and who held it last, without writing anything.
+// InspectLock reports whether somebody holds the lock now, and who held it last, without writing anything.
 func InspectLock(fsys FS, name string) (holder Holder, held bool, err error) {
 	f, err := Regular(fsys, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

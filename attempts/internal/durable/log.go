@@ -68,14 +68,14 @@ func (l *Log) restamp() error {
 	return nil
 }
 
-// Size is the length of the log as this program knows it.
+// Size returns the length of the log as this program knows it.
 func (l *Log) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.size
 }
 
-// Synced is the highest mark known to be durable.
+// Synced returns the highest mark known to be durable.
 func (l *Log) Synced() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +142,7 @@ func (l *Log) Wait(mark uint64) error {
 	return l.err
 }
 
-// sync is called with the lock held and gives it up while the disk works.
+// sync syncs the log. The caller holds the lock, which sync releases while the disk works.
 func (l *Log) sync() {
 	l.syncing = true
 	upTo, f := l.wrote, l.f
@@ -180,7 +180,7 @@ func (l *Log) Intact(fsys FS) bool {
 	return err == nil && info.Mode().IsRegular() && StampOf(info).Same(l.stamp)
 }
 
-// Reopen takes up the file under the log's name again. With restore it first puts there what restore writes. Nothing is appended meanwhile.
+// Reopen opens the file under the log's name again. With restore it first puts there what restore writes. Nothing is appended meanwhile.
 func (l *Log) Reopen(fsys FS, restore func(io.Writer) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package durable
 
 import "golang.org/x/sys/unix"
 
-// startOf tells the owners of one pid apart: when the process began, in microseconds since 1970. It is 0 when there is
-// no such process.
+// startOf returns when a process began, which tells it from later ones with the same pid: in microseconds since 1970.
+// It is 0 when there is no such process.
 func startOf(pid int) uint64 {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {

@@ -9,8 +9,8 @@ import (
 // startField is the 22nd of a process's line in /proc, counted behind its name.
 const startField = 19
 
-// startOf tells the owners of one pid apart: when the process began, in ticks since the system's start, which no change
-// of the clock moves. It is 0 when there is no such process.
+// startOf returns when a process began, which tells it from later ones with the same pid: in ticks since the system's
+// start, which no change of the clock moves. It is 0 when there is no such process.
 func startOf(pid int) uint64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package durable
 
-// startOf tells the owners of one pid apart where the system says when a process began; here it is 0.
+// startOf returns 0: this system does not say when a process began.
 func startOf(int) uint64 { return 0 }

@@ -28,7 +28,7 @@ func (n *recovery) run(ctx context.Context) {
 	n.headAndIndex(ctx)
 }
 
-// call is of git on the copy.
+// call returns a call of git on the copy.
 func (n *recovery) call(args ...string) reanchor.Call {
 	call := gitcmd.Writing(args...)
 	call.Dir, call.GitDir, call.WorkTree, call.Stdout = n.root, n.to, n.root, io.Discard
@@ -55,7 +55,7 @@ func (n *recovery) objects() {
 	})
 }
 
-// branches takes over refs with their logs. One that the copy has too goes on only to a commit that has the old one in its
+// branches restores refs with their logs. One that the copy has too goes on only to a commit that has the old one in its
 // history, unless it is relay's own or the stash.
 func (n *recovery) branches(ctx context.Context) {
 	theirs, ours := readRefs(n.from), readRefs(n.to)
@@ -85,7 +85,7 @@ const (
 	mostNewer = 1000 // refs that are asked about one by one
 )
 
-// file takes over one plain file, named with slashes.
+// file restores one plain file, named with slashes.
 func (n *recovery) file(name string) {
 	from, to := filepath.Join(n.from, filepath.FromSlash(name)), filepath.Join(n.to, filepath.FromSlash(name))
 	if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
@@ -96,7 +96,7 @@ func (n *recovery) file(name string) {
 	}
 }
 
-// worktrees takes over what git keeps of linked worktrees, of which somebody may be at work in one.
+// worktrees restores git's files about linked worktrees, of which somebody may be at work in one.
 func (n *recovery) worktrees() {
 	found, _ := os.ReadDir(filepath.Join(n.from, "worktrees")) // none: nobody has made one
 	for _, f := range found {
@@ -110,7 +110,7 @@ func (n *recovery) worktrees() {
 	}
 }
 
-// headAndIndex takes over where HEAD is, if there is such a commit, and the index, if all that it names is there.
+// headAndIndex restores HEAD, if there is such a commit, and the index, if all that it names is there.
 func (n *recovery) headAndIndex(ctx context.Context) {
 	head := strings.TrimSpace(gitcmd.Plain(filepath.Join(n.from, gitcmd.HeadFile), gitcmd.SmallFile))
 	name, symbolic := strings.CutPrefix(head, "ref: ")

@@ -54,7 +54,8 @@ func (f *Step) lagging(ctx context.Context, own, branch string) (bool, error) {
 	return further == "" && err == nil, err
 }
 
-// alreadyLanded is containsAll, and refuses to land what is not all this ledger's.
+// alreadyLanded reports whether Into contains all of the tip, as containsAll does. It fails when some of what would
+// land is not this ledger's.
 func (f *Step) alreadyLanded(ctx context.Context, c integration.LedgerView) (bool, error) {
 	there, err := f.containsAll(ctx)
 	if err == nil && !there {

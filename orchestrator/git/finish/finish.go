@@ -176,7 +176,7 @@ func (f *Step) checkTarget(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere is the worktree that has Into checked out, "" when none has; gone when git would forget it.
+// elsewhere returns the worktree that has Into checked out, "" when none has; gone when git would forget it.
 func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err error) {
 	out, err := f.branch.Repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	return f.conflictHint(ctx, err)
 }
 
-// conflictHint says what a person types who wants to put two changes together that do not go together by themselves.
+// conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand.
 func (f *Step) conflictHint(ctx context.Context, err error) error {
 	var c *integration.ConflictError
 	if !errors.As(err, &c) {
@@ -230,7 +230,7 @@ func (f *Step) conflictHint(ctx context.Context, err error) error {
 	}
 }
 
-// tipName is a name for the tip that a person can type: the branch, unless that is somewhere else.
+// tipName returns a name for the tip that a person can type: the branch, unless that is somewhere else.
 func (f *Step) tipName(ctx context.Context) string {
 	if at, err := f.branch.Repo.Ref(ctx, f.branch.BranchRef()); err == nil && at == f.Tip {
 		return f.Name

@@ -12,9 +12,9 @@ import (
 	"relay/reanchor"
 )
 
-// Land takes the step. A branch that is checked out is moved together with its files, any other one by itself, and
-// only if it is where it was when the step was made. free is asked before the checkout's files are changed: its error
-// says who works there.
+// Land carries the step out. A branch that is checked out is moved together with its files, any other one by itself,
+// and only if it is where it was when the step was made. free is asked before the checkout's files are changed: its
+// error says who works there.
 func (f *Step) Land(ctx context.Context, free func() error) error {
 	if f.How == NothingToLand {
 		return nil
@@ -63,7 +63,7 @@ func (f *Step) verify(ctx context.Context) error {
 
 func (f *Step) reflog() string { return "relay finish: " + string(f.How) + " of " + f.Name }
 
-// Undo is what to type to have Into where it was.
+// Undo returns the command that moves Into back to where it was.
 func (f *Step) Undo() string {
 	if f.Here {
 		return "git reset --keep " + f.Old
@@ -114,7 +114,7 @@ func (f *Step) Remote(ctx context.Context) (Remote, error) {
 	return r, nil
 }
 
-// remoteHint is what to type when it is not known where a branch is pushed to.
+// remoteHint returns what to type when it is not known where a branch is pushed to.
 func remoteHint(into string, remotes []string) string {
 	if len(remotes) == 0 {
 		return "git remote add origin URL, then relay finish --pr"
@@ -142,7 +142,7 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 	return why
 }
 
-// refusal is why a push was refused, in the words of hooks, of the host, and of git.
+// refusal returns why a push was refused, in the words of hooks, of the host, and of git.
 func refusal(gitErr *reanchor.GitError) string {
 	var why []string
 	for row := range strings.Lines(gitErr.Stderr) {
@@ -162,7 +162,7 @@ const mostSaid = 6
 
 func (f *Step) refspec() string { return f.Tip + ":refs/heads/" + f.Name }
 
-// PushCommand is what to type to do what Push does.
+// PushCommand returns the command that does what Push does, as a person types it.
 func (f *Step) PushCommand(remote string) string {
 	return "git push " + text.ShellWord(remote) + " " + f.refspec()
 }

@@ -15,8 +15,8 @@ import (
 // MovedRefs is where commits stay reachable whose ref relay has given to others.
 const MovedRefs = "refs/relay-moved/"
 
-// ClearRef takes away what stands where one of relay's own refs must be written: refs whose names are a part of its name,
-// or go on from it. An agent has put them there; their commits stay reachable as refs/relay-moved/<commit>.
+// ClearRef removes refs that keep one of relay's own refs from being written: those whose names are a prefix of its name,
+// or begin with it. An agent has put them there; their commits stay reachable as refs/relay-moved/<commit>.
 func ClearRef(ctx context.Context, repo *reanchor.Git, ref string) error {
 	top := ""
 	for _, own := range []string{"refs/relay", "refs/heads/" + strings.TrimSuffix(TaskBranches, "/")} {

@@ -9,8 +9,8 @@ import (
 	"relay/reanchor"
 )
 
-// Writing is a git command that may write. It runs without the repository's hooks and without asking for a signature:
-// an agent may have put hooks there, and nobody is awake to type.
+// Writing returns a git command that may write. It runs without the repository's hooks and without asking for a
+// signature: an agent may have put hooks there, and nobody is awake to type.
 func Writing(args ...string) reanchor.Call {
 	return reanchor.Call{Writes: true, Limit: MaxPrinted, Env: []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}, Args: append([]string{
 		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false", "-c", "advice.detachedHead=false", "-c", "advice.addEmbeddedRepo=false",
@@ -21,7 +21,7 @@ func Writing(args ...string) reanchor.Call {
 // MaxPrinted bounds what is held of a list of paths.
 const MaxPrinted = 64 << 20
 
-// Nameless are the settings with which relay commits where nobody has told git a name.
+// Nameless returns the settings with which relay commits where nobody has told git a name.
 func Nameless() []string {
 	return []string{"-c", "user.name=relay", "-c", "user.email=relay@localhost"}
 }

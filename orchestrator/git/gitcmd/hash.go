@@ -10,7 +10,7 @@ import (
 // Wide reports whether the name of an object is a SHA-256.
 func Wide(name string) bool { return len(name) == 64 }
 
-// NewHash is what git names objects with, and seals its index.
+// NewHash returns the hash with which git names objects and seals its index.
 func NewHash(wide bool) hash.Hash {
 	if wide {
 		return sha256.New()

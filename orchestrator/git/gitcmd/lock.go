@@ -28,8 +28,8 @@ const RepositoryLock = "relay-repository.lock"
 // LockPatience is how long one waits for it. A worktree of a large repository takes git a while.
 const LockPatience = 5 * time.Minute
 
-// EpicLock is the file that a run of an epic locks in the git folder that all worktrees share: the names of branches and
-// refs that have the epic's id in them are one for all.
+// EpicLock returns the file that a run of an epic locks in the git folder that all worktrees share: the names of
+// branches and refs that have the epic's id in them are one for all.
 func EpicLock(repo *reanchor.Git, epicID string) string {
 	return filepath.Join(repo.CommonDir(), "relay-epic-"+epicID+".lock")
 }

@@ -9,7 +9,7 @@ import (
 	"relay/reanchor"
 )
 
-// lockOf is the file with which git locks a ref, or another file that all worktrees share.
+// lockOf returns the file with which git locks a ref, or another file that all worktrees share.
 func lockOf(repo *reanchor.Git, name string) string {
 	return filepath.Join(repo.CommonDir(), filepath.FromSlash(name)+".lock")
 }

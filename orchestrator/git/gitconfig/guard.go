@@ -126,7 +126,7 @@ func (r *Guard) Mend(ctx context.Context) ([]Tampering, error) {
 	return found, err
 }
 
-// MendSilently is Mend for whoever cannot tell anybody: the next one to ask is told.
+// MendSilently mends as Mend does and keeps what it found for the next call of Mend to return.
 func (r *Guard) MendSilently(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,7 +166,8 @@ func (f *watchedFile) putBack() error {
 	return err
 }
 
-// mendConfig takes back those changes of a configuration that steer git, and says so; others stay.
+// mendConfig reverts those changes of a configuration that steer git, and records each; other changes stay and are
+// recorded.
 func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	content, err := os.ReadFile(f.path)
 	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {

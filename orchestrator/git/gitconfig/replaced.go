@@ -20,8 +20,8 @@ type packedReplacements struct {
 	refs map[string]string
 }
 
-// replacements are the objects that git shows for others, by their refs: relay's own git does not, but that of checks and of
-// the user does. It reads files, for it is asked all the time; other ways to keep refs it does not know.
+// replacements returns the objects that git shows for others, by their refs: relay's own git does not, but that of checks
+// and of the user does. It reads files, for it is asked all the time; other ways to keep refs it does not know.
 func (r *Guard) replacements() map[string]string {
 	shared := r.Repo.CommonDir()
 	all := maps.Clone(r.packed.read(filepath.Join(shared, "packed-refs")))

@@ -22,7 +22,7 @@ const (
 	steering               // it decides what git reads and writes, which programs it runs for that, or where it sends it
 )
 
-// classify says what a change of a setting weighs. known reports whether there was anything in its section before.
+// classify reports what a change of a setting weighs. known reports whether there was anything in its section before.
 func classify(key string, values []string, known bool) effect {
 	section, rest, _ := strings.Cut(key, ".")
 	name := rest[strings.LastIndex(rest, ".")+1:]
@@ -66,8 +66,7 @@ func (d difference) keys(w effect) []string {
 	return keys
 }
 
-// relaxUserSettings takes those settings of the core for harmless to relay that are the user's for all repositories, and that git goes
-// by only when it talks to a person.
+// relaxUserSettings classifies as harmless those core settings of the user's that git uses only when it talks to a person.
 func (d difference) relaxUserSettings() {
 	for _, key := range []string{"core.editor", "core.pager", "core.quotepath", "core.abbrev", "core.commentchar"} {
 		if _, changed := d[key]; changed {
@@ -119,7 +118,7 @@ func (r *Guard) config(ctx context.Context, content []byte, args ...string) ([]b
 	return reanchor.Run(ctx, call)
 }
 
-// without is a configuration as it was, with all that has changed since and does not steer git.
+// without returns a configuration as it was, with all that has changed since and does not steer git.
 func (r *Guard) without(ctx context.Context, was []byte, changed difference, is map[string][]string) ([]byte, error) {
 	keep := slices.Concat(changed.keys(harmless), changed.keys(personal))
 	if len(keep) == 0 {

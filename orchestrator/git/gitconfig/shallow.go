@@ -10,12 +10,12 @@ import (
 	"relay/orchestrator/text"
 )
 
-// shallowFile is the file in which git keeps which commits have no history here; "" when there is none.
+// shallowFile returns the file in which git keeps which commits have no history here; "" when there is none.
 func (r *Guard) shallowFile() string {
 	return gitcmd.Contents(r.Repo.CommonDir(), []string{"shallow"})[0]
 }
 
-// mendShallow gives commits their history back that an agent has cut off, by hand or with git fetch --depth. What it has
+// mendShallow restores the history of commits that an agent has cut off, by hand or with git fetch --depth. What it has
 // fetched without its history stays as it is: that is not there.
 func (r *Guard) mendShallow(ctx context.Context) error {
 	now := r.shallowFile()

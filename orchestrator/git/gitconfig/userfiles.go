@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// userFiles are the files of the user's own that git goes by in every repository, relay's git as well. An agent has the same
-// home. What an agent does there is put back and told, and gates nobody: a user may have done it, or a program's set-up.
+// userFiles returns the files of the user's own that git goes by in every repository, relay's git as well. An agent has the
+// same home. What an agent does there is put back and told, and gates nobody: a user may have done it, or a program's
+// set-up.
 func (r *Guard) userFiles() []watchedFile {
 	if r.home == nil {
 		r.home = userFilesOf(r.Env)
@@ -15,7 +16,7 @@ func (r *Guard) userFiles() []watchedFile {
 	return slices.Clone(r.home)
 }
 
-// userFilesOf are those files with an environment: where their links lead now.
+// userFilesOf returns those files with an environment: where their links lead now.
 func userFilesOf(environment []string) []watchedFile {
 	files := []watchedFile{}
 	env := map[string]string{}

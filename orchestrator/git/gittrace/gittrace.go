@@ -25,7 +25,7 @@ type Command struct {
 	Code     int    // exit status
 }
 
-// String is the command as somebody would type it in the same place.
+// String returns the command as somebody would type it in the same place.
 func (c Command) String() string {
 	var line strings.Builder
 	line.WriteString("git")
@@ -95,8 +95,8 @@ func parse(text []byte) Command {
 	return cmd
 }
 
-// Operands are the arguments behind the subcommand that are no options. The value of an option that stands by itself is
-// taken for one.
+// Operands returns the arguments behind the subcommand that are no options. The value of an option that stands by
+// itself is taken for one.
 func (c Command) Operands() (list []string) {
 	for i := range c.Args {
 		if c.Args[i] != c.Name {

@@ -17,11 +17,11 @@ import (
 // mostCommits bounds how many commits of one attempt relay rewrites.
 const mostCommits = 2000
 
-// UnfitError says that an attempt's commits cannot be marked as its own, and so not be landed: what is wrong with them
-// is the agent's doing.
+// UnfitError reports that an attempt's commits cannot be marked as its own, and so not be landed: what is wrong with
+// them is the agent's doing.
 type UnfitError struct{ reason string }
 
-// Error says what is wrong.
+// Error returns the message that says what is wrong.
 func (e *UnfitError) Error() string { return e.reason }
 
 // AttemptCommits are what an attempt has made.

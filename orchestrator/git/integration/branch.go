@@ -281,7 +281,7 @@ func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error
 	return err == nil, err
 }
 
-// identity are settings with which git can commit.
+// identity returns settings with which git can commit.
 func (b *Branch) identity(ctx context.Context) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

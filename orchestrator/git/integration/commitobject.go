@@ -92,7 +92,7 @@ type objects struct {
 	bodies [][]byte
 }
 
-// add takes a commit and returns the name git will give it.
+// add adds a commit to the objects and returns the name git will give it.
 func (o *objects) add(c commitObject) string {
 	body := c.bytes()
 	o.bodies = append(o.bodies, body)
@@ -102,7 +102,7 @@ func (o *objects) add(c commitObject) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// pack is all of them in the form in which git takes many objects at once (gitformat-pack).
+// pack returns all of them in the form in which git takes many objects at once (gitformat-pack).
 func (o *objects) pack() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("PACK")

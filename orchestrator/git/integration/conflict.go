@@ -13,7 +13,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// ConflictError says that two changes do not go together.
+// ConflictError reports that two changes do not go together.
 type ConflictError struct {
 	Files []string // as git names them, sorted
 	Text  string   // git's words and the hunks with their marks, clean, at most conflictText bytes

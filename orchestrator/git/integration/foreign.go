@@ -95,7 +95,8 @@ func (b *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView
 	return errors.Join(err, b.foreignError(found))
 }
 
-// foreignError says what to do about what others have put on the branch, if they have.
+// foreignError returns an error with what to do about commits that others have put on the branch, or nil when there are
+// none.
 func (b *Branch) foreignError(found foreignWork) error {
 	if found.commits == 0 {
 		return nil
@@ -145,8 +146,8 @@ type landedHistory struct {
 	ledger LedgerView
 }
 
-// foreignCommits looks for what is on tip and neither in head nor the ledger's. For a ledger that has worked on the branch that
-// is only what a run of another one has landed: a person may add to it.
+// foreignCommits finds the commits of tip that are neither in head nor the ledger's. For a ledger that has worked on the branch
+// that is only what a run of another one has landed: a person may add to it.
 func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f foreignWork, err error) {
 	var ask strings.Builder
 	ask.WriteString(tip + "\n^" + head + "\n")
@@ -181,10 +182,11 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 	return f, nil
 }
 
-// trailer is how git log is told to print the values of a trailer.
+// trailer returns how git log is told to print the values of a trailer.
 func trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
 
-// missingLanded is the newest commit that has landed for this ledger, when neither tip nor head has any of those; else "".
+// missingLanded returns the newest commit that has landed for this ledger, when neither tip nor head has any of those;
+// else "".
 func (h landedHistory) missingLanded(ctx context.Context, tip, head string) (string, error) {
 	if !h.ledger.Begun || h.ledger.Over {
 		return "", nil
@@ -204,7 +206,8 @@ func (h landedHistory) missingLanded(ctx context.Context, tip, head string) (str
 	return newest, nil
 }
 
-// leftAt is where this ledger has left the branch: at the newest commit that has landed for it, or at head, when that has it.
+// leftAt returns where this ledger has left the branch: at the newest commit that has landed for it, or at head, when that
+// has it.
 func (h landedHistory) leftAt(ctx context.Context, head string) (string, error) {
 	newest, err := h.newestLanded(ctx)
 	if err != nil || newest == "" {
@@ -216,7 +219,7 @@ func (h landedHistory) leftAt(ctx context.Context, head string) (string, error) 
 	return newest, nil
 }
 
-// newestLanded is the newest commit that has landed for this ledger, "" when there is none any more.
+// newestLanded returns the newest commit that has landed for this ledger, "" when there is none any more.
 func (h landedHistory) newestLanded(ctx context.Context) (string, error) {
 	if len(h.ledger.Landed) == 0 {
 		return "", nil

@@ -116,5 +116,5 @@ func (b *Branch) pick(ctx context.Context, p pick) (string, error) {
 	return tree, err
 }
 
-// fixedIdentity is a field that is always the same, so that a replay tried again leaves nothing new behind.
+// fixedIdentity returns a field that is always the same, so that a replay tried again leaves nothing new behind.
 func fixedIdentity(field string) string { return field + " relay <relay@localhost> 0 +0000" }

@@ -28,7 +28,7 @@ type TipGuard struct {
 	unreported Restored // what was found and put right while something landed: the next one to look is told
 }
 
-// Tip is the commit that attempts begin from now.
+// Tip returns the commit that attempts begin from now.
 func (g *TipGuard) Tip() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,7 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 	return err == nil, err
 }
 
-// Mend is restore for whoever does not move the branch.
+// Mend restores the tip, for callers that do not move the branch, and returns what it restored.
 func (g *TipGuard) Mend(ctx context.Context) (Restored, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -154,7 +154,7 @@ func (g *TipGuard) putBack(ctx context.Context, ref, from string) error {
 	return g.Branch.move(ctx, move{ref, from, g.tip})
 }
 
-// keepAside gives a commit a ref when the branch does not have it, and says so in words.
+// keepAside gives a commit a ref when the branch does not contain it, and returns text that says so.
 func (g *TipGuard) keepAside(ctx context.Context, commit string) (string, error) {
 	if held, err := g.Branch.Contains(ctx, g.tip, commit); err == nil && held {
 		return "", nil
@@ -166,7 +166,7 @@ func (g *TipGuard) keepAside(ctx context.Context, commit string) (string, error)
 	return ", and keeps what was there as " + ref, nil
 }
 
-// describeTaken says in words what of a person's has become part of what relay goes by.
+// describeTaken returns text that says what of a person's has become part of what relay goes by.
 func (g *TipGuard) describeTaken(ctx context.Context, from, to string) string {
 	list, err := g.Branch.Git(ctx, nil, "rev-list", "--max-count=100", from+".."+to)
 	if err != nil {

@@ -38,7 +38,7 @@ func withTrailers(message string, trailers []string) string {
 	return body
 }
 
-// trimmed is a message without empty lines at its end, and with a title.
+// trimmed returns a message without empty lines at its end, and with a title.
 func trimmed(message string) string {
 	end := len(message)
 	for end > 0 {

@@ -40,8 +40,8 @@ func DeclaredHere(ctx context.Context, repo *reanchor.Git) ([]string, error) {
 	return declaredBy(ctx, repo, "--file", ".gitmodules")
 }
 
-// Unique says of each submodule that is checked out, and of each folder with tracked files that was made a repository, what
-// is in it and nowhere else, as [UniqueAt] does.
+// Unique returns, by path, what is nowhere else in each checked-out submodule and in each folder with tracked files that
+// was made a repository, in the words of [UniqueAt].
 func Unique(ctx context.Context, repo *reanchor.Git) (map[string]string, error) {
 	list, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
 	if err != nil {
@@ -80,8 +80,8 @@ func Remade(repo *reanchor.Git, files []string) (folders []string) {
 	return folders
 }
 
-// UniqueAt says what the repository at path has that is nowhere else: changes in no commit, or commits that it has from no
-// other repository. "" is nothing, or no repository.
+// UniqueAt returns text that says what the repository at path has that is nowhere else: changes in no commit, or commits
+// that it has from no other repository. "" is nothing, or no repository.
 func UniqueAt(ctx context.Context, repo *reanchor.Git, path string) string {
 	if !At(repo, path) {
 		return ""

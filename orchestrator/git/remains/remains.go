@@ -168,20 +168,20 @@ func (o Finder) branches(ctx context.Context, gone map[string]bool) ([]Leftover,
 	return found, nil
 }
 
-// epicOf is the epic that a task's branch belongs to.
+// epicOf returns the epic that a task's branch belongs to.
 func epicOf(branch string) string {
 	id, _, _ := strings.Cut(strings.TrimPrefix(branch, gitcmd.TaskBranches), "/")
 	return id
 }
 
-// holder is whoever cleans up.
+// holder returns this process as the holder of an epic's lock while it cleans up.
 func (o Finder) holder(epicID string) attempts.Holder {
 	me := attempts.Self(epicID, time.Now())
 	me.Dir = o.Dir
 	return me
 }
 
-// busy says where an epic is worked: in another checkout, for no run is active here.
+// busy returns text that says where an epic is worked: in another checkout, for no run is active here.
 func (o Finder) busy(epicID string) string {
 	who, err := attempts.HeldBy(gitcmd.EpicLock(o.Git, epicID))
 	switch {
@@ -221,7 +221,8 @@ func (o Finder) copies(ctx context.Context) ([]Leftover, error) {
 	return found, err
 }
 
-// lacking says what a copy has that the repository lacks. One without HEAD was cut short, and would not be put back.
+// lacking returns text that says what a copy has that the repository lacks. One without HEAD was cut short, and would
+// not be put back.
 func (o Finder) lacking(ctx context.Context, path string) (string, error) {
 	if _, err := os.Lstat(filepath.Join(path, gitcmd.HeadFile)); err != nil {
 		return "", nil //nolint:nilerr // a part of a copy, or the one line that a linked worktree has

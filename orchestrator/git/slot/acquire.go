@@ -141,7 +141,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// fileSum is the checksum of a regular file.
+// fileSum returns the checksum of a regular file.
 func fileSum(path string) (sum [sha256.Size]byte, err error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {

@@ -34,7 +34,7 @@ func (p *Pool) partial() bool {
 	return p.model != nil && p.model.partial
 }
 
-// fetchPack is Fetch for a partial clone: each object is checked, but not that those are there which it names.
+// fetchPack fetches into a partial clone: git checks each object, but not that the objects it names are there.
 func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, ref string) (err error) {
 	path, err := p.scratch("pack-" + commit)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"relay/reanchor"
 )
 
-// Loss says in words what would be lost with slot name: processes that work in it, changes in no commit (ignored files do
-// not count), an operation that is half done, commits that the user's repository lacks. "" is nothing.
+// Loss returns text that says what would be lost with slot name: processes that work in it, changes in no commit (ignored
+// files do not count), an operation that is half done, commits that the user's repository lacks. "" is nothing.
 func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
 	if !isSlotName(name) {
 		return "relay has not made it", nil

@@ -65,7 +65,7 @@ func sound(dir string) bool {
 	return err == nil && !links
 }
 
-// restore has the files that say how git reads the slot be what relay has made them.
+// restore rewrites the files that say how git reads the slot as relay has made them.
 func (p *Pool) restore(ctx context.Context, dir string) error {
 	files, err := p.files(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func (p *Pool) restore(ctx context.Context, dir string) error {
 	return errors.Join(err, p.cut(dir))
 }
 
-// rebuild gives the slot another repository and keeps its files. A repository that an agent has made of the slot is moved
-// into a folder beside: there git sees one of its own, which is in no commit.
+// rebuild makes a new repository for the slot and keeps its files. A repository that an agent has made of the slot is
+// moved into a folder beside: there git sees one of its own, which is in no commit.
 func (a *acquisition) rebuild(ctx context.Context) error {
 	a.pool.forget(a.name)
 	if err := spare(a.path); err != nil {
@@ -189,7 +189,8 @@ func replace(path, text string) error {
 	return errors.Join(gitcmd.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
 }
 
-// linkedAdmin is git's own folder of a worktree that an earlier version of relay has made at path, "" when there is none.
+// linkedAdmin returns git's own folder of a worktree that an earlier version of relay has made at path, "" when there is
+// none.
 func (p *Pool) linkedAdmin(path string) string {
 	admins := filepath.Join(p.Repo.CommonDir(), "worktrees")
 	found, _ := os.ReadDir(admins) // none: nobody has made one

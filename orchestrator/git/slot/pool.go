@@ -166,12 +166,12 @@ func (p *Pool) Names(context.Context) ([]string, error) {
 	return names, nil
 }
 
-// git is the repository of the slot at path.
+// git returns the repository of the slot at path.
 func (p *Pool) git(path string) *reanchor.Git {
 	return p.Repo.Borrower(path, filepath.Join(path, ".git"))
 }
 
-// writing is a git command that may write into a slot.
+// writing returns a git command that may write into a slot.
 func (p *Pool) writing(args ...string) reanchor.Call {
 	workers := p.workers
 	if workers <= 0 {
@@ -210,7 +210,7 @@ var slotName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func isSlotName(name string) bool { return len(name) <= 64 && slotName.MatchString(name) }
 
-// path is where slot name is, without symbolic links; Dir is made when it is not there.
+// path returns where slot name is, without symbolic links; Dir is made when it is not there.
 func (p *Pool) path(name string) (string, error) {
 	if !isSlotName(name) {
 		return "", fmt.Errorf("slot %q: not a name", name)
@@ -244,8 +244,8 @@ func (p *Pool) dir(needed bool) (string, error) {
 	return p.real, os.MkdirAll(p.real, 0o755)
 }
 
-// resolveDir is Dir without symbolic links, or "" when there is no such folder and none is needed. The name is relay's
-// own; what stands in the place of a folder above it a person may have put, and it stays.
+// resolveDir returns Dir without symbolic links, or "" when there is no such folder and none is needed. The name is
+// relay's own; what stands in the place of a folder above it a person may have put, and it stays.
 func (p *Pool) resolveDir(needed bool) (string, error) {
 	if needed {
 		if info, err := os.Lstat(p.Dir); err == nil && info.Mode().IsRegular() {

@@ -56,7 +56,7 @@ func (p *Pool) files(ctx context.Context) (map[string]string, error) {
 	return files, nil
 }
 
-// initial is the configuration that git init writes on this file system.
+// initial returns the configuration that git init writes on this file system.
 func (p *Pool) initial(ctx context.Context) (string, error) {
 	dir, err := p.scratch("init")
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *Pool) initial(ctx context.Context) (string, error) {
 // fileText reads a file; "" when it cannot.
 func fileText(path string) string { return gitcmd.Plain(path, gitcmd.SmallFile) }
 
-// alternates is the file that names the folder of objects a repository borrows from.
+// alternates returns the file that names the folder of objects a repository borrows from.
 func alternates(objects string) string {
 	if strings.ContainsAny(objects, "\n\"") || strings.HasPrefix(objects, "#") {
 		objects = quoted(objects)
@@ -131,7 +131,7 @@ func (p *Pool) cut(dir string) error {
 	return errors.Join(gitcmd.RemoveTree(to), os.WriteFile(to, text, 0o644))
 }
 
-// refs is the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
+// refs returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
 // they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
 // not: nobody builds on what has not landed.
 func (p *Pool) refs(ctx context.Context) (string, error) {

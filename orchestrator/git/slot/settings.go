@@ -108,7 +108,7 @@ func copied(key string) bool {
 	return sections[section] || keys[key]
 }
 
-// address is a remote's address, seen from a slot: a path is relative to the checkout.
+// address returns a remote's address, seen from a slot: a path is relative to the checkout.
 func (p *Pool) address(url string) string {
 	if strings.HasPrefix(url, "./") || strings.HasPrefix(url, "../") || url == ".." {
 		return filepath.Join(p.Repo.Root(), filepath.FromSlash(url))
@@ -116,7 +116,7 @@ func (p *Pool) address(url string) string {
 	return url
 }
 
-// storage is where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
+// storage returns where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
 func (p *Pool) storage(configured string) string {
 	if configured == "" {
 		configured = "lfs"
@@ -127,7 +127,7 @@ func (p *Pool) storage(configured string) string {
 	return filepath.Join(p.Repo.CommonDir(), filepath.FromSlash(configured))
 }
 
-// text is the settings in the form of a configuration file.
+// text returns the settings in the form of a configuration file.
 func (s settings) text() string {
 	var b strings.Builder
 	for _, one := range s.list {

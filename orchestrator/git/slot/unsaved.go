@@ -13,7 +13,7 @@ import (
 	"relay/reanchor"
 )
 
-// LossOf says in words what would be lost with a worktree of the user's repository; "" is nothing.
+// LossOf returns text that says what would be lost with a worktree of the user's repository; "" is nothing.
 func LossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if why, err := Unsaved(ctx, repo); err != nil || why != "" {
 		return why, err
@@ -31,7 +31,7 @@ func LossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
 	return "", nil
 }
 
-// Unsaved says in words what a checkout has that is in no commit; "" is nothing.
+// Unsaved returns text that says what a checkout has that is in no commit; "" is nothing.
 func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if half := gitcmd.Halfway(repo); half != "" {
 		return "a " + half + " in it is half done", nil

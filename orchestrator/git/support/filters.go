@@ -69,7 +69,7 @@ type smallest struct {
 	rest []byte // of an answer that has not ended
 }
 
-// Write takes a part of the answers: each is a path, the attribute's name, and its value.
+// Write reads a part of git's answers: each is a path, the attribute's name, and its value.
 func (s *smallest) Write(p []byte) (int, error) {
 	s.rest = append(s.rest, p...)
 	for {

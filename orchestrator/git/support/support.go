@@ -17,7 +17,8 @@ import (
 // Oldest git that merges in the object database.
 const gitMajor, gitMinor = 2, 38
 
-// CheckRepository says why tasks cannot work in worktrees of a repository: a [*text.RefusedError], or nil when they can.
+// CheckRepository returns nil when tasks can work in repositories made from this one, else a [*text.RefusedError] that
+// says why not.
 func CheckRepository(ctx context.Context, repo *reanchor.Git) error {
 	const otherwise = "or set relay.isolation: none"
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"version"}})

@@ -31,7 +31,8 @@ func List(ctx context.Context, repo *reanchor.Git, pattern string) ([]Branch, er
 	return found, err
 }
 
-// Unmerged says how many commits it has that are in no other ref, except those of other tasks; "" is none.
+// Unmerged returns text that says how many commits it has that are in no other ref, except those of other tasks; "" is
+// none.
 func (b Branch) Unmerged(ctx context.Context, repo *reanchor.Git) (string, error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", b.Commit, "--not", "--exclude=refs/heads/" + gitcmd.TaskBranches + "*", "--glob=refs/*", "--"}})
 	if count := strings.TrimSpace(string(out)); count != "0" {
@@ -46,8 +47,8 @@ const (
 	onItWords   = "it is checked out in "
 )
 
-// InUse says what makes a branch of a task (its name without refs/heads/) a person's, and where: a worktree that is not
-// below dir and is on it, or commits that are in no other ref. That kept is in one, the caller knows.
+// InUse reports what makes a branch of a task (its name without refs/heads/) a person's, and where: a worktree that is
+// not below dir and is on it, or commits that are in no other ref. That kept is in one, the caller knows.
 func InUse(ctx context.Context, repo *reanchor.Git, dir, branch, kept string) (at, own string, err error) {
 	commit, err := repo.Ref(ctx, "refs/heads/"+branch)
 	if err != nil || commit == "" {
@@ -62,8 +63,8 @@ func InUse(ctx context.Context, repo *reanchor.Git, dir, branch, kept string) (a
 	return visitor(repo, dir, branch), own, err
 }
 
-// visitor is a worktree that is on a branch and not below dir, or "". It reads git's own files: a git that lists worktrees
-// fails when it meets one that is being made.
+// visitor returns a worktree that is on a branch and not below dir, or "". It reads git's own files: a git that lists
+// worktrees fails when it meets one that is being made.
 func visitor(repo *reanchor.Git, dir, branch string) string {
 	on := "ref: refs/heads/" + branch
 	if strings.TrimSpace(gitcmd.Contents(repo.CommonDir(), []string{gitcmd.HeadFile})[0]) == on {
@@ -84,7 +85,7 @@ func visitor(repo *reanchor.Git, dir, branch string) string {
 	return ""
 }
 
-// Reason says in words why such a branch stays; "" is that it need not.
+// Reason returns text that says why such a branch stays; "" is that it need not.
 func Reason(at, own string) string {
 	switch {
 	case own != "":

@@ -61,7 +61,7 @@ func TakeSnapshot(ctx context.Context, repo *reanchor.Git, ref, index string) (*
 	return s, err
 }
 
-// choose takes from a status what is not too large.
+// choose returns the paths in a status whose files are not too large.
 func (s *Snapshot) choose(status string) (paths []string) {
 	left := int64(snapshotAll)
 	for entry := range strings.SplitSeq(status, "\x00") {
@@ -125,7 +125,7 @@ func (s *Snapshot) Changed(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), err
 }
 
-// Source is what git restore takes the files from.
+// Source returns what git restore takes the files from.
 func (s *Snapshot) Source() string {
 	if s.ref != "" {
 		return s.ref

@@ -54,8 +54,8 @@ func (u *Set) Release(ctx context.Context, run gitcmd.Runner, commit string) err
 	return flag(ctx, run, "--force-remove", added)
 }
 
-// Record takes note of what is the user's own: files that are not tracked, ignored ones among them (an agent that
-// rewrites .gitignore would have them committed), and changes that git was told not to look at.
+// Record records the user's own files: those that are not tracked, ignored ones among them (an agent that rewrites
+// .gitignore would have them committed), and changes that git was told not to look at.
 func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
 	var stderr bytes.Buffer
 	call := gitcmd.Writing(gitcmd.StatusAll()...)
@@ -144,7 +144,7 @@ func flag(ctx context.Context, run gitcmd.Runner, name string, paths []string) e
 	return err
 }
 
-// Unhide has git look again at what an attempt told it not to look at: a change that is hidden so would help the
+// Unhide clears the flags with which an attempt has hidden files from git: a change that is hidden so would help the
 // checks to pass and be in no commit.
 func (u *Set) Unhide(ctx context.Context, run gitcmd.Runner) error {
 	if u.hidden == nil {
@@ -175,13 +175,13 @@ func (u *Set) among(printed []byte) []string {
 	return found
 }
 
-// Clear takes whatever is there for an attempt's work.
+// Clear forgets the user's own and hidden files: whatever is there counts as an attempt's work.
 func (u *Set) Clear() { u.own, u.hidden = make(map[string]bool), make(map[string]bool) }
 
-// HideNothing takes whatever is hidden from git for an attempt's doing: nothing is the user's own here.
+// HideNothing forgets which files the user has hidden from git: whatever is hidden counts as an attempt's doing.
 func (u *Set) HideNothing() { u.hidden = make(map[string]bool) }
 
-// Inherit takes over what is known to be the user's own from the same checkout, opened before.
+// Inherit copies what another Set of the same checkout has recorded.
 func (u *Set) Inherit(from *Set) { u.own, u.hidden = from.own, from.hidden }
 
 // Remove removes what was there before the attempt, as far as it can be removed.

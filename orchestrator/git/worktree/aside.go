@@ -49,7 +49,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 	return strings.TrimSpace(string(out)), err
 }
 
-// leaveUntaken takes note of the files that git has not taken into an index. Any other refusal is returned.
+// leaveUntaken records the files that git has not taken into an index. Any other refusal is returned.
 func (w *Tree) leaveUntaken(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
 	var said *reanchor.GitError
 	if !errors.As(refused, &said) || said.Code != 1 {

@@ -80,7 +80,7 @@ func (x index) addFresh(ctx context.Context, takes func(path string) bool) error
 	return err
 }
 
-// identity lets relay commit where nobody has told git a name.
+// identity returns the settings with which relay commits where git has no name and address configured.
 func (w *Tree) identity(ctx context.Context) []string {
 	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
 		return nil
@@ -108,8 +108,8 @@ func (x index) commitIndex(ctx context.Context, message string) error {
 	return err
 }
 
-// Refused says in git's words why it does not take files as their filters or encodings want them, by path. They are
-// committed as they are.
+// Refused returns, by path, git's error for files that their filters or encodings refuse. They are committed as they
+// are.
 func (w *Tree) Refused() map[string]error { return w.stage.refused }
 
 // Untaken lists tracked paths at which an attempt has left what git does not take: a commit would have what was there

@@ -16,8 +16,8 @@ func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
 	return w.point(ctx, ref, commit, func() ([]string, error) { return nil, nil })
 }
 
-// Salvage is Keep for a name that another ledger of the epic may have used: what is there and not in the commit stays
-// reachable as aside.
+// Salvage keeps a commit as Keep does, under a name that another ledger of the epic may have used. What was there and
+// is not in the commit stays reachable as aside.
 func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
 	err = w.point(ctx, ref, commit, func() ([]string, error) {
 		was, err := w.home().Ref(ctx, ref)
@@ -68,7 +68,7 @@ func (w *Tree) write(ctx context.Context, ref, commit string, was []string) erro
 	return err
 }
 
-// home is the repository in which work is kept.
+// home returns the repository in which work is kept.
 func (w *Tree) home() *reanchor.Git {
 	if w.Home != nil {
 		return w.Home

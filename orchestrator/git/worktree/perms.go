@@ -29,7 +29,7 @@ func (w *Tree) permit(ctx context.Context) error {
 	return nil
 }
 
-// unclose lets relay into a folder, and those it is in, and reports whether it could not before.
+// unclose gives relay access to a folder and those above it, and reports whether it had none before.
 func (w *Tree) unclose(folder string) (opened bool) {
 	for at, b := range []byte(folder) {
 		if b != '/' || w.User.Has(folder[:at+1]) {

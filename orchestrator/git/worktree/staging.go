@@ -112,7 +112,7 @@ func (s *staging) probe(ctx context.Context, paths []string) error {
 // probes bounds how many files are written to see whether there is room: a command line is not endless.
 const probes = 20
 
-// open lets relay read files that an agent has protected against that.
+// open gives relay permission to read files from which an agent has taken it.
 func (s *staging) open(paths []string) {
 	for _, p := range paths {
 		full := filepath.Join(s.run.Repo.Root(), filepath.FromSlash(p))

@@ -41,7 +41,7 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 // Runner runs git in the checkout.
 func (w *Tree) Runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
 
-// Unlock is [Runner.Unlock] for this checkout.
+// Unlock calls [Runner.Unlock] for this checkout.
 func (w *Tree) Unlock(ctx context.Context) error { return w.Runner().Unlock(ctx) }
 
 // untracked lists untracked, not ignored files that are not the user's own.
@@ -65,7 +65,7 @@ func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) ([]
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") || !wanted(p) }), err
 }
 
-// Leave takes note of what is in no commit and must not be removed.
+// Leave records paths that are in no commit and must not be removed.
 func (w *Tree) Leave(paths ...string) {
 	if w.left == nil {
 		w.left = make(map[string]bool)
@@ -76,7 +76,7 @@ func (w *Tree) Leave(paths ...string) {
 	}
 }
 
-// Head is the commit it stands at.
+// Head returns the commit it stands at.
 func (w *Tree) Head(ctx context.Context) (string, error) {
 	return w.Repo.Standing(ctx)
 }

@@ -11,7 +11,7 @@ import (
 	"relay/orchestrator/git/gitcmd"
 )
 
-// PutBack has the files of a commit that protected covers be again what the commit has, and returns those that were not.
+// PutBack restores the files that protected covers to what a commit has, and returns those that differed.
 func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
 	changed, err := w.Differing(ctx, commit, protected)
 	if err != nil || len(changed) == 0 {
@@ -43,7 +43,7 @@ func (w *Tree) checkout(ctx context.Context, commit string, paths []string) erro
 	return err
 }
 
-// Withdraw takes every change since a commit back of what protected covers, new files as well, and commits that.
+// Withdraw reverts every change since a commit to files that protected covers, new ones included, and commits that.
 func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
 	added, err := w.differing(ctx, commit, "A", protected)
 	if err == nil && len(added) > 0 {

@@ -11,12 +11,12 @@ import (
 	"relay/runners/process"
 )
 
-// NoAnswer is the outcome of an agent that was stopped while it waited for its model.
+// NoAnswer returns the outcome of an agent that was stopped while it waited for its model.
 func NoAnswer(detail string) (runners.Outcome, string) {
 	return runners.Network, "no answer from the model: " + detail
 }
 
-// AnswerOutcome is the outcome of a question that ended well, from the agent's final text.
+// AnswerOutcome returns the outcome of a question that ended well, from the agent's final text.
 func AnswerOutcome(text string) (runners.Outcome, string) {
 	if text == "" {
 		return runners.NoResult, "it ended without an answer"
@@ -24,7 +24,7 @@ func AnswerOutcome(text string) (runners.Outcome, string) {
 	return runners.Claimed, ""
 }
 
-// ClaimOutcome is the outcome of an agent that ended well, from what FindResult returned.
+// ClaimOutcome returns the outcome of an agent that ended well, from what FindResult returned.
 func ClaimOutcome(result *runners.Result, err error) (runners.Outcome, string) {
 	switch {
 	case result == nil && err == nil:
@@ -45,7 +45,8 @@ func failureText(r *runners.Result) string {
 	return r.Summary
 }
 
-// LeftBehind tells of what an agent started and did not end: a claim made while work still ran is a weak one.
+// LeftBehind describes the processes that an agent started and did not end: a claim made while work still ran is a weak
+// one.
 func LeftBehind(exit process.Exit) string {
 	switch exit.Strays {
 	case 0:
@@ -62,7 +63,7 @@ func JoinDetail(parts ...string) string {
 	return cleantext.Shorten(joined, cleantext.MaxDetail)
 }
 
-// ExitDetail says how a process ended that was not well, with the last words it wrote to stderr.
+// ExitDetail returns text that says how a process ended that was not well, with the last words it wrote to stderr.
 func ExitDetail(exit process.Exit, stderr string) string {
 	how := runners.DescribeExit(exit)
 	last, err := monitor.LastBytes(stderr, 2<<10)
@@ -76,8 +77,8 @@ func ExitDetail(exit process.Exit, stderr string) string {
 	return how + ": " + words
 }
 
-// Unfinished is the outcome of a CLI that ended without the event that ends its stream; begun says that its first one
-// was seen, torn that its last line is half of one.
+// Unfinished returns the outcome of a CLI that ended without the event that ends its stream; begun says that its first
+// one was seen, torn that its last line is half of one.
 func Unfinished(req runners.Request, exit process.Exit, begun, torn bool) (runners.Outcome, string) {
 	switch {
 	case torn && exit.Code == 0: // more was said than has come

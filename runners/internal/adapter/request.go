@@ -47,14 +47,14 @@ const (
 // (run/task/attempt/review).
 type Mark struct{ Run, Task, Attempt, Role string }
 
-// ParseMark takes a request's mark apart; parts that are missing are empty.
+// ParseMark parses a request's mark; parts that are missing are empty.
 func ParseMark(s string) Mark {
 	parts := append(strings.SplitN(s, "/", 4), "", "", "", "")
 	return Mark{Run: parts[0], Task: parts[1], Attempt: parts[2], Role: parts[3]}
 }
 
-// Command is the part of a supervised command that does not depend on the CLI. Of the settings of the environment a later
-// list is stronger.
+// Command returns the part of a supervised command that does not depend on the CLI. Of the settings of the environment a
+// later list is stronger.
 func Command(req runners.Request, argv []string, settings ...[]string) process.Command {
 	own := []string{EnvTask + "=" + ParseMark(req.Mark).Task, envPrompt + "=" + req.Prompt}
 	if req.Result != "" {
@@ -91,14 +91,14 @@ func MergeEnv(lists ...[]string) []string {
 	return merged
 }
 
-// Observe tells the request's observer, if there is one, of an event with this text.
+// Observe passes an event with this text to the request's observer, if there is one.
 func Observe(req runners.Request, kind runners.EventKind, text string) {
 	if req.Observe != nil {
 		req.Observe(runners.Event{Kind: kind, Text: cleantext.OneLine(text, cleantext.MaxEvent)})
 	}
 }
 
-// StartFault is the report of an agent that could not be started.
+// StartFault returns the report of an agent that could not be started.
 func StartFault(err error) runners.Report {
 	return runners.Report{Outcome: runners.CannotStart, Detail: cleantext.OneLine(err.Error(), cleantext.MaxDetail)}
 }

@@ -83,7 +83,7 @@ func looseResult(finalText string) (runners.Result, bool) {
 	return r, err == nil
 }
 
-// lastJSON is the body of the last closed block of a text, unless that is marked as something else than json.
+// lastJSON returns the body of the last closed block of a text, unless that is marked as something else than json.
 func lastJSON(text string) string {
 	var fence, info, body string // fence is that of the open block; "" outside
 	var start int

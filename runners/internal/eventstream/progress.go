@@ -48,7 +48,8 @@ func (n *Action) summary() string {
 	return words
 }
 
-// Report takes in what an agent does. The line it stands in is needed no longer than that.
+// Report passes an agent's action to the observer, or keeps it for Flush. The line that what refers to may be reused
+// afterwards.
 func (n *Progress) Report(req *runners.Request, what *Action) {
 	if req.Observe == nil {
 		return
@@ -61,7 +62,7 @@ func (n *Progress) Report(req *runners.Request, what *Action) {
 	n.keep(what)
 }
 
-// ReportText is Tell for something that stands in no line.
+// ReportText reports an event that refers to no line.
 func (n *Progress) ReportText(req *runners.Request, kind runners.EventKind, text string) {
 	n.Report(req, &Action{Kind: kind, Plain: text})
 }
@@ -81,7 +82,7 @@ func (n *Progress) keep(what *Action) {
 	n.last.Name, n.last.Text, n.last.Input = n.room[:name:name], n.room[name:text:text], n.room[text:]
 }
 
-// Flush tells what was held back since the last poll.
+// Flush reports the last event held back since the last poll.
 func (n *Progress) Flush(req *runners.Request) {
 	if n.reported = 0; !n.held {
 		return

@@ -33,19 +33,19 @@ func (q *Requests) Begin(path string) {
 	}
 }
 
-// grow notes how much longer the conversation has become.
+// grow adds to the length of the conversation.
 func (q *Requests) grow(chars int) { q.chars += int64(chars) }
 
-// Ask notes that the model is asked.
+// Ask records that the model is asked.
 func (q *Requests) Ask() { q.Pending = q.Pending || q.stopped.IsZero() }
 
-// AskAt notes that the model was asked at a time, as a file tells it that may be read later.
+// AskAt records that the model was asked at a time, as read from a file that may be read later.
 func (q *Requests) AskAt(at time.Time) {
 	q.Pending = q.Pending || q.stopped.IsZero() || at.Before(q.stopped)
 }
 
-// Answer notes that the model has written so many characters. If nobody reports tokens the request is counted then: one that
-// was refused costs nothing.
+// Answer records that the model has written so many characters. If nobody reports tokens the request is counted then: one
+// that was refused costs nothing.
 func (q *Requests) Answer(chars int) {
 	if q.Pending {
 		q.guess = q.guess.Plus(q.next())
@@ -57,12 +57,12 @@ func (q *Requests) Answer(chars int) {
 
 func (q *Requests) context() int64 { return q.Base + q.chars/CharsPerToken }
 
-// next is what a request reads now, about.
+// next returns what a request reads now, about.
 func (q *Requests) next() runners.Usage {
 	return runners.Usage{InputTokens: q.context(), CachedTokens: q.read}
 }
 
-// Report takes in what one request has used.
+// Report counts what one request has used.
 func (q *Requests) Report(u runners.Usage) {
 	q.Reported = q.Reported.Plus(u)
 	q.last, q.AnyReported, q.Pending = u, true, false

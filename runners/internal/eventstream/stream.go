@@ -93,7 +93,7 @@ type Steps map[string]struct{}
 
 const maxSteps = 1000 // remembered; one that is forgotten never ends
 
-// Begin notes a step.
+// Begin records a step.
 func (s *Steps) Begin(id jsonscan.String) {
 	if *s == nil {
 		*s = Steps{}

@@ -151,7 +151,7 @@ func unplain(word uint64) uint64 {
 	return ((quote-ones)&^quote | (backslash-ones)&^backslash | (word-spaces)&^word) & highs
 }
 
-// plainEnd is where a quote, a backslash or a control character is, or the end of the text.
+// plainEnd returns where a quote, a backslash or a control character is, or the end of the text.
 func plainEnd(text []byte, at int) int {
 	for ; at+8 <= len(text); at += 8 {
 		if found := unplain(binary.LittleEndian.Uint64(text[at:])); found != 0 {

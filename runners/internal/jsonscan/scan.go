@@ -26,7 +26,7 @@ func (s *Scanner) GiveUp() { s.at = -1 }
 // Done reports whether the text was read to its end and understood.
 func (s *Scanner) Done() bool { return s.at == len(s.text) }
 
-// next takes the next byte that is no space; 0 at the end.
+// next consumes and returns the next byte that is no space; 0 at the end.
 func (s *Scanner) next() byte {
 	if s.at < 0 {
 		return 0
@@ -39,7 +39,7 @@ func (s *Scanner) next() byte {
 	return s.text[s.at-1]
 }
 
-// Value takes any value and returns it as it stands in the text; nil when it is not valid.
+// Value consumes any value and returns it as it stands in the text; nil when it is not valid.
 func (s *Scanner) Value() []byte {
 	if s.at < 0 {
 		return nil
@@ -51,7 +51,7 @@ func (s *Scanner) Value() []byte {
 	return s.text[from:s.at]
 }
 
-// Text takes a string; nil for null. It gives up on a value of another type.
+// Text consumes and returns a string; nil for null. It fails on a value of another type.
 func (s *Scanner) Text() String {
 	if from := s.at; uint(from) < uint(len(s.text)) && s.text[from] == '"' {
 		if s.at = stringEnd(s.text, from+1); s.at < 0 {
@@ -69,7 +69,7 @@ func (s *Scanner) Text() String {
 	return nil
 }
 
-// Word takes a string without escapes and returns it without its quotes. It gives up on anything else.
+// Word consumes a string without escapes and returns it without its quotes. It fails on anything else.
 func (s *Scanner) Word() []byte {
 	raw := s.Text()
 	if raw == nil || bytes.IndexByte(raw, '\\') >= 0 {
@@ -79,7 +79,7 @@ func (s *Scanner) Word() []byte {
 	return raw[1 : len(raw)-1]
 }
 
-// Raw takes any value; nil for null.
+// Raw consumes and returns any value; nil for null.
 func (s *Scanner) Raw() []byte {
 	raw := s.Value()
 	if string(raw) == "null" {
@@ -88,7 +88,7 @@ func (s *Scanner) Raw() []byte {
 	return raw
 }
 
-// Bool takes true or false, and gives up on anything else.
+// Bool consumes and returns true or false. It fails on anything else.
 func (s *Scanner) Bool() bool {
 	raw := s.Value()
 	if string(raw) != "true" && string(raw) != "false" {
@@ -97,7 +97,7 @@ func (s *Scanner) Bool() bool {
 	return len(raw) == 4
 }
 
-// Int takes a whole number, and gives up on anything else.
+// Int consumes and returns a whole number. It fails on anything else.
 func (s *Scanner) Int() int64 {
 	raw := s.Value()
 	n, err := strconv.ParseInt(string(raw), 10, 64)
@@ -107,7 +107,7 @@ func (s *Scanner) Int() int64 {
 	return n
 }
 
-// Float takes a number, and gives up on anything else.
+// Float consumes and returns a number. It fails on anything else.
 func (s *Scanner) Float() float64 {
 	raw := s.Value()
 	if len(raw) == 0 || raw[0] > '9' || raw[0] == '"' {
@@ -130,7 +130,7 @@ type Fields struct {
 	begun bool
 }
 
-// Next goes on to the next wanted field; false at the end of the object, or when s has given up.
+// Next advances to the next wanted field; false at the end of the object, or when s has given up.
 func (f *Fields) Next(s *Scanner) bool {
 	text, at := s.text, s.at
 	for at >= 0 {
@@ -178,7 +178,7 @@ func (f *Fields) nextName(text []byte, at int) (name []byte, end int) {
 	return name, at + 1
 }
 
-// more takes the brace or the comma before a field, or the brace that ends the object.
+// more consumes the brace or the comma before a field, or the brace that ends the object.
 func (f *Fields) more(text []byte, at int) (int, bool) {
 	if at >= len(text) {
 		return -1, false
@@ -240,7 +240,7 @@ func (s *Scanner) AtList() bool {
 // Items reads a list: while Next is true, a value is to be read.
 type Items struct{ begun bool }
 
-// Next goes on to the next value; false at the end of the list, or when s has given up.
+// Next advances to the next value; false at the end of the list, or when s has given up.
 func (l *Items) Next(s *Scanner) bool {
 	c := s.next()
 	switch {

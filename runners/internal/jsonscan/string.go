@@ -12,8 +12,8 @@ import (
 // was scanned is valid as long as its line. nil: there is none.
 type String []byte
 
-// UnmarshalJSON takes a string, and copies it: an event that is decoded in full may be kept. A value of another type is left
-// out.
+// UnmarshalJSON decodes a string and copies it: an event that is decoded in full may be kept. A value of another type is
+// left out.
 func (q *String) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 1 && raw[0] == '"' {
 		*q = bytes.Clone(raw)

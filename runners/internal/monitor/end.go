@@ -7,12 +7,12 @@ import (
 	"relay/runners/process"
 )
 
-// CutOff says whether an agent ended in the middle of what it did.
+// CutOff reports whether an agent ended in the middle of what it did.
 func (e End) CutOff() bool {
 	return e.Exit.Stopped || e.Exit.Lost || e.Exit.Signal != "" || e.Exit.Code < 0
 }
 
-// Unanswered says whether the limit that ended an agent passed while it waited for its model.
+// Unanswered reports whether the limit that ended an agent passed while it waited for its model.
 func (e End) Unanswered(heard, toolRuns bool) bool {
 	return errors.Is(e.Cause, ErrSilence) && !toolRuns || errors.Is(e.Cause, ErrWall) && !heard
 }

@@ -40,7 +40,8 @@ func (w *Process) start(ctx context.Context) (process.Process, error) {
 	}
 }
 
-// notStarted is the end of a process that did not begin. What is nobody's doing here, and would go on, is an error.
+// notStarted returns the end of a process that did not begin. What is nobody's doing here, and would go on, is an
+// error.
 func notStarted(ctx, parent context.Context, err error) (End, error) {
 	switch {
 	case ctx.Err() != nil:
@@ -51,8 +52,8 @@ func notStarted(ctx, parent context.Context, err error) (End, error) {
 	return End{}, err
 }
 
-// CannotStart tells an agent that is not there from a fault of relay's own machine: a working directory, prompt or
-// folder for the output that is missing looks the same to the system.
+// CannotStart reports whether err means that the agent's program is not there, and not a fault of this machine: a
+// working directory, prompt or folder for the output that is missing looks the same to the system.
 func (w *Process) CannotStart(err error) bool {
 	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return false

@@ -30,7 +30,7 @@ type Tail struct {
 // Read hands on what came since the last call, at most pollBytes of it, and reports whether that was everything.
 func (t *Tail) Read() (all bool, err error) { return t.readTo(math.MaxInt64) }
 
-// readTo is Read for the lines that begin before an offset of the file.
+// readTo reads the lines that begin before an offset of the file.
 func (t *Tail) readTo(end int64) (all bool, err error) {
 	if t.lines == nil {
 		if empty(t.Path) {

@@ -26,7 +26,7 @@ type CLI struct {
 	Quick    func(line []byte) bool                   // whether a line is read without being decoded in full
 }
 
-// slowly is a line that means the same and is decoded in full: a name with an escape stands in front.
+// slowly returns a line that means the same and is decoded in full: a name with an escape stands in front.
 func slowly(line []byte) []byte {
 	begin := bytes.IndexByte(line, '{') + 1
 	if begin == 0 || !bytes.HasPrefix(bytes.TrimLeft(line[begin:], " \t\r\n"), []byte(`"`)) {
@@ -75,7 +75,7 @@ func (c CLI) alike(t *testing.T, lines [][]byte) {
 	}
 }
 
-// lines are those of all captured runs, by run.
+// lines returns those of all captured runs, by run.
 func (c CLI) lines(tb testing.TB) (runs [][][]byte) {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join(c.Captured, "*.jsonl"))

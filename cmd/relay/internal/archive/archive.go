@@ -99,7 +99,7 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	return old.Epic.ID, view.Ledger, nil
 }
 
-// archiveFolder is a folder for an epic that is put away, which is not there yet.
+// archiveFolder returns a folder for an epic that is put away, which is not there yet.
 func archiveFolder(p *project.Project, id string, now time.Time) string {
 	stamp := now.UTC().Format("20060102T150405Z")
 	folder := p.File("archive", id+"-"+stamp)

@@ -27,7 +27,7 @@ const (
 	askedIn  = 2 * time.Second
 )
 
-// inhibitor is the command that keeps this system awake for as long as what follows it runs; empty: none is known.
+// inhibitor returns the command that keeps this system awake for as long as what follows it runs; empty: none is known.
 func inhibitor(why string) []string {
 	switch runtime.GOOS {
 	case "linux":

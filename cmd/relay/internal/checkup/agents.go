@@ -15,7 +15,7 @@ import (
 	"relay/runners/version"
 )
 
-// find looks for the program of a runner, and makes the runner, without what decorates it, and without starting anything.
+// find finds the program of a runner, and makes the runner, without what decorates it, and without starting anything.
 func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner, error) {
 	program, err := c.project.Program(name)
 	if err != nil {
@@ -25,7 +25,8 @@ func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner
 	return program, runners.Unwrap(runner), err
 }
 
-// runner says of a runner which program it is, in which version, and what it will do unasked.
+// runner adds a point about a runner: its program, its version, and what it will do unasked. It returns false when the
+// program was not found.
 func (c *checkup) runner(ctx context.Context, label, name string) bool {
 	program, runner, err := c.find(ctx, name)
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *checkup) runner(ctx context.Context, label, name string) bool {
 // reviewLabel begins the names of points about reviewers.
 const reviewLabel = "review "
 
-// modeOf says what a runner may do unasked: some are held tighter when they are only asked something.
+// modeOf returns text that says what a runner may do unasked: some are held tighter when they are only asked something.
 func modeOf(runner runners.Runner, asked bool) string {
 	if adapter, ok := runner.(interface{ QuestionMode() string }); ok && asked {
 		return adapter.QuestionMode()
@@ -58,7 +59,7 @@ func modeOf(runner runners.Runner, asked bool) string {
 	return ""
 }
 
-// versioned says whether a program is one that its adapter was tested on.
+// versioned reports whether a program is one that its adapter was tested on.
 func (c *checkup) versioned(ctx context.Context, program, name string, tested version.Range) (state, what, fix string) {
 	agent, _ := c.project.Agent(name) // its program was found
 	env := append(project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env), agent.Env...)
@@ -80,7 +81,7 @@ func (c *checkup) versioned(ctx context.Context, program, name string, tested ve
 	return OK, program + " " + version, ""
 }
 
-// runners looks for the program of every runner that would be asked. Of those to choose from one is enough.
+// runners checks the program of every runner that would be asked. Of those to choose from one is enough.
 func (c *checkup) runners(ctx context.Context) {
 	names := c.project.Config.Relay.Runners
 	if len(names) == 0 {

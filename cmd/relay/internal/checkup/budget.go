@@ -8,7 +8,7 @@ import (
 	"relay/orchestrator/budget"
 )
 
-// budget looks at what a run may cost, and whether that can be kept.
+// budget checks what a run may cost, and whether the caps can be kept.
 func (c *checkup) budget() {
 	p, caps := c.project, c.project.Caps(c.plan)
 	if err := caps.Check(); err != nil {

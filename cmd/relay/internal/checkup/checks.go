@@ -41,7 +41,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 	}
 }
 
-// reportChecks tells what the checks came to. One that fails before the work is ordinary.
+// reportChecks reports the results of the checks. One that fails before the work is ordinary.
 func (c *checkup) reportChecks(tried []worker.TriedCheck) {
 	passed, red := 0, 0
 	for _, t := range tried {

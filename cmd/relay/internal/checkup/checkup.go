@@ -44,7 +44,7 @@ type checkup struct {
 	programs programs
 }
 
-// Run looks at everything that could fail in a run, in the order that a user should put it right.
+// Run checks everything that could fail in a run, in the order that a user should put it right.
 func Run(ctx context.Context, h Host) []Point {
 	c := checkup{host: h, programs: programs{guard: h.Guardian}}
 	c.all(ctx)

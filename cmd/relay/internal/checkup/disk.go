@@ -10,8 +10,8 @@ import (
 	"relay/cmd/relay/internal/project"
 )
 
-// checkouts is how many a run has at most: each job one to work in and one to check in, or one for each reviewer, and one
-// in which the work of several is proved before it lands.
+// checkouts returns how many a run has at most: each job one to work in and one to check in, or one for each reviewer,
+// and one in which the work of several is proved before it lands.
 func checkouts(jobs, reviewers int) int { return jobs*(1+max(1, reviewers)) + 1 }
 
 // roomFor reports whether a disk has room for something besides what every run needs.
@@ -28,7 +28,7 @@ func roomFor(what string, need, free uint64, unknown error) (state, text, fix st
 	return OK, text, ""
 }
 
-// backup looks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
+// backup checks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
 func (c *checkup) backup() {
 	git, store := c.project.Git.GitDir(), c.project.BackupDir()
 	if store == "" || git != c.project.Git.CommonDir() { // a linked worktree has no copy
@@ -48,7 +48,7 @@ func (c *checkup) backup() {
 	c.add(state, "disk", text, fix)
 }
 
-// nearestFolder is the nearest folder above a path that is there already.
+// nearestFolder returns the nearest folder above a path that is there already.
 func nearestFolder(path string) string {
 	for !project.Exists(path) && filepath.Dir(path) != path {
 		path = filepath.Dir(path)

@@ -12,7 +12,7 @@ import (
 	"relay/reanchor"
 )
 
-// protected looks for globs that protect nothing of what is in the repository, and for links of which only the link is.
+// protected reports globs that protect nothing of what is in the repository, and links of which only the link is.
 func (c *checkup) protected(ctx context.Context) {
 	patterns := slices.Clone(c.plan.Epic.Protected)
 	for i := range c.plan.Epic.Tasks {

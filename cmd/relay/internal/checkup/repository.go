@@ -56,7 +56,8 @@ func (c *checkup) repository(ctx context.Context) {
 	}
 }
 
-// gitFailed says that git could not say how the repository is. A filter's program that is missing stops it even there.
+// gitFailed reports that git could not read the repository's state. A filter's program that is missing stops it even
+// there.
 func (c *checkup) gitFailed(err error) {
 	c.fail("repository", err)
 	if said := err.Error(); strings.Contains(said, "hung up unexpectedly") || strings.Contains(said, " filter '") {
@@ -94,7 +95,7 @@ func (c *checkup) ledger(ctx context.Context) {
 	c.add(OK, "ledger", text, "")
 }
 
-// otherCheckouts looks for a run of this epic in another checkout of the repository, and for what one has made.
+// otherCheckouts reports a run of this epic in another checkout of the repository, and for what one has made.
 func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
 	err := runlock.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
 	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {

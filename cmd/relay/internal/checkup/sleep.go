@@ -2,7 +2,8 @@ package checkup
 
 import "context"
 
-// sleep says whether the machine will be kept awake. Where it will not, that is no fault of a server, which never sleeps.
+// sleep reports whether the machine will be kept awake. Where it will not, that is no fault of a server, which never
+// sleeps.
 func (c *checkup) sleep(ctx context.Context) {
 	if !c.project.Config.Relay.InhibitSleep {
 		return

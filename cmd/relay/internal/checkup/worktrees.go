@@ -21,8 +21,8 @@ import (
 	"relay/runners"
 )
 
-// worktrees looks at what would stop an agent's own commit, and at what tasks in worktrees need: git, the
-// repository, room, and the files of the user's that every worktree gets.
+// worktrees checks what would stop an agent's own commit, and at what tasks in worktrees need: git, the repository,
+// room, and the files of the user's that every worktree gets.
 func (c *checkup) worktrees(ctx context.Context) {
 	if !c.usesWorktrees() {
 		c.commits(ctx)
@@ -55,7 +55,7 @@ func (c *checkup) usesWorktrees() bool {
 	return c.project.Config.Relay.Isolation == string(engine.IsolationWorktree)
 }
 
-// integrationBranch tells a user who has the integration branch checked out what that means.
+// integrationBranch warns a user who has the integration branch checked out.
 func (c *checkup) integrationBranch(ctx context.Context) {
 	if branch, err := c.project.Git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
 		c.add(OK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
@@ -65,7 +65,7 @@ func (c *checkup) integrationBranch(ctx context.Context) {
 // slowHooks are those that git runs when somebody commits, or takes a branch up.
 var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction"}
 
-// commits looks for what could keep an agent's own git commit waiting for somebody.
+// commits reports what could keep an agent's own git commit waiting for somebody.
 func (c *checkup) commits(ctx context.Context) {
 	state, err := c.project.Git.State(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *checkup) setting(ctx context.Context, kind, key string) (value string, 
 	return value, scope != "local" && scope != "worktree"
 }
 
-// copiedFiles looks for the files that every worktree shall get.
+// copiedFiles checks that the files are there that every worktree shall get.
 func (c *checkup) copiedFiles(ctx context.Context) {
 	w := c.project.Config.Relay.Worktree
 	for _, list := range []struct {
@@ -158,7 +158,7 @@ func (c *checkup) tracked(ctx context.Context, name string) bool {
 	return err == nil && statErr == nil && !info.IsDir()
 }
 
-// worktreeFolder looks at the folder of the worktrees: whether git leaves it alone, and whether they find room.
+// worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room.
 func (c *checkup) worktreeFolder(ctx context.Context) {
 	dir := c.project.Worktrees().Dir
 	if named := c.project.WorktreeDir(); named != "" { // relay's own folder ignores itself

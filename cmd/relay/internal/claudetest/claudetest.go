@@ -21,9 +21,9 @@ import (
 	"relay/cmd/relay/internal/project"
 )
 
-// Run is a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does
-// what a file in $HOME/claude says. The file is the first of TASK.N, TASK, all.N and all, with ".review" behind TASK or
-// all for what is asked about an attempt, or ".review-again" when that is there and the agent has mended something, and
+// Run acts as a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does what
+// a file in $HOME/claude says. The file is the first of TASK.N, TASK, all.N and all, with ".review" behind TASK or all
+// for what is asked about an attempt, or ".review-again" when that is there and the agent has mended something, and
 // ".fix" when the session goes on with what reviewers found, with the round for N, and ".asked" when it is asked for its
 // result. Its lines:
 //
@@ -93,7 +93,7 @@ func scenario(prompt string) string {
 	return filepath.Join(dir, parts[1])
 }
 
-// Act does what a line of a scenario says.
+// Act carries out one line of a scenario.
 func Act(name, rest string) {
 	path, text, _ := strings.Cut(rest, " ")
 	switch name {
@@ -162,7 +162,7 @@ func tell(name, rest string) {
 	}
 }
 
-// Spoken is the event of a message.
+// Spoken returns the event of a message.
 func Spoken(text string) map[string]any {
 	return map[string]any{"type": "assistant", "session_id": Session, "message": map[string]any{
 		"id": "msg_1", "role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}},
@@ -170,7 +170,7 @@ func Spoken(text string) map[string]any {
 	}}
 }
 
-// Final is the last event of a run, with more fields or others.
+// Final returns the last event of a run, with more fields or others.
 func Final(more map[string]any) map[string]any {
 	event := map[string]any{
 		"type": "result", "session_id": Session, "num_turns": 1, "duration_ms": 1, "total_cost_usd": json.RawMessage(cmp.Or(os.Getenv("FAKE_COST"), "0.01")),

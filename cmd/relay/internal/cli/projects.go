@@ -68,7 +68,8 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	return p, pl, nil
 }
 
-// LocateAnyhow is Locate that also succeeds when the configuration has mistakes: they are in the project's Damage.
+// LocateAnyhow finds the project as Locate does, and also succeeds when the configuration has mistakes: they are in the
+// project's Damage.
 func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	p, err := a.Locate(ctx, nil)
 	if err == nil || p == nil || p.Config == nil {

@@ -42,7 +42,7 @@ func tidy(cmd *cobra.Command) {
 	}
 }
 
-// argumentMistake says what a command takes that it was not given, or the other way round.
+// argumentMistake returns an error for missing or surplus arguments of a command.
 func argumentMistake(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
 	e := &exit.UsageError{Message: cmd.CommandPath() + " needs " + strings.Join(wanted, " "), Hint: "type " + cmd.UseLine()}
@@ -93,7 +93,7 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// kind is what a flag's value must be.
+// kind returns what a flag's value must be.
 func kind(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int":

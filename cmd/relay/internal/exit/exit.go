@@ -134,7 +134,8 @@ func badInput(err error) (Diagnosis, bool) {
 // maxProblemsShown is how many mistakes of one file are told: the first ones usually explain the others.
 const maxProblemsShown = 20
 
-// problems tells the mistakes of one file. The hint of the only one stands alone, unless there is a better one.
+// problems returns the diagnosis of the mistakes in one file. The hint of the only one stands alone, unless there is a
+// better one.
 func problems[P any](list []P, text, hint func(P) string, better string) Diagnosis {
 	d := Diagnosis{Code: Invalid, Hint: better}
 	for i, p := range list {
@@ -187,7 +188,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	return Diagnosis{}, false
 }
 
-// differences are the first lines of a diff.
+// differences returns the first lines of a diff.
 func differences(diff string) []string {
 	lines := strings.Split(strings.TrimSpace(plaintext.Escape(diff)), "\n")
 	if len(lines) > maxProblemsShown {

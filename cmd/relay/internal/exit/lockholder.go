@@ -10,7 +10,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// HolderText says who holds the epic.
+// HolderText returns text that says who holds the epic.
 func HolderText(h *attempts.Holder) string {
 	if h == nil || h.PID == 0 {
 		return "another process"
@@ -18,7 +18,7 @@ func HolderText(h *attempts.Holder) string {
 	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
 }
 
-// HolderMessage says that another relay holds the epic, or else what err is about.
+// HolderMessage returns text that says that another relay holds the epic, or else what err is about.
 func HolderMessage(err error, e *attempts.HeldError) string {
 	who, inUse := HolderText(&e.Holder), new(*runlock.InUseError)
 	switch checkout := errors.As(err, inUse); {
@@ -40,7 +40,7 @@ func HolderMessage(err error, e *attempts.HeldError) string {
 	return "relay is already at work on this epic: " + who
 }
 
-// atWork says who holds a checkout, and for which epic.
+// atWork returns text that says who holds a checkout, and for which epic.
 func atWork(h *attempts.Holder) string {
 	shown := HolderText(h)
 	if h.Epic != "" {
@@ -52,7 +52,7 @@ func atWork(h *attempts.Holder) string {
 	return shown
 }
 
-// holderHint says what to type about whoever is in the way.
+// holderHint returns text that says what to type about whoever is in the way.
 func holderHint(err error, e *attempts.HeldError) string {
 	stop := "wait until it ends"
 	if e.Holder.PID > 0 {

@@ -41,7 +41,7 @@ var unchargedWords = map[orchestrator.UpdateKind]string{
 	orchestrator.UpdateHeld:  "waits until nothing else can be done",
 }
 
-// meanwhile says what a person can do while a run waits.
+// meanwhile returns text that says what a person can do while a run waits.
 func meanwhile(u orchestrator.Update) string {
 	if u.Fix != "" {
 		return "type " + u.Fix
@@ -49,7 +49,7 @@ func meanwhile(u orchestrator.Update) string {
 	return "relay work --ask-now does not wait"
 }
 
-// updateText is a change of state in words, or "" when it is none.
+// updateText returns a change of state in words, or "" when it is none.
 func updateText(u orchestrator.Update) string {
 	msg := ""
 	switch u.Kind {

@@ -118,7 +118,7 @@ func (p *Project) Program(name string) (string, error) {
 	return found, nil
 }
 
-// globalIdentity is whom git names as author, as settings of git, as far as the repository itself does not say: an
+// globalIdentity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
 // agent that hides the user's global configuration from its git needs to be told.
 func (p *Project) globalIdentity(ctx context.Context) []string {
 	var settings []string
@@ -132,7 +132,7 @@ func (p *Project) globalIdentity(ctx context.Context) []string {
 	return settings
 }
 
-// fromRoot takes a path in the configuration, which is relative to the root of the repository.
+// fromRoot returns the absolute path of one in the configuration, which is relative to the root of the repository.
 func (p *Project) fromRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// BackupDir is where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can share
-// a checkout. Without a home it stays in relay's own folder.
+// BackupDir returns where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can
+// share a checkout. Without a home it stays in relay's own folder.
 func (p *Project) BackupDir() string {
 	all := backupDirs(p.Session.Environ, p.Root)
 	if all == "" {
@@ -19,7 +19,8 @@ func (p *Project) BackupDir() string {
 	return filepath.Join(all, pathHash(p.Dir))
 }
 
-// backupDirs has the copies of .git of all runs in a checkout: outside of it, where rm -rf . does not reach them.
+// backupDirs returns the folder with the copies of .git of all runs in a checkout: outside of it, where rm -rf . does
+// not reach them.
 func backupDirs(environ []string, root string) string {
 	state := Lookup(environ, "XDG_STATE_HOME")
 	if home := Lookup(environ, "HOME"); state == "" && home != "" {
@@ -34,7 +35,7 @@ func backupDirs(environ []string, root string) string {
 	return filepath.Join(state, "relay", "git-copy", pathHash(root))
 }
 
-// newestBackup is the newest copy of .git that a killed run in this checkout has left, or "".
+// newestBackup returns the newest copy of .git that a killed run in this checkout has left, or "".
 func newestBackup(environ []string, root string) string {
 	folder := backupDirs(environ, root)
 	entries, err := os.ReadDir(folder)
@@ -51,7 +52,7 @@ func newestBackup(environ []string, root string) string {
 	return kept
 }
 
-// pathHash tells repositories apart by their path.
+// pathHash returns a hash of a repository's path, for names.
 func pathHash(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	return hex.EncodeToString(sum[:8])

@@ -75,7 +75,7 @@ func (c *Caps) agentsFor(t *epic.Task) []agentModel {
 	return all
 }
 
-// allAgents are all agents that may be asked for something, each once.
+// allAgents returns all agents that may be asked for something, each once.
 func (c *Caps) allAgents() []agentModel {
 	all := c.agentsFor(nil)
 	for i := range c.plan.Epic.Tasks {
@@ -194,7 +194,7 @@ func (c *Caps) UncountedWarning() []string {
 // RaiseEpicBudget is the hint for an epic whose budget is used up.
 const RaiseEpicBudget = "raise relay.epic_budget_usd or relay.epic_budget_tokens, then relay work"
 
-// Text says what work may cost.
+// Text returns text that says what work may cost.
 func (c *Caps) Text() string {
 	b := c.project.Budget()
 	var all []string

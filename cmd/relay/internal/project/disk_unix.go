@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeSpace is the number of bytes an ordinary user can still write to the disk of a folder.
+// FreeSpace returns the number of bytes an ordinary user can still write to the disk of a folder.
 func FreeSpace(folder string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(folder, &s); err != nil {

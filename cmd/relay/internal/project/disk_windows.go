@@ -2,7 +2,7 @@ package project
 
 import "golang.org/x/sys/windows"
 
-// FreeSpace is the number of bytes the user can still write to the disk of a folder.
+// FreeSpace returns the number of bytes the user can still write to the disk of a folder.
 func FreeSpace(folder string) (uint64, error) {
 	path, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
@@ -13,5 +13,5 @@ func FreeSpace(folder string) (uint64, error) {
 	return free, err
 }
 
-// syncFolder has nothing to do: Windows keeps names durable by itself, and cannot open a folder.
+// syncFolder does nothing: Windows keeps names durable by itself, and cannot open a folder.
 func syncFolder(string) error { return nil }

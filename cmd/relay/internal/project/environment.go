@@ -38,8 +38,8 @@ var providers = map[string][]string{
 
 var anyProvider = []string{"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*"}
 
-// CommonEnvironment is the environment of agents and acceptance commands: the list above, and what the configuration
-// adds by NAME, NAME* or NAME=value.
+// CommonEnvironment returns the environment of agents and acceptance commands: the list above, and what the
+// configuration adds by NAME, NAME* or NAME=value.
 func CommonEnvironment(environ, extra []string) []string {
 	patterns := slices.Clone(passed)
 	if runtime.GOOS == "windows" {
@@ -88,7 +88,7 @@ func selected(environ, patterns, extra []string) []string {
 	return append(env, fixed...)
 }
 
-// Redactor is the redactor for everything an agent of this project may know: the user's environment, and what the
+// Redactor returns the redactor for everything an agent of this project may know: the user's environment, and what the
 // configuration adds to it.
 func (p *Project) Redactor() *secrets.Redactor {
 	known := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)

@@ -63,7 +63,7 @@ func ReplaceFile(path string, data []byte) error {
 	})
 }
 
-// ReplacePrivate is replaceFile for what is nobody else's to read.
+// ReplacePrivate replaces a file with one that only the user can read.
 func ReplacePrivate(path string, data []byte) error {
 	return ReplaceWith(path, 0o600, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -71,7 +71,7 @@ func ReplacePrivate(path string, data []byte) error {
 	})
 }
 
-// ReplaceWith is replaceFile for what is written piece by piece.
+// ReplaceWith replaces a file with what write writes.
 func ReplaceWith(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -101,7 +101,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Rel is an absolute path as seen from root, with slashes; a path elsewhere stays as it is.
+// Rel returns an absolute path as seen from root, with slashes; a path elsewhere stays as it is.
 func Rel(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

@@ -21,7 +21,8 @@ func (p *Project) View(pl *Plan) (*attempts.View, error) {
 	return v, err
 }
 
-// Open takes the epic for a change by a person. An epic that was written by hand and never run gets its ledger here.
+// Open opens the epic's ledger for a change by a person. An epic that was written by hand and never run gets its ledger
+// here.
 func (p *Project) Open(pl *Plan) (*attempts.Store, error) {
 	if err := p.EnsureIgnored(); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (p *Project) EnsureIgnored() error {
 	return ReplaceFile(p.File(".gitignore"), []byte("*\n"))
 }
 
-// LedgerSettings are the limits of a configuration as the ledger records them.
+// LedgerSettings returns the limits of a configuration as the ledger records them.
 func LedgerSettings(c *configs.Config) attempts.Settings {
 	return attempts.Settings{
 		MaxAttemptsPerTask: c.Relay.MaxAttemptsPerTask,

@@ -95,7 +95,7 @@ func (p *Project) RunPlanSource(run string) []byte {
 	return source
 }
 
-// RunPlan is the plan that an older run went by, as far as it is still known.
+// RunPlan returns the plan that an older run went by, as far as it is still known.
 func (p *Project) RunPlan(run string, pl *Plan) *Plan {
 	kept, err := ParsePlan(p.Rel(p.RunPlanFile(run)), p.RunPlanSource(run))
 	if err != nil || kept.Epic.ID != pl.Epic.ID {
@@ -104,8 +104,8 @@ func (p *Project) RunPlan(run string, pl *Plan) *Plan {
 	return kept
 }
 
-// LastRunPlan is the plan that the newest run went by, for the time that epic.yml cannot be read. The mistakes are returned when
-// there is none.
+// LastRunPlan returns the plan that the newest run went by, for the time that epic.yml cannot be read. The mistakes are returned
+// when there is none.
 func (p *Project) LastRunPlan(view *attempts.View, mistakes error) (*Plan, string, error) {
 	runs, _ := os.ReadDir(p.File(attempts.RunsDir)) // none: then there is no plan either
 	for _, run := range slices.Backward(runs) {
@@ -147,7 +147,7 @@ func (p *Project) planInForce(view *attempts.View, pl *Plan, mistakes error) (no
 	return now, warning, nil
 }
 
-// AndMore says that there is more than what was said.
+// AndMore returns text that says that there is more than what was said.
 func AndMore(n int) string {
 	if n <= 0 {
 		return ""

@@ -83,7 +83,7 @@ func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
 	return perRequest
 }
 
-// priceSource says by whose prices an agent's cost is known; "": by nobody's.
+// priceSource returns text that says by whose prices an agent's cost is known; "": by nobody's.
 func (c *Caps) priceSource(h agentModel) string {
 	agent, err := c.project.Agent(h.name)
 	if err != nil {

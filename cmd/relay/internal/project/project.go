@@ -77,7 +77,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 	return p, relativeProblems(p.Root, mistakes)
 }
 
-// relativeProblems gives mistakes in files of the repository the path a person would type.
+// relativeProblems returns err with the paths of its files as a person would type them.
 func relativeProblems(root string, err error) error {
 	if problems, ok := errors.AsType[configs.Problems](err); ok {
 		for i := range problems {
@@ -119,7 +119,7 @@ func UserFile(environ []string) string {
 	return filepath.Join(dir, "relay", "agents.yml")
 }
 
-// relayDir is the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
+// relayDir returns the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
 // written there would land where nobody looks.
 func relayDir(root, dir string, byDefault bool) (string, error) {
 	if byDefault && !Exists(filepath.Join(root, standardDir)) && Exists(filepath.Join(root, olderDir, "epic.yml")) {
@@ -149,13 +149,13 @@ func relayDir(root, dir string, byDefault bool) (string, error) {
 	return folder, nil
 }
 
-// File is the absolute path of a file in relay's folder.
+// File returns the absolute path of a file in relay's folder.
 func (p *Project) File(name ...string) string {
 	return filepath.Join(append([]string{p.Dir}, name...)...)
 }
 
-// Worktrees are the settings of isolation worktree. A folder that a person names may have worktrees of their own in it,
-// or those of another relay: this one keeps to a folder of its own below it, and everything in that one is relay's.
+// Worktrees returns the settings of isolation worktree. A folder that a person names may have worktrees of their own in
+// it, or those of another relay: this one keeps to a folder of its own below it, and everything in that one is relay's.
 func (p *Project) Worktrees() engine.Worktree {
 	c := &p.Config.Relay
 	dir := p.File("worktrees")
@@ -165,7 +165,7 @@ func (p *Project) Worktrees() engine.Worktree {
 	return engine.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
 }
 
-// WorktreeDir is the folder that relay.worktree.dir names, absolute, or "".
+// WorktreeDir returns the folder that relay.worktree.dir names, absolute, or "".
 func (p *Project) WorktreeDir() string {
 	dir := filepath.FromSlash(p.Config.Relay.Worktree.Dir)
 	if dir == "" || filepath.IsAbs(dir) {
@@ -174,5 +174,5 @@ func (p *Project) WorktreeDir() string {
 	return filepath.Join(p.Root, dir)
 }
 
-// Rel is a file's path as messages show it: from the root of the repository.
+// Rel returns a file's path as messages show it: from the root of the repository.
 func (p *Project) Rel(path string) string { return Rel(p.Root, path) }

@@ -11,10 +11,10 @@ import (
 // AutoReviewer is the provider that stands for a reviewer of another vendor than the worker's.
 const AutoReviewer = "auto"
 
-// ReviewVendors are the agents such a reviewer is looked for among, in this order.
+// ReviewVendors returns the agents such a reviewer is looked for among, in this order.
 func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
 
-// Reviewers are the names of those who judge each change; none when nobody does.
+// Reviewers returns the names of those who judge each change; none when nobody does.
 func (p *Project) Reviewers() []string {
 	c := p.Config
 	names := c.QualityGate.Reviewers
@@ -30,7 +30,7 @@ func (p *Project) Reviewers() []string {
 	return names
 }
 
-// otherVendor is the first agent whose program is there and that is of another type than any runner; none without.
+// otherVendor returns the first agent whose program is there and that is of another type than any runner; none without.
 func (p *Project) otherVendor() []string {
 	var ours []string
 	for _, name := range p.Config.Relay.Runners {
@@ -51,7 +51,7 @@ func (p *Project) otherVendor() []string {
 // maxInstructions bounds what a user can tell a reviewer: it is cut to a part of that in the prompt.
 const maxInstructions = 1 << 20
 
-// Reviewer is a reviewer with what the configuration says of it.
+// Reviewer returns a reviewer with what the configuration says of it.
 func (p *Project) Reviewer(name string) (engine.Reviewer, error) {
 	r := engine.Reviewer{Name: name}
 	agent, err := p.Agent(name)

@@ -12,8 +12,8 @@ import (
 // freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
 const freeEvery = time.Second
 
-// FreeGauge tells a run what this machine has left for it, also on the disk of the folder where its copy of .git is. It is
-// asked from one goroutine at a time.
+// FreeGauge returns a function that reports what this machine has left for a run, also on the disk of the folder where its
+// copy of .git is. It is asked from one goroutine at a time.
 func (p *Project) FreeGauge(state string, now func() time.Time) func() orchestrator.Free {
 	folders := []string{p.Dir, p.Worktrees().Dir, state}
 	var last orchestrator.Free

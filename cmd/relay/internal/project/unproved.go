@@ -9,7 +9,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// TaskWarning says what a task lacks.
+// TaskWarning records what a task lacks.
 type TaskWarning struct {
 	Task    string `json:"task"`
 	Message string `json:"message"`

@@ -97,7 +97,7 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*Request, error)
 	return r, o.create(ctx, tool, r)
 }
 
-// create has the host's program make the pull request, or bring the one that is there up to date.
+// create makes the pull request with the host's program, or updates the one that is there.
 func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 	fmt.Fprintf(o.App.Err, "relay: asking %s to open a pull request\n", tool.name)
 	said, err := o.run(ctx, tool.name, tool.create(r))
@@ -119,7 +119,7 @@ func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 	return &exit.Hinted{Err: fmt.Errorf("%s is pushed, but %s opened no pull request: %w", r.Head, tool.name, err), Hint: tool.typed(r)}
 }
 
-// bodyFile is where the text of the request is, as a person types it where they are.
+// bodyFile returns where the text of the request is, as a person types it where they are.
 func (o *Opener) bodyFile() string {
 	path := o.Project.File("pull-request.md")
 	here, err := os.Stat(".")
@@ -135,13 +135,13 @@ type toolError struct {
 	said string
 }
 
-// Error is how it ended, and its words.
+// Error returns how the program ended, and what it printed.
 func (e *toolError) Error() string { return e.err.Error() + ": " + text.Line(e.said, 500) }
 
 // Unwrap returns how it ended.
 func (e *toolError) Unwrap() error { return e.err }
 
-// typed is the command as a person types it.
+// typed returns the command as a person types it.
 func (t *hostTool) typed(r *Request) string {
 	typed := []string{t.name}
 	for _, word := range t.create(r) {
@@ -175,7 +175,7 @@ func (o *Opener) tool(ctx context.Context, remote finish.Remote) *hostTool {
 	return nil
 }
 
-// hostOf is the host in a remote's address, "" for a folder.
+// hostOf returns the host in a remote's address, "" for a folder.
 func hostOf(address string) string {
 	if strings.Contains(address, "://") {
 		u, err := url.Parse(address)
@@ -216,7 +216,7 @@ func (o *Opener) run(ctx context.Context, name string, args []string) (string, e
 	return out.String(), err
 }
 
-// lastLink is the last address in what a program printed.
+// lastLink returns the last address in what a program printed.
 func lastLink(msg string) string {
 	link := ""
 	for word := range strings.FieldsSeq(msg) {

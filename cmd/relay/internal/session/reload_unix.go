@@ -10,7 +10,7 @@ import (
 // isReload reports the signal with which relay reload tells a run.
 func isReload(sig os.Signal) bool { return sig == syscall.SIGUSR1 }
 
-// reloadSignals are what a run listens to besides.
+// reloadSignals returns what a run listens to besides.
 func reloadSignals() []os.Signal { return []os.Signal{syscall.SIGUSR1} }
 
 func sendReload(run *os.Process) error { return run.Signal(syscall.SIGUSR1) }

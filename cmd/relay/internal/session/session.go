@@ -110,7 +110,7 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 	}
 }
 
-// run is one run.
+// run returns one run.
 func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
 	options.Supervisor = s.guardian
@@ -136,7 +136,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 	}
 }
 
-// notify tells the watcher a change of state, and of a runner that has refused what to type for it.
+// notify passes a change of state to the watcher, with what to type for a runner that has refused.
 func (s *session) notify(u orchestrator.Update) {
 	if u.Outcome == attempts.Auth || u.Outcome == attempts.Start {
 		u.Fix = status.LoginFix(s.project, u.Runner, u.Outcome)
@@ -144,7 +144,7 @@ func (s *session) notify(u orchestrator.Update) {
 	s.watcher.Update(u)
 }
 
-// reread takes epic.yml as the plan of the next run, unless it cannot be followed: then the old one stays.
+// reread reads epic.yml as the plan of the next run. The old plan stays when the new one is invalid.
 func (s *session) reread() {
 	pl, err := s.project.Plan()
 	if err == nil {
@@ -219,7 +219,7 @@ type drains struct {
 	drain chan struct{}
 }
 
-// next is the drain of a run that begins.
+// next returns the drain of a run that begins.
 func (d *drains) next() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -247,7 +247,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// finish tells how the night went, and returns its exit code as an error.
+// finish prints how the session went, and returns its exit code as an error.
 func (s *session) finish(sum ending.Summary, err error, code int) error {
 	if err != nil && sum.Reason == "" { // it never began
 		return err

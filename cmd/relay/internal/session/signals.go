@@ -34,7 +34,7 @@ func listen(ctx context.Context, kill func(), tell func(string)) (context.Contex
 	return ctx, s
 }
 
-// CatchPipe has a write to an output that nobody reads any more fail instead of end the process, from now on.
+// CatchPipe makes a write to an output that nobody reads any more return an error instead of ending the process.
 func CatchPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 func (s *stopper) serve() {
@@ -67,13 +67,13 @@ func (s *stopper) reload() {
 	}
 }
 
-// signal is the first INT or TERM that came, or nil.
+// signal returns the first INT or TERM that came, or nil.
 func (s *stopper) signal() os.Signal {
 	sig, _ := s.first.Load().(os.Signal)
 	return sig
 }
 
-// release gives the signals back.
+// release stops catching the signals.
 func (s *stopper) release() {
 	signal.Stop(s.ch)
 	close(s.ch)

@@ -19,7 +19,7 @@ type Cooldown struct {
 	Why    string    `json:"why,omitempty"`
 }
 
-// Wait says what a run that cannot start anything waits for.
+// Wait records what a run that cannot start anything waits for.
 type Wait struct {
 	For   string    `json:"for"`
 	Until time.Time `json:"until"`
@@ -43,7 +43,7 @@ func (s *Report) AddCooldowns(now time.Time) {
 	slices.SortFunc(s.Cooldowns, func(a, b Cooldown) int { return cmp.Or(a.Until.Compare(b.Until), cmp.Compare(a.Runner, b.Runner)) })
 }
 
-// cooldowns says what keeps tasks from starting.
+// cooldowns prints what keeps tasks from starting.
 func (l Printer) cooldowns(w io.Writer, s *Report) {
 	tell := func(word, text string) {
 		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
@@ -65,7 +65,7 @@ func (l Printer) waitText(w *Wait) string {
 	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + text.After(w.Why)
 }
 
-// stopFirst tells the user to stop an active run before another one can begin; "" when none is active.
+// stopFirst returns a hint to stop an active run before another one can begin; "" when none is active.
 func stopFirst(s *Report) string {
 	if s.Run.State == Running {
 		return "; stop this run first, with Ctrl-C"

@@ -120,7 +120,8 @@ func firstWait(o schedule.Estimator, turns []schedule.Slot, now time.Time) *Wait
 	return nil
 }
 
-// addReviewers says who would be asked about the whole epic, once nothing is left to do: again only when something has changed.
+// addReviewers adds the reviewers that would be asked about the whole epic once nothing is left to do. They are asked again
+// only when something has changed.
 func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.Ledger) {
 	open := 0
 	for i := range pl.Epic.Tasks {

@@ -58,7 +58,7 @@ func (r *DryRun) rows(w io.Writer, width int) {
 	}
 }
 
-// sum says how long it would take.
+// sum returns text that says how long it would take.
 func (r *DryRun) sum() string {
 	jobs, least := text.Count(r.Jobs, "job"), ""
 	if r.BasedOn == 0 {

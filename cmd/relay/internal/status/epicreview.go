@@ -44,7 +44,7 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	}
 }
 
-// EpicReview tells what the reviewers say of the whole epic.
+// EpicReview prints the reviewers' verdict on the whole epic.
 func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
 	if j == nil {
 		return

@@ -50,7 +50,7 @@ func EventText(e attempts.Event) string {
 	return text.Line(who, maxLine)
 }
 
-// heardWords says what reviewers have said of an attempt under way.
+// reviewProgressWords returns text that says what reviewers have said of an attempt under way.
 func reviewProgressWords(h *attempts.ReviewProgress) string {
 	var parts []string
 	for _, s := range h.Opinions {
@@ -62,7 +62,7 @@ func reviewProgressWords(h *attempts.ReviewProgress) string {
 	return strings.Join(parts, "; ")
 }
 
-// cooldownText is an event that keeps tasks from starting, in words.
+// cooldownText describes an event that keeps tasks from starting.
 func cooldownText(who string, e attempts.Event) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	c := e.Cooldown

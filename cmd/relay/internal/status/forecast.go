@@ -94,7 +94,7 @@ func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.
 	return runner, wait
 }
 
-// forecast says when a run will be over or, when none is on, how much there is left.
+// forecast prints when a run will be over or, when none is on, how much there is left.
 func (l Printer) forecast(w io.Writer, s *Report) {
 	f, word, until := s.Forecast, "finish", s.Run.Until
 	var shown string

@@ -30,7 +30,7 @@ var login = map[string]string{
 	"opencode": " auth login",
 }
 
-// LoginFix says what to type for a runner that would not work.
+// LoginFix returns text that says what to type for a runner that would not work.
 func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
 	agent := p.Config.Relay.Agents[name]
 	how, known := login[agent.Type]
@@ -44,7 +44,7 @@ func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
 	return program + strings.ReplaceAll(how, "%s", program)
 }
 
-// Refusing are the runners of this configuration that would not work when they were last asked.
+// Refusing returns the runners of this configuration that would not work when they were last asked.
 func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
 	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
 	for i := range pl.Epic.Tasks {
@@ -64,7 +64,7 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 	return list
 }
 
-// ForReport are the same as a report has them.
+// ForReport returns the same as a report has them.
 func ForReport(list []Refusal) []report.Refused {
 	var all []report.Refused
 	for _, r := range list {

@@ -11,7 +11,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// needsYou says what a person should type, and for what.
+// needsYou prints what a person should type, and for what.
 func (l Printer) needsYou(w io.Writer, s *Report) {
 	const most = 10
 	told, widest := 0, 0
@@ -64,7 +64,7 @@ func (l Printer) doubtful(w io.Writer, tasks []Task) {
 	}
 }
 
-// doubtText says which tests of a completed task need a person, and what to type.
+// doubtText returns text that says which tests of a completed task need a person, and what to type.
 func doubtText(id string, tests []string) string {
 	return fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
 		id, text.Line(strings.Join(tests, "; "), maxWhy), id, id, id)

@@ -49,7 +49,7 @@ var resultSources = map[attempts.ResultSource]string{
 	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
 }
 
-// ChargeText says whether an attempt was charged.
+// ChargeText returns text that says whether an attempt was charged.
 func ChargeText(charged bool) string {
 	if charged {
 		return "charged"

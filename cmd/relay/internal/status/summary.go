@@ -47,7 +47,7 @@ func NewSummary(s ending.Summary, code, reloads int) Summary {
 	}
 }
 
-// suspendText says in one line how long the machine was suspended during the run.
+// suspendText returns text that says how long the machine was suspended during the run.
 func suspendText(naps []suspend.Period) string {
 	shown, sum := naps[0].String(), time.Duration(0)
 	for _, nap := range naps {
@@ -77,7 +77,7 @@ func Unfinished(s *Report) []Task {
 	return left
 }
 
-// RunSummary tells a sleepy person what happened, what needs them, and what to type.
+// RunSummary prints what happened in a run, what needs a person, and what to type.
 func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 	c := s.Counts
 	l.Dead = true // the run is over
@@ -133,7 +133,7 @@ func WriteRegressions(w io.Writer, checks []string) {
 	}
 }
 
-// workLocation says where the work is.
+// workLocation returns text that says where the work is.
 func (l Printer) workLocation() string {
 	if l.Shared {
 		return "the work is in this checkout, and relay has committed nothing: git status, git log"

@@ -70,7 +70,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	WriteRegressions(w, s.Regressions)
 }
 
-// note tells what a person should know, if anything.
+// note prints a note for the user, if there is one.
 func (l Printer) note(w io.Writer, text string) {
 	if text == "" {
 		return
@@ -151,7 +151,7 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 // maxWhy bounds what is said of one task, in columns.
 const maxWhy = 300
 
-// why says why a task is not done, if there is anything to say.
+// why returns text that says why a task is not done, if there is anything to say.
 func (l Printer) why(t *Task) string {
 	switch {
 	case t.Status == attempts.Gated && t.Detail != "":
@@ -215,7 +215,7 @@ func Bar(c ending.Counts, width int) string {
 	return "[" + strings.Repeat("#", done) + strings.Repeat(".", width-done) + "]"
 }
 
-// CountsText says how many tasks are in which state.
+// CountsText returns text that says how many tasks are in which state.
 func (l Printer) CountsText(c ending.Counts) string {
 	return report.Standing(c, l.Dead)
 }

@@ -19,7 +19,8 @@ func (s *Report) addUsage(rec *attempts.TaskRecord) {
 	}
 }
 
-// usage tells what all attempts have used and, where there are several, each agent and model; unpriced is what nobody knows.
+// usage prints what all attempts have used and, where there are several, each agent and model; unpriced is what nobody
+// knows.
 func (l Printer) usage(w io.Writer, s *Report) {
 	if s.Usage == (attempts.Usage{}) {
 		return

@@ -56,7 +56,7 @@ func (s *Writer) Failure() error {
 	return fmt.Errorf("write the output: %w", s.Err)
 }
 
-// completeRunes is the length of p without a character that is cut off at its end.
+// completeRunes returns the length of p without a character that is cut off at its end.
 func completeRunes(p []byte) int {
 	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
 		if b := p[len(p)-back]; utf8.RuneStart(b) {
@@ -78,7 +78,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Columns is the width of the terminal behind w, or 80.
+// Columns returns the width of the terminal behind w, or 80.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
