@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gittrace"
+	"relay/orchestrator/worker/steering"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -97,11 +98,6 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 	return runners.Report{Outcome: runners.Stopped, Detail: why, Usage: r.Usage, Model: r.Model}, nil
 }
 
-// used tells what an attempt has used whose agent has come to its end.
-func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
-	g.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
-}
-
 // traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
 // one checkout it is not asked to: changes belong to no task there.
 func (c agentTurns) traced(a engine.Attempt, env []string) []string {
@@ -115,10 +111,46 @@ func (c agentTurns) traced(a engine.Attempt, env []string) []string {
 	return append(env, gittrace.Env(c.traces)...)
 }
 
-// gitCommands returns what the agent has had git do since it was last asked.
-func (c tamperGuard) gitCommands() []gittrace.Command {
-	if c.traces == "" {
+// lateBrief writes the brief that Brief has left.
+func (c agentTurns) lateBrief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+	if c.tree == nil {
 		return nil
 	}
-	return gittrace.Take(c.traces)
+	return c.brief(ctx, a, p)
+}
+
+func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+	facts, err := c.state(ctx)
+	if err != nil {
+		return err
+	}
+	in := a.Known
+	in.Facts, in.Base = facts, a.Base
+	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
+		return err
+	}
+	return os.WriteFile(p.brief, PromptOf(c.o, in), 0o600)
+}
+
+// agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
+// relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
+func (c agentTurns) agentEnv(a engine.Attempt, result string) []string {
+	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")
+	if c.ceiling != "" {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
+	}
+	settings := []string{"commit.gpgSign=false"}
+	if !c.o.Push {
+		settings = append(settings, "credential.helper=") // an empty one takes back those that are configured
+	}
+	if c.excludes != "" {
+		settings = append(settings, "core.excludesFile="+c.excludes)
+	}
+	return append(env, runners.GitSettings(env, settings...)...)
+}
+
+// steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then
+// an agent gets none of it.
+func (c agentTurns) steered() bool {
+	return c.landedSteering.Load() || steering.Digest(c.repo.Root()) != c.config
 }

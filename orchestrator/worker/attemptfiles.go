@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/orchestrator/engine"
@@ -39,3 +40,41 @@ func (p attemptFiles) begun() time.Time {
 	}
 	return info.ModTime()
 }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// round names the files of a further turn of the agent.
+func (p attemptFiles) round(n int) attemptFiles {
+	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
+	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	return p
+}
+
+// question names the files of the turn in which an agent is asked for its result.
+func (p attemptFiles) question() attemptFiles {
+	in := func(name string) string { return filepath.Join(p.folder, "result", name) }
+	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	return p
+}
+
+// kept is the commit in which an attempt's work is kept; "" : none that is known.
+func (p attemptFiles) kept() string {
+	path := filepath.Join(p.folder, keptName)
+	if !Readable(path) {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+const untrackedName = "untracked"
+
+// keptName is a file that has the commit in which an attempt's work is kept: a ref of the attempt's name may be another
+// ledger's.
+const keptName = "kept"

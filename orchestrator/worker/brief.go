@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 )
 
@@ -32,30 +31,4 @@ func (c *checkout) Brief(ctx context.Context, a engine.Attempt) error {
 		}
 	}
 	return nil
-}
-
-// lateBrief writes the brief that Brief has left.
-func (c agentTurns) lateBrief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
-	if c.tree == nil {
-		return nil
-	}
-	return c.brief(ctx, a, p)
-}
-
-func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
-	facts, err := c.state(ctx)
-	if err != nil {
-		return err
-	}
-	in := a.Known
-	in.Facts, in.Base = facts, a.Base
-	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
-		return err
-	}
-	return os.WriteFile(p.brief, PromptOf(c.o, in), 0o600)
-}
-
-// makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
-func (g *workspace) makeRoom(files ...string) error {
-	return attemptfiles.MakeRoom(g.o.Dir, files...)
 }

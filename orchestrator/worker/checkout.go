@@ -5,61 +5,17 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"relay/orchestrator/checks"
-	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
-	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 
-	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
-
-// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
-type ledger interface {
-	Append(events ...attempts.Event) error
-	Restore() ([]string, error)
-}
-
-// lock is the run's hold on its epic and on the checkout. keep takes it anew when an agent has removed it.
-type lock interface {
-	Keep(ctx context.Context) error
-}
-
-// workspace is what all places share that the tasks of a run work in.
-type workspace struct {
-	o     *engine.Options
-	home  *reanchor.Git // the user's own checkout
-	vault *backup.Backup
-	stash *userfiles.StashGuard
-	watched
-	lock   lock // nil: none
-	ledger ledger
-	ignore []byte // relay's own .gitignore
-
-	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
-	noPush   noPush // its zero value: agents may push
-
-	planSeen atomic.Pointer[planState]
-	keptSeen atomic.Pointer[planState]
-	settings settingsFiles
-	events   chan<- engine.Event
-	now      func() time.Time
-	origin   attempts.Integration
-	trusted  string // what the user had checked out when the run began; "" with isolation shared
-
-	landedSteering atomic.Bool // see noteSteering
-
-	checks *checks.Runner
-}
-
-func (g *workspace) Origin() attempts.Integration { return g.origin }
 
 // checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
 // by itself.
@@ -146,15 +102,16 @@ func (c *checkout) Run(ctx context.Context, a engine.Attempt) (engine.Result, er
 	return f.Result, err
 }
 
-// uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
-func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
-	return gitcmd.Uninterrupted(ctx)
+// baseChecks are the results of checks before the work in the user's own checkout.
+type baseChecks struct {
+	cache *checks.Cache
+	epic  checks.Baseline // of the commit that the next attempt begins from
 }
 
-// tell never waits: an activity nobody has time to hear is dropped.
-func (g *workspace) tell(h engine.Event) {
-	select {
-	case g.events <- h:
-	default:
+// factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
+func factsAge(i engine.Isolation) time.Duration {
+	if i == engine.IsolationShared {
+		return time.Second
 	}
+	return 0
 }

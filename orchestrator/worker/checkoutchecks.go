@@ -116,12 +116,6 @@ func (t *checkoutAttempt) redBefore(ctx context.Context, check checks.Check, s c
 	return true
 }
 
-// baseChecks are the results of checks before the work in the user's own checkout.
-type baseChecks struct {
-	cache *checks.Cache
-	epic  checks.Baseline // of the commit that the next attempt begins from
-}
-
 // baseline asks the checks of a task what they say before its work, where they are run after it: in the user's own checkout.
 // A task is held back before its agent is paid when one of them cannot run at all. The checks of the epic are asked before
 // the first attempt of a run; after that their results on the last success count.

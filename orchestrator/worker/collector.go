@@ -13,6 +13,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -209,4 +210,65 @@ func (l *limited) Write(p []byte) (int, error) {
 // commitMessage says which attempt a commit made by relay belongs to.
 func commitMessage(epicID string, a engine.Attempt) string {
 	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, worktree.AttemptTrailer, a.Number)
+}
+
+// failForRepositories fails an attempt that has put another repository into its commits: they have its name only, and what is in it
+// would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
+func (c collector) failForRepositories(ctx context.Context, names []reanchor.Change, f *state) error {
+	var known []string
+	for _, n := range names {
+		if n.Link == "" {
+			continue
+		}
+		if known == nil {
+			var err error
+			if known, err = nested.Declared(ctx, c.tree.Repo, f.Head); err != nil {
+				return err
+			}
+		}
+		why := ""
+		switch {
+		case !slices.Contains(known, n.Path):
+			why = "the agent put a repository into the commit: " + n.Path + "; its content would not land"
+			if nested.At(c.tree.Repo, n.Path) {
+				c.tree.Leave(n.Path + "/")
+			}
+		case c.ceiling != "" && nested.MadeCommit(ctx, c.tree.Repo, n.Path, n.Link): // a user's own submodule stays with the user
+			why = "the agent committed in submodule " + n.Path + ", and only this worktree has that commit; it would not land"
+			c.tree.Leave(n.Path + "/")
+		}
+		if why != "" && f.Outcome == attempts.Success {
+			f.Fail(attempts.Agent, attempts.CodeError, why)
+		}
+	}
+	return nil
+}
+
+// recollect puts .git back when git could not collect an attempt's work because of what the attempt has done to it,
+// and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
+func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, cause error) ([]reanchor.Change, error) {
+	var refusal *reanchor.GitError
+	if !errors.As(cause, &refusal) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
+		return nil, cause
+	}
+	why, err := c.vault.Restore(ctx, func() bool { return false })
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	f.Note("tamper", why)
+	guardIn(c.checkout).failIfAlone(f, why)
+	return c.collect(ctx, a, f)
+}
+
+// noteMine tells of files of the user's own that an agent has put into its commits.
+func (c collector) noteMine(names []reanchor.Change, f *state) {
+	var paths []string
+	for _, n := range names {
+		if n.Code == "A" && c.tree.User.Has(n.Path) {
+			paths = append(paths, n.Path)
+		}
+	}
+	if len(paths) > 0 {
+		f.Note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
+	}
 }

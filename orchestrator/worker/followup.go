@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -106,9 +105,4 @@ func (c agentTurns) answerLeft(ctx context.Context, a engine.Attempt, folder, re
 		return attempts.Usage{}, fmt.Errorf("read what %s has used: %w", reviewer, err)
 	}
 	return engine.UsageOf(report.Usage), nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

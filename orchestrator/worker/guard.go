@@ -15,7 +15,6 @@ import (
 	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/text"
-	"relay/reanchor"
 )
 
 // tamperGuard finds out what an attempt has done to what is not its own, and puts it back.
@@ -119,22 +118,6 @@ func (c tamperGuard) failIfAlone(f *state, why string) {
 	}
 }
 
-// recollect puts .git back when git could not collect an attempt's work because of what the attempt has done to it,
-// and collects again. Any other trouble of git (a full disk, for one) is returned as it is.
-func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, cause error) ([]reanchor.Change, error) {
-	var refusal *reanchor.GitError
-	if !errors.As(cause, &refusal) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
-		return nil, cause
-	}
-	why, err := c.vault.Restore(ctx, func() bool { return false })
-	if err != nil {
-		return nil, errors.Join(cause, err)
-	}
-	f.Note("tamper", why)
-	guardIn(c.checkout).failIfAlone(f, why)
-	return c.collect(ctx, a, f)
-}
-
 // restoreOwn restores the ledger's files, and then, for the folder itself may have to be put back first, .gitignore and
 // a plan that is gone. A plan that was edited may be the user's doing: it is left as it is, and the run goes on with the
 // one it began with, of which it keeps a copy that is nobody's to edit.
@@ -192,18 +175,6 @@ const (
 	planCap  = 16 << 20 // as much as any plan may have
 )
 
-// Readable reports whether a file can be read without waiting for ever, or for room.
-func Readable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Size() <= planCap
-}
-
-// planState is epic.yml as it was last looked at.
-type planState struct {
-	info    fs.FileInfo
-	content []byte
-}
-
 // comparePlan tells once of an epic.yml that is not the plan this run began with any more.
 func (g *workspace) comparePlan(f *state) error {
 	path := filepath.Join(g.o.Dir, PlanFile)
@@ -253,4 +224,12 @@ func (c tamperGuard) mendStash(ctx context.Context, f *state) error {
 		f.Note("stash", text)
 	}
 	return err
+}
+
+// gitCommands returns what the agent has had git do since it was last asked.
+func (c tamperGuard) gitCommands() []gittrace.Command {
+	if c.traces == "" {
+		return nil
+	}
+	return gittrace.Take(c.traces)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,12 +17,6 @@ import (
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
-
-// leftovers are the uncommitted changes of a claimed success that are no part of its work.
-type leftovers struct {
-	untracked []string // not committed by an agent that committed, and not named by anybody; or protected
-	protected []string // tracked files that relay has put back
-}
 
 // commitWork commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of
 // tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
@@ -164,3 +160,5 @@ func claims(claimed []string, p string) bool {
 		return said == p || strings.HasSuffix(said, "/"+p)
 	})
 }
+
+func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"relay/attempts"
@@ -25,14 +24,6 @@ func lacksResult(r runners.Report) bool {
 	default:
 		return r.EndedWell && r.Result == nil
 	}
-}
-
-// missingResult is how an attempt ends whose agent gave no result, unless something else decides it.
-type missingResult struct {
-	outcome  attempts.Outcome
-	category attempts.Category
-	summary  string
-	asked    bool // its session was asked for the result alone
 }
 
 // maxWords bounds what stands in a receipt of an agent's last message.
@@ -159,11 +150,4 @@ func (f *state) recordAnswer(report runners.Report) (answered bool) {
 		f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = next.Receipt.ErrorCategory, next.Receipt.ErrorSummary
 	}
 	return false
-}
-
-// question names the files of the turn in which an agent is asked for its result.
-func (p attemptFiles) question() attemptFiles {
-	in := func(name string) string { return filepath.Join(p.folder, "result", name) }
-	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
-	return p
 }

@@ -103,16 +103,5 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 	return localCheckout(c), nil
 }
 
-// factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
-func factsAge(i engine.Isolation) time.Duration {
-	if i == engine.IsolationShared {
-		return time.Second
-	}
-	return 0
-}
-
 // RecentCommits is how many commits a brief shows.
 const RecentCommits = 5
-
-// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (g *workspace) Asked(a engine.Attempt) bool { return filesOf(g.o.Dir, a).used() }

@@ -17,14 +17,6 @@ import (
 // refusal is where git is sent instead of a remote: no repository has that path, and git's error says why.
 const refusal = "/relay does not let agents push (setting relay.push: false), so this is not pushed to "
 
-// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
-// are. A push to a repository that a test has made for itself goes on working, and so does every fetch.
-type noPush struct {
-	settings []string // of git, NAME=VALUE: a push fails with [refusal]
-	remotes  []string // names
-	prefixes []string // beginnings of addresses
-}
-
 // refusePush looks at the remotes of a repository.
 func refusePush(ctx context.Context, repo *reanchor.Git) (n noPush, err error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})

@@ -129,13 +129,6 @@ func (f *state) turned(report runners.Report) state {
 	return next
 }
 
-// round names the files of a further turn of the agent.
-func (p attemptFiles) round(n int) attemptFiles {
-	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
-	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
-	return p
-}
-
 // failIfUnchanged fails a turn after a review that has changed nothing: the reviewers would say the same again.
 func (c verifier) failIfUnchanged(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success || f.rounds == 0 {

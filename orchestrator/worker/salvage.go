@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/orchestrator/engine"
 )
@@ -25,10 +24,6 @@ func (c collector) salvage(ctx context.Context, ref, commit string, f *state) er
 	return err
 }
 
-// keptName is a file that has the commit in which an attempt's work is kept: a ref of the attempt's name may be another
-// ledger's.
-const keptName = "kept"
-
 // noteKept writes down in which commit an attempt's work is kept, for a relay that finds it open and put back. Without it
 // the work is where it was kept, and no more.
 func (c collector) noteKept(p attemptFiles, commit string) {
@@ -36,17 +31,4 @@ func (c collector) noteKept(p attemptFiles, commit string) {
 	if c.makeRoom(path) == nil {
 		_ = os.WriteFile(path, []byte(commit+"\n"), 0o600)
 	}
-}
-
-// kept is the commit in which an attempt's work is kept; "" : none that is known.
-func (p attemptFiles) kept() string {
-	path := filepath.Join(p.folder, keptName)
-	if !Readable(path) {
-		return ""
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }

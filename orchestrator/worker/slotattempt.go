@@ -8,44 +8,16 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
-	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/nested"
-	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 )
-
-// slotAttempt is one attempt in its worktree.
-type slotAttempt struct {
-	*slotEngine
-	a      engine.Attempt
-	p      attemptFiles
-	name   string // of the worktree
-	c      *checkout
-	before checks.Baseline
-	gone   bool              // the agent has destroyed it
-	inner  map[string]string // what submodules had before the agent that is nowhere else
-}
-
-// attemptIn makes a worktree a place to work in.
-func (s *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
-	c := &checkout{workspace: s.workspace, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(a)}}
-	if name != "" {
-		c.tree.Home = s.home
-		c.tree.Bring = func(ctx context.Context, commit, ref string) error {
-			return s.pool.Fetch(ctx, repo, commit, a.Base, ref)
-		}
-	}
-	c.facts = reanchor.NewCached(repo, RecentCommits, 0, s.now)
-	c.ceiling, c.alone = filepath.Dir(repo.Root()), s.alone
-	return &slotAttempt{slotEngine: s, a: a, p: filesOf(s.o.Dir, a), name: name, c: c}
-}
 
 // guard puts back what was done to relay's own files, to .git and to the integration branch.
 func (w *slotAttempt) guard(ctx context.Context, f *state) error {

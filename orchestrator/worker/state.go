@@ -41,3 +41,17 @@ func (f *state) waiveCharge() {
 		f.Fail(attempts.Stopped, attempts.Interrupted, "somebody committed after the run was killed, and now: "+f.Receipt.ErrorSummary)
 	}
 }
+
+// missingResult is how an attempt ends whose agent gave no result, unless something else decides it.
+type missingResult struct {
+	outcome  attempts.Outcome
+	category attempts.Category
+	summary  string
+	asked    bool // its session was asked for the result alone
+}
+
+// leftovers are the uncommitted changes of a claimed success that are no part of its work.
+type leftovers struct {
+	untracked []string // not committed by an agent that committed, and not named by anybody; or protected
+	protected []string // tracked files that relay has put back
+}

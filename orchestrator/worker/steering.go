@@ -8,12 +8,6 @@ import (
 	"relay/reanchor"
 )
 
-// steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then
-// an agent gets none of it.
-func (c agentTurns) steered() bool {
-	return c.landedSteering.Load() || steering.Digest(c.repo.Root()) != c.config
-}
-
 // noteSteering takes note of a landing that changes the configuration of agent CLIs: later worktrees have it.
 func (g *workspace) noteSteering(files []string) {
 	if slices.ContainsFunc(files, steering.Configures) {

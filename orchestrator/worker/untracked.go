@@ -7,21 +7,7 @@ import (
 	"path/filepath"
 
 	"relay/orchestrator/text"
-	"relay/reanchor"
 )
-
-// noteMine tells of files of the user's own that an agent has put into its commits.
-func (c collector) noteMine(names []reanchor.Change, f *state) {
-	var paths []string
-	for _, n := range names {
-		if n.Code == "A" && c.tree.User.Has(n.Path) {
-			paths = append(paths, n.Path)
-		}
-	}
-	if len(paths) > 0 {
-		f.Note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
-	}
-}
 
 // noteLeft tells of files of an attempt that are in no commit and were not removed either.
 func (c collector) noteLeft(f *state) {
@@ -88,5 +74,3 @@ func (w *slotAttempt) keepFile(root *os.Root, name, to string) error {
 func (c *checkout) untrackedFile(run string) string {
 	return filepath.Join(c.o.Dir, "runs", run, untrackedName)
 }
-
-const untrackedName = "untracked"

@@ -11,12 +11,6 @@ import (
 // hooks are those that a person's own git runs in the morning. relay's runs none.
 var hooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "post-rewrite", "pre-rebase", "pre-push"}
 
-// watched is what agents share with the user, and what is put back of it.
-type watched struct {
-	rules *gitconfig.Guard
-	user  *userconfig.Watch
-}
-
 // watchTools holds what the user's tools go by: agents have the same home.
 func (g *workspace) watchTools() {
 	shared := g.home.CommonDir()

@@ -2,14 +2,18 @@ package worker
 
 import (
 	"context"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/changes"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
 	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 )
@@ -60,4 +64,86 @@ func unchanged(claimed []string, names []reanchor.Change) []string {
 	return missing
 }
 
-func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
+// noteSettings tells of work that changes how relay goes where it lands.
+func (c verifier) noteSettings(names []reanchor.Change, f *state) {
+	var changed []string
+	for _, path := range c.o.Files {
+		rel, err := filepath.Rel(c.o.Root, path)
+		if err == nil && slices.ContainsFunc(names, func(n reanchor.Change) bool {
+			return n.Path == filepath.ToSlash(rel) || n.From == filepath.ToSlash(rel)
+		}) {
+			changed = append(changed, rel)
+		}
+	}
+	if len(changed) > 0 {
+		f.Note("settings", "the agent changed "+text.Listed(changed)+", which configures relay wherever that lands")
+	}
+}
+
+// noteLinks tells of new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
+func (c verifier) noteLinks(names []reanchor.Change, f *state) {
+	for _, n := range names {
+		if n.Code == "D" {
+			continue
+		}
+		target, err := os.Readlink(filepath.Join(c.repo.Root(), filepath.FromSlash(n.Path)))
+		if err != nil { // it is no link
+			continue
+		}
+		to := filepath.ToSlash(target)
+		if filepath.IsAbs(target) || !filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(n.Path), to))) {
+			f.Note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
+		}
+	}
+}
+
+// allowsNoChange reports whether a success that has changed nothing may go on, and else fails it. That is what the task allows, or the task was done already: then its
+// checks have to say so too.
+func (c verifier) allowsNoChange(a engine.Attempt, f *state) (goesOn bool) {
+	switch {
+	case a.Task.AllowNoChange, a.Task.Kind == epic.KindReview:
+		return true
+	case f.noResult != nil: // checks that pass without any work say nothing of it
+		f.revertPresumed()
+		return false
+	case len(a.Task.Checks) == 0:
+		c.failWithoutChange(f, "")
+		return false
+	}
+	f.Receipt.AlreadyDone = true
+	return true
+}
+
+// failWithoutChange fails an attempt that claims success and has changed nothing.
+func (c verifier) failWithoutChange(f *state, more string) {
+	why := "the agent claims success, but nothing has changed"
+	if len(f.left.untracked) > 0 {
+		why += " but " + text.Listed(f.left.untracked) + ", which is no part of the work"
+	} else if outside := c.tree.Outside(); len(outside) > 0 {
+		why += " but " + text.Listed(outside) + ", which git does not take into a commit"
+	}
+	f.Receipt.AlreadyDone = false
+	f.Fail(attempts.Agent, attempts.NoChange, why+more)
+}
+
+// failIfNotDone fails an attempt that says its task was done already when a check says that it was not.
+func (c verifier) failIfNotDone(f *state) {
+	if f.Receipt.AlreadyDone && f.Receipt.ErrorCategory == attempts.TestFailure {
+		c.failWithoutChange(f, ", and "+f.Receipt.ErrorSummary)
+	}
+}
+
+// provedByNothing ends an attempt at a task whose checks passed before the work, though some of them, named here, had to fail then:
+// they cannot prove it, and its agent has not found it done already.
+func (f *state) provedByNothing(named []string) {
+	claimed := f.Outcome == attempts.Success || f.Outcome == attempts.Agent
+	if len(named) == 0 || !claimed || f.noResult != nil || f.Receipt.AlreadyDone {
+		return
+	}
+	why := checks.PassesBefore(text.Listed(named))
+	if f.Outcome == attempts.Agent {
+		why += "; its agent: " + f.Receipt.ErrorSummary
+	}
+	f.Fail(attempts.Environment, attempts.TestFailure, why)
+	f.Gate = attempts.Infrastructure
+}

@@ -1,0 +1,125 @@
+package worker
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/backup"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/userconfig"
+	"relay/reanchor"
+)
+
+// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
+type ledger interface {
+	Append(events ...attempts.Event) error
+	Restore() ([]string, error)
+}
+
+// lock is the run's hold on its epic and on the checkout. keep takes it anew when an agent has removed it.
+type lock interface {
+	Keep(ctx context.Context) error
+}
+
+// workspace is what all places share that the tasks of a run work in.
+type workspace struct {
+	o     *engine.Options
+	home  *reanchor.Git // the user's own checkout
+	vault *backup.Backup
+	stash *userfiles.StashGuard
+	watched
+	lock   lock // nil: none
+	ledger ledger
+	ignore []byte // relay's own .gitignore
+
+	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
+	noPush   noPush // its zero value: agents may push
+
+	planSeen atomic.Pointer[planState]
+	keptSeen atomic.Pointer[planState]
+	settings settingsFiles
+	events   chan<- engine.Event
+	now      func() time.Time
+	origin   attempts.Integration
+	trusted  string // what the user had checked out when the run began; "" with isolation shared
+
+	landedSteering atomic.Bool // see noteSteering
+
+	checks *checks.Runner
+}
+
+func (g *workspace) Origin() attempts.Integration { return g.origin }
+
+// tell never waits: an activity nobody has time to hear is dropped.
+func (g *workspace) tell(h engine.Event) {
+	select {
+	case g.events <- h:
+	default:
+	}
+}
+
+// makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
+func (g *workspace) makeRoom(files ...string) error {
+	return attemptfiles.MakeRoom(g.o.Dir, files...)
+}
+
+// used tells what an attempt has used whose agent has come to its end.
+func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
+	g.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
+}
+
+// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
+func (g *workspace) Asked(a engine.Attempt) bool { return filesOf(g.o.Dir, a).used() }
+
+// watched is what agents share with the user, and what is put back of it.
+type watched struct {
+	rules *gitconfig.Guard
+	user  *userconfig.Watch
+}
+
+// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
+// are. A push to a repository that a test has made for itself goes on working, and so does every fetch.
+type noPush struct {
+	settings []string // of git, NAME=VALUE: a push fails with [refusal]
+	remotes  []string // names
+	prefixes []string // beginnings of addresses
+}
+
+// planState is epic.yml as it was last looked at.
+type planState struct {
+	info    fs.FileInfo
+	content []byte
+}
+
+// settingsFiles are the files of relay's own configuration. They are the user's to edit meanwhile, so they stay as they are;
+// but an agent that writes there decides how the next run goes, and what it counts as done.
+type settingsFiles struct {
+	mu    sync.Mutex
+	files []settingsFile
+}
+
+type settingsFile struct {
+	path        string
+	began, last []byte // nil: it is not there, or cannot be read as one
+}
+
+// uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
+func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
+	return gitcmd.Uninterrupted(ctx)
+}
+
+// Readable reports whether a file can be read without waiting for ever, or for room.
+func Readable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= planCap
+}
