@@ -49,7 +49,7 @@ func NewValidator() (*Validator, error) {
 	return &Validator{schema: schema, printer: message.NewPrinter(language.English)}, nil
 }
 
-// Check returns what is wrong with one line, a sentence each. None: it is a valid entry.
+// Check returns what is wrong with one line, a sentence each, in alphabetical order. None: it is a valid entry.
 func (v *Validator) Check(line []byte) []string {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
 	if err != nil {
@@ -59,7 +59,9 @@ func (v *Validator) Check(line []byte) []string {
 	if !ok {
 		return nil
 	}
-	return v.leaves(invalid, nil)
+	found := v.leaves(invalid, nil)
+	slices.Sort(found) // the validator goes through objects in any order
+	return found
 }
 
 // leaves lists the errors that have no causes: the others only say that there are some.
