@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Disk is the real file system below one folder. Names cannot lead out of it, through links neither.
@@ -90,6 +91,11 @@ func (d *Disk) Rename(oldname, newname string) error {
 
 // Remove removes a file or an empty folder.
 func (d *Disk) Remove(name string) error { return d.root.Remove(filepath.FromSlash(name)) }
+
+// SetModified sets when a file was last written, as its folder tells it.
+func (d *Disk) SetModified(name string, at time.Time) error {
+	return d.root.Chtimes(filepath.FromSlash(name), time.Time{}, at)
+}
 
 // SyncDir makes the names in a folder durable, on systems where a folder can be synced.
 func (d *Disk) SyncDir(name string) error {

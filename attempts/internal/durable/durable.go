@@ -20,6 +20,8 @@ type FS interface {
 	Mkdir(name string, perm fs.FileMode) error
 	Rename(oldname, newname string) error
 	Remove(name string) error
+	// SetModified sets when a file was last written, as its folder tells it.
+	SetModified(name string, at time.Time) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(name string) error
 	// Moved reports whether the folder no longer stands where it was opened.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 )
 
 const tempSuffix = ".relay-tmp"
@@ -19,6 +20,8 @@ func TempName(name string) string { return name + tempSuffix }
 type Content struct {
 	Write  func(io.Writer) error
 	Before func() error // called when the bytes are durable under the temporary name, before they are put in place; may be nil
+
+	Modified time.Time // when the file was last written, as its folder tells it; zero: now
 }
 
 // Replace puts a whole new file under a name: temporary file in the same folder, write, sync, close, rename, sync of
@@ -29,6 +32,9 @@ func Replace(fsys FS, name string, fault Fault, c Content) error {
 		return err
 	}
 	err := writeTemp(fsys, temp, fault, c.Write)
+	if err == nil && !c.Modified.IsZero() {
+		err = fsys.SetModified(temp, c.Modified)
+	}
 	if err == nil && c.Before != nil {
 		err = c.Before()
 	}

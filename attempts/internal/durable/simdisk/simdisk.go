@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -40,6 +41,8 @@ type node struct {
 	writes  []write // since the last sync
 	links   uint64
 	touched uint64
+
+	modified time.Time // as it was set; zero: it was not
 }
 
 // change is one operation on a folder: every name in it changes at once.
@@ -234,6 +237,21 @@ func (d *Disk) Remove(name string) error {
 	}
 	n.links = 0
 	dir.change(change{base: nil})
+	return nil
+}
+
+// SetModified sets a file's time. A crash takes it away.
+func (d *Disk) SetModified(name string, at time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, err := d.find(name)
+	if err != nil {
+		return err
+	}
+	if err := d.tick(); err != nil {
+		return err
+	}
+	n.modified = at
 	return nil
 }
 
