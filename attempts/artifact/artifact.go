@@ -1,0 +1,204 @@
+// Package artifact reads and writes the unified artifacts of Continuous Claude: YAML files below thoughts/shared/handoffs in which
+// a session says what its goal was, where it stands, and what the next one has to know.
+//
+// Everything about that format belongs here: the artifact and its three modes, the JSON Schema, the lenient reader, the strict
+// writer, validation, and the import of older files. What relay writes when, and from which facts, does not.
+package artifact
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// SchemaVersion is the version of the format that is written.
+const SchemaVersion = "1.0.0"
+
+// Mode says what an artifact is for.
+type Mode string
+
+// The modes of artifacts.
+const (
+	Checkpoint Mode = "checkpoint" // a snapshot of work that goes on
+	Handoff    Mode = "handoff"    // what the next session needs to go on
+	Finalize   Mode = "finalize"   // what came of work that is complete
+)
+
+// Modes lists the modes of artifacts.
+func Modes() []Mode { return []Mode{Checkpoint, Handoff, Finalize} }
+
+// RequiresBead reports whether an artifact of a mode must name its primary bead.
+func RequiresBead(m Mode) bool { return m == Handoff || m == Finalize }
+
+// Outcome says how far a session came.
+type Outcome string
+
+// The outcomes of sessions.
+const (
+	Succeeded    Outcome = "SUCCEEDED"     // the goal is reached
+	PartialPlus  Outcome = "PARTIAL_PLUS"  // most of it is
+	PartialMinus Outcome = "PARTIAL_MINUS" // some of it is
+	Failed       Outcome = "FAILED"        // nothing of it is
+)
+
+// Outcomes lists the outcomes of sessions.
+func Outcomes() []Outcome { return []Outcome{Succeeded, PartialPlus, PartialMinus, Failed} }
+
+// ParseOutcome reads an outcome as people and older files write it: in any case, and also SUCCESS, PARTIAL and FAILURE.
+func ParseOutcome(text string) (o Outcome, ok bool) {
+	word := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToUpper(strings.TrimSpace(text)))
+	switch word {
+	case "SUCCESS":
+		return Succeeded, true
+	case "PARTIAL":
+		return PartialPlus, true
+	case "FAILURE":
+		return Failed, true
+	}
+	for _, o := range Outcomes() {
+		if word == string(o) {
+			return o, true
+		}
+	}
+	return "", false
+}
+
+// Artifact is one file. Fields that are empty are not written. Extra, here and below, holds keys that the format does not know: they
+// are kept when a file is read and written again.
+type Artifact struct {
+	Version     string
+	Mode        Mode
+	Date        string // ISO 8601, a date or a date and time with its zone
+	Session     string // also the name of its folder
+	Outcome     Outcome
+	PrimaryBead string // what the work is about; handoff and finalize need it
+	SessionID   string
+	AgentID     string
+	RootSpanID  string
+	TurnSpanID  string
+
+	Goal string // one line
+	Now  string // one line: what stands next
+
+	Done      []Task
+	Next      []string
+	Blockers  []string
+	Questions []string
+	Decisions []Decision
+	Findings  []Note
+	Worked    []string
+	Failed    []string
+	Git       *Git // written when it has branch and commit
+	Files     *Files
+	Test      string
+
+	RelatedBeads       []string
+	FilesToReview      []FileRef
+	ContinuationPrompt string
+	FinalSolutions     []Solution
+	FinalDecisions     []Decision
+	ArtifactsProduced  []FileRef
+
+	Metadata Map
+	Extra    Map
+}
+
+// Task is something that was done in a session.
+type Task struct {
+	Task  string
+	Files []string
+	Extra Map
+}
+
+// Decision is a decision with its reason.
+type Decision struct {
+	Decision     string
+	Rationale    string
+	Alternatives []string // that were considered
+	WhyThis      string
+	Extra        Map
+}
+
+// Note is a text under a name of its own.
+type Note struct{ Key, Text string }
+
+// Git is the state of the repository.
+type Git struct {
+	Branch, Commit string
+	Remote         string
+	PRReady        string // URL of a pull request
+	Extra          Map
+}
+
+// Files are the files that a session changed.
+type Files struct {
+	Created, Modified, Deleted []string
+	Extra                      Map
+}
+
+// FileRef is a file, and why it matters.
+type FileRef struct {
+	Path, Note string
+	Extra      Map
+}
+
+// Solution is a problem that was solved.
+type Solution struct {
+	Problem, Solution, Rationale string
+	Extra                        Map
+}
+
+// Origin is when an artifact is made, in which session, and about what.
+type Origin struct {
+	Date        time.Time
+	Session     string // is made fit for the name of a folder
+	PrimaryBead string
+	SessionID   string
+	AgentID     string
+}
+
+// New makes an artifact. Its goal and what stands next become one line each. What else it says is set afterwards; [Validate] checks it.
+func New(mode Mode, goal, now string, outcome Outcome, o Origin) *Artifact {
+	return &Artifact{
+		Version: SchemaVersion, Mode: mode, Date: Stamp(o.Date), Session: Slug(o.Session), Outcome: outcome,
+		PrimaryBead: o.PrimaryBead, SessionID: o.SessionID, AgentID: o.AgentID, Goal: oneLine(goal), Now: oneLine(now),
+	}
+}
+
+// IsCheckpoint reports whether the artifact is a checkpoint.
+func (a *Artifact) IsCheckpoint() bool { return a.Mode == Checkpoint }
+
+// IsHandoff reports whether the artifact is a handoff.
+func (a *Artifact) IsHandoff() bool { return a.Mode == Handoff }
+
+// IsFinalize reports whether the artifact finalizes a session.
+func (a *Artifact) IsFinalize() bool { return a.Mode == Finalize }
+
+// At is when the artifact was made; a date without a time is its midnight in UTC. ok is false when its date is none.
+func (a *Artifact) At() (at time.Time, ok bool) {
+	at, err := parseDate(a.Date)
+	return at, err == nil
+}
+
+// Stamp returns a time as artifacts have it: in UTC, to the millisecond.
+func Stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// parseDate reads a date, or a date and time with its zone, also with a space in place of T.
+func parseDate(text string) (time.Time, error) {
+	if at, err := time.Parse(time.DateOnly, text); err == nil {
+		return at, nil
+	}
+	return parseTime(text)
+}
+
+func parseTime(text string) (time.Time, error) {
+	normal := strings.ToUpper(text)
+	if len(normal) > 10 && normal[10] == ' ' {
+		normal = normal[:10] + "T" + normal[11:]
+	}
+	at, err := time.Parse(time.RFC3339Nano, normal)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no date and time with a zone, as in 2026-01-13T15:00:00Z", text)
+	}
+	return at, nil
+}

@@ -1,0 +1,295 @@
+package artifact
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func readFile(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+func newValidator(tb testing.TB) *Validator {
+	tb.Helper()
+	v, err := NewValidator()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
+func encode(tb testing.TB, a *Artifact) string {
+	tb.Helper()
+	text, err := newValidator(tb).Encode(a)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
+}
+
+func sample() *Artifact {
+	a := New(Handoff, "Implement\n user authentication", "Complete logout", PartialPlus, Origin{
+		Date: time.Date(2026, 1, 13, 16, 0, 0, 0, time.FixedZone("CET", 3600)), Session: "auth refactor", PrimaryBead: "beads-123", SessionID: "12e45678", AgentID: "relay",
+	})
+	a.Done = []Task{{Task: "JWT middleware", Files: []string{"src/auth/jwt.ts"}}, {Task: "no files"}}
+	a.Next = []string{"Implement logout", "no", "several\nlines"}
+	a.Decisions = []Decision{{Decision: "jwt_library", Rationale: "jsonwebtoken"}, {Decision: "no", Rationale: ""}}
+	a.Findings = []Note{{"T1", "1234567"}}
+	a.Git = &Git{Branch: "1.0", Commit: "1234567", PRReady: "https://example.org/pull/1"}
+	a.Files = &Files{Created: []string{"a.go"}, Deleted: []string{"b.go"}}
+	a.ContinuationPrompt = "---\nContinue with bead 1.\n---\n"
+	a.Metadata = Map{{"relay", Map{{"run", "r1"}, {"seq", 12}, {"cost_usd", 1.5}, {"done", true}, {"none", nil}, {"list", []string{}}}}}
+	return a
+}
+
+func TestWriter(t *testing.T) {
+	t.Parallel()
+	got := encode(t, sample())
+	want := string(readFile(t, "testdata/written.yaml"))
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCasesHaveTheValidatorsVerdict(t *testing.T) {
+	t.Parallel()
+	var cases []struct {
+		Name, Verdict string
+		Artifact      map[string]any
+	}
+	if err := json.Unmarshal(readFile(t, "testdata/artifact-cases.json"), &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) != 32 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	v := newValidator(t)
+	for _, c := range cases {
+		if problems := v.Check(c.Artifact); (len(problems) == 0) != (c.Verdict == "ACCEPT") {
+			t.Errorf("%s: got %v, and the validator of the format says %s", c.Name, problems, c.Verdict)
+		}
+	}
+}
+
+// Real files are read, and those are valid that the project's own validator calls so.
+func TestRealFiles(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/real/*.yaml")
+	if err != nil || len(paths) != 6 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	v := newValidator(t)
+	for _, path := range paths {
+		text := readFile(t, path)
+		wrong := slices.ContainsFunc(v.Validate(text), func(p Problem) bool { return !p.Warning })
+		if want := strings.HasPrefix(filepath.Base(path), "INVALID_"); wrong != want {
+			t.Errorf("%s: invalid is %v: %+v", path, wrong, v.Validate(text))
+		}
+		a, _, err := Decode(text)
+		if err != nil || a.Goal == "" || a.Now == "" || a.Session == "" || !slices.Contains(Outcomes(), a.Outcome) {
+			t.Errorf("%s: got %+v, %v", path, a, err)
+		}
+	}
+}
+
+func TestWhatRealFilesSay(t *testing.T) {
+	t.Parallel()
+	a, problems, err := Decode(readFile(t, "testdata/real/INVALID_ukr_finalize.yaml"))
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	if !a.IsFinalize() || a.Date != "2026-01-14T20:28:49.640Z" || len(a.Done) != 2 || a.Done[1].Task != "Pushed migration commits to origin (fork) for each repo." ||
+		len(a.FinalSolutions) != 2 || len(a.FinalDecisions) != 1 || len(a.ArtifactsProduced) != 10 || len(a.Files.Modified) != 3 || a.Git.Commit != "50cb884a18bfcc29b84905fffc3b701b775393fa" {
+		t.Errorf("got %+v", a)
+	}
+	a, _, err = Decode(readFile(t, "testdata/real/INVALID_upstream-style_30w.yaml"))
+	if err != nil || a.Mode != "" || len(a.Done) != 4 || len(a.Decisions) != 2 || len(a.Findings) != 3 || len(a.Files.Modified) != 2 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	if bead, _ := a.Extra.Get("bead"); bead != "30w" {
+		t.Errorf("unknown keys are %v", a.Extra)
+	}
+	a, _, err = Decode(readFile(t, "testdata/real/VALID_d6v_handoff.yaml"))
+	if err != nil || !strings.HasPrefix(a.ContinuationPrompt, "---\nContinue implementing") || !strings.HasSuffix(a.ContinuationPrompt, "session end\n---") || len(a.Decisions) != 4 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+}
+
+func TestWrittenByTheOriginal(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]*Artifact{
+		"2026-01-13_15-00_auth-refactor_handoff.yaml": {
+			Version: "1.0.0", Mode: Handoff, Date: "2026-01-13T15:00:00Z", Session: "beads-123-auth-refactor", Outcome: PartialPlus, PrimaryBead: "beads-123", SessionID: "77ef540c", AgentID: "relay",
+			Goal: "Implement auth", Now: "Complete logout", Done: []Task{{Task: "x", Files: []string{"a.ts"}}}, Decisions: []Decision{{Decision: "k", Rationale: "v"}}, Git: &Git{Branch: "main", Commit: "abc1234"},
+		},
+		"2026-01-14_00-54_auth-refactor_checkpoint.yaml": {Version: "1.0.0", Mode: Checkpoint, Date: "2026-01-14T00:54:26.972Z", Session: "auth-refactor", Outcome: Failed, Goal: "g", Now: "n"},
+		"2026-01-14_23-59_s_checkpoint.yaml":             {Version: "1.0.0", Mode: Checkpoint, Date: "2026-01-14T23:59:59+05:30", Session: "S", Outcome: Failed, Goal: "g", Now: "n"},
+		"2026-01-14_01-00_001_checkpoint.yaml": {
+			Version: "1.0.0", Mode: Checkpoint, Date: "2026-01-14T01:00:00Z", Session: "001", Outcome: Failed, SessionID: "12e45678", Goal: "true", Now: "no", Git: &Git{Branch: "1.0", Commit: "1234567"},
+			Next:      []string{"- dash", "key: value", "multi\nline", "# hash", "---", "2026-01-01", "日本 😀"},
+			Decisions: []Decision{{Decision: "a: b", Rationale: "x: y"}}, Worked: []string{""},
+		},
+	} {
+		text := readFile(t, filepath.Join("testdata/writer-golden", name))
+		a, _, err := Decode(text)
+		if err != nil || fmt.Sprintf("%+v", show(a)) != fmt.Sprintf("%+v", show(want)) {
+			t.Errorf("%s: got\n%s\n%v, want\n%s", name, show(a), err, show(want))
+		}
+		for _, p := range newValidator(t).Validate(text) {
+			if !p.Warning {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+		title := strings.Split(name, "_")[2]
+		if got := filepath.Base(Name(want, title)); got != name {
+			t.Errorf("got the name %s, want %s", got, name)
+		}
+	}
+}
+
+// show prints all of an artifact.
+func show(a *Artifact) string {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func TestReaderIsLenient(t *testing.T) {
+	t.Parallel()
+	const file = "---\nmode: handoff\ndate: 2026-01-13\nsession: s\noutcome: success\nprimary_bead: 12\n---\n\ngoal: g\nnow: n\ngit:\n  branch: main\n  commit: 0123456\n  extra: 1\nnew_key: {a: [1, 2.50, ~, true]}\nnext: one\nwhatever: x\n"
+	for name, text := range map[string]string{
+		"as it is":       file,
+		"CRLF":           strings.ReplaceAll(file, "\n", "\r\n"),
+		"byte order":     "\xef\xbb\xbf" + file,
+		"older layout":   strings.Replace(file, "mode:", "event_type:", 1),
+		"duplicate":      strings.Replace(file, "now: n\n", "now: x\nnow: n\n", 1),
+		"in both parts":  strings.Replace(file, "---\n\n", "now: x\n---\n\n", 1),
+		"separator":      file + "---\ngoal: other\n",
+		"no end":         strings.Replace(file, "---\n\n", "", 1),
+		"no front":       strings.Replace(strings.Replace(file, "---\n\n", "", 1), "---\n", "", 1),
+		"spaces":         "\n\n" + strings.Replace(file, "---\n", "--- \n", 2),
+		"no end of line": strings.TrimSuffix(file, "\n"),
+		"escape codes":   strings.Replace(file, "goal: g", "goal: \x1b[31mg", 1),
+		"anchors":        strings.Replace(file, "goal: g\nnow: n\n", "goal: &n n\nnow: *n\ngoal: g\n", 1),
+	} {
+		a, problems, err := Decode([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if a.Mode != Handoff || a.Date != "2026-01-13" || a.Outcome != Succeeded || a.PrimaryBead != "12" || a.Goal != "g" || a.Now != "n" || a.Git.Commit != "0123456" || len(a.Next) != 1 {
+			t.Errorf("%s: got %s", name, show(a))
+		}
+		told := slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning })
+		if quiet := slices.Contains([]string{"as it is", "spaces", "older layout", "no end of line"}, name); told == quiet {
+			t.Errorf("%s: problems are %+v", name, problems)
+		}
+		written := encode(t, a)
+		hold(t, newValidator(t), written)
+		if !strings.Contains(written, "new_key:\n  a:\n    - 1\n    - 2.50\n    - null\n    - true\nwhatever: \"x\"\n") || !strings.Contains(written, "  extra: 1\n") {
+			t.Errorf("%s: unknown keys are lost:\n%s", name, written)
+		}
+	}
+}
+
+func TestWhatIsNoArtifact(t *testing.T) {
+	t.Parallel()
+	deep := "goal: " + strings.Repeat("[", 5000)
+	bomb := "goal: x\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
+	for want, text := range map[string]string{
+		"neither mode, goal nor now":  "x: y\n",
+		"line 4: it is not YAML":      "---\nmode: handoff\n---\na: b: c\n",
+		"a text stands where keys":    "---\nmode: handoff\n---\n\n# Markdown\n\ntext\n",
+		"did not find expected":       deep,
+		"too many or too deep":        bomb,
+		"more than 1048576 bytes":     strings.Repeat("x", MaxSize+1),
+		"line 2: a key is no text":    "goal: x\n? [a]\n: b\n",
+		"a text stands":               "goal\n",
+		"it is no artifact":           "",
+		"too deep in each other":      "goal: x\na: &a [*a]\n",
+		"line 2: it is not YAML as a": "---\nmode: \"\n---\n",
+	} {
+		if _, _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestValidateNamesLineAndReason(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		"---", "schema_version: \"1.0\"", "event_type: handoff", "date: yesterday", "session: a/b", "outcome: DONE", "---", "", "goal: |-", "  two", "  lines", "now: no",
+		"next: one", "git:", "  branch: main", "  commit: 1234567", "done_this_session:", "  - task: x", "next: [two]", "files: [a]", "commit: 0x1F", "---", "x: y", "",
+	}, "\n")
+	var got []string
+	for _, p := range newValidator(t).Validate([]byte(text)) {
+		got = append(got, fmt.Sprintf("%d %v %s", p.Line, p.Warning, p.Message))
+		if p.Hint == "" {
+			t.Errorf("line %d has no hint", p.Line)
+		}
+	}
+	want := []string{
+		"1 false missing property 'primary_bead'",
+		`2 false schema_version: '1.0' does not match pattern '^[0-9]+\\.[0-9]+\\.[0-9]+$'`,
+		"3 false missing property 'mode'",
+		"4 false date: it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z",
+		`5 true session "a/b" is no good name for a folder`,
+		"6 false outcome: value must be one of 'SUCCEEDED', 'PARTIAL_PLUS', 'PARTIAL_MINUS', 'FAILED'",
+		"9 true goal is not on the line of its key",
+		"12 true no is true or false for readers of YAML 1.1",
+		"16 false git.commit: got number, want string",
+		"18 false done_this_session.0: missing property 'files'",
+		`19 false "next" is there twice`,
+		"20 false files: got array, want object",
+		"21 true 0x1F is a number for some readers",
+		"22 false the line begins with ---, in the body",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestGuardsAndNew(t *testing.T) {
+	t.Parallel()
+	for _, mode := range Modes() {
+		a := New(mode, "g", "n", Succeeded, Origin{Date: time.Unix(0, 0), Session: "s"})
+		if a.IsCheckpoint() != (mode == Checkpoint) || a.IsHandoff() != (mode == Handoff) || a.IsFinalize() != (mode == Finalize) || RequiresBead(mode) == a.IsCheckpoint() {
+			t.Errorf("%s is taken for another mode", mode)
+		}
+		if err := Validate(a); (err == nil) == RequiresBead(mode) {
+			t.Errorf("%s without a bead: %v", mode, err)
+		}
+		a.PrimaryBead = "b"
+		if err := Validate(a); err != nil {
+			t.Error(err)
+		}
+	}
+	if RequiresBead("other") {
+		t.Error("an unknown mode requires a bead")
+	}
+}
+
+func TestSlug(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"20260116-auth": "20260116-auth", "a b/c\\..d": "a-b-c-..d", "../../etc": "etc", "": "session", "日本": "session", ".git": "git", "CON": "session-CON", "nul.txt": "session-nul.txt", "--x--": "x",
+		strings.Repeat("x", 200): strings.Repeat("x", 80), "S": "S",
+	} {
+		if got := Slug(text); got != want || Slug(got) != got {
+			t.Errorf("Slug(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

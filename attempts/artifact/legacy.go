@@ -1,0 +1,287 @@
+package artifact
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"relay/internal/plaintext"
+)
+
+// notStated is what a text says that artifacts need and an older file lacks.
+const notStated = "not stated"
+
+// ErrNoOutcome means that an older file does not say how far its session came.
+var ErrNoOutcome = errors.New("it does not say how the session came out")
+
+// Legacy is an older file: markdown below .handoff or .checkpoint.
+type Legacy struct {
+	Path     string // of the file; its folder says the mode
+	Text     []byte
+	Modified time.Time // of the file: the date of one that names none
+	Outcome  Outcome   // goes before what the file says; may be empty
+	Session  string    // "": as in the file, else after its bead, else after its name
+	Bead     string    // goes before what the file says; may be empty
+}
+
+// Import makes an artifact of an older file. What the format has no field for is kept in the metadata. ErrNoOutcome is returned when nobody
+// says the outcome. Nothing is written.
+func (l Legacy) Import() (*Artifact, error) {
+	if len(l.Text) > MaxSize {
+		return nil, fmt.Errorf("it has more than %d bytes", MaxSize)
+	}
+	i := importer{words: make(map[string]string)}
+	i.read(strings.Split(plaintext.Clean(string(l.Text)), "\n"))
+	if i.goal == "" && i.now == "" {
+		return nil, errors.New(`it is no handoff or checkpoint: it has neither "## Goal" nor "## Current State"`)
+	}
+	mode, err := l.mode(&i)
+	if err != nil {
+		return nil, err
+	}
+	outcome := l.Outcome
+	if outcome == "" {
+		said, ok := ParseOutcome(i.words["outcome"])
+		if !ok {
+			return nil, ErrNoOutcome
+		}
+		outcome = said
+	}
+	bead := orElse(l.Bead, orElse(i.words["primary_bead"], i.words["bead"]))
+	if bead == "" && RequiresBead(mode) {
+		bead = notStated
+	}
+	a := &i.artifact
+	a.Version, a.Mode, a.Outcome, a.Date = SchemaVersion, mode, outcome, l.date(&i)
+	a.Goal, a.Now = orElse(oneLine(i.goal), notStated), orElse(oneLine(i.now), notStated)
+	a.PrimaryBead, a.SessionID, a.AgentID = bead, i.words["session_id"], i.words["agent_id"]
+	session := orElse(l.Session, i.words["session"])
+	if session == "" && bead != notStated {
+		session = bead
+	}
+	a.Session = Slug(orElse(session, Title(l.Path)))
+	a.Metadata = Map{{"migrated_from", path.Base(filepath.ToSlash(l.Path))}, {"original_format", string(mode)}}
+	if len(i.other) > 0 {
+		a.Metadata = append(a.Metadata, Field{"legacy", i.other})
+	}
+	return a, nil
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// Title is the title of the artifact that is made of an older file: its name without what says its type.
+func Title(legacy string) string {
+	base := path.Base(filepath.ToSlash(legacy))
+	return Slug(strings.TrimSuffix(base, path.Ext(base)))
+}
+
+// mode goes by the folder of a file, and by its heading when it lies elsewhere.
+func (l Legacy) mode(i *importer) (Mode, error) {
+	switch path.Base(path.Dir(filepath.ToSlash(l.Path))) {
+	case ".handoff":
+		return Handoff, nil
+	case ".checkpoint":
+		return Checkpoint, nil
+	}
+	switch {
+	case strings.EqualFold(i.kind, string(Handoff)):
+		return Handoff, nil
+	case strings.EqualFold(i.kind, string(Checkpoint)):
+		return Checkpoint, nil
+	}
+	return "", errors.New(`it is neither in .handoff nor in .checkpoint, and has no heading "# Handoff: DATE"`)
+}
+
+// dateIn finds a date, perhaps with a time, in a heading or in the name of a file.
+var dateIn = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _-]+[0-9]{2}[:-]?[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?`)
+
+// date is the date in the heading, else that in the name of the file, else the time of the file.
+func (l Legacy) date(i *importer) string {
+	for _, text := range []string{i.date, i.words["date"], path.Base(filepath.ToSlash(l.Path))} {
+		for _, found := range []string{dateIn.FindString(text), dayIn.FindString(text)} {
+			if date, ok := normalDate(found); ok {
+				return date
+			}
+		}
+	}
+	return Stamp(l.Modified)
+}
+
+var dayIn = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+
+// normalDate returns a date in the way of artifacts. A time without a zone is taken for UTC.
+func normalDate(text string) (date string, ok bool) {
+	if at, err := parseDate(text); err == nil {
+		if len(text) == len(time.DateOnly) {
+			return text, true
+		}
+		return Stamp(at), true
+	}
+	if len(text) < len(time.DateOnly) {
+		return "", false
+	}
+	day, rest := text[:len(time.DateOnly)], strings.TrimLeft(text[len(time.DateOnly):], "Tt _-")
+	for _, layout := range []string{"15:04", "15:04:05", "1504", "15-04"} {
+		if at, err := time.Parse(time.DateOnly+" "+layout, day+" "+rest); err == nil {
+			return Stamp(at), true
+		}
+	}
+	return "", false
+}
+
+// importer reads the markdown of an older file.
+type importer struct {
+	artifact   Artifact
+	goal, now  string
+	kind, date string            // of the heading
+	words      map[string]string // what short lines before the first section say, as in "Outcome: SUCCESS"
+	other      Map               // sections without a field
+}
+
+// heading is a line like "## Next Steps".
+var heading = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+
+// read takes the lines apart: each section is one of a level-two heading, or of a level-one heading after the first.
+func (i *importer) read(lines []string) {
+	name, begin, fence, first := "", 0, "", true
+	for at, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		if fence != "" {
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+			}
+			continue
+		}
+		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+			fence = trimmed[:3]
+			continue
+		}
+		found := heading.FindStringSubmatch(line)
+		if found == nil || len(found[1]) > 2 {
+			continue
+		}
+		i.section(name, lines[begin:at])
+		name, begin = oneLine(found[2]), at+1
+		if len(found[1]) == 1 && first {
+			i.title(name)
+			name, first = "", false
+		}
+	}
+	i.section(name, lines[begin:])
+}
+
+// title reads "Handoff: 2026-01-13".
+func (i *importer) title(text string) {
+	kind, date, _ := strings.Cut(text, ":")
+	i.kind, i.date = strings.TrimSpace(kind), date
+	if date == "" {
+		kind, i.date, _ = strings.Cut(text, " ")
+		i.kind = kind
+	}
+	if dateIn.FindString(text) != oneLine(i.date) {
+		i.keep("title", text)
+	}
+}
+
+func (i *importer) keep(name, text string) { i.other = append(i.other, Field{name, text}) }
+
+// section puts one section where it belongs.
+func (i *importer) section(name string, lines []string) {
+	text := strings.Trim(strings.Join(lines, "\n"), "\n \t")
+	if text == "" {
+		return
+	}
+	a := &i.artifact
+	key := strings.ToLower(strings.Trim(name, ": *"))
+	if list, ok := map[string]*[]string{
+		"next": &a.Next, "next steps": &a.Next, "blockers": &a.Blockers, "questions": &a.Questions, "what worked": &a.Worked, "what failed": &a.Failed,
+	}[key]; ok {
+		*list = append(*list, items(lines)...)
+		return
+	}
+	switch key {
+	case "":
+		i.preamble(lines)
+	case "goal":
+		i.goal = join(i.goal, text)
+	case "current state", "now":
+		i.now = join(i.now, text)
+	case "done", "completed":
+		for _, task := range items(lines) {
+			a.Done = append(a.Done, Task{Task: task})
+		}
+	case "decisions":
+		for _, text := range items(lines) {
+			what, why, _ := strings.Cut(text, ": ")
+			a.Decisions = append(a.Decisions, Decision{Decision: strings.Trim(what, "*"), Rationale: strings.TrimLeft(why, "* ")})
+		}
+	case "outcome":
+		i.words["outcome"] = strings.Trim(oneLine(text), "*` .")
+	case "bead", "primary bead":
+		i.words["bead"] = oneLine(text)
+	default:
+		i.keep(name, text)
+	}
+}
+
+func join(before, text string) string { return strings.TrimSpace(before + " " + text) }
+
+// word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
+var word = regexp.MustCompile(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
+
+// preamble reads what stands before the first section.
+func (i *importer) preamble(lines []string) {
+	var rest []string
+	for _, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		found := word.FindStringSubmatch(trimmed)
+		key := ""
+		if found != nil {
+			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(found[1])), " ", "_")
+		}
+		switch key {
+		case "outcome", "bead", "primary_bead", "session", "session_id", "agent_id", "date":
+			i.words[key] = strings.Trim(oneLine(found[2]), "*`\"' ")
+			continue
+		}
+		if trimmed != "---" {
+			rest = append(rest, line)
+		}
+	}
+	if text := strings.Trim(strings.Join(rest, "\n"), "\n \t"); text != "" {
+		i.keep("preamble", text)
+	}
+}
+
+// bullet begins an item of a list.
+var bullet = regexp.MustCompile(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
+
+// items are the items of a list, with the lines that go on with them, and paragraphs, one line each.
+func items(lines []string) (list []string) {
+	open := false
+	for _, line := range lines {
+		text := oneLine(line)
+		found := bullet.FindStringSubmatch(line)
+		if found != nil {
+			text = oneLine(found[1])
+		}
+		switch {
+		case text == "":
+			open = false
+		case open && found == nil:
+			list[len(list)-1] += " " + text
+		default:
+			list, open = append(list, text), true
+		}
+	}
+	return list
+}

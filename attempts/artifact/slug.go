@@ -1,0 +1,57 @@
+package artifact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxSlug is how long a part of a file name may be.
+const maxSlug = 80
+
+// Slug makes a text fit for the name of a folder or a file on every system: of ASCII letters, digits, dots, - and _. One that has nothing of
+// that becomes "session".
+func Slug(text string) string {
+	slug := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, text)
+	slug = manyDashes.ReplaceAllString(slug, "-")
+	slug = strings.Trim(slug, "-.")
+	slug = strings.TrimRight(slug[:min(len(slug), maxSlug)], "-.")
+	if slug == "" {
+		return "session"
+	}
+	if stem, _, _ := strings.Cut(strings.ToLower(slug), "."); slices.Contains(devices(), stem) {
+		return "session-" + slug
+	}
+	return slug
+}
+
+var manyDashes = regexp.MustCompile(`-{2,}`)
+
+// devices are the names that Windows keeps for devices.
+func devices() []string {
+	return []string{
+		"con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
+		"lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+	}
+}
+
+// dateAndTime is how dates begin whose time can be part of a file name.
+var dateAndTime = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
+
+// fileName is the name of the file of an artifact. Its time is that of the date as it is written.
+func fileName(a *Artifact, title string) string {
+	day, hour, minute := "0000-00-00", "00", "00"
+	if found := dateAndTime.FindStringSubmatch(a.Date); found != nil {
+		day = found[1]
+		if found[2] != "" {
+			hour, minute = found[2], found[3]
+		}
+	}
+	return day + "_" + hour + "-" + minute + "_" + strings.ToLower(Slug(title)) + "_" + Slug(string(a.Mode)) + ".yaml"
+}

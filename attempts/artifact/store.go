@@ -1,0 +1,234 @@
+package artifact
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts/internal/durable"
+)
+
+// Folders below the top folder of a checkout: that of everything, and that of the folders of sessions.
+const (
+	TopFolder = "thoughts"
+	Folder    = TopFolder + "/shared/handoffs"
+)
+
+// ignoreAll is the .gitignore of a folder that relay has made.
+const ignoreAll = "*\n"
+
+// Writer writes artifacts of one checkout.
+type Writer struct {
+	fsys  durable.FS
+	valid *Validator
+	fault durable.Fault
+}
+
+// Open opens the top folder of a checkout for writing. Nothing is made there before the first artifact is written; the folder thoughts, if
+// there is none, is then made so that git ignores it. One that is there is used as it is.
+func Open(top string) (*Writer, error) {
+	fsys, err := durable.OpenDisk(top)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(fsys, nil)
+	if err != nil {
+		return nil, errors.Join(err, fsys.Close())
+	}
+	return w, nil
+}
+
+func newWriter(fsys durable.FS, fault durable.Fault) (*Writer, error) {
+	valid, err := NewValidator()
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{fsys: fsys, valid: valid, fault: fault}, nil
+}
+
+// Close gives the checkout back.
+func (w *Writer) Close() error { return w.fsys.Close() }
+
+// Encode returns the text of an artifact's file. See [Validator.Encode].
+func (w *Writer) Encode(a *Artifact) ([]byte, error) { return w.valid.Encode(a) }
+
+// Name is the path of an artifact's file, as Put writes it: with slashes, below the top folder.
+func Name(a *Artifact, title string) string {
+	return path.Join(Folder, Slug(a.Session), fileName(a, title))
+}
+
+// Put writes an artifact under its name, and replaces what is there: the title has to be different for each artifact of a minute. The file
+// gets the time of the artifact as its own.
+func (w *Writer) Put(a *Artifact, title string) (name string, err error) {
+	text, err := w.encode(a)
+	if err != nil {
+		return "", err
+	}
+	name = Name(a, title)
+	if err := w.prepare(path.Dir(name)); err != nil {
+		return "", err
+	}
+	return name, w.replace(name, text, a)
+}
+
+// Add writes an artifact under a name that no file has yet. One that is there already with the same text is not written again: added is
+// false then. The file gets the time of the artifact as its own.
+func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err error) {
+	text, err := w.encode(a)
+	if err != nil {
+		return "", false, err
+	}
+	if err := w.prepare(path.Dir(Name(a, title))); err != nil {
+		return "", false, err
+	}
+	const most = 1000
+	for n := 1; n <= most; n++ {
+		numbered := Slug(title)
+		if n > 1 {
+			numbered = fmt.Sprintf("%s-%d", strings.TrimRight(numbered[:min(len(numbered), maxSlug-5)], "-."), n)
+		}
+		name = Name(a, numbered)
+		free, err := w.claim(name)
+		if err != nil {
+			return "", false, err
+		}
+		if !free && w.same(name, text) {
+			return name, false, nil
+		}
+		if !free {
+			continue
+		}
+		if err := w.replace(name, text, a); err != nil {
+			return "", false, errors.Join(err, w.fsys.Remove(name))
+		}
+		return name, true, nil
+	}
+	return "", false, fmt.Errorf("there are %d files like %s already", most, name)
+}
+
+// encode makes the session fit for a folder, and returns the text of the file.
+func (w *Writer) encode(a *Artifact) ([]byte, error) {
+	a.Session = Slug(a.Session)
+	return w.Encode(a)
+}
+
+// claim makes an empty file under a name. It is not free when there is something.
+func (w *Writer) claim(name string) (free bool, err error) {
+	f, err := w.fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// same reports whether a file has a text.
+func (w *Writer) same(name string, text []byte) bool {
+	f, err := durable.Regular(w.fsys, name, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	there, err := io.ReadAll(io.LimitReader(f, int64(len(text))+1))
+	return err == nil && bytes.Equal(there, text)
+}
+
+func (w *Writer) replace(name string, text []byte, a *Artifact) error {
+	at, ok := a.At()
+	if !ok {
+		return fmt.Errorf("%q is no date", a.Date) // Encode has checked it
+	}
+	return durable.Replace(w.fsys, name, w.fault, durable.Content{Modified: at, Write: func(to io.Writer) error {
+		_, err := to.Write(text)
+		return err
+	}})
+}
+
+// prepare makes the folder of a session. The .gitignore of a new top folder comes first: a folder without one is the user's.
+func (w *Writer) prepare(dir string) error {
+	info, err := w.fsys.Lstat(TopFolder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := w.makeTop(); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a folder: artifacts need one of that name", TopFolder)
+	}
+	return durable.MkdirAll(w.fsys, dir)
+}
+
+func (w *Writer) makeTop() error {
+	const making = TopFolder + ".relay-tmp"
+	if err := w.fsys.Mkdir(making, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	err := durable.Replace(w.fsys, path.Join(making, ".gitignore"), nil, durable.Content{Write: func(to io.Writer) error {
+		_, err := io.WriteString(to, ignoreAll)
+		return err
+	}})
+	if err == nil {
+		err = w.fsys.Rename(making, TopFolder)
+	}
+	if err == nil {
+		err = w.fsys.SyncDir(".")
+	}
+	return err
+}
+
+// Listed is a file that List has found.
+type Listed struct {
+	Path     string // absolute
+	Artifact *Artifact
+	Err      error // why it cannot be read; Artifact is nil then
+}
+
+// List reads all artifacts of a checkout, whose top folder is given, the oldest first. Files that are no artifacts come at the beginning.
+func List(top string) (list []Listed, err error) {
+	dir := filepath.Join(top, filepath.FromSlash(Folder))
+	sessions, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range sessions {
+		files, err := os.ReadDir(filepath.Join(dir, session.Name()))
+		if err != nil { // no folder
+			continue
+		}
+		for _, f := range files {
+			if ext := filepath.Ext(f.Name()); ext != ".yaml" && ext != ".yml" {
+				continue
+			}
+			l := Listed{Path: filepath.Join(dir, session.Name(), f.Name())}
+			l.Artifact, _, l.Err = ReadFile(l.Path)
+			list = append(list, l)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Listed) int {
+		return cmp.Or(cmp.Compare(x.nanos(), y.nanos()), cmp.Compare(filepath.Base(x.Path), filepath.Base(y.Path)))
+	})
+	return list, nil
+}
+
+func (l Listed) nanos() int64 {
+	if l.Artifact == nil {
+		return 0
+	}
+	at, ok := l.Artifact.At()
+	if !ok {
+		return 0
+	}
+	return at.UnixNano()
+}

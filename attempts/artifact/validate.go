@@ -1,0 +1,92 @@
+package artifact
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is what is wrong with one line of a file.
+type Problem struct {
+	Line    int // from 1
+	Message string
+	Hint    string
+	Warning bool // the artifact is valid all the same
+}
+
+// schemaHint is the hint of problems for which there is no better one.
+const schemaHint = "relay artifact validate --schema prints what an artifact needs"
+
+// Validate returns the problems of the text of a file, in the order of lines.
+func (v *Validator) Validate(text []byte) []Problem {
+	d, err := parse(text)
+	if err != nil {
+		line := 1
+		if wrong, ok := errors.AsType[*SyntaxError](err); ok {
+			line, err = wrong.Line, errors.New("it is not YAML as artifacts have it: "+wrong.Message)
+		}
+		return []Problem{{Line: line, Message: err.Error(), Hint: "texts with a colon or a # belong in quotes"}}
+	}
+	problems := d.problems
+	for _, f := range v.check(plain(d.values)) {
+		path, hint := f.path, hintOf(f)
+		if _, older := d.values.Get("event_type"); older && strings.Contains(f.what, "'mode'") {
+			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
+		}
+		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})
+	}
+	problems = append(problems, d.warnings(text)...)
+	slices.SortStableFunc(problems, func(x, y Problem) int { return cmp.Compare(x.Line, y.Line) })
+	return problems
+}
+
+// lineOf is the line of a value, or of the nearest one around it.
+func (d *document) lineOf(path []string) int {
+	for n := len(path); n > 0; n-- {
+		if line, ok := d.lines["/"+strings.Join(path[:n], "/")]; ok {
+			return line
+		}
+	}
+	return 1
+}
+
+func hintOf(f finding) string {
+	switch {
+	case strings.HasPrefix(f.what, "got number") || strings.HasPrefix(f.what, "got boolean"):
+		return "put it in quotes"
+	case strings.Contains(f.what, "'primary_bead'"):
+		return "handoff and finalize name what the work is about"
+	}
+	return schemaHint
+}
+
+// warnings tells what is valid, and is read wrongly all the same.
+func (d *document) warnings(text []byte) (list []Problem) {
+	warn := func(line int, message, hint string) {
+		list = append(list, Problem{Line: line, Message: message, Hint: hint, Warning: true})
+	}
+	lines := strings.Split(string(text), "\n")
+	for _, key := range []string{"goal", "now"} {
+		line, ok := d.lines["/"+key]
+		if !ok {
+			continue
+		}
+		said := ""
+		if line <= len(lines) {
+			_, said, _ = strings.Cut(lines[line-1], ":")
+			said = strings.TrimSpace(said)
+		}
+		v, _ := d.values.Get(key)
+		if s, text := v.(string); text && (strings.Contains(s, "\n") || said == "" || said[0] == '|' || said[0] == '>') {
+			warn(line, key+" is not on the line of its key", "readers that go by lines see only that line: write it there, in quotes")
+		}
+	}
+	if v, _ := d.values.Get("session"); v != nil {
+		if s := textOf(v); s != "" && s != Slug(s) {
+			warn(d.lineOf([]string{"session"}), fmt.Sprintf("session %q is no good name for a folder", s), "readers look for a folder of that name: "+Slug(s)+" would do")
+		}
+	}
+	return list
+}
