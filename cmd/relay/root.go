@@ -73,6 +73,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupLook, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
+	add(groupLook, newArtifactCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cmdline.UsageTemplate)
 	root.SetFlagErrorFunc(cmdline.FlagMistake)

@@ -1,0 +1,185 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts/artifact"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+)
+
+// NewOptions are the flags of relay artifact new.
+type NewOptions struct {
+	Goal, Now, Outcome, Session, Bead string
+	Next                              []string
+}
+
+// New writes an artifact of what the user says, and of where the repository stands.
+func New(ctx context.Context, a *cli.App, p *project.Project, mode string, o NewOptions) error {
+	m := artifact.Mode(mode)
+	if !slices.Contains(artifact.Modes(), m) {
+		return &exit.UsageError{Message: fmt.Sprintf("there is no mode %q of artifacts", mode), Hint: "it is one of " + modeNames()}
+	}
+	if strings.TrimSpace(o.Goal) == "" || strings.TrimSpace(o.Now) == "" {
+		return &exit.UsageError{Message: "an artifact says what the goal is and what stands next", Hint: fmt.Sprintf("relay artifact new %s --goal TEXT --now TEXT", mode)}
+	}
+	if artifact.RequiresBead(m) && o.Bead == "" {
+		return &exit.UsageError{Message: fmt.Sprintf("a %s names what the work is about", mode), Hint: fmt.Sprintf("relay artifact new %s --bead ID: of a ticket, a bead or an epic", mode)}
+	}
+	outcome, err := outcomeOf(o.Outcome)
+	if err != nil {
+		return err
+	}
+	if outcome == "" {
+		outcome = artifact.PartialPlus
+		if m == artifact.Finalize {
+			outcome = artifact.Succeeded
+		}
+	}
+	session := o.Session
+	if session == "" {
+		session = o.Bead
+	}
+	if session == "" {
+		session = filepath.Base(p.Root)
+	}
+	f := artifact.New(m, o.Goal, o.Now, outcome, artifact.Origin{Date: a.Now(), Session: session, PrimaryBead: o.Bead})
+	f.Next = o.Next
+	f.Git = gitOf(ctx, p)
+	name, added, err := write(a, p, f, f.Session)
+	if err != nil {
+		return err
+	}
+	return tellWritten(a, name, added)
+}
+
+func modeNames() string {
+	var names []string
+	for _, m := range artifact.Modes() {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+// OutcomeNames lists the outcomes.
+func OutcomeNames() string {
+	var names []string
+	for _, o := range artifact.Outcomes() {
+		names = append(names, string(o))
+	}
+	return strings.Join(names, ", ")
+}
+
+// outcomeOf reads an outcome that a user has typed; "" is none.
+func outcomeOf(name string) (artifact.Outcome, error) {
+	o, ok := artifact.ParseOutcome(name)
+	if name == "" || ok {
+		return o, nil
+	}
+	return "", &exit.UsageError{Message: fmt.Sprintf("there is no outcome %q", name), Hint: "it is one of " + OutcomeNames()}
+}
+
+// gitOf is the branch of a checkout and its commit; nil when it is on none, or has none yet.
+func gitOf(ctx context.Context, p *project.Project) *artifact.Git {
+	branch, err := p.Git.Branch(ctx)
+	if err != nil || branch == "" {
+		return nil
+	}
+	commit, err := p.Git.Head(ctx)
+	if err != nil || commit == "" {
+		return nil
+	}
+	return &artifact.Git{Branch: strings.TrimPrefix(branch, "refs/heads/"), Commit: commit}
+}
+
+// write writes an artifact without the secrets that are in it, under a name that no other file has.
+func write(a *cli.App, p *project.Project, f *artifact.Artifact, title string) (name string, added bool, err error) {
+	w, err := artifact.Open(p.Root)
+	if err != nil {
+		return "", false, err
+	}
+	defer w.Close()
+	content, err := w.Encode(f)
+	if err != nil {
+		return "", false, &exit.Hinted{Err: err, Hint: "relay artifact validate --schema prints what an artifact needs"}
+	}
+	if clean := a.Secrets.Text(string(content)); clean != string(content) { // the file is for others to read
+		f, _, err = artifact.Decode([]byte(clean))
+		if err != nil {
+			return "", false, fmt.Errorf("the artifact holds a secret that cannot be taken out: %w", err)
+		}
+		title = a.Secrets.Text(title)
+		fmt.Fprintln(a.Err, "relay: warning: a secret was taken out of the artifact")
+	}
+	return w.Add(f, title)
+}
+
+func tellWritten(a *cli.App, name string, added bool) error {
+	if !added {
+		_, err := fmt.Fprintf(a.Out, "%s is there already\n", name)
+		return err
+	}
+	_, err := fmt.Fprintf(a.Out, "added %s\n", name)
+	return err
+}
+
+// ImportOptions are the flags of relay artifact import. They go before what the files say.
+type ImportOptions struct{ Outcome, Session, Bead string }
+
+// Import writes an artifact for each older file. The files stay. A file that cannot be imported ends it.
+func Import(a *cli.App, p *project.Project, files []string, o ImportOptions) error {
+	outcome, err := outcomeOf(o.Outcome)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		f, err := read(a, file, artifact.Legacy{Outcome: outcome, Session: o.Session, Bead: o.Bead})
+		if err != nil {
+			return err
+		}
+		name, added, err := write(a, p, f, artifact.Title(file))
+		if err != nil {
+			return err
+		}
+		if err := tellWritten(a, name, added); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read makes an artifact of an older file.
+func read(a *cli.App, file string, l artifact.Legacy) (*artifact.Artifact, error) {
+	path := a.Path(file)
+	content, err := artifact.ReadText(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &exit.Hinted{Err: fmt.Errorf("there is no %s", file), Hint: "older handoffs and checkpoints are in .handoff and .checkpoint, if there are any"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if l.Path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	l.Text, l.Modified = content, info.ModTime()
+	f, err := l.Import()
+	switch {
+	case errors.Is(err, artifact.ErrNoOutcome):
+		return nil, &exit.Hinted{Err: fmt.Errorf("%s: %w", file, err), Hint: "say it: relay artifact import --outcome " + string(artifact.PartialPlus) + " " + file + "\nit is one of " + OutcomeNames()}
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return f, nil
+}
