@@ -6,7 +6,6 @@
 package artifact
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
@@ -191,14 +190,11 @@ func parseDate(text string) (time.Time, error) {
 	return parseTime(text)
 }
 
+// parseTime reads a date and a time with its zone.
 func parseTime(text string) (time.Time, error) {
 	normal := strings.ToUpper(text)
 	if len(normal) > 10 && normal[10] == ' ' {
 		normal = normal[:10] + "T" + normal[11:]
 	}
-	at, err := time.Parse(time.RFC3339Nano, normal)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no date and time with a zone, as in 2026-01-13T15:00:00Z", text)
-	}
-	return at, nil
+	return time.Parse(time.RFC3339Nano, normal)
 }

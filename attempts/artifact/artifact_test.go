@@ -208,22 +208,71 @@ func TestReaderIsLenient(t *testing.T) {
 func TestWhatIsNoArtifact(t *testing.T) {
 	t.Parallel()
 	deep := "goal: " + strings.Repeat("[", 5000)
-	bomb := "goal: x\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
-	for want, text := range map[string]string{
-		"neither mode, goal nor now":  "x: y\n",
-		"line 4: it is not YAML":      "---\nmode: handoff\n---\na: b: c\n",
-		"a text stands where keys":    "---\nmode: handoff\n---\n\n# Markdown\n\ntext\n",
-		"did not find expected":       deep,
-		"too many or too deep":        bomb,
-		"more than 1048576 bytes":     strings.Repeat("x", MaxSize+1),
-		"line 2: a key is no text":    "goal: x\n? [a]\n: b\n",
-		"a text stands":               "goal\n",
-		"it is no artifact":           "",
-		"too deep in each other":      "goal: x\na: &a [*a]\n",
-		"line 2: it is not YAML as a": "---\nmode: \"\n---\n",
+	const bomb = "goal: x\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
+	for text, want := range map[string]string{
+		"x: y\n":                             "it is no artifact: it has neither mode, goal nor now",
+		"":                                   "it is no artifact: it has neither mode, goal nor now",
+		"---\nmode: handoff\n---\na: b: c\n": "line 4: it is not YAML as artifacts have it: mapping values are not allowed in this context",
+		"---\nmode: handoff\n---\n\n# Markdown\n\ntext\n": "line 7: it is not YAML as artifacts have it: a text stands where keys and values belong",
+		"goal\n":                "line 1: it is not YAML as artifacts have it: a text stands where keys and values belong",
+		"---\nmode: \"\n---\n":  "line 2: it is not YAML as artifacts have it: found unexpected end of stream",
+		deep:                    "line 1: it is not YAML as artifacts have it: did not find expected node content",
+		"goal: x\n? [a]\n: b\n": "line 2: a key is no text",
+		bomb:                    "its values are too many or too deep in each other",
+		"goal: x\na: &a [*a]\n": "its values are too many or too deep in each other",
+		"goal: x\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101): "its values are too many or too deep in each other",
+		strings.Repeat("x", MaxSize+1):                                       "it has more than 1048576 bytes",
 	} {
-		if _, _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
+		if _, _, err := Decode([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%.40q: got %v, want %q", text, err, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.yaml")
+	if err := os.WriteFile(path, make([]byte, MaxSize+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ReadFile(path); err == nil || err.Error() != "read "+path+": the file has more than 1048576 bytes" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What other readers stumble over, one thing at a time, as a user sees it.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	const file = "---\nschema_version: 1.0.0\nmode: checkpoint\ndate: 2026-01-13\nsession: s\noutcome: FAILED\n---\n\ngoal: g\nnow: soon\n"
+	for text, want := range map[string]string{
+		file:                                     "",
+		"\xef\xbb\xbf" + file:                    "1: the file begins with a byte order mark\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 without one\n",
+		strings.Replace(file, "g\n", "g\r\n", 1): "9: the line ends with a carriage return\n  readers of Continuous Claude see nothing of such a file: save it with LF line ends\n",
+		strings.Replace(file, "soon\n", "\xff\n", 1):           "10: the file is not UTF-8\n  save it as UTF-8\n",
+		strings.Replace(file, "now: soon", "now: soon\x1b", 1): "10: the line has a control character\n  take it out: YAML does not allow it\n",
+		strings.Replace(file, "---\n", "", 2):                  "1: there is no front matter\n  a file begins with ---, front matter and ---\n",
+		strings.Replace(file, "---\n\n", "", 1):                "1: the front matter has no end\n  a file begins with ---, front matter and ---\n",
+		file + "---\nnow: x\n":                                 "11: the line begins with ---, in the body\n  readers of Continuous Claude see nothing of such a file: indent the line, or take it out\n",
+		file + "...\n":                                         "11: the line begins with ..., in the body\n  readers of Continuous Claude see nothing of such a file: indent the line, or take it out\n",
+		file + "now: soon\n":                                   "11: \"now\" is there twice\n  other readers see nothing of such a file: keep one of the two\n",
+		file + "mode: handoff\n":                               "1: missing property 'primary_bead'\n  handoff and finalize name what the work is about\n11: \"mode\" is there twice\n  other readers see nothing of such a file: keep one of the two\n",
+		file + "next: {\n":                                     "11: it is not YAML as artifacts have it: did not find expected node content\n  texts with a colon or a # belong in quotes\n",
+		file + "test: 1.5\n":                                   "11: test: got number, want string\n  put it in quotes\n",
+		file + "test: true\n":                                  "11: test: got boolean, want string\n  put it in quotes\n",
+		strings.Replace(file, "now: soon\n", "", 1):            "1: missing property 'now'\n  relay artifact validate --schema prints what an artifact needs\n",
+		strings.Replace(file, "mode: checkpoint", "event_type: checkpoint\nprimary_bead: b", 1): "3: missing property 'mode'\n  the file has the older layout: write mode in place of event_type\n",
+		file + "x: 0x1F\n": "11: warning: 0x1F is a number for some readers\n  put it in quotes\n",
+		file + "x: Yes\n":  "11: warning: Yes is true or false for readers of YAML 1.1\n  put it in quotes\n",
+		strings.Replace(file, "goal: g", "goal:\n  g", 1):        "9: warning: goal is not on the line of its key\n  readers that go by lines see only that line: write it there, in quotes\n",
+		strings.Replace(file, "now: soon", "now: >\n  soon", 1):  "10: warning: now is not on the line of its key\n  readers that go by lines see only that line: write it there, in quotes\n",
+		strings.Replace(file, "session: s", "session: a b/c", 1): "5: warning: session \"a b/c\" is no good name for a folder\n  readers look for a folder of that name: a-b-c would do\n",
+	} {
+		var got strings.Builder
+		for _, p := range newValidator(t).Validate([]byte(text)) {
+			kind := ""
+			if p.Warning {
+				kind = "warning: "
+			}
+			fmt.Fprintf(&got, "%d: %s%s\n  %s\n", p.Line, kind, p.Message, p.Hint)
+		}
+		if got.String() != want {
+			t.Errorf("%s\ngot\n%swant\n%s", text, &got, want)
 		}
 	}
 }
@@ -269,7 +318,7 @@ func TestGuardsAndNew(t *testing.T) {
 		if a.IsCheckpoint() != (mode == Checkpoint) || a.IsHandoff() != (mode == Handoff) || a.IsFinalize() != (mode == Finalize) || RequiresBead(mode) == a.IsCheckpoint() {
 			t.Errorf("%s is taken for another mode", mode)
 		}
-		if err := Validate(a); (err == nil) == RequiresBead(mode) {
+		if err := Validate(a); (err == nil) == RequiresBead(mode) || err != nil && err.Error() != "the artifact is invalid: missing property 'primary_bead'" {
 			t.Errorf("%s without a bead: %v", mode, err)
 		}
 		a.PrimaryBead = "b"

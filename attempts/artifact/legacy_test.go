@@ -3,7 +3,6 @@ package artifact
 import (
 	"bytes"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -95,16 +94,16 @@ func TestImportNeedsWhatNobodySays(t *testing.T) {
 		".checkpoint/2026-01-11.md":          "2026-01-11",
 	} {
 		a, err := Legacy{Path: path, Text: []byte(text), Modified: modified, Outcome: Failed}.Import()
-		if err != nil || a.Date != want || a.Mode != Checkpoint || a.Now != notStated {
+		if err != nil || a.Date != want || a.Mode != Checkpoint || a.Now != "not stated" {
 			t.Errorf("%s: got %+v, %v, want the date %s", path, a, err, want)
 		}
 	}
 	for want, l := range map[string]Legacy{
-		"neither in .handoff nor in":   {Path: "x.md", Text: []byte("## Goal\ng\n"), Outcome: Failed},
-		`has neither "## Goal" nor`:    {Path: ".handoff/x.md", Text: []byte("text"), Outcome: Failed},
-		"it has more than 1048576 byt": {Path: ".handoff/x.md", Text: bytes.Repeat([]byte("x"), MaxSize+1), Outcome: Failed},
+		`it is neither in .handoff nor in .checkpoint, and has no heading "# Handoff: DATE"`: {Path: "x.md", Text: []byte("## Goal\ng\n"), Outcome: Failed},
+		`it is no handoff or checkpoint: it has neither "## Goal" nor "## Current State"`:    {Path: ".handoff/x.md", Text: []byte("text"), Outcome: Failed},
+		"it has more than 1048576 bytes": {Path: ".handoff/x.md", Text: bytes.Repeat([]byte("x"), MaxSize+1), Outcome: Failed},
 	} {
-		if _, err := l.Import(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := l.Import(); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -89,8 +89,7 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 	if err := w.prepare(path.Dir(Name(a, title))); err != nil {
 		return "", false, err
 	}
-	const most = 1000
-	for n := 1; n <= most; n++ {
+	for n := 1; ; n++ {
 		numbered := Slug(title)
 		if n > 1 {
 			numbered = fmt.Sprintf("%s-%d", strings.TrimRight(numbered[:min(len(numbered), maxSlug-5)], "-."), n)
@@ -111,7 +110,6 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 		}
 		return name, true, nil
 	}
-	return "", false, fmt.Errorf("there are %d files like %s already", most, name)
 }
 
 // encode makes the session fit for a folder, and returns the text of the file.

@@ -93,17 +93,17 @@ func TestWriterRefusesWhatIsInvalid(t *testing.T) {
 	t.Parallel()
 	w, top := openTest(t)
 	for want, change := range map[string]func(*Artifact){
-		"goal: minLength":                 func(a *Artifact) { a.Goal = "\x00" },
-		"missing property 'primary_bead'": func(a *Artifact) { a.PrimaryBead = " " },
-		"outcome: ":                       func(a *Artifact) { a.Outcome = "DONE" },
-		"mode: ":                          func(a *Artifact) { a.Mode = "../x" },
-		"date: ":                          func(a *Artifact) { a.Date = "yesterday" },
-		"git.pr_ready: ":                  func(a *Artifact) { a.Git.PRReady = "nope" },
-		"bytes, and may have":             func(a *Artifact) { a.Test = strings.Repeat("x", MaxSize) },
+		"the artifact is invalid: missing property 'goal'":         func(a *Artifact) { a.Goal = "\x00" },
+		"the artifact is invalid: missing property 'primary_bead'": func(a *Artifact) { a.PrimaryBead = " " },
+		"outcome: ":      func(a *Artifact) { a.Outcome = "DONE" },
+		"mode: ":         func(a *Artifact) { a.Mode = "../x" },
+		"date: ":         func(a *Artifact) { a.Date = "yesterday" },
+		"git.pr_ready: ": func(a *Artifact) { a.Git.PRReady = "nope" },
+		"the artifact has 1049407 bytes, and may have 1048576": func(a *Artifact) { a.Test = strings.Repeat("x", MaxSize) },
 	} {
 		a := sample()
 		change(a)
-		if _, _, err := w.Add(a, "t"); err == nil || !strings.Contains(err.Error(), want) && want != "goal: minLength" || want == "goal: minLength" && !strings.Contains(err.Error(), "'goal'") {
+		if _, _, err := w.Add(a, "t"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestFoldersOfOthers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, TopFolder), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Add(sample(), "t"); err == nil || !strings.Contains(err.Error(), "thoughts is not a folder") {
+	if _, _, err := w.Add(sample(), "t"); err == nil || err.Error() != "thoughts is not a folder: artifacts need one of that name" {
 		t.Errorf("got %v", err)
 	}
 

@@ -82,10 +82,10 @@ func newArtifactNewCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new MODE",
 		Short: "Write an artifact",
-		Long: `Write an artifact: a checkpoint, a handoff or a finalize. Date, branch and commit
-are filled in. A folder thoughts that is made for it is ignored by git.`,
+		Long: `Write an artifact: a checkpoint, a handoff or a finalize. Date, branch and
+commit are filled in. A folder thoughts that is made for it is ignored by git.`,
 		Example: `  relay artifact new checkpoint --goal "Users log in" --now "Logout is missing"
-  relay artifact new handoff --bead T-12 --goal "Users log in" --now "Logout" --next "Cron job"`,
+  relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.Repository(cmd.Context())

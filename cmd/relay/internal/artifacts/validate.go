@@ -7,25 +7,11 @@ import (
 
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/entries"
 	"relay/cmd/relay/internal/exit"
 	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
-
-// fault is one problem of a file, as Validate prints it as JSON.
-type fault struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Warning bool   `json:"warning,omitempty"`
-}
-
-// answer is what Validate prints as JSON.
-type answer struct {
-	OK     bool    `json:"ok"`
-	Faults []fault `json:"faults"`
-}
 
 // Validate prints every problem of files with its line. It fails when there are some that are more than warnings, and when a file is not there.
 func Validate(a *cli.App, files []string, asJSON bool) error {
@@ -33,7 +19,7 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	all := answer{OK: true, Faults: []fault{}}
+	all := entries.Answer{OK: true, Faults: []entries.Fault{}}
 	for _, file := range files {
 		content, err := artifact.ReadText(a.Path(file))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +30,7 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 		}
 		valid, warnings := true, 0
 		for _, p := range v.Validate(content) {
-			f := fault{File: file, Line: p.Line, Message: plaintext.Escape(p.Message), Hint: plaintext.Escape(p.Hint), Warning: p.Warning}
+			f := entries.Fault{File: file, Line: p.Line, Message: plaintext.Escape(p.Message), Hint: plaintext.Escape(p.Hint), Warning: p.Warning}
 			all.Faults = append(all.Faults, f)
 			if valid = valid && p.Warning; p.Warning {
 				warnings++
@@ -69,7 +55,7 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 	return nil
 }
 
-func tell(a *cli.App, f fault) {
+func tell(a *cli.App, f entries.Fault) {
 	kind := ""
 	if f.Warning {
 		kind = "warning: "
