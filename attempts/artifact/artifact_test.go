@@ -257,8 +257,14 @@ func TestProblems(t *testing.T) {
 		file + "test: true\n":                                  "11: test: got boolean, want string\n  put it in quotes\n",
 		strings.Replace(file, "now: soon\n", "", 1):            "1: missing property 'now'\n  relay artifact validate --schema prints what an artifact needs\n",
 		strings.Replace(file, "mode: checkpoint", "event_type: checkpoint\nprimary_bead: b", 1): "3: missing property 'mode'\n  the file has the older layout: write mode in place of event_type\n",
-		file + "x: 0x1F\n": "11: warning: 0x1F is a number for some readers\n  put it in quotes\n",
-		file + "x: Yes\n":  "11: warning: Yes is true or false for readers of YAML 1.1\n  put it in quotes\n",
+		file + "done_this_session: [x]\n":                        "11: done_this_session.0: got string, want object\n  an item has task and files: {task: TEXT, files: []}\n",
+		file + "final_solutions: [{problem: x, solution: z}]\n":  "11: final_solutions.0: missing property 'rationale'\n  an item has problem, solution and rationale\n",
+		file + "final_decisions: [x]\n":                          "11: final_decisions.0: got string, want object\n  an item has decision, and perhaps rationale\n",
+		file + "files_to_review:\n  - path: x\n  - note: x\n":    "13: files_to_review.1: missing property 'path'\n  an item has path, and perhaps note\n",
+		file + "files: [x]\n":                                    "11: files: got array, want object\n  it has created, modified and deleted, each a list\n",
+		file + "git: {branch: x}\n":                              "11: git: missing property 'commit'\n  it has branch and commit\n",
+		file + "x: 0x1F\n":                                       "11: warning: 0x1F is a number for some readers\n  put it in quotes\n",
+		file + "x: Yes\n":                                        "11: warning: Yes is true or false for readers of YAML 1.1\n  put it in quotes\n",
 		strings.Replace(file, "goal: g", "goal:\n  g", 1):        "9: warning: goal is not on the line of its key\n  readers that go by lines see only that line: write it there, in quotes\n",
 		strings.Replace(file, "now: soon", "now: >\n  soon", 1):  "10: warning: now is not on the line of its key\n  readers that go by lines see only that line: write it there, in quotes\n",
 		strings.Replace(file, "session: s", "session: a b/c", 1): "5: warning: session \"a b/c\" is no good name for a folder\n  readers look for a folder of that name: a-b-c would do\n",
@@ -291,7 +297,6 @@ func TestValidateNamesLineAndReason(t *testing.T) {
 		}
 	}
 	want := []string{
-		"1 false missing property 'primary_bead'",
 		`2 false schema_version: '1.0' does not match pattern '^[0-9]+\\.[0-9]+\\.[0-9]+$'`,
 		"3 false missing property 'mode'",
 		"4 false date: it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z",

@@ -30,8 +30,12 @@ func (v *Validator) Validate(text []byte) []Problem {
 		return []Problem{{Line: line, Message: err.Error(), Hint: "texts with a colon or a # belong in quotes"}}
 	}
 	problems := d.problems
+	_, hasMode := d.values.Get("mode")
 	for _, f := range v.check(plain(d.values)) {
 		path, hint := f.path, hintOf(f)
+		if !hasMode && strings.HasSuffix(f.what, "'primary_bead'") { // for want of a mode it is taken for every mode
+			continue
+		}
 		if _, older := d.values.Get("event_type"); older && strings.Contains(f.what, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
 		}
@@ -58,6 +62,23 @@ func hintOf(f finding) string {
 		return "put it in quotes"
 	case strings.Contains(f.what, "'primary_bead'"):
 		return "handoff and finalize name what the work is about"
+	}
+	if len(f.path) == 0 || !strings.Contains(f.what, "want object") && !strings.HasPrefix(f.what, "missing propert") {
+		return schemaHint
+	}
+	switch f.path[0] {
+	case "done_this_session":
+		return "an item has task and files: {task: TEXT, files: []}"
+	case "final_solutions":
+		return "an item has problem, solution and rationale"
+	case "decisions", "final_decisions":
+		return "an item has decision, and perhaps rationale"
+	case "files_to_review", "artifacts_produced":
+		return "an item has path, and perhaps note"
+	case "files":
+		return "it has created, modified and deleted, each a list"
+	case "git":
+		return "it has branch and commit"
 	}
 	return schemaHint
 }
