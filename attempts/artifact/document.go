@@ -209,18 +209,17 @@ func (e *SyntaxError) Error() string {
 // merge puts both parts together. Of a key that is in both that of the body counts.
 func (d *document) merge(front, body Map) {
 	d.values = front
+	at := make(map[string]int, len(front))
+	for i, f := range front {
+		at[f.Key] = i
+	}
 	for _, f := range body {
-		at := -1
-		for i := range d.values {
-			if d.values[i].Key == f.Key {
-				at = i
-			}
-		}
-		if at < 0 {
+		before, twice := at[f.Key]
+		if !twice {
 			d.values = append(d.values, f)
 			continue
 		}
-		d.values[at].Value = f.Value
+		d.values[before].Value = f.Value
 		d.problems = append(d.problems, duplicate(d.lines["/"+f.Key], f.Key))
 	}
 }

@@ -2,11 +2,13 @@ package artifact
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -110,6 +112,63 @@ func TestTextsComeBack(t *testing.T) {
 		again, _, err := Decode([]byte(encode(t, a)))
 		if err != nil || again.Test != text || again.ContinuationPrompt != text || again.Next[0] != text {
 			t.Errorf("got %q, %v, want %q", again.Test, err, text)
+		}
+	}
+}
+
+// A file that is as large as it may be, whatever is in it, is read and checked in a moment.
+func TestLargeFiles(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const front = "---\nmode: handoff\n---\n\ngoal: g\n"
+	many := func(line string) string { return strings.Repeat(line, (MaxSize-200)/len(line)) }
+	numbered := func(format string) string {
+		var b strings.Builder
+		for n := 0; b.Len() < MaxSize-300; n++ {
+			fmt.Fprintf(&b, format, n)
+		}
+		return b.String()
+	}
+	v := newValidator(t)
+	for name, text := range map[string]string{
+		"keys":          front + numbered("k%d: v\n"),
+		"both parts":    "---\n" + numbered("k%d: v\n")[:MaxSize/2] + "\n---\n\n" + numbered("k%d: v\n")[:MaxSize/2-100] + "\n",
+		"the same key":  front + many("k: v\n"),
+		"items":         front + "next:\n" + many("  - x\n"),
+		"comments":      front + many("# x\n"),
+		"brackets":      front + many("["),
+		"braces":        front + many("{"),
+		"one line":      front + "now: " + many("x"),
+		"quotes":        front + "now: \"" + many(`\\u0041`) + "\"\n",
+		"separators":    front + many("---\n"),
+		"wrong items":   front + "done_this_session:\n" + many("  - x\n")[:200_000],
+		"carriage":      many("\r"),
+		"escape codes":  front + "now: " + many("\x1b["),
+		"question mark": front + many("? "),
+		"dashes":        front + many("- "),
+		"anchors":       front + numbered("k%d: &a x\n"),
+		"tags":          front + many("!!"),
+	} {
+		begin := time.Now()
+		_, _, _ = Decode([]byte(text))
+		v.Validate([]byte(text))
+		_, _ = Legacy{Path: ".handoff/x.md", Text: []byte(text), Outcome: Failed}.Import()
+		if took := time.Since(begin); took > 30*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+	for name, text := range map[string]string{"sections": many("## a\nx\n"), "items": many("- x\n"), "words": many("outcome: x\n"), "fences": many("```\n"), "colons": many("a:"), "goals": many("## Goal\nx\n")} {
+		begin := time.Now()
+		a, err := Legacy{Path: ".handoff/x.md", Text: []byte("## Goal\nx\n## Next\n" + text), Outcome: Failed}.Import()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_, _ = v.Encode(a)
+		if took := time.Since(begin); took > 30*time.Second {
+			t.Errorf("%s: %v", name, took)
 		}
 	}
 }

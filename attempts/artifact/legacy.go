@@ -36,7 +36,8 @@ func (l Legacy) Import() (*Artifact, error) {
 	}
 	i := importer{words: make(map[string]string)}
 	i.read(strings.Split(plaintext.Clean(string(l.Text)), "\n"))
-	if i.goal == "" && i.now == "" {
+	goal, now := oneLine(strings.Join(i.goal, " ")), oneLine(strings.Join(i.now, " "))
+	if goal == "" && now == "" {
 		return nil, errors.New(`it is no handoff or checkpoint: it has neither "## Goal" nor "## Current State"`)
 	}
 	mode, err := l.mode(&i)
@@ -57,7 +58,7 @@ func (l Legacy) Import() (*Artifact, error) {
 	}
 	a := &i.artifact
 	a.Version, a.Mode, a.Outcome, a.Date = SchemaVersion, mode, outcome, l.date(&i)
-	a.Goal, a.Now = orElse(oneLine(i.goal), notStated), orElse(oneLine(i.now), notStated)
+	a.Goal, a.Now = orElse(goal, notStated), orElse(now, notStated)
 	a.PrimaryBead, a.SessionID, a.AgentID = bead, i.words["session_id"], i.words["agent_id"]
 	session := orElse(l.Session, i.words["session"])
 	if session == "" && bead != notStated {
@@ -141,7 +142,7 @@ func normalDate(text string) (date string, ok bool) {
 // importer reads the markdown of an older file.
 type importer struct {
 	artifact   Artifact
-	goal, now  string
+	goal, now  []string
 	kind, date string            // of the heading
 	words      map[string]string // what short lines before the first section say, as in "Outcome: SUCCESS"
 	other      Map               // sections without a field
@@ -212,9 +213,9 @@ func (i *importer) section(name string, lines []string) {
 	case "":
 		i.preamble(lines)
 	case "goal":
-		i.goal = join(i.goal, text)
+		i.goal = append(i.goal, text)
 	case "current state", "now":
-		i.now = join(i.now, text)
+		i.now = append(i.now, text)
 	case "done", "completed":
 		for _, task := range items(lines) {
 			a.Done = append(a.Done, Task{Task: task})
@@ -232,8 +233,6 @@ func (i *importer) section(name string, lines []string) {
 		i.keep(name, text)
 	}
 }
-
-func join(before, text string) string { return strings.TrimSpace(before + " " + text) }
 
 // word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
 var word = regexp.MustCompile(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
@@ -267,21 +266,26 @@ var bullet = regexp.MustCompile(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]
 
 // items are the items of a list, with the lines that go on with them, and paragraphs, one line each.
 func items(lines []string) (list []string) {
-	open := false
+	var item []string
+	end := func() {
+		if len(item) > 0 {
+			list = append(list, strings.Join(item, " "))
+		}
+		item = nil
+	}
 	for _, line := range lines {
 		text := oneLine(line)
 		found := bullet.FindStringSubmatch(line)
 		if found != nil {
 			text = oneLine(found[1])
 		}
-		switch {
-		case text == "":
-			open = false
-		case open && found == nil:
-			list[len(list)-1] += " " + text
-		default:
-			list, open = append(list, text), true
+		if text == "" || found != nil {
+			end()
+		}
+		if text != "" {
+			item = append(item, text)
 		}
 	}
+	end()
 	return list
 }

@@ -66,48 +66,49 @@ func Validate(a *Artifact) error {
 	return nil
 }
 
-// Check returns what is wrong with an artifact as a JSON value, a sentence each. None: it is valid.
+// Check returns what is wrong with an artifact as a JSON value, a sentence each, in alphabetical order. None: it is valid.
 func (v *Validator) Check(value any) (problems []string) {
 	for _, f := range v.check(value) {
-		problems = append(problems, f.String())
+		problems = append(problems, f.text)
 	}
 	return problems
 }
 
-// finding is one thing that the schema refuses.
+// finding is one thing that the schema refuses: where, what, and both in a sentence.
 type finding struct {
-	path []string
-	what string
+	path       []string
+	what, text string
 }
 
-func (f finding) String() string {
-	if len(f.path) == 0 {
-		return f.what
+func newFinding(path []string, what string) finding {
+	text := what
+	if len(path) > 0 {
+		text = strings.Join(path, ".") + ": " + what
 	}
-	return strings.Join(f.path, ".") + ": " + f.what
+	return finding{path, what, text}
 }
 
+// check is Check that also says where.
 func (v *Validator) check(value any) []finding {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](v.schema.Validate(value))
 	if !ok {
 		return nil
 	}
-	return v.leaves(invalid, nil)
+	found := v.leaves(invalid, nil)
+	slices.SortFunc(found, func(x, y finding) int { return strings.Compare(x.text, y.text) }) // the validator goes through objects in any order
+	return slices.CompactFunc(found, func(x, y finding) bool { return x.text == y.text })
 }
 
 // leaves lists the errors that have no causes: the others only say that there are some.
 func (v *Validator) leaves(e *jsonschema.ValidationError, found []finding) []finding {
 	if _, either := e.ErrorKind.(*kind.AnyOf); either && slices.Equal(e.InstanceLocation, []string{"date"}) {
-		return append(found, finding{e.InstanceLocation, "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"})
+		return append(found, newFinding(e.InstanceLocation, "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"))
 	}
 	for _, cause := range e.Causes {
 		found = v.leaves(cause, found)
 	}
 	if len(e.Causes) == 0 {
-		f := finding{e.InstanceLocation, e.ErrorKind.LocalizedString(v.printer)}
-		if !slices.ContainsFunc(found, func(g finding) bool { return g.String() == f.String() }) {
-			found = append(found, f)
-		}
+		found = append(found, newFinding(e.InstanceLocation, e.ErrorKind.LocalizedString(v.printer)))
 	}
 	return found
 }

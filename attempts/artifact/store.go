@@ -168,8 +168,30 @@ func (w *Writer) prepare(dir string) error {
 	return durable.MkdirAll(w.fsys, dir)
 }
 
+// making is the name under which the top folder is made.
+const making = TopFolder + ".relay-tmp"
+
+// makeTop makes the top folder, unless another relay is faster.
 func (w *Writer) makeTop() error {
-	const making = TopFolder + ".relay-tmp"
+	const tries = 100
+	var err error
+	for range tries {
+		if err = w.renameTop(); err == nil {
+			return w.fsys.SyncDir(".")
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if info, lerr := w.fsys.Lstat(TopFolder); lerr == nil && info.IsDir() {
+			_ = w.fsys.Remove(path.Join(making, ".gitignore"))
+			_ = w.fsys.Remove(making)
+			return nil
+		}
+	}
+	return err
+}
+
+func (w *Writer) renameTop() error {
 	if err := w.fsys.Mkdir(making, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -177,13 +199,10 @@ func (w *Writer) makeTop() error {
 		_, err := io.WriteString(to, ignoreAll)
 		return err
 	}})
-	if err == nil {
-		err = w.fsys.Rename(making, TopFolder)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = w.fsys.SyncDir(".")
-	}
-	return err
+	return w.fsys.Rename(making, TopFolder)
 }
 
 // Listed is a file that List has found.

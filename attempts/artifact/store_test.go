@@ -207,6 +207,12 @@ func TestWritersAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if _, err := os.Lstat(filepath.Join(top, making)); err == nil {
+		t.Error("the temporary folder is left")
+	}
+	if got := string(readFile(t, filepath.Join(top, TopFolder, ".gitignore"))); got != "*\n" {
+		t.Errorf(".gitignore has %q", got)
+	}
 	goals := make(map[string]bool)
 	list, err := List(top)
 	for _, l := range list {

@@ -19,7 +19,7 @@ type Problem struct {
 // schemaHint is the hint of problems for which there is no better one.
 const schemaHint = "relay artifact validate --schema prints what an artifact needs"
 
-// Validate returns the problems of the text of a file, in the order of lines.
+// Validate returns the problems of the text of a file, in the order of lines and messages.
 func (v *Validator) Validate(text []byte) []Problem {
 	d, err := parse(text)
 	if err != nil {
@@ -39,10 +39,12 @@ func (v *Validator) Validate(text []byte) []Problem {
 		if _, older := d.values.Get("event_type"); older && strings.Contains(f.what, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
 		}
-		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})
+		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.text, Hint: hint})
 	}
 	problems = append(problems, d.warnings(text)...)
-	slices.SortStableFunc(problems, func(x, y Problem) int { return cmp.Compare(x.Line, y.Line) })
+	slices.SortStableFunc(problems, func(x, y Problem) int {
+		return cmp.Or(cmp.Compare(x.Line, y.Line), strings.Compare(x.Message, y.Message))
+	})
 	return problems
 }
 

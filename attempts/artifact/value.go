@@ -231,10 +231,13 @@ func cleanMap(m Map, taken map[string]bool) Map {
 	if used == nil {
 		used = make(map[string]bool)
 	}
+	alike := make(map[string]int)
 	for _, f := range m {
-		key := oneLine(f.Key)
-		for n := 2; used[key]; n++ {
-			key = oneLine(fmt.Sprintf("%s (%d)", f.Key, n))
+		base := oneLine(f.Key)
+		key := base
+		for used[key] {
+			alike[base]++
+			key = oneLine(fmt.Sprintf("%s (%d)", base, alike[base]+1))
 		}
 		used[key] = true
 		cleaned = append(cleaned, Field{key, clean(f.Value)})
