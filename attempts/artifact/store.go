@@ -22,9 +22,6 @@ const (
 	Folder    = TopFolder + "/shared/handoffs"
 )
 
-// ignoreAll is the .gitignore of a folder that relay has made.
-const ignoreAll = "*\n"
-
 // Writer writes artifacts of one checkout.
 type Writer struct {
 	fsys  durable.FS
@@ -157,7 +154,7 @@ func (w *Writer) prepare(dir string) error {
 	info, err := w.fsys.Lstat(TopFolder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := w.makeTop(); err != nil {
+		if err := durable.MkdirIgnored(w.fsys, TopFolder); err != nil {
 			return err
 		}
 	case err != nil:
@@ -166,43 +163,6 @@ func (w *Writer) prepare(dir string) error {
 		return fmt.Errorf("%s is not a folder: artifacts need one of that name", TopFolder)
 	}
 	return durable.MkdirAll(w.fsys, dir)
-}
-
-// making is the name under which the top folder is made.
-const making = TopFolder + ".relay-tmp"
-
-// makeTop makes the top folder, unless another relay is faster.
-func (w *Writer) makeTop() error {
-	const tries = 100
-	var err error
-	for range tries {
-		if err = w.renameTop(); err == nil {
-			return w.fsys.SyncDir(".")
-		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if info, lerr := w.fsys.Lstat(TopFolder); lerr == nil && info.IsDir() {
-			_ = w.fsys.Remove(path.Join(making, ".gitignore"))
-			_ = w.fsys.Remove(making)
-			return nil
-		}
-	}
-	return err
-}
-
-func (w *Writer) renameTop() error {
-	if err := w.fsys.Mkdir(making, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	err := durable.Replace(w.fsys, path.Join(making, ".gitignore"), nil, durable.Content{Write: func(to io.Writer) error {
-		_, err := io.WriteString(to, ignoreAll)
-		return err
-	}})
-	if err != nil {
-		return err
-	}
-	return w.fsys.Rename(making, TopFolder)
 }
 
 // Listed is a file that List has found.

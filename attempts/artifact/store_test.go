@@ -207,7 +207,7 @@ func TestWritersAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if _, err := os.Lstat(filepath.Join(top, making)); err == nil {
+	if _, err := os.Lstat(filepath.Join(top, TopFolder+".relay-tmp")); err == nil {
 		t.Error("the temporary folder is left")
 	}
 	if got := string(readFile(t, filepath.Join(top, TopFolder, ".gitignore"))); got != "*\n" {

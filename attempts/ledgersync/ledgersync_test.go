@@ -340,8 +340,8 @@ func TestWriterRefusesWhatIsInvalid(t *testing.T) {
 // Several relays and programs that only append write at the same time: every entry is there once, and whole.
 func TestWritersAtOnce(t *testing.T) {
 	t.Parallel()
-	_, top := openTest(t)
-	const writers, each = 4, 25
+	top := t.TempDir()
+	const writers, each = 8, 12
 	var all sync.WaitGroup
 	for k := range writers {
 		all.Go(func() {

@@ -18,9 +18,6 @@ import (
 // tornName is the file beside the ledger that keeps what was cut off of its end.
 const tornName = LedgerFile + ".torn"
 
-// ignoreAll is the .gitignore of a folder that relay has made.
-const ignoreAll = "*\n"
-
 // config is what a checkout without a configuration gets. It has every key: without one of them the program's own validate fails.
 const config = `version: "0.1"
 project:
@@ -65,39 +62,23 @@ func newWriter(fsys durable.FS, project string, fault durable.Fault) (*Writer, e
 	return w, w.prepare(project)
 }
 
-// prepare makes what is not there yet. The .gitignore comes first: a folder without one is the user's.
+// prepare makes what is not there yet.
 func (w *Writer) prepare(project string) error {
-	info, err := w.fsys.Lstat(Folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		const making = Folder + ".relay-tmp"
-		if err := w.fsys.Mkdir(making, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		err := durable.Replace(w.fsys, path.Join(making, ".gitignore"), nil, text(ignoreAll))
-		if err == nil {
-			err = w.fsys.Rename(making, Folder)
-		}
-		if err == nil {
-			err = w.fsys.SyncDir(".")
-		}
-		if err != nil {
-			return err
-		}
-	case err != nil:
+	if err := durable.MkdirIgnored(w.fsys, Folder); err != nil {
 		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a folder: records need one of that name", Folder)
 	}
-	name := path.Join(Folder, ConfigFile)
-	if _, err := w.fsys.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+	info, err := w.fsys.Lstat(Folder)
+	if err != nil {
 		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder: records need one of that name", Folder)
 	}
 	quoted, err := json.Marshal(project) // which is YAML, too
 	if err != nil {
 		return err
 	}
-	return durable.Replace(w.fsys, name, nil, text(fmt.Sprintf(config, quoted)))
+	return durable.ReplaceMissing(w.fsys, path.Join(Folder, ConfigFile), text(fmt.Sprintf(config, quoted)))
 }
 
 func text(s string) durable.Content {
@@ -147,6 +128,9 @@ func (w *Writer) Append(entries ...*Entry) (mended string, err error) {
 	}
 	name := path.Join(Folder, LedgerFile)
 	log, err := durable.OpenLog(w.fsys, name, w.fault)
+	if errors.Is(err, fs.ErrExist) { // another writer has made it this moment
+		log, err = durable.OpenLog(w.fsys, name, w.fault)
+	}
 	if err != nil {
 		return "", err
 	}
