@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/parser"
 )
 
 const escapeByte = 0x1b
@@ -38,17 +38,38 @@ func Clean(s string) string {
 	}, s)
 }
 
-// stripSequences removes escape sequences line by line, so that one without an end takes its own line at most: for
-// [ansi.Strip] it goes on to the end of the text. That goes by bytes, too, and takes a lone byte between 0x80 and 0x9f for
-// the beginning of a sequence, and such a byte of a character in a title for its end.
+// stripSequences removes escape sequences line by line, so that one without an end takes its own line at most. The parser goes by
+// bytes: it takes a lone byte between 0x80 and 0x9f for the beginning of a sequence, and such a byte of a character in a title
+// for its end.
 func stripSequences(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if strings.IndexByte(line, escapeByte) >= 0 {
-			lines[i] = strings.ToValidUTF8(ansi.Strip(string([]rune(line))), "")
+			lines[i] = strings.ToValidUTF8(printed(string([]rune(line))), "")
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// printed returns what of a text is in no escape sequence. (Package ansi itself does the same, and with it every start of relay would
+// wait for tables of the widths of characters.)
+func printed(s string) string {
+	var b strings.Builder
+	state := parser.GroundState
+	for i := 0; i < len(s); {
+		next, action := parser.Table.Transition(state, s[i])
+		size := 1
+		switch {
+		case next == parser.Utf8State:
+			_, size = utf8.DecodeRuneInString(s[i:])
+			b.WriteString(s[i : i+size])
+			next = parser.GroundState
+		case action == parser.PrintAction || action == parser.ExecuteAction:
+			b.WriteByte(s[i])
+		}
+		state, i = next, i+size
+	}
+	return b.String()
 }
 
 // isPlain reports that Clean has nothing to do, by looking at ASCII only.
