@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"relay/attempts"
@@ -67,10 +68,17 @@ func (d abandoner) giveUp(ctx context.Context, a engine.Attempt, f state, cause 
 	return f, d.abandon(ctx, a, &f)
 }
 
-// ownFault reports whether an error can only concern one attempt: git was there and said no, the disk takes what is
-// written, and the commits that all attempts begin from can be read.
+// unreadableSlotError says why the slot of an attempt of a killed run could not be opened again.
+type unreadableSlotError struct{ err error }
+
+func (e *unreadableSlotError) Error() string { return e.err.Error() }
+func (e *unreadableSlotError) Unwrap() error { return e.err }
+
+// ownFault reports whether an error can only concern one attempt: git was there and said no, or its slot could not be opened; the disk
+// takes what is written, and the commits that all attempts begin from can be read.
 func (d abandoner) ownFault(ctx context.Context, err error) bool {
-	if !gitcmd.Refused(ctx, err) || gitcmd.DiskFault(err) {
+	_, unreadable := errors.AsType[*unreadableSlotError](err)
+	if unreadable = unreadable && ctx.Err() == nil && gitcmd.Unasked(err) == nil; !unreadable && !gitcmd.Refused(ctx, err) || gitcmd.DiskFault(err) {
 		return false
 	}
 	ctx, cancel := uninterrupted(ctx)

@@ -178,11 +178,14 @@ func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	if err != nil {
-		return nil, false, err
+	on := ""
+	if err == nil {
+		on, err = repo.Branch(ctx) // whatever branch its agent was on, but another task's
 	}
-	on, err := repo.Branch(ctx) // whatever branch its agent was on, but another task's
-	return repo, on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches), err
+	if err != nil {
+		return nil, false, &unreadableSlotError{err}
+	}
+	return repo, on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches), nil
 }
 
 // recover makes another slot for an attempt whose own is lost. One that was cut short while it was made is removed: there is nothing

@@ -158,6 +158,27 @@ func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 	}
 }
 
+// A slot that cannot be opened again costs its own attempt, uncharged, and not the run; what was committed on the task's branch is not lost.
+func TestSlotsThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	a := y.killed(engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one", 0)
+	if err := os.WriteFile(filepath.Join(filesOf(y.l.o.Dir, a).folder, slotFile), []byte("no name\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next := y.again()
+	f, err := next.l.Run(t.Context(), a)
+	if err != nil || f.Outcome != attempts.Environment || f.Gate != "" || !strings.Contains(f.Receipt.ErrorSummary, "not a name") {
+		t.Errorf("got %s, gate %q (%s), %v", f.Outcome, f.Gate, f.Receipt.ErrorSummary, err)
+	}
+	if got := next.step(next.proved("T1", "echo 2 > one")); got != "T1 success" {
+		t.Error(got)
+	}
+	if got := y.Sh("cat .agents-os/relay/worktrees/1/one"); got != "1" {
+		t.Errorf("what the agent left has %q", got)
+	}
+}
+
 // An attempt to which no agent came says so, and what was made ready for it is removed.
 func TestSlotsEndedBeforeTheAgent(t *testing.T) {
 	t.Parallel()
