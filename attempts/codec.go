@@ -119,7 +119,7 @@ func bound(e *Event) {
 		undone.Since, undone.Check = boundedList(undone.Since), undone.Check.bounded()
 		e.Undone = &undone
 	}
-	e.Landing, e.Ended, e.EpicReviewed = e.Landing.bounded(), e.Ended.bounded(), e.EpicReviewed.bounded()
+	e.Landing, e.Ended, e.EpicReviewed, e.Briefed = e.Landing.bounded(), e.Ended.bounded(), e.EpicReviewed.bounded(), e.Briefed.bounded()
 }
 
 func (e *Ended) bounded() *Ended {
@@ -128,6 +128,7 @@ func (e *Ended) bounded() *Ended {
 	}
 	ended := *e
 	ended.Receipt = ended.Receipt.bounded()
+	ended.boundedFacts()
 	if ended.Gate != nil {
 		gate := *ended.Gate
 		gate.Detail = Clean(gate.Detail, bigText)
@@ -154,7 +155,7 @@ func (r Receipt) bounded() Receipt {
 		checks = append(checks, c.bounded())
 	}
 	r.Checks = checks
-	r.Review = r.Review.bounded()
+	r.Review, r.Statement = r.Review.bounded(), r.Statement.bounded()
 	return r
 }
 

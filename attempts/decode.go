@@ -84,6 +84,14 @@ func (d *decoder) started(twice *Started) *Started {
 			out.Base = s.String()
 		case "sealed":
 			out.Sealed = s.String()
+		case "cli":
+			out.CLI = s.Word()
+		case "cli_version":
+			out.Version = s.Word()
+		case "dir":
+			out.Dir = s.String()
+		case "session_id":
+			out.Session = s.String()
 		default:
 			s.GiveUp()
 		}
@@ -142,6 +150,10 @@ func (d *decoder) ended(twice *Ended, reuse bool) *Ended {
 			out.Usage = d.usage(out.Usage)
 		case "receipt":
 			d.receipt(&out.Receipt)
+		case "changes":
+			out.Changes = d.changes(out.Changes)
+		case "tools":
+			out.Tools = d.tools(out.Tools)
 		default:
 			s.GiveUp()
 		}
@@ -228,42 +240,4 @@ func (d *decoder) list(twice []string) []string {
 	out := []string{}
 	d.scan.Items(func() { out = append(out, d.scan.String()) })
 	return out
-}
-
-func (d *decoder) checks(r *Receipt) {
-	s := &d.scan
-	if r.Checks != nil {
-		s.GiveUp()
-	}
-	r.Checks = []CheckRun{}
-	s.Items(func() {
-		var c CheckRun
-		s.Fields(func(name []byte) {
-			switch string(name) {
-			case "name":
-				c.Name = s.Word()
-			case "exit_code":
-				c.ExitCode = int(s.Int())
-			case "seconds":
-				c.Seconds = s.Float()
-			case "log":
-				c.Log = s.String()
-			case "log_sha256":
-				c.SHA256 = s.Word()
-			case "tail":
-				c.Tail = s.String()
-			case "phase":
-				c.Phase = s.Word()
-			case "failed_tests":
-				c.FailedTests = int(s.Int())
-			case "ran_tests":
-				c.RanTests = int(s.Int())
-			case "attribution":
-				c.Attribution = Attribution(s.Word())
-			default:
-				s.GiveUp()
-			}
-		})
-		r.Checks = append(r.Checks, c)
-	})
 }

@@ -32,8 +32,10 @@ type Event struct {
 	Reviewed   *ReviewProgress `json:"reviewed,omitempty"`
 	Undone     *Undone         `json:"undone,omitempty"`
 
-	EpicReviewed *EpicReview `json:"epic_reviewed,omitempty"`
-	TasksAdded   *TasksAdded `json:"tasks_added,omitempty"`
+	EpicReviewed *EpicReview  `json:"epic_reviewed,omitempty"`
+	TasksAdded   *TasksAdded  `json:"tasks_added,omitempty"`
+	Briefed      *Briefed     `json:"briefed,omitempty"`
+	PullRequest  *PullRequest `json:"pull_request,omitempty"`
 }
 
 // Type names what happened.
@@ -58,7 +60,9 @@ const (
 	TypeWaiting        Type = "waiting"  // nothing can start for a while
 	TypeReviewed       Type = "reviewed" // what reviewers have said of an attempt under way: it is paid for
 	TypeEpicReviewed   Type = "epic_reviewed"
-	TypeTasksAdded     Type = "tasks_added" // what an epic review found is to be done
+	TypeTasksAdded     Type = "tasks_added"  // what an epic review found is to be done
+	TypeBriefed        Type = "briefed"      // an attempt's brief was written; not synced of its own
+	TypePullRequest    Type = "pull_request" // a person asked for one of what has landed
 )
 
 // RunStarted opens a run.
@@ -76,6 +80,9 @@ type RunStarted struct {
 
 	Until time.Time `json:"until,omitzero"`  // the run's deadline
 	Tasks []string  `json:"tasks,omitempty"` // it is about these, and what they depend on; empty: all
+
+	Relay string `json:"relay,omitempty"` // version of relay
+	Tip   string `json:"tip,omitempty"`   // commit that the work is collected on, as the run found it
 }
 
 // RunStopped closes a run.
@@ -86,6 +93,7 @@ type RunStopped struct {
 
 	Tip      string   `json:"tip,omitempty"`      // the commit on which the checks of all that has landed were run once more
 	Relapsed []string `json:"relapsed,omitempty"` // those that fail there, in words
+	Head     string   `json:"head,omitempty"`     // commit that the work is collected on, as the run left it
 }
 
 // Started is written before an agent starts.
@@ -94,6 +102,11 @@ type Started struct {
 	Model  string `json:"model,omitempty"`
 	Base   string `json:"base,omitempty"`   // commit the attempt began from
 	Sealed string `json:"sealed,omitempty"` // SHA-256, in hex, of the task's acceptance and the epic's: checks and protected globs
+
+	CLI     string `json:"cli,omitempty"`         // the kind of CLI: claude, codex, gemini, opencode, command or script
+	Version string `json:"cli_version,omitempty"` // as the CLI says it
+	Dir     string `json:"dir,omitempty"`         // folder it works in, absolute
+	Session string `json:"session_id,omitempty"`  // where relay chooses it
 }
 
 // Ended closes an attempt, with everything that follows from it: charge, receipt and gate are one fact.
@@ -108,6 +121,11 @@ type Ended struct {
 	Usage   *Usage  `json:"usage,omitempty"`
 	Receipt Receipt `json:"receipt"`
 	Gate    *Gate   `json:"gate,omitempty"`
+
+	Changes []FileChange `json:"changes,omitempty"` // from the attempt's base to its head, as git tells them; see MoreChanges
+	Tools   []ToolUse    `json:"tools,omitempty"`   // of the agent, the most used first
+
+	MoreChanges int `json:"more_changes,omitempty"` // files changed that are not in Changes, which were too many
 }
 
 // Undone records that a check of a completed task fails on the integration branch since other work has landed.
@@ -161,48 +179,6 @@ type Base struct {
 	EpicReviews []EpicReview `json:"epic_reviews,omitempty"` // in the first part
 }
 
-// Outcome is the row of the outcome table an attempt ended in. It decides who is charged.
-type Outcome string
-
-// Outcomes of an attempt.
-const (
-	Success     Outcome = "success"
-	Agent       Outcome = "agent"    // reported failure, no result, no change, bad result
-	Check       Outcome = "check"    // an acceptance command failed
-	Review      Outcome = "review"   // the reviewer wants changes, or blocks
-	Timeout     Outcome = "timeout"  // wall or silence limit
-	Conflict    Outcome = "conflict" // could not land
-	Quota       Outcome = "quota"    // usage limit
-	Provider    Outcome = "provider" // overloaded, 5xx, network
-	Auth        Outcome = "auth"
-	Start       Outcome = "start" // the agent's program ended before it had said anything, or is not there
-	Budget      Outcome = "budget"
-	Stopped     Outcome = "stopped" // Ctrl-C, TERM, deadline, crash of relay
-	Tamper      Outcome = "tamper"
-	Environment Outcome = "environment" // relay's own machine: the agent cannot start, no verdict, a check proves nothing
-)
-
-// Charged reports whether an attempt that ended so counts against the task.
-func (o Outcome) Charged() bool {
-	switch o {
-	case Agent, Check, Review, Timeout, Tamper:
-		return true
-	default:
-		return false
-	}
-}
-
-// Result is an attempt's one word in the ledger.
-type Result string
-
-// Results; the first two are the seed's, the others relay's own.
-const (
-	ResultSuccess     Result = "success"
-	ResultFailure     Result = "failure"
-	ResultInProgress  Result = "in_progress"
-	ResultInterrupted Result = "interrupted"
-)
-
 // Receipt is the structured memory of one attempt, in the seed's fields and relay's (attempt ledger, "Receipt Structure").
 type Receipt struct {
 	Summary       string          `json:"summary,omitempty" yaml:"summary,omitempty"`
@@ -219,12 +195,13 @@ type Receipt struct {
 	ResultFrom    ResultSource    `json:"result_from,omitempty" yaml:"result_from,omitempty"`
 	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
-	Review        *Reviewed       `json:"review,omitempty" yaml:"review,omitempty"`
-	Salvage       string          `json:"salvage,omitempty" yaml:"salvage,omitempty"`           // ref that keeps the work of an attempt that did not land
-	Kept          []string        `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
-	Contested     []string        `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
-	WeakerTests   []string        `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
-	Doubtful      bool            `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
+	Statement     `yaml:",inline"`
+	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
+	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty"`           // ref that keeps the work of an attempt that did not land
+	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
+	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
+	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
+	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.

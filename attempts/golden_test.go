@@ -26,8 +26,16 @@ func TestFormats(t *testing.T) {
 	lands.Landing.Receipt.Checks[0].Attribution = FixedByTask
 	lands.Landing.Receipt.ResultFrom, lands.Landing.Receipt.AlreadyDone = ResultAsked, true
 	lands.Landing.Receipt.WeakerTests, lands.Landing.Receipt.Doubtful = []string{"sum_test.py proves less than before"}, true
+	lands.Landing.Receipt.Statement = everythingSaid()
+	lands.Landing.Changes = []FileChange{{Path: "a.go", Kind: FileAdded, Added: 3}, {Path: "c.go", Kind: FileRenamed, From: "b.go", Added: 1, Deleted: 2}}
+	lands.Landing.Tools = []ToolUse{{Name: "Edit", Calls: 7, Failed: 2}}
 	seal := started("T5", 1)
 	seal.Started.Sealed = "5ea1ed"
+	seal.Started.CLI, seal.Started.Version, seal.Started.Dir, seal.Started.Session = "claude", "2.1.3", "/tmp/slot 1", "5e55"
+	briefed := Event{Type: TypeBriefed, Task: "T5", Attempt: 1, Briefed: &Briefed{
+		Bytes: 4096, Handoff: "790226e1-ffff-4333-b969-dcb00083c973", Entries: 2, Documents: []string{"docs/rules.md"}, Files: []string{"a.go"}, Threads: 1, Learnings: 2,
+		Unclear: []string{"which database?"}, Continues: true, Cut: []string{"log"},
+	}}
 	events := []Event{
 		{Type: TypeRunStarted, RunStarted: &RunStarted{
 			Version: LogVersion, EpicID: e.ID, PID: 42, Jobs: 2, Settings: Settings{MaxAttemptsPerTask: 2, TimeoutMinutes: 15, Review: ReviewSettings{Enabled: true, Provider: "repoprompt"}},
@@ -42,7 +50,8 @@ func TestFormats(t *testing.T) {
 		started("T3", 1),
 		landing("T4", 1),
 		{Type: TypeAttemptEnded, Task: "T4", Attempt: 1, Ended: landing("T4", 1).Landing},
-		seal, lands,
+		seal, briefed, lands,
+		{Type: TypePullRequest, PullRequest: &PullRequest{URL: "https://example.org/pull/7", Branch: "relay/" + e.ID, Into: "main"}},
 	}
 	f, now := newFold(g, nil), clock()
 	var log []byte
@@ -70,5 +79,20 @@ func golden(t *testing.T, name string, got []byte) {
 	must(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+// everythingSaid is a statement with each of its fields.
+func everythingSaid() Statement {
+	sure := false
+	return Statement{
+		Decisions: map[string]string{"which store": "SQLite: one file", "yes": "1.0"}, Questions: []string{"keep the old key?"},
+		Discovered: []Discovery{{Title: "flaky test", Why: "it sleeps"}, {Title: "no docs"}}, Confident: &sure,
+		Implementation: &Implementation{DesignDecisions: []string{"one table"}, BreakingChanges: []string{"--old is gone"}},
+		Bugfix:         &Bugfix{Symptom: "it hangs", RootCause: "a lock", Fix: "released", RegressionRisk: "low: 1 caller"},
+		Inspection: &Inspection{
+			Scope: []string{"db/"}, Findings: []InspectionFinding{{Severity: "high", Location: "db/a.go:3", Issue: "leak", Recommendation: "close it"}},
+			Assessment: "sound",
+		},
 	}
 }

@@ -112,3 +112,20 @@ func (y ledgerWriter) proof(indent int, p review.Proof) {
 	y.List(indent, "reviewers", p.Reviewers)
 	y.Text(indent, "evidence", p.Evidence)
 }
+
+// check writes how a check ended, without its name.
+func (y ledgerWriter) check(indent int, c CheckRun) {
+	y.Line(indent, "exit_code: ", strconv.Itoa(c.ExitCode))
+	y.Number(indent, "seconds", c.Seconds)
+	y.Text(indent, "log", c.Log)
+	y.Text(indent, "log_sha256", c.SHA256)
+	y.Text(indent, "tail", c.Tail)
+	y.Text(indent, "phase", c.Phase)
+	if c.FailedTests > 0 {
+		y.Line(indent, "failed_tests: ", strconv.Itoa(c.FailedTests))
+	}
+	if c.RanTests > 0 {
+		y.Line(indent, "ran_tests: ", strconv.Itoa(c.RanTests))
+	}
+	y.Text(indent, "attribution", string(c.Attribution))
+}

@@ -215,6 +215,7 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 		y.Line(indent, "already_done: true")
 	}
 	y.Text(indent, "diff_stat", r.DiffStat)
+	y.statement(indent, &r.Statement)
 	y.Text(indent, "salvage", r.Salvage)
 	y.List(indent, "also_kept", r.Kept)
 	y.List(indent, "contested", r.Contested)
@@ -225,28 +226,11 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 	y.reviewed(indent, r.Review)
 }
 
-// check writes how a check ended, without its name.
-func (y ledgerWriter) check(indent int, c CheckRun) {
-	y.Line(indent, "exit_code: ", strconv.Itoa(c.ExitCode))
-	y.Number(indent, "seconds", c.Seconds)
-	y.Text(indent, "log", c.Log)
-	y.Text(indent, "log_sha256", c.SHA256)
-	y.Text(indent, "tail", c.Tail)
-	y.Text(indent, "phase", c.Phase)
-	if c.FailedTests > 0 {
-		y.Line(indent, "failed_tests: ", strconv.Itoa(c.FailedTests))
-	}
-	if c.RanTests > 0 {
-		y.Line(indent, "ran_tests: ", strconv.Itoa(c.RanTests))
-	}
-	y.Text(indent, "attribution", string(c.Attribution))
-}
-
 func (r *Receipt) empty() bool {
 	lists := len(r.FilesChanged) + len(r.PatternTags) + len(r.Checks) + len(r.Kept) + len(r.Contested) + len(r.WeakerTests)
 	return lists == 0 && r.Summary == "" && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
 		r.Findings == "" && r.Suggestion == "" && r.Learning == "" &&
-		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil
+		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil && r.Statement.empty()
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {

@@ -45,7 +45,7 @@ func (r Redactor) Receipt(in attempts.Receipt) attempts.Receipt {
 	in.Claimed, in.DiffStat = r.Line(in.Claimed), r.Block(r.Stat(in.DiffStat, in.FilesChanged))
 	in.FilesChanged, in.PatternTags, in.Contested = r.list(in.FilesChanged), r.list(in.PatternTags), r.list(in.Contested)
 	in.WeakerTests = r.list(in.WeakerTests)
-	in.Review = r.Reviewed(in.Review)
+	in.Review, in.Statement = r.Reviewed(in.Review), in.Statement.Map(r.Line, r.Block)
 	in.Checks = slices.Clone(in.Checks)
 	for i := range in.Checks {
 		in.Checks[i].Name, in.Checks[i].Tail = r.Line(in.Checks[i].Name), r.Block(in.Checks[i].Tail)
@@ -71,10 +71,24 @@ func (r Redactor) Stat(stat string, files []string) string {
 // Ended cleans what else an agent had a hand in. A session that looks like a secret cannot be resumed.
 func (r Redactor) Ended(e attempts.Ended) attempts.Ended {
 	e.Receipt, e.Model = r.Receipt(e.Receipt), r.Line(e.Model)
+	e.Changes, e.Tools = slices.Clone(e.Changes), slices.Clone(e.Tools)
+	for i := range e.Changes {
+		e.Changes[i].Path, e.Changes[i].From = r.Line(e.Changes[i].Path), r.Line(e.Changes[i].From)
+	}
+	for i := range e.Tools {
+		e.Tools[i].Name = r.Line(e.Tools[i].Name)
+	}
 	if r.Text(e.Session) != e.Session {
 		e.Session = ""
 	}
 	return e
+}
+
+// Briefed cleans what is recorded of a brief.
+func (r Redactor) Briefed(b attempts.Briefed) *attempts.Briefed {
+	b.Handoff, b.Documents, b.Files = r.Line(b.Handoff), r.list(b.Documents), r.list(b.Files)
+	b.Unclear, b.Cut = r.list(b.Unclear), r.list(b.Cut)
+	return &b
 }
 
 // Long blanks secrets in a line that a brief may cut: half a secret is not known for one.

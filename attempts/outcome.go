@@ -1,0 +1,43 @@
+package attempts
+
+// Outcome is the row of the outcome table an attempt ended in. It decides who is charged.
+type Outcome string
+
+// Outcomes of an attempt.
+const (
+	Success     Outcome = "success"
+	Agent       Outcome = "agent"    // reported failure, no result, no change, bad result
+	Check       Outcome = "check"    // an acceptance command failed
+	Review      Outcome = "review"   // the reviewer wants changes, or blocks
+	Timeout     Outcome = "timeout"  // wall or silence limit
+	Conflict    Outcome = "conflict" // could not land
+	Quota       Outcome = "quota"    // usage limit
+	Provider    Outcome = "provider" // overloaded, 5xx, network
+	Auth        Outcome = "auth"
+	Start       Outcome = "start" // the agent's program ended before it had said anything, or is not there
+	Budget      Outcome = "budget"
+	Stopped     Outcome = "stopped" // Ctrl-C, TERM, deadline, crash of relay
+	Tamper      Outcome = "tamper"
+	Environment Outcome = "environment" // relay's own machine: the agent cannot start, no verdict, a check proves nothing
+)
+
+// Charged reports whether an attempt that ended so counts against the task.
+func (o Outcome) Charged() bool {
+	switch o {
+	case Agent, Check, Review, Timeout, Tamper:
+		return true
+	default:
+		return false
+	}
+}
+
+// Result is an attempt's one word in the ledger.
+type Result string
+
+// Results; the first two are the seed's, the others relay's own.
+const (
+	ResultSuccess     Result = "success"
+	ResultFailure     Result = "failure"
+	ResultInProgress  Result = "in_progress"
+	ResultInterrupted Result = "interrupted"
+)
