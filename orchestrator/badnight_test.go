@@ -125,7 +125,8 @@ func randomScenery(seed uint64, hazards bool) *scenery {
 	s.o = Options{
 		Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(8), Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
 		Limits: engine.Limits{
-			MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
+			MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5,
+			SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
 			TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour,
 		},
 	}
@@ -155,7 +156,8 @@ func randomScenery(seed uint64, hazards bool) *scenery {
 		return hazard{from, from + time.Minute + time.Duration(r.Int64N(int64(longest))), o}
 	}
 	for _, name := range s.o.Runners {
-		s.hazard[name] = append(s.hazard[name], span(20*time.Minute, attempts.Provider), span(time.Hour, attempts.Quota), span(3*time.Minute, attempts.Start))
+		s.hazard[name] = append(s.hazard[name], span(20*time.Minute, attempts.Provider),
+			span(time.Hour, attempts.Quota), span(3*time.Minute, attempts.Start))
 	}
 	if len(s.o.Runners) == 2 {
 		lost := span(time.Minute, attempts.Auth)

@@ -42,7 +42,8 @@ func (m *limits) breakerCompleted(a engine.Attempt) error {
 // mu.
 func (m *limits) judgeFailure(index int, a engine.Attempt, e attempts.Ended) error {
 	b := &m.breaker
-	b.Fail(breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}, m.state.instant())
+	f := breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
+	b.Fail(f, m.state.instant())
 	if !b.Exhausted() {
 		return nil
 	}

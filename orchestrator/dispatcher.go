@@ -112,7 +112,8 @@ func (d *dispatcher) choose(now clock.Instant) (i int, runner string) {
 // wanted returns the reviewers without whom no agent begins new work: none while little work waits for its review and all
 // reviewers can be asked in this run. The caller holds mu.
 func (d *dispatcher) wanted() []string {
-	if d.state.pool.PanelOut() || d.state.o.Isolation != engine.IsolationWorktree || d.state.plan.CountUnreviewed() >= tasksPerJobUnreviewed*d.state.o.Jobs {
+	if d.state.pool.PanelOut() || d.state.o.Isolation != engine.IsolationWorktree ||
+		d.state.plan.CountUnreviewed() >= tasksPerJobUnreviewed*d.state.o.Jobs {
 		return d.state.pool.Panel
 	}
 	return nil

@@ -22,7 +22,9 @@ func TestHeldTasksComeLast(t *testing.T) {
 		"mended by X":     {map[string][]step{"A": {held}}, "A claude 0s, X claude 0s, A claude 1m0s, B claude 2m0s, C claude 3m0s", 4},
 		"several of them": {map[string][]step{"A": {held, held}, "X": {held, held}}, "A claude 0s, A claude 0s, X claude 0s, X claude 0s", 0},
 	} {
-		simulate(t, threeInARow, Options{Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1}}, c.script, func(s *simulated, store *attempts.Store, err error) {
+		simulate(t, threeInARow, Options{
+			Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1},
+		}, c.script, func(s *simulated, store *attempts.Store, err error) {
 			if got := strings.Join(s.log, ", "); err != nil || got != c.want || s.halted != (stopReason{}) || store.Counts()[attempts.Completed] != c.completed {
 				t.Errorf("%s: got %s (%v), %+v, want %s", name, got, err, s.halted, c.want)
 			}

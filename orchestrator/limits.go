@@ -123,7 +123,8 @@ func (m *limits) checkLimits(index int, a engine.Attempt, f engine.Result, e att
 
 // countUncharged stops the run after too many attempts that ended through no fault of an agent. The caller holds mu.
 func (m *limits) countUncharged(f engine.Result, e attempts.Ended, rule runnerRuling) error {
-	uncounted := e.Result == attempts.ResultSuccess || e.Charged || e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
+	uncounted := e.Result == attempts.ResultSuccess || e.Charged ||
+		e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
 	if uncounted || f.Held || rule.repeat {
 		return nil
 	}

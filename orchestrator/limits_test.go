@@ -109,7 +109,9 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		lost := step{outcome: attempts.Environment, why: "the process that watched the agent died"}
 		script[fmt.Sprintf("T%d", i+1)] = []step{lost, lost}
 	}
-	simulate(t, sideBySide(60), Options{Jobs: 4, Limits: engine.Limits{MaxUnchargedRun: 100}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, sideBySide(60), Options{
+		Jobs: 4, Limits: engine.Limits{MaxUnchargedRun: 100},
+	}, script, func(s *simulated, store *attempts.Store, err error) {
 		uncharged := 0
 		for id := range script {
 			uncharged += store.Task(id).Uncharged()
@@ -160,7 +162,8 @@ func TestFloors(t *testing.T) {
 		}
 		simulate(t, threeInARow, o, nil, func(s *simulated, _ *attempts.Store, err error) {
 			took := time.Since(s.start)
-			if short := c.took != 4*time.Minute; err != nil || s.halted != c.want || took < c.took || took > c.took+time.Minute || short != (waits == 1) {
+			if short := c.took != 4*time.Minute; err != nil || s.halted != c.want ||
+				took < c.took || took > c.took+time.Minute || short != (waits == 1) {
 				t.Errorf("%s: took %s with %d waits (%v), %+v; want %s, %+v", name, took, waits, err, s.halted, c.took, c.want)
 			}
 		})

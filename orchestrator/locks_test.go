@@ -102,7 +102,8 @@ func TestUnoccupied(t *testing.T) {
 	if err := precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
 	}
-	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()), precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger)); err != nil {
+	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()),
+		precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger)); err != nil {
 		t.Errorf("when the run is over: %v", err)
 	}
 	if run, err = runlock.Acquire(t.Context(), &o); err != nil {
@@ -184,7 +185,10 @@ func TestEpicIsHeld(t *testing.T) {
 
 // runOptions are those of a run with such an engine.
 func runOptions(o engine.Options) Options {
-	return Options{Epic: o.Epic, Graph: o.Graph, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Run: o.Run, Isolation: o.Isolation, Env: o.Env, Supervisor: o.Supervisor}
+	return Options{
+		Epic: o.Epic, Graph: o.Graph, Root: o.Root, Repo: o.Repo, Dir: o.Dir,
+		Run: o.Run, Isolation: o.Isolation, Env: o.Env, Supervisor: o.Supervisor,
+	}
 }
 
 func engineOptions(o Options) *engine.Options { return o.Engine() }

@@ -114,7 +114,10 @@ func TestLongNight(t *testing.T) {
 			dice := rand.New(rand.NewPCG(1, 2))
 			o := Options{
 				Epic: e, Graph: g, Dir: dir, Jobs: jobs, Runners: []string{"claude", "codex"}, Jitter: func(n time.Duration) time.Duration { return time.Duration(dice.Int64N(int64(n))) },
-				Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3},
+				Limits: engine.Limits{
+					MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second,
+					BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3,
+				},
 			}
 			drain := make(chan struct{})
 			time.AfterFunc(4*time.Hour, func() { close(drain) })

@@ -65,7 +65,8 @@ func (l layered) bound(jobs int, way map[string]float64) (makespan time.Duration
 		for i, t := range l.e.Tasks {
 			if _, begun := ends[t.ID]; begun && !over(t.ID) {
 				running = append(running, t)
-			} else if !begun && !slices.ContainsFunc(t.DependsOn, func(d string) bool { return !over(d) }) && (best < 0 || way[t.ID] > way[l.e.Tasks[best].ID]) {
+			} else if !begun && !slices.ContainsFunc(t.DependsOn, func(d string) bool { return !over(d) }) &&
+				(best < 0 || way[t.ID] > way[l.e.Tasks[best].ID]) {
 				if !slices.ContainsFunc(l.e.Tasks, func(k epic.Task) bool {
 					_, begun := ends[k.ID]
 					return begun && !over(k.ID) && scheduletest.Share(k.Files, t.Files)

@@ -147,8 +147,9 @@ func (q *mergeQueue) intend(batch []queued, step engine.Step) error {
 		if f.Outcome != attempts.Success || step.To == step.From && f.Head == batch[i].Attempt.Base {
 			continue
 		}
-		ended := q.recorder.endedEvent(batch[i].Attempt, f)
-		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: batch[i].Attempt.Task.ID, Attempt: batch[i].Attempt.Number, Landing: &ended})
+		a := batch[i].Attempt
+		ended := q.recorder.endedEvent(a, f)
+		events = append(events, attempts.Event{Type: attempts.TypeLanding, Task: a.Task.ID, Attempt: a.Number, Landing: &ended})
 	}
 	if len(events) == 0 {
 		return nil

@@ -38,7 +38,7 @@ type Options struct {
 	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
 
 	Runners    []string                                                          // names in order of preference
-	AgentOf    func(runner string) (kind, forbids string)                        // what briefs say of it: its CLI, and what its sandbox forbids; nil: nothing
+	AgentOf    func(runner string) (kind, forbids string)                        // for briefs: its CLI, and what its sandbox forbids; or nil
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
 	Supervisor process.Supervisor
 	Model      string   // for tasks that name none

@@ -103,7 +103,9 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 func TestStoppedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	simulateUntil(t, UpdateWaiting, scene{epic: threeInARow, o: Options{Jobs: 3}, script: script}, func(s *simulated, store *attempts.Store, err error) {
+	simulateUntil(t, UpdateWaiting, scene{
+		epic: threeInARow, o: Options{Jobs: 3}, script: script,
+	}, func(s *simulated, store *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != time.Minute || store.Counts()[attempts.InProgress] != 0 {
 			t.Errorf("got %v after %v", err, took)
 		}

@@ -65,7 +65,8 @@ func (v *recovery) queueOpenAttempts(orphans []openAttempt) {
 		v.state.plan.Start(at)
 		v.state.pool.Probe(o.attempt.Runner, v.state.instant())
 		v.state.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
-		v.state.openJobs = append(v.state.openJobs, job{index: at, runner: o.attempt.Runner, adopt: func(ctx context.Context) error { return v.recoverTask(ctx, o) }})
+		adopt := func(ctx context.Context) error { return v.recoverTask(ctx, o) }
+		v.state.openJobs = append(v.state.openJobs, job{index: at, runner: o.attempt.Runner, adopt: adopt})
 	}
 }
 
@@ -118,7 +119,8 @@ func (v *recovery) recoverAttempt(ctx context.Context, a engine.Attempt, o openA
 	}
 	if v.merges != nil && f.Outcome == attempts.Success {
 		at, _ := v.state.o.Graph.Index(o.task)
-		v.merges.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: job{index: at, runner: a.Runner}, record: o.record, began: v.state.ran()})
+		proved := engine.Proved{Attempt: a, Result: f}
+		v.merges.enqueue(queued{Proved: proved, job: job{index: at, runner: a.Runner}, record: o.record, began: v.state.ran()})
 		return nil
 	}
 	return v.endRecovered(a, o, f)

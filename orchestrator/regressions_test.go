@@ -48,7 +48,9 @@ func landedNight(t *testing.T, o Options) *run {
 	for i, files := range [][]string{{"one/a.go"}, {"README.md"}, {"x/three"}, {"four/a.go"}, {"five/b.go"}, {"one/b.go", "two/deep/c.go", "three.sh"}, {"doc.md"}} {
 		id := g.ID(i)
 		commit := "c" + id
-		ended := &attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success, Head: commit, Landed: commit, Receipt: attempts.Receipt{FilesChanged: files}}
+		ended := &attempts.Ended{
+			Result: attempts.ResultSuccess, Outcome: attempts.Success, Head: commit, Landed: commit, Receipt: attempts.Receipt{FilesChanged: files},
+		}
 		err := store.Append(attempts.Event{Type: attempts.TypeAttemptStarted, Task: id, Attempt: 1, Started: &attempts.Started{Runner: "x"}},
 			attempts.Event{Type: attempts.TypeAttemptEnded, Task: id, Attempt: 1, Ended: ended})
 		if err != nil {

@@ -24,7 +24,8 @@ func (c *recorder) rule(a engine.Attempt, f engine.Result, e attempts.Ended) (ru
 	now, task := c.state.instant(), a.Task.ID
 	alone, last := c.isAlone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
-		reviewer := c.state.pool.Fail(name, task, runnerpool.Fault{Outcome: o, Why: c.state.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}, now)
+		fault := runnerpool.Fault{Outcome: o, Why: c.state.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}
+		reviewer := c.state.pool.Fail(name, task, fault, now)
 		if reviewer.Cooldown != nil {
 			rule.cooldown = append(rule.cooldown, reviewer.Cooldown)
 		}

@@ -99,7 +99,9 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 		return engine.Result{Outcome: attempts.Stopped, Usage: usage}, nil
 	case <-time.After(st.takes):
 	}
-	f := engine.Result{Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError}}
+	f := engine.Result{
+		Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError},
+	}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)
 	}

@@ -22,7 +22,8 @@ func TestSleepIsTold(t *testing.T) {
 	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
 	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
 		nap := suspend.Period{From: midnight.Add(90 * time.Minute), To: midnight.Add(270 * time.Minute)}
-		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > suspend.Interval || s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
+		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > suspend.Interval ||
+			s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
 			t.Fatalf("got %v (%v), want %v", s.naps, err, nap)
 		}
 		if want := s.naps[0].String(); !slices.Contains(told, want) || !slices.Contains(recorded(t, s.dir), "sleep: "+want) {

@@ -146,7 +146,8 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
-		Integration: origin.Branch, Branch: origin.From, Base: origin.Base, Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
+		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
+		Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 	}}}
 	ended, err := r.sweep(ctx)
 	if err != nil {
@@ -212,7 +213,8 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	}
 	if r.begun {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stop := r.state.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}})
+		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}
+		stop := r.state.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &stopped})
 		if err == nil {
 			err = stop
 		}

@@ -45,7 +45,8 @@ func TestBreaker(t *testing.T) {
 
 func breakerDoes(t *testing.T, events string) string {
 	t.Helper()
-	b, now, running := New(Limits{SameError: 3, InARow: 5, Pause: 15 * time.Minute}), clock.Instant{Day: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}, -1
+	b := New(Limits{SameError: 3, InARow: 5, Pause: 15 * time.Minute})
+	now, running := clock.Instant{Day: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}, -1
 	var got []string
 	for e := range strings.SplitSeq(events, ",") {
 		index := 0

@@ -25,7 +25,8 @@ func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
 		Task:     *task, EpicChecks: o.Epic.Checks, Protected: o.Epic.Protected,
 		Record:      m.Task(task.ID),
 		MaxAttempts: o.Limits.AttemptsFor(task), Wall: o.Limits.WallFor(task),
-		Silence: o.Limits.Silence, NoCommits: o.Isolation == engine.IsolationShared, Worktree: o.Isolation == engine.IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
+		Silence: o.Limits.Silence, NoCommits: o.Isolation == engine.IsolationShared,
+		Worktree: o.Isolation == engine.IsolationWorktree, MaxBytes: o.Limits.BriefBytes,
 	}
 	if rel, err := filepath.Rel(o.Root, o.Dir); o.Isolation == engine.IsolationWorktree {
 		in.Dir = o.Dir
@@ -78,7 +79,10 @@ func dependency(t *epic.Task, m Memory) reanchor.Dependency {
 }
 
 func progress(by map[attempts.Status]int) reanchor.Progress {
-	p := reanchor.Progress{Done: by[attempts.Completed], Running: by[attempts.InProgress], Left: by[attempts.Pending] + by[attempts.BlockedOn], Gated: by[attempts.Gated]}
+	p := reanchor.Progress{
+		Done: by[attempts.Completed], Running: by[attempts.InProgress],
+		Left: by[attempts.Pending] + by[attempts.BlockedOn], Gated: by[attempts.Gated],
+	}
 	p.Total = p.Done + p.Running + p.Left + p.Gated
 	return p
 }

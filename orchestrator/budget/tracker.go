@@ -84,7 +84,10 @@ func amount(usd float64, tokens int64) money {
 }
 
 func (m money) plus(more money) money {
-	return money{min(m.micros+more.micros, maxAmount), min(m.tokens+more.tokens, maxAmount), m.costEstimated || more.costEstimated, m.tokensEstimated || more.tokensEstimated}
+	return money{
+		min(m.micros+more.micros, maxAmount), min(m.tokens+more.tokens, maxAmount),
+		m.costEstimated || more.costEstimated, m.tokensEstimated || more.tokensEstimated,
+	}
 }
 
 // atLeast returns the greater of both in money and in tokens. An earlier estimate is replaced, whatever it was.

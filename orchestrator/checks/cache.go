@@ -44,7 +44,9 @@ type cachedRun struct {
 
 // Get returns what is known of a list and is believed, or runs the list to know it. What took too long, nobody saw the
 // end of, or was not run to its end, is not remembered.
-func (c *Cache) Get(ctx context.Context, key CacheKey, believed func([]Result) bool, run func() (list []Result, whole bool, err error)) (list []Result, known bool, err error) {
+func (c *Cache) Get(
+	ctx context.Context, key CacheKey, believed func([]Result) bool, run func() (list []Result, whole bool, err error),
+) (list []Result, known bool, err error) {
 	for {
 		e, mine := c.claim(key, believed)
 		if mine {

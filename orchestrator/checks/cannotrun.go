@@ -176,7 +176,9 @@ func packageOf(module string) string {
 var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}
 
 // requirements are files that name the python modules a project needs, and nothing else.
-var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt"}
+var requirements = []string{
+	"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt",
+}
 
 // required is about a python module that the project's requirements name and that is none of its own.
 func (f finder) required(dir, module string) string {

@@ -93,7 +93,10 @@ func (c *Counts) Add(s attempts.Status) {
 
 // CountsOf returns the counts of a ledger.
 func CountsOf(by map[attempts.Status]int) Counts {
-	c := Counts{Completed: by[attempts.Completed], InProgress: by[attempts.InProgress], Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated]}
+	c := Counts{
+		Completed: by[attempts.Completed], InProgress: by[attempts.InProgress],
+		Pending: by[attempts.Pending], Blocked: by[attempts.BlockedOn], Gated: by[attempts.Gated],
+	}
 	c.Total = c.Completed + c.InProgress + c.Pending + c.Blocked + c.Gated
 	return c
 }

@@ -47,5 +47,8 @@ func OutcomeOf(o runners.Outcome) RunnerOutcome {
 
 // UsageOf counts what a runner reports as the ledger does.
 func UsageOf(u runners.Usage) attempts.Usage {
-	return attempts.Usage{InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced}
+	return attempts.Usage{
+		InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens,
+		CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced,
+	}
 }

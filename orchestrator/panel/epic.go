@@ -13,7 +13,9 @@ import (
 )
 
 // ReviewEpic asks the panel about the whole epic up to head, and then has clean put right what its members have changed.
-func (s *Session) ReviewEpic(ctx context.Context, head string, putOff []string, clean func(context.Context, *engine.Result) error) (r engine.ReviewedEpic, err error) {
+func (s *Session) ReviewEpic(
+	ctx context.Context, head string, putOff []string, clean func(context.Context, *engine.Result) error,
+) (r engine.ReviewedEpic, err error) {
 	f := engine.Result{Outcome: attempts.Success, Head: head}
 	about, err := s.epicSubject(ctx, head, putOff)
 	if err != nil {
@@ -62,7 +64,9 @@ func (s *Session) epicReview(about review.Subject, f *engine.Result, answers Ans
 	j := Judge(answers.Opinions, review.Scope{Files: about.Files, Criteria: about.Criteria, Whole: true}, s.Options.Review.Strictness)
 	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
 	answers.RecordMissing(f)
-	r := &attempts.EpicReview{Base: about.Base, Head: about.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review}
+	r := &attempts.EpicReview{
+		Base: about.Base, Head: about.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review,
+	}
 	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
 		answers.FailUnreviewed(f)
 		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary

@@ -110,7 +110,9 @@ func reviewOpinions(opinions []attempts.Opinion) []review.Opinion {
 
 // Record makes durable what reviewers have said of an attempt under way.
 func (p *Panel) Record(a engine.Attempt, h attempts.ReviewProgress) error {
-	return p.Append(attempts.Event{Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: p.Options.Secrets}.ReviewProgress(h)})
+	return p.Append(attempts.Event{
+		Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: p.Options.Secrets}.ReviewProgress(h),
+	})
 }
 
 // relative names a file as a user sees it, from the root of the repository.

@@ -149,18 +149,23 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 		_, there = os.Lstat(folder)
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
-	if err := errors.Join(attemptfiles.MakeRoom(r.Options.Dir, in("prompt.md")), os.WriteFile(in("prompt.md"), []byte(r.Options.Secrets.Except(string(prompt), string(r.Options.Plan))), 0o600)); err != nil {
+	o := r.Options
+	text := o.Secrets.Except(string(prompt), string(o.Plan))
+	if err := errors.Join(attemptfiles.MakeRoom(o.Dir, in("prompt.md")), os.WriteFile(in("prompt.md"), []byte(text), 0o600)); err != nil {
 		return "", err
 	}
-	o := r.Options
 	runner, err := o.NewRunner(r.who.Name, o.Supervisor)
 	if err != nil {
 		return "", &UnableError{name: r.who.Name, outcome: attempts.Start, category: attempts.CLIError, detail: err.Error()}
 	}
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: r.Attempt.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
+		Mark: r.Attempt.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"),
+		Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
 		Schema: review.Schema(), Model: r.who.Model, Env: r.Env,
-		Limits: runners.Limits{Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer, Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap},
+		Limits: runners.Limits{
+			Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
+			Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap,
+		},
 		Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {
 				r.spend(r.who.Name, e.Usage, false)

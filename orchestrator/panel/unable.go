@@ -27,7 +27,9 @@ func (e *UnableError) Error() string { return "reviewer " + e.name + ": " + e.de
 // unableTo reports why a reviewer could not be asked.
 func unableTo(name string, r runners.Report) *UnableError {
 	row := engine.OutcomeOf(r.Outcome)
-	e := &UnableError{name: name, outcome: attempts.Environment, category: row.Category, detail: text.FirstOf(r.Detail, row.Words), resetAt: r.ResetAt}
+	e := &UnableError{
+		name: name, outcome: attempts.Environment, category: row.Category, detail: text.FirstOf(r.Detail, row.Words), resetAt: r.ResetAt,
+	}
 	switch row.Outcome {
 	case attempts.Stopped, attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
 		e.outcome = row.Outcome

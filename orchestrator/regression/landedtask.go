@@ -97,7 +97,8 @@ func commands(checks []epic.Check) (runs []string) {
 
 // fails returns, in words, that a check of the task fails, and what has landed since the task did.
 func (r landedTask) fails(why string, since []string) string {
-	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + text.FirstOf(text.Listed(since), "a person's commits") + ")"
+	landed := text.FirstOf(text.Listed(since), "a person's commits")
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + landed + ")"
 }
 
 // landedSince names the tasks whose work is in commits after that of r, the last one first.
@@ -107,7 +108,9 @@ func (f *Finder) landedSince(task landedTask) (ids []string) {
 		for id, rec := range l.Tasks {
 			for i := range rec.Attempts {
 				a := &rec.Attempts[i]
-				if commit := f.Checker.Commit(*a); a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed && a.EndedAt.After(task.when) {
+				commit := f.Checker.Commit(*a)
+				other := a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed
+				if other && a.EndedAt.After(task.when) {
 					ended[id] = a.EndedAt
 				}
 			}

@@ -146,7 +146,10 @@ func (m *making) totals() {
 	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
 	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
-	for _, c := range []*Cap{capOf(budget.ScopeRun, m.Budget.Run, r.Usage, tried), capOf(budget.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried)} {
+	for _, c := range []*Cap{
+		capOf(budget.ScopeRun, m.Budget.Run, r.Usage, tried),
+		capOf(budget.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried),
+	} {
 		if c != nil {
 			r.Caps = append(r.Caps, *c)
 		}

@@ -21,7 +21,9 @@ func (m *making) needs() {
 			}})
 		}
 		if t.Status == attempts.Gated {
-			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t)})
+			r.Needs = append(r.Needs, Need{
+				Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t),
+			})
 		}
 	}
 	m.advice()

@@ -27,7 +27,8 @@ const (
 // tried is an attempt of the night, which took a quarter of an hour.
 func tried(id, minute int, outcome attempts.Outcome, receipt attempts.Receipt) attempts.Attempt {
 	a := attempts.Attempt{
-		ID: id, Run: second, StartedAt: at(minute), EndedAt: at(minute + 15), Result: attempts.ResultFailure, Outcome: outcome, Charged: outcome.Charged(),
+		ID: id, Run: second, StartedAt: at(minute), EndedAt: at(minute + 15),
+		Result: attempts.ResultFailure, Outcome: outcome, Charged: outcome.Charged(),
 		Runner: "claude", Model: "opus", Base: commit, Head: "fedcba9876543210", Receipt: receipt,
 		Usage: &attempts.Usage{InputTokens: 120_000, CachedTokens: 100_000, OutputTokens: 3_000, CostUSD: 1.25},
 	}
@@ -151,10 +152,14 @@ func events(text string) []attempts.Event {
 		return attempts.Event{At: at(minute), Type: attempts.TypeNote, Task: task, Attempt: attempt, Note: &attempts.Note{Kind: kind, Text: text}}
 	}
 	started := func(run string, minute, pid int) attempts.Event {
-		return attempts.Event{At: at(minute), Run: run, Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{PID: pid, Jobs: 2, Until: at(540)}}
+		return attempts.Event{
+			At: at(minute), Run: run, Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{PID: pid, Jobs: 2, Until: at(540)},
+		}
 	}
 	stopped := func(run string, minute, code int, reason, why string) attempts.Event {
-		return attempts.Event{At: at(minute), Run: run, Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: reason, Why: why}}
+		return attempts.Event{
+			At: at(minute), Run: run, Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{ExitCode: code, Reason: reason, Why: why},
+		}
 	}
 	return []attempts.Event{
 		note(-1500, "lost", "", 0, "before any run"),

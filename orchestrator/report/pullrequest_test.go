@@ -73,7 +73,9 @@ func TestPullRequestHasItsLimit(t *testing.T) {
 	for i := range 2000 {
 		id := "X" + strings.Repeat("x", i%9) + string(rune('a'+i%26)) + strings.Repeat("y", i/26)
 		e.Tasks = append(e.Tasks, epic.Task{ID: id, Title: long})
-		l.Tasks[id] = &attempts.TaskRecord{Completed: i%2 == 0, Attempts: []attempts.Attempt{{Result: attempts.ResultSuccess, Receipt: attempts.Receipt{Summary: long}}}}
+		l.Tasks[id] = &attempts.TaskRecord{
+			Completed: i%2 == 0, Attempts: []attempts.Attempt{{Result: attempts.ResultSuccess, Receipt: attempts.Receipt{Summary: long}}},
+		}
 	}
 	g, err := epic.NewGraph(e)
 	if err != nil {

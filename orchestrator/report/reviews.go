@@ -42,7 +42,8 @@ func (m *making) raised(list []review.Raised) []review.Raised {
 	out := slices.Clone(list)
 	for i := range out {
 		f := &out[i]
-		f.File, f.Issue, f.Fix, f.Criterion, f.By = m.line(f.File), m.text(f.Issue), m.text(f.Fix), m.line(f.Criterion), m.lines(slices.Clone(f.By))
+		f.File, f.Issue, f.Fix = m.line(f.File), m.text(f.Issue), m.text(f.Fix)
+		f.Criterion, f.By = m.line(f.Criterion), m.lines(slices.Clone(f.By))
 	}
 	return out
 }

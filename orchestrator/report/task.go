@@ -19,7 +19,8 @@ func (m *making) task(i int) {
 	}
 	one := &r.Tasks[i]
 	*one = Task{
-		ID: t.ID, Title: m.line(t.Title), Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: m.MaxAttempts, Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: rec.Uncharged(),
+		ID: t.ID, Title: m.line(t.Title), Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: m.MaxAttempts,
+		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: rec.Uncharged(),
 	}
 	if t.MaxAttempts > 0 {
 		one.Max = t.MaxAttempts
@@ -137,9 +138,12 @@ func (m *making) length(a *attempts.Attempt) float64 {
 func (m *making) attempt(a *attempts.Attempt) Attempt {
 	in := &a.Receipt
 	out := Attempt{
-		ID: a.ID, Run: a.Run, Elsewhere: !m.ours(a), StartedAt: a.StartedAt, Seconds: m.length(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
-		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory, Error: m.text(in.ErrorSummary), Summary: m.text(in.Summary),
-		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning), ResultFrom: in.ResultFrom, Files: m.lines(slices.Clone(in.FilesChanged)),
+		ID: a.ID, Run: a.Run, Elsewhere: !m.ours(a), StartedAt: a.StartedAt,
+		Seconds: m.length(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
+		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory,
+		Error: m.text(in.ErrorSummary), Summary: m.text(in.Summary),
+		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning),
+		ResultFrom: in.ResultFrom, Files: m.lines(slices.Clone(in.FilesChanged)),
 		Base: m.line(a.Base), Head: m.line(a.Head), Landed: m.line(a.Landed), Kept: m.line(in.Salvage), Usage: a.Usage,
 		Checks: slices.Clone(in.Checks), Review: m.reviewed(in.Verdict, in.Review),
 	}
@@ -159,7 +163,8 @@ func (m *making) attempt(a *attempts.Attempt) Attempt {
 	out.Proofs = slices.Clone(in.Review.Proofs)
 	for i := range out.Proofs {
 		p := &out.Proofs[i]
-		p.Criterion, p.Evidence, p.Check, p.Log, p.Reviewers = m.line(p.Criterion), m.text(p.Evidence), m.line(p.Check), m.line(p.Log), m.lines(slices.Clone(p.Reviewers))
+		p.Criterion, p.Evidence, p.Reviewers = m.line(p.Criterion), m.text(p.Evidence), m.lines(slices.Clone(p.Reviewers))
+		p.Check, p.Log = m.line(p.Check), m.line(p.Log)
 	}
 	return out
 }

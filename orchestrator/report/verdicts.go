@@ -47,7 +47,8 @@ func (p *page) panel(r *Review) {
 		p.say("- %s: no opinion%s\n", name(one.Name), text.After(code(one.Why, columnsWide)))
 	}
 	for _, one := range r.Reviewers {
-		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)), name(string(one.Verdict)), findings(one.Findings), text.After(code(one.Summary, columnsWide)))
+		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)),
+			name(string(one.Verdict)), findings(one.Findings), text.After(code(one.Summary, columnsWide)))
 	}
 }
 

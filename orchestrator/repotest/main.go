@@ -24,7 +24,9 @@ func Main(m *testing.M) {
 	} {
 		_ = os.Unsetenv(name)
 	}
-	for name, value := range map[string]string{"GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"} {
+	for name, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8",
+	} {
 		_ = os.Setenv(name, value)
 	}
 	m.Run()

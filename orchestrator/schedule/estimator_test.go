@@ -145,7 +145,12 @@ func TestRemaining(t *testing.T) {
 		size, spent float64
 		want        []float64
 	}{
-		{1, 0, []float64{5, 10, 30}}, {2, 0, []float64{10, 20, 60}}, {1, 7, []float64{3, 23}}, {2, 30, []float64{30}}, {1, 30, []float64{0}}, {1, 31, []float64{5, 10, 30}},
+		{1, 0, []float64{5, 10, 30}},
+		{2, 0, []float64{10, 20, 60}},
+		{1, 7, []float64{3, 23}},
+		{2, 30, []float64{30}},
+		{1, 30, []float64{0}},
+		{1, 31, []float64{5, 10, 30}},
 	} {
 		var got []float64
 		for n, k := 1, 0; k < n; k++ {
@@ -272,7 +277,9 @@ func halfDoneRun(t *testing.T, seed uint64, known int, under bool) (o Estimator,
 		}
 		on := took(0, "")
 		on.StartedAt = o.Now.Add(-time.Duration(last[i] / 2 * float64(time.Minute)))
-		o.Ledger.Tasks[g.ID(i)] = &attempts.TaskRecord{Attempts: []attempts.Attempt{took(last[i]*math.Exp(0.7*r.NormFloat64()), attempts.Check), on}}
+		o.Ledger.Tasks[g.ID(i)] = &attempts.TaskRecord{
+			Attempts: []attempts.Attempt{took(last[i]*math.Exp(0.7*r.NormFloat64()), attempts.Check), on},
+		}
 		takes[i] -= last[i] / 2
 	}
 	return o, takes
@@ -283,7 +290,9 @@ func halfDoneRun(t *testing.T, seed uint64, known int, under bool) (o Estimator,
 func TestForecastHolds(t *testing.T) {
 	t.Parallel()
 	for _, under := range []bool{false, true} {
-		for known, bounds := range map[int][4]float64{1: {0.45, 0.65, 0.90, 1}, 3: {0.45, 0.62, 0.86, 0.96}, 10: {0.42, 0.60, 0.86, 0.96}, 20: {0.40, 0.62, 0.85, 0.96}} {
+		for known, bounds := range map[int][4]float64{
+			1: {0.45, 0.65, 0.90, 1}, 3: {0.45, 0.62, 0.86, 0.96}, 10: {0.42, 0.60, 0.86, 0.96}, 20: {0.40, 0.62, 0.85, 0.96},
+		} {
 			half, most, n := 0.0, 0.0, 0.0
 			for seed := range uint64(600) {
 				o, takes := halfDoneRun(t, seed, known, under)
@@ -298,7 +307,9 @@ func TestForecastHolds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				end := left.schedule.clone().simulate(simulation{jobs: o.Jobs, running: left.running, duration: func(i int) float64 { return takes[i] }})
+				end := left.schedule.clone().simulate(simulation{
+					jobs: o.Jobs, running: left.running, duration: func(i int) float64 { return takes[i] },
+				})
 				n++
 				if end <= f.P50.Minutes() {
 					half++

@@ -37,7 +37,9 @@ func (s *Schedule) WithFileClaims(wanted bool) *Schedule {
 	if !wanted {
 		return s
 	}
-	s.claims = fileClaims{byTask: make([]globs.FileClaims, len(s.tasks)), shared: make([][]int32, len(s.tasks)), contested: map[int]globs.FileClaims{}}.unheld()
+	s.claims = fileClaims{
+		byTask: make([]globs.FileClaims, len(s.tasks)), shared: make([][]int32, len(s.tasks)), contested: map[int]globs.FileClaims{},
+	}.unheld()
 	first, number := make(map[string]int, len(s.tasks)), map[string]int32{}
 	s.claims.numbers = number
 	for i, t := range s.tasks {
@@ -78,7 +80,8 @@ func (l fileClaims) unheld() fileClaims {
 		return l
 	}
 	l.holders = nil
-	l.waiting, l.inUse, l.closed, l.queues, l.promotedFor = map[int][]int{}, map[int32]bool{}, map[int][]int32{}, map[int32][]int{}, map[int][]int32{}
+	l.waiting, l.inUse, l.closed = map[int][]int{}, map[int32]bool{}, map[int][]int32{}
+	l.queues, l.promotedFor = map[int32][]int{}, map[int][]int32{}
 	l.contested, l.beforeLanding = maps.Clone(l.contested), map[int]globs.FileClaims{}
 	return l
 }

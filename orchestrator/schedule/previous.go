@@ -38,7 +38,11 @@ func MissingReviewers(record attempts.TaskRecord) []string {
 }
 
 // cutShort are the failures that say nothing against the work done until then.
-var cutShort = map[attempts.Category]bool{attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true}
+var cutShort = map[attempts.Category]bool{
+	attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true,
+}
 
 // resumable are the outcomes after which the next attempt goes on from the work of the last one.
-var resumable = map[attempts.Outcome]bool{attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true, attempts.Budget: true, attempts.Stopped: true}
+var resumable = map[attempts.Outcome]bool{
+	attempts.Quota: true, attempts.Provider: true, attempts.Auth: true, attempts.Start: true, attempts.Budget: true, attempts.Stopped: true,
+}

@@ -46,7 +46,10 @@ const (
 // New makes the schedule of what the ledger says is left of an epic. wanted limits the run to some tasks, by their
 // number in the graph; nil means all.
 func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
-	s := &Schedule{graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()), contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{}}
+	s := &Schedule{
+		graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()),
+		contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{},
+	}
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {
 			s.tasks[at] = &e.Tasks[i]

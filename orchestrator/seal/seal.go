@@ -117,12 +117,16 @@ func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]b
 			warnings = append(warnings, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), lookAtPlan))
 		}
 	}
-	tell(engine.WholeEpic, "the epic", acceptanceTerms{Checks: before.Checks, Protected: before.Protected}, acceptanceTerms{Checks: now.Checks, Protected: now.Protected})
+	tell(engine.WholeEpic, "the epic",
+		acceptanceTerms{Checks: before.Checks, Protected: before.Protected},
+		acceptanceTerms{Checks: now.Checks, Protected: now.Protected})
 	for i := range now.Tasks {
 		t := &now.Tasks[i]
 		was, found := before.Task(t.ID)
 		if rec := l.Tasks[t.ID]; found && (rec == nil || !rec.Completed) {
-			tell(t.ID, t.ID, acceptanceTerms{Checks: was.Checks, Protected: was.Protected}, acceptanceTerms{Checks: t.Checks, Protected: t.Protected})
+			tell(t.ID, t.ID,
+				acceptanceTerms{Checks: was.Checks, Protected: was.Protected},
+				acceptanceTerms{Checks: t.Checks, Protected: t.Protected})
 		}
 	}
 	if rest := len(warnings) - mostCompared; rest > 0 {

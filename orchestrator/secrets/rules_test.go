@@ -90,7 +90,9 @@ func TestShapesPlainly(t *testing.T) {
 		for n := 0; n < 4 || n < 99 && !found; n++ {
 			text := wordFor(re, random)
 			word := " " + r.Keywords[0]
-			for _, s := range []string{text + word, wrapped(text, random), damaged(text, random), cased(text, random) + word, cased(text+word, random)} {
+			for _, s := range []string{
+				text + word, wrapped(text, random), damaged(text, random), cased(text, random) + word, cased(text+word, random),
+			} {
 				got, want := shapes(s), plainly(s)
 				if !slices.Equal(got, want) {
 					t.Fatalf("%q:\ngot  %v\nwant %v", s, got, want)

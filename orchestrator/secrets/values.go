@@ -80,7 +80,8 @@ func passwordOf(text string) string {
 
 // isPath reports whether a value names a file: that is no secret, and stands in many a text.
 func isPath(text string) bool {
-	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") ||
+		len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
 }
 
 // forms returns the ways a value may be written: as it is, in JSON, in a URL, in base64.

@@ -68,7 +68,10 @@ func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
 	if len(s.Large) > 0 {
 		warning = "relay has no copy of " + text.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
 	}
-	w = &Watch{home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch, head: s.Head, reported: make(map[string]bool), looked: o.Now()}
+	w = &Watch{
+		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch,
+		head: s.Head, reported: make(map[string]bool), looked: o.Now(),
+	}
 	w.refs.Dir = o.Home.CommonDir()
 	w.was, _ = w.refs.Read() // what cannot be read is not looked at
 	return w, warning

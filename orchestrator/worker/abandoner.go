@@ -32,7 +32,8 @@ func (d abandoner) abandon(ctx context.Context, a engine.Attempt, f *state) erro
 // committed finds what is committed of an attempt: in its slot, if git can read that, else on its branch.
 func (d abandoner) committed(ctx context.Context, a engine.Attempt, f *state) (*slotAttempt, error) {
 	if name, known := filesOf(d.o.Dir, a).slot(); known {
-		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+d.relative(filepath.Join(d.o.Worktree.Dir, name))+": git status there says more")
+		stays := d.relative(filepath.Join(d.o.Worktree.Dir, name))
+		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+stays+": git status there says more")
 		if repo, _, err := d.pool.Open(ctx, name, a.Base, d.branch(a)); err == nil {
 			w := d.attemptIn(name, repo, a)
 			if head, err := w.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
@@ -78,7 +79,8 @@ func (e *unreadableSlotError) Unwrap() error { return e.err }
 // takes what is written, and the commits that all attempts begin from can be read.
 func (d abandoner) ownFault(ctx context.Context, err error) bool {
 	_, unreadable := errors.AsType[*unreadableSlotError](err)
-	if unreadable = unreadable && ctx.Err() == nil && gitcmd.Unasked(err) == nil; !unreadable && !gitcmd.Refused(ctx, err) || gitcmd.DiskFault(err) {
+	unreadable = unreadable && ctx.Err() == nil && gitcmd.Unasked(err) == nil
+	if !unreadable && !gitcmd.Refused(ctx, err) || gitcmd.DiskFault(err) {
 		return false
 	}
 	ctx, cancel := uninterrupted(ctx)

@@ -63,9 +63,11 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)), Ended: t.ended, Session: t.session, Spent: t.used, Unsteered: !t.ended && c.steered(),
+		Schema: runners.ResultSchema(), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)),
+		Ended: t.ended, Session: t.session, Spent: t.used, Unsteered: !t.ended && c.steered(),
 		Limits: runners.Limits{
-			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer, Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
+			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer,
+			Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
 		},
 		Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {

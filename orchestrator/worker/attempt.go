@@ -79,7 +79,8 @@ func (t *attempt) verify(ctx context.Context, f *state) error {
 		return err
 	}
 	c := t.site()
-	if err := errors.Join(verifierIn(c).verifyDiff(ctx, t.a, names, f), verifierIn(c).failIfUnchanged(ctx, f)); err != nil || f.Outcome != attempts.Success {
+	err = errors.Join(verifierIn(c).verifyDiff(ctx, t.a, names, f), verifierIn(c).failIfUnchanged(ctx, f))
+	if err != nil || f.Outcome != attempts.Success {
 		return err
 	}
 	if err := t.prove(ctx, f); err != nil {

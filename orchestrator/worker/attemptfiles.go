@@ -19,7 +19,10 @@ type attemptFiles struct {
 func filesOf(dir string, a engine.Attempt) attemptFiles {
 	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number))
 	in := func(name string) string { return filepath.Join(folder, name) }
-	return attemptFiles{folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git")}
+	return attemptFiles{
+		folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"),
+		in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git"),
+	}
 }
 
 // used reports whether an agent was given this turn. The agent may have removed any of its files.
@@ -49,14 +52,16 @@ func exists(path string) bool {
 // round names the files of a further turn of the agent.
 func (p attemptFiles) round(n int) attemptFiles {
 	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
-	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in("end.json")
+	p.transcript, p.stderr = in("transcript.jsonl"), in("stderr.log")
 	return p
 }
 
 // question names the files of the turn in which an agent is asked for its result.
 func (p attemptFiles) question() attemptFiles {
 	in := func(name string) string { return filepath.Join(p.folder, "result", name) }
-	p.brief, p.result, p.transcript, p.stderr, p.end = in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in("end.json")
+	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in("end.json")
+	p.transcript, p.stderr = in("transcript.jsonl"), in("stderr.log")
 	return p
 }
 

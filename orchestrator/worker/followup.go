@@ -98,8 +98,10 @@ func (c agentTurns) answerLeft(ctx context.Context, a engine.Attempt, folder, re
 		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: nobody can read what it has used
 	}
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: a.Mark() + "/review", Question: true, Ended: true, Dir: c.repo.Root(), Env: c.env(a, ""), Prompt: in("prompt.md"), Result: in("result.json"),
-		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"), Limits: runners.Limits{TranscriptCap: c.o.Limits.OutputCap},
+		Mark: a.Mark() + "/review", Question: true, Ended: true, Dir: c.repo.Root(),
+		Env: c.env(a, ""), Prompt: in("prompt.md"), Result: in("result.json"),
+		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"),
+		End: in("end.json"), Limits: runners.Limits{TranscriptCap: c.o.Limits.OutputCap},
 	})
 	if err != nil {
 		return attempts.Usage{}, fmt.Errorf("read what %s has used: %w", reviewer, err)

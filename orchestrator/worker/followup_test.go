@@ -16,7 +16,9 @@ func TestLastSeenKnowsAllTurns(t *testing.T) {
 	t.Parallel()
 	p := filesOf(t.TempDir(), engine.Attempt{Run: "r", Number: 1})
 	day := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
-	for path, minutes := range map[string]int{p.brief: 0, p.end: 1, p.round(1).brief: 2, p.round(1).end: 3, p.round(2).brief: 4, p.round(2).transcript: 5} {
+	for path, minutes := range map[string]int{
+		p.brief: 0, p.end: 1, p.round(1).brief: 2, p.round(1).end: 3, p.round(2).brief: 4, p.round(2).transcript: 5,
+	} {
 		at := day.Add(time.Duration(minutes) * time.Minute)
 		err := os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
@@ -46,7 +48,8 @@ func TestRoundsAreRecalled(t *testing.T) {
 	}}
 	for number, want := range map[int]string{1: "first", 2: "second"} {
 		f := state{Result: engine.Result{Outcome: attempts.Success}}
-		if !f.recall(heard, number) || f.wanted[0].Issue != want || f.Receipt.Verdict != review.NeedsChanges || f.judged != heard.Rounds[number-1].Head {
+		if !f.recall(heard, number) || f.wanted[0].Issue != want ||
+			f.Receipt.Verdict != review.NeedsChanges || f.judged != heard.Rounds[number-1].Head {
 			t.Errorf("round %d: got %+v, want it to be about %s", number, f, want)
 		}
 	}

@@ -159,7 +159,8 @@ func (g *workspace) keptIntact(path string) bool {
 	if err != nil {
 		return false
 	}
-	if seen := g.keptSeen.Load(); seen != nil && os.SameFile(seen.info, info) && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {
+	if seen := g.keptSeen.Load(); seen != nil && os.SameFile(seen.info, info) &&
+		seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {
 		return true
 	}
 	if !gitcmd.SameAs(g.o.Plan, path) {

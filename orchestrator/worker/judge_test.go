@@ -51,7 +51,8 @@ func TestJudge(t *testing.T) {
 	} {
 		c.report.Exit = process.Exit{Strays: 2}
 		f := judge(c.report)
-		if f.Outcome != c.outcome || f.Receipt.ErrorCategory != c.category || f.Receipt.ErrorSummary != c.words || f.Outcome.Charged() != c.charged {
+		if f.Outcome != c.outcome || f.Receipt.ErrorCategory != c.category ||
+			f.Receipt.ErrorSummary != c.words || f.Outcome.Charged() != c.charged {
 			t.Errorf("%s: got %s %s %q; want %s %s %q", name, f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, c.outcome, c.category, c.words)
 		}
 		if len(f.Notes) != 1 || f.Gate != "" {
@@ -79,7 +80,10 @@ func TestJudgeTellsDecisions(t *testing.T) {
 // The next attempt goes on from what was broken off, and from nothing else that failed.
 func TestGoesOnFromWhatBrokeOff(t *testing.T) {
 	t.Parallel()
-	for outcome, want := range map[runners.Outcome]bool{runners.ContextExhausted: true, runners.Refused: true, runners.Killed: true, runners.WallLimit: true, runners.SilenceLimit: true, runners.Failed: false} {
+	for outcome, want := range map[runners.Outcome]bool{
+		runners.ContextExhausted: true, runners.Refused: true, runners.Killed: true,
+		runners.WallLimit: true, runners.SilenceLimit: true, runners.Failed: false,
+	} {
 		f := judge(runners.Report{Outcome: outcome, Detail: "d"})
 		f.Receipt.Salvage = "refs/relay/x/T1/1"
 		record := attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: "abc", Receipt: f.Receipt}}}

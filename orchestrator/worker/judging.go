@@ -127,8 +127,11 @@ func (c *checkout) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
 		return []attempts.Note{{Kind: "review", Text: killedJudging + "it is on another branch now, and stays as it is; git log shows whether they have committed"}}, os.Remove(c.judgingFile())
 	}
 	number, _ := strconv.Atoi(was[1])
-	a := engine.Attempt{Run: was[0], Number: number, Base: was[2], Task: epic.Task{ID: engine.WholeEpic, Title: "what reviewers left"}, Ended: true}
-	if err := errors.Join(c.tree.Unlock(ctx), c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run))); err != nil || gitcmd.Halfway(c.tree.Repo) != "" {
+	a := engine.Attempt{
+		Run: was[0], Number: number, Base: was[2], Task: epic.Task{ID: engine.WholeEpic, Title: "what reviewers left"}, Ended: true,
+	}
+	err = errors.Join(c.tree.Unlock(ctx), c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run)))
+	if err != nil || gitcmd.Halfway(c.tree.Repo) != "" {
 		return nil, err
 	}
 	head, err := c.tree.Head(ctx)

@@ -81,7 +81,8 @@ func TestFlakeOnTheMergedTree(t *testing.T) {
 	if texts(y.last.Notes) != want {
 		t.Errorf("notes: %q, want %q", texts(y.last.Notes), want)
 	}
-	if runs := y.last.Receipt.Checks; len(runs) != 2 || slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore }) || runs[1].ExitCode != 0 {
+	if runs := y.last.Receipt.Checks; len(runs) != 2 ||
+		slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore }) || runs[1].ExitCode != 0 {
 		t.Errorf("checks: %+v", runs)
 	}
 }

@@ -46,7 +46,9 @@ func (l *Local) Remember(ledger ledger, lock lock) {
 }
 
 func localCheckout(c *checkout) *Local {
-	return &Local{workspace: c.workspace, checkout: c, Abilities: engine.Abilities{Engine: c, Briefer: c, Lifecycle: c, Rechecker: c, Reviewer: c}}
+	return &Local{
+		workspace: c.workspace, checkout: c, Abilities: engine.Abilities{Engine: c, Briefer: c, Lifecycle: c, Rechecker: c, Reviewer: c},
+	}
 }
 
 func localSlots(l *slotEngine) *Local {
@@ -59,10 +61,14 @@ func localSlots(l *slotEngine) *Local {
 // Open looks at the repository and refuses what no attempt could work in.
 func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
-	g := &workspace{o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID}, watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, events: heard, now: time.Now}
-	g.checks = &checks.Runner{Options: o, Home: repo, Tell: g.tell, Now: func() time.Time { return g.now() }, Env: func(a engine.Attempt, ofEpic bool) ([]string, error) {
-		return g.user.Point(g.commandEnv(a, ofEpic))
-	}}
+	g := &workspace{
+		o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID},
+		watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, events: heard, now: time.Now,
+	}
+	g.checks = &checks.Runner{
+		Options: o, Home: repo, Tell: g.tell, Now: func() time.Time { return g.now() },
+		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) { return g.user.Point(g.commandEnv(a, ofEpic)) },
+	}
 	g.settings.begin(o.Files)
 	g.watchTools()
 	if !o.Push {
@@ -73,7 +79,10 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 	}
 	c := &checkout{workspace: g, repo: repo, config: steering.Digest(repo.Root()), base: baseChecks{cache: checks.NewCache()}}
 	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &backup.Backup{GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")), Aside: filepath.Join(o.Dir, "git-damaged")}
+	c.vault = &backup.Backup{
+		GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")),
+		Aside: filepath.Join(o.Dir, "git-damaged"),
+	}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
 			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}

@@ -41,7 +41,9 @@ func afterRecheck(ctx context.Context, tip string, clean func(context.Context, *
 
 // recheck returns the first check of a task that fails on tip, and fails again when it is asked once more; nil: none.
 func recheck(ctx context.Context, in checkRunner, w *workspace, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
-	q := checks.Question{Attempt: a, Logs: filesOf(w.o.Dir, a).checks, Commit: tip, Checks: checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil))}
+	q := checks.Question{
+		Attempt: a, Logs: filesOf(w.o.Dir, a).checks, Commit: tip, Checks: checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)),
+	}
 	for _, q.Anew = range []bool{false, true} {
 		found = nil
 		f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
@@ -59,7 +61,10 @@ func recheck(ctx context.Context, in checkRunner, w *workspace, a engine.Attempt
 }
 
 func recheckEpic(ctx context.Context, in checkRunner, w *workspace, a engine.Attempt, tip string) (failed []engine.FailedCheck, err error) {
-	q := checks.Question{Attempt: a, Logs: filesOf(w.o.Dir, a).checks, Commit: tip, Checks: checks.On(checks.OnEnd, checks.List(nil, w.o.Epic.Checks)), Before: true}
+	q := checks.Question{
+		Attempt: a, Logs: filesOf(w.o.Dir, a).checks, Commit: tip,
+		Checks: checks.On(checks.OnEnd, checks.List(nil, w.o.Epic.Checks)), Before: true,
+	}
 	f := state{Result: engine.Result{Outcome: attempts.Success, Head: tip}}
 	err = in.ask(ctx, q, &f, func(check checks.Check, s checks.Result) (bool, error) {
 		if !s.Passed() {

@@ -50,7 +50,9 @@ func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptF
 // claimOf is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
 func claimOf(of attempts.Attempt, notes []attempts.Note) state {
 	in := of.Receipt
-	f := state{Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer}
+	f := state{
+		Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer,
+	}
 	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
 	f.Receipt.Learning, f.Receipt.PatternTags = in.Learning, in.PatternTags
 	return f

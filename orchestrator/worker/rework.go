@@ -58,7 +58,8 @@ func (f *state) follow(next state, most int) {
 	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
 	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
-	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks), func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
+	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks),
+		func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
 	switch {
 	case next.Outcome == attempts.Success:
 	case next.Outcome.Charged(): // the findings stand, and what it has done in this turn is collected all the same
@@ -108,14 +109,18 @@ func (c agentTurns) giveFindings(ctx context.Context, a engine.Attempt, p attemp
 	}
 	known := a.Known
 	known.Facts, known.Base = facts, a.Base
-	told := withoutSecrets(c.o, reanchor.Rework{Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != ""}.Brief(known))
+	told := withoutSecrets(c.o, reanchor.Rework{
+		Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != "",
+	}.Brief(known))
 	if err := c.makeRoom(again.brief, again.result, again.transcript, again.stderr, again.end); err != nil {
 		return runners.Report{}, err
 	}
 	if err := os.WriteFile(again.brief, withoutSecrets(c.o, told), 0o600); err != nil {
 		return runners.Report{}, err
 	}
-	c.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)}})
+	c.tell(engine.Event{
+		Task: a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)},
+	})
 	return c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})
 }
 

@@ -14,7 +14,8 @@ import (
 func (w *slotAttempt) baseline(ctx context.Context, f *state) error {
 	w.before = make(checks.Baseline)
 	list := checks.On(checks.OnBase, checks.List(w.a.Task.Checks, w.o.Epic.Checks))
-	err := w.ask(ctx, checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base, Checks: list, Before: true}, f, func(check checks.Check, s checks.Result) (bool, error) {
+	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base, Checks: list, Before: true}
+	err := w.ask(ctx, q, f, func(check checks.Check, s checks.Result) (bool, error) {
 		w.before[check.Key()] = s
 		return !w.checks.HoldBack(ctx, w.a, check, s, &f.Result), nil
 	})
@@ -104,7 +105,9 @@ func (w *slotAttempt) tampered(check checks.Check, base, after checks.Result, f 
 // rerun asks a check of the epic once more what it says of the commit a work is put on, when it fails on the work. One
 // failure there may be a flake, and would excuse whatever breaks it for the rest of the night; and what has passed there
 // hours ago may fail by now, for a service that is gone: then nothing is known of the work.
-func (s *slotEngine) rerun(ctx context.Context, q checks.Question, check checks.Check, before checks.Result, f *state) (checks.Result, error) {
+func (s *slotEngine) rerun(
+	ctx context.Context, q checks.Question, check checks.Check, before checks.Result, f *state,
+) (checks.Result, error) {
 	if before.Twice || !before.Red() && !before.Passed() {
 		return before, nil
 	}

@@ -59,7 +59,10 @@ func (g *workspace) setUp(ctx context.Context, at checks.Site, ofEpic bool, f *s
 		case checks.Unseen(report) || report.TimedOut || report.Exit.Code != 0:
 			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
 			rel, _ := filepath.Rel(g.o.Dir, log)
-			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{Name: command, ExitCode: report.Exit.Code, Tail: report.Tail, Log: filepath.ToSlash(rel), SHA256: checks.LogSum(log), Phase: attempts.PhaseBaseline})
+			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{
+				Name: command, ExitCode: report.Exit.Code, Tail: report.Tail,
+				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(log), Phase: attempts.PhaseBaseline,
+			})
 			return nil
 		}
 	}

@@ -93,7 +93,10 @@ func TestSlotsKeepFixRoundOfWaitingWork(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	before := y.does("T1", "echo 1 > work; exit 3")
-	waits := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: before.Attempt.Base, Head: before.Result.Head, Receipt: before.Result.Receipt}
+	waits := attempts.Attempt{
+		ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment,
+		Base: before.Attempt.Base, Head: before.Result.Head, Receipt: before.Result.Receipt,
+	}
 	waits.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "bob", Why: "no verdict"}}}
 	a := before.Attempt
 	a.Number, a.Unfinished = 2, waits
@@ -158,7 +161,8 @@ func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 	}
 }
 
-// A slot that cannot be opened again costs its own attempt, uncharged, and not the run; what was committed on the task's branch is not lost.
+// A slot that cannot be opened again costs its own attempt, uncharged, and not the run; what was committed on the task's
+// branch is not lost.
 func TestSlotsThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)

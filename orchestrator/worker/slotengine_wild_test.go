@@ -234,7 +234,9 @@ func TestDamagedCommitsStayOutside(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	f := y.does("T1", `echo 1 > one; git add one
-		c=$(printf 'tree %s\nparent %s\nauthor A <a@b nonsense\ncommitter A <a@b> 1 +0000\n\nm\n' $(git write-tree) $(git rev-parse HEAD) | git hash-object -t commit -w --stdin --literally)
+		tree=$(git write-tree)
+		c=$(printf 'tree %s\nparent %s\nauthor A <a@b nonsense\ncommitter A <a@b> 1 +0000\n\nm\n' $tree $(git rev-parse HEAD) |
+			git hash-object -t commit -w --stdin --literally)
 		git update-ref HEAD $c`).Result
 	if want := "git does not take what the agent has committed: git fetch: fatal: "; f.Outcome != attempts.Agent || !strings.HasPrefix(f.Receipt.ErrorSummary, want) {
 		t.Errorf("%s: %s, want %s", f.Outcome, f.Receipt.ErrorSummary, want)

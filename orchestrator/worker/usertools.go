@@ -9,7 +9,9 @@ import (
 )
 
 // hooks are those that a person's own git runs in the morning. relay's runs none.
-var hooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "post-rewrite", "pre-rebase", "pre-push"}
+var hooks = []string{
+	"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "post-rewrite", "pre-rebase", "pre-push",
+}
 
 // watchTools holds what the user's tools go by: agents have the same home.
 func (g *workspace) watchTools() {
@@ -18,7 +20,9 @@ func (g *workspace) watchTools() {
 	for _, name := range hooks {
 		files = append(files, filepath.Join(shared, "hooks", name))
 	}
-	g.user = &userconfig.Watch{Env: append(append([]string{}, g.o.Env...), g.o.CommandEnv...), Files: files, Folder: filepath.Join(g.o.Dir, "runs", g.o.Run, "user")}
+	g.user = &userconfig.Watch{
+		Env: append(append([]string{}, g.o.Env...), g.o.CommandEnv...), Files: files, Folder: filepath.Join(g.o.Dir, "runs", g.o.Run, "user"),
+	}
 }
 
 // watchLinks watches the programs behind what slots link to.

@@ -46,7 +46,9 @@ func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []rean
 	}
 	c.noteLinks(names, f)
 	c.noteSettings(names, f)
-	diff := changes.Diff{Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result}
+	diff := changes.Diff{
+		Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result,
+	}
 	err := diff.Judge(ctx)
 	f.Found = diff.Found
 	return err
@@ -97,8 +99,8 @@ func (c verifier) noteLinks(names []reanchor.Change, f *state) {
 	}
 }
 
-// allowsNoChange reports whether a success that has changed nothing may go on, and else fails it. That is what the task allows, or the task was done already: then its
-// checks have to say so too.
+// allowsNoChange reports whether a success that has changed nothing may go on, and else fails it. That is what the task
+// allows, or the task was done already: then its checks have to say so too.
 func (c verifier) allowsNoChange(a engine.Attempt, f *state) (goesOn bool) {
 	switch {
 	case a.Task.AllowNoChange, a.Task.Kind == epic.KindReview:

@@ -139,7 +139,8 @@ func TestVaultKeepsWhatIsNewer(t *testing.T) {
 			l.Sh(`git update-ref refs/relay-tip/e HEAD; git branch torn; git branch amended; echo 0 > seed.txt; git stash -q`)
 			v := newVault(l)
 			l.Sh(`echo new > new.txt; git add new.txt; git commit -qm new; git branch side; echo 1 > seed.txt; git stash -q; echo staged > staged.txt; git add staged.txt
-				git update-ref refs/heads/torn $(git commit-tree -p torn -m torn $(printf '100644 blob %s\tx\n' $(echo gone | git hash-object -w --stdin) | git mktree))
+				tree=$(printf '100644 blob %s\tx\n' $(echo gone | git hash-object -w --stdin) | git mktree)
+				git update-ref refs/heads/torn $(git commit-tree -p torn -m torn $tree)
 				rm -f .git/objects/$(echo gone | git hash-object --stdin | sed 's,^..,&/,')
 				git update-ref refs/heads/amended $(git commit-tree -m amended HEAD^{tree})`)
 			want, old := l.Git("rev-parse", "main"), l.Git("rev-parse", "main~1")

@@ -32,7 +32,8 @@ func (b *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) 
 func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	turn, err := attempts.HoldWithin(ctx, gitcmd.LockPatience, filepath.Join(filepath.Dir(b.Store), putBackLock), attempts.Self("", time.Now()))
+	turn, err := attempts.HoldWithin(ctx, gitcmd.LockPatience,
+		filepath.Join(filepath.Dir(b.Store), putBackLock), attempts.Self("", time.Now()))
 	if err == nil { // whatever is wrong with the lock, .git is to be put back
 		defer func() { _ = turn.Release() }()
 	}

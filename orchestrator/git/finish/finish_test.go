@@ -329,7 +329,8 @@ func TestFinishReplaysWhatHasDiverged(t *testing.T) {
 	l.Sh(`git branch ` + repotest.Landed + `
 		git switch -q --detach; git commit -q --allow-empty -m 'T1: empty'; for i in 1 2; do echo $i >> one.txt; git add -A; git commit -q -m "T1: $i"; done
 		one=$(git commit-tree HEAD^{tree} -p ` + repotest.Landed + ` -p HEAD -m 'Land T1'); git switch -q --detach $one
-		GIT_AUTHOR_NAME=Agent git commit -q --allow-empty -m 'T2: One'; echo 2 > two.txt; git add -A; GIT_AUTHOR_NAME=Agent git commit -q -m 'T2: Two'
+		GIT_AUTHOR_NAME=Agent git commit -q --allow-empty -m 'T2: One'
+		echo 2 > two.txt; git add -A; GIT_AUTHOR_NAME=Agent git commit -q -m 'T2: Two'
 		git update-ref refs/relay-tip/20260101-lab HEAD
 		git switch -q main; echo mine > mine.txt; git add -A; git commit -q -m Mine`)
 	f := l.finish("main", integration.Rebase)

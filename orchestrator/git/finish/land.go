@@ -119,14 +119,16 @@ func remoteHint(into string, remotes []string) string {
 	if len(remotes) == 0 {
 		return "git remote add origin URL, then relay finish --pr"
 	}
-	return "git config branch." + text.ShellWord(into) + ".remote " + text.ShellWord(remotes[0]) + ", or another of " + text.Listed(remotes) + "; then relay finish --pr"
+	return "git config branch." + text.ShellWord(into) + ".remote " + text.ShellWord(remotes[0]) +
+		", or another of " + text.Listed(remotes) + "; then relay finish --pr"
 }
 
 // Push puts the integration branch onto a remote, under its own name, and nothing else, whatever git is set to push
 // besides. The repository's hooks run: one of them uploads large files.
 func (f *Step) Push(ctx context.Context, remote string) error {
 	call := reanchor.Call{Hooks: true, Writes: true, Args: []string{
-		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags", "--recurse-submodules=no", "--end-of-options", remote, f.refspec(),
+		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags",
+		"--recurse-submodules=no", "--end-of-options", remote, f.refspec(),
 	}}
 	_, err := f.branch.Repo.Run(ctx, call)
 	var gitErr *reanchor.GitError

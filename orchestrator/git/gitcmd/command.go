@@ -13,7 +13,8 @@ import (
 // signature: an agent may have put hooks there, and nobody is awake to type.
 func Writing(args ...string) reanchor.Call {
 	return reanchor.Call{Writes: true, Limit: MaxPrinted, Env: []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}, Args: append([]string{
-		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false", "-c", "advice.detachedHead=false", "-c", "advice.addEmbeddedRepo=false",
+		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false",
+		"-c", "advice.detachedHead=false", "-c", "advice.addEmbeddedRepo=false",
 		"-c", refWait, "-c", packedWait, // somebody else's git is at work beside us
 	}, args...)}
 }

@@ -28,7 +28,9 @@ var diskWords = regexp.MustCompile(`No space left|Out of diskspace|quota exceede
 
 // Whole reports whether git has all files of a commit.
 func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {
-	list, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Args: []string{"ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit}})
+	list, err := repo.Run(ctx, reanchor.Call{
+		Limit: MaxPrinted, Args: []string{"ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit},
+	})
 	if err != nil {
 		return false
 	}
@@ -38,7 +40,9 @@ func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {
 			hashes.WriteString(fields[2] + "\n")
 		}
 	}
-	out, err := repo.Run(ctx, reanchor.Call{Limit: MaxPrinted, Stdin: strings.NewReader(hashes.String()), Args: []string{"cat-file", "--batch-check"}})
+	out, err := repo.Run(ctx, reanchor.Call{
+		Limit: MaxPrinted, Stdin: strings.NewReader(hashes.String()), Args: []string{"cat-file", "--batch-check"},
+	})
 	return err == nil && !strings.Contains(string(out), "missing\n")
 }
 

@@ -43,7 +43,10 @@ const (
 
 // Env returns the variables that have git write down its commands in a folder.
 func Env(folder string) []string {
-	return []string{"GIT_TRACE2_EVENT=" + folder, "GIT_TRACE2_EVENT_BRIEF=1", "GIT_TRACE2_EVENT_NESTING=1", fmt.Sprintf("GIT_TRACE2_MAX_FILES=%d", tracedProcesses)}
+	return []string{
+		"GIT_TRACE2_EVENT=" + folder, "GIT_TRACE2_EVENT_BRIEF=1",
+		"GIT_TRACE2_EVENT_NESTING=1", fmt.Sprintf("GIT_TRACE2_MAX_FILES=%d", tracedProcesses),
+	}
 }
 
 // Take returns the commands that git has written down in a folder, and removes the folder. What was put in place of a trace is
@@ -118,8 +121,8 @@ func (c Command) ChangesCheckout() bool {
 		return false
 	}
 	switch c.Name {
-	case "add", "am", "apply", "bisect", "checkout", "checkout-index", "cherry-pick", "clean", "commit", "merge", "mv", "pull", "read-tree", "rebase",
-		"reset", "restore", "revert", "rm", "stash", "switch", "symbolic-ref", "update-index", "update-ref":
+	case "add", "am", "apply", "bisect", "checkout", "checkout-index", "cherry-pick", "clean", "commit", "merge", "mv", "pull",
+		"read-tree", "rebase", "reset", "restore", "revert", "rm", "stash", "switch", "symbolic-ref", "update-index", "update-ref":
 		return true
 	}
 	return false

@@ -21,13 +21,19 @@ func TestStampKeepsWhatItDoesNotAdd(t *testing.T) {
 				export GIT_AUTHOR_NAME='Ünï' GIT_AUTHOR_EMAIL=u@x GIT_AUTHOR_DATE='1234567890 -0730' GIT_COMMITTER_DATE='1234567891 +1200'
 				git commit -q --allow-empty --allow-empty-message -m ''
 				printf 'caf\351\r\n' > ../m; git -c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty --cleanup=verbatim -F ../m
-				git checkout -q -b side HEAD~1; echo x > x; git add x; git commit -q -m Side; git checkout -q relay-tasks/lab/T1; git merge -q --no-ff -m Merge side
+				git checkout -q -b side HEAD~1; echo x > x; git add x; git commit -q -m Side
+				git checkout -q relay-tasks/lab/T1; git merge -q --no-ff -m Merge side
 				tree=$(git rev-parse HEAD^{tree}); parent=$(git rev-parse HEAD)
-				printf 'tree %s\nparent %s\nauthor A <a@b> 1 +0000\ncommitter C <c@d> 2 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\nextra field\n\nSigned' $tree $parent > ../raw
+				printf 'tree %s\nparent %s\nauthor A <a@b> 1 +0000\ncommitter C <c@d> 2 +0000\n' $tree $parent > ../raw
+				printf 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\nextra field\n\nSigned' >> ../raw
 				git reset -q --soft $(git hash-object -t commit -w ../raw)`)
 			head := l.Git("rev-parse", "HEAD")
 			branch := NewBranch(l.Open(), "lab", Merge)
-			stamped := repotest.Want[string](t)(branch.AddTrailers(t.Context(), AttemptCommits{Base: base, Head: head, Trailers: stamps}))
+			stamp := func(head string) string {
+				t.Helper()
+				return repotest.Want[string](t)(branch.AddTrailers(t.Context(), AttemptCommits{Base: base, Head: head, Trailers: stamps}))
+			}
+			stamped := stamp(head)
 			for _, what := range []string{"%an %ae %ad %cn %ce %cd %T %e", "%s"} {
 				show := func(head string) string {
 					return l.Git("-c", "i18n.logOutputEncoding=UTF-8", "log", "--topo-order", "--date=raw", "--format="+what, base+".."+head)
@@ -52,13 +58,13 @@ func TestStampKeepsWhatItDoesNotAdd(t *testing.T) {
 				t.Errorf("the last commit is\n%s", raw)
 			}
 			l.Git("fsck", "--strict", "--no-dangling", stamped)
-			if again := repotest.Want[string](t)(branch.AddTrailers(t.Context(), AttemptCommits{Base: base, Head: stamped, Trailers: stamps})); again != stamped {
+			if again := stamp(stamped); again != stamped {
 				t.Error("a stamped head is stamped again")
 			}
-			if again := repotest.Want[string](t)(branch.AddTrailers(t.Context(), AttemptCommits{Base: base, Head: head, Trailers: stamps})); again != stamped {
+			if again := stamp(head); again != stamped {
 				t.Error("the same commits get other names")
 			}
-			if nothing := repotest.Want[string](t)(branch.AddTrailers(t.Context(), AttemptCommits{Base: base, Head: base, Trailers: stamps})); nothing != base {
+			if nothing := stamp(base); nothing != base {
 				t.Error("a head that is its base is stamped")
 			}
 		})

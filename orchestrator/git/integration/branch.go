@@ -171,7 +171,8 @@ func (b *Branch) move(ctx context.Context, moves ...move) error {
 	}
 	var err error
 	for range 2 {
-		if _, err = b.Git(ctx, strings.NewReader(script.String()), "update-ref", "--no-deref", "-m", "relay: landed", "--stdin"); err == nil || ctx.Err() != nil {
+		_, err = b.Git(ctx, strings.NewReader(script.String()), "update-ref", "--no-deref", "-m", "relay: landed", "--stdin")
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		for _, m := range moves {

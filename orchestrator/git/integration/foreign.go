@@ -154,8 +154,9 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 	for _, landed := range slices.Concat(h.ledger.Landed, h.ledger.Landing) {
 		ask.WriteString("^" + landed + "\n")
 	}
-	list, err := h.branch.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:", "log", "--no-show-signature", "--ignore-missing", "--stdin", "--format="+
-		trailer("Relay-Epic")+"%x00"+trailer("Relay-Run")+"%x00"+trailer("Relay-Task"))
+	list, err := h.branch.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:",
+		"log", "--no-show-signature", "--ignore-missing", "--stdin",
+		"--format="+trailer("Relay-Epic")+"%x00"+trailer("Relay-Run")+"%x00"+trailer("Relay-Task"))
 	if err != nil || list == "" {
 		return f, err
 	}
@@ -224,5 +225,6 @@ func (h landedHistory) newestLanded(ctx context.Context) (string, error) {
 	if len(h.ledger.Landed) == 0 {
 		return "", nil
 	}
-	return h.branch.Git(ctx, strings.NewReader(strings.Join(h.ledger.Landed, "\n")+"\n"), "rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
+	return h.branch.Git(ctx, strings.NewReader(strings.Join(h.ledger.Landed, "\n")+"\n"),
+		"rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
 }

@@ -59,7 +59,8 @@ func (r *Refs) Read() (map[string]string, error) {
 
 // ours reports whether a ref is relay's business, of this epic or another one; locks are nobody's.
 func ours(name string) bool {
-	return strings.HasPrefix(name, "refs/heads/relay/") || strings.HasPrefix(name, "refs/heads/"+gitcmd.TaskBranches) || strings.HasSuffix(name, ".lock")
+	return strings.HasPrefix(name, "refs/heads/relay/") ||
+		strings.HasPrefix(name, "refs/heads/"+gitcmd.TaskBranches) || strings.HasSuffix(name, ".lock")
 }
 
 // hashIn returns the hash in the file of a ref, or "".

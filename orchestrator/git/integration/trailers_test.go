@@ -97,7 +97,8 @@ func FuzzTrailers(f *testing.F) {
 		if again := withTrailers(got, stamps); again != got {
 			t.Errorf("%q becomes %q, and then %q", message, got, again)
 		}
-		if kept := strings.TrimSpace(message); !strings.Contains(strings.ToLower(message), relayTrailer) && !strings.HasPrefix(strings.TrimSpace(got), kept) {
+		if kept := strings.TrimSpace(message); !strings.Contains(strings.ToLower(message), relayTrailer) &&
+			!strings.HasPrefix(strings.TrimSpace(got), kept) {
 			t.Errorf("%q becomes %q", message, got)
 		}
 		out, err := reanchor.Run(t.Context(), reanchor.Call{Args: []string{"interpret-trailers", "--parse", "--no-divider"}, Stdin: strings.NewReader(strings.TrimLeft(got, "\n"))})

@@ -87,11 +87,15 @@ func UniqueAt(ctx context.Context, repo *reanchor.Git, path string) string {
 		return ""
 	}
 	dir := filepath.Join(repo.Root(), filepath.FromSlash(path))
-	changes, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"}})
+	changes, err := reanchor.Run(ctx, reanchor.Call{
+		Dir: dir, Args: []string{"status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"},
+	})
 	if err != nil {
 		return "git cannot read it"
 	}
-	commits, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"rev-list", "--max-count=10", "HEAD", "--all", "--not", "--remotes", "--"}})
+	commits, err := reanchor.Run(ctx, reanchor.Call{
+		Dir: dir, Args: []string{"rev-list", "--max-count=10", "HEAD", "--all", "--not", "--remotes", "--"},
+	})
 	if err != nil {
 		return "git cannot read it"
 	}
@@ -110,7 +114,9 @@ func MadeCommit(ctx context.Context, repo *reanchor.Git, path, commit string) bo
 		return false
 	}
 	dir := filepath.Join(repo.Root(), filepath.FromSlash(path))
-	out, err := reanchor.Run(ctx, reanchor.Call{Dir: dir, Args: []string{"for-each-ref", "--count=1", "--contains=" + commit, "--format=x", "refs/remotes"}})
+	out, err := reanchor.Run(ctx, reanchor.Call{
+		Dir: dir, Args: []string{"for-each-ref", "--count=1", "--contains=" + commit, "--format=x", "refs/remotes"},
+	})
 	return err == nil && len(out) == 0
 }
 

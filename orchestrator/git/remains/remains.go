@@ -243,7 +243,9 @@ func (o Finder) lacking(ctx context.Context, path string) (string, error) {
 		name, _, _ := strings.Cut(row, " ")
 		names.WriteString(name + "\n")
 	}
-	output, err := o.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--batch-check=%(objectname)"}, Stdin: strings.NewReader(names.String())})
+	output, err := o.Git.Run(ctx, reanchor.Call{
+		Args: []string{"cat-file", "--batch-check=%(objectname)"}, Stdin: strings.NewReader(names.String()),
+	})
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,8 @@ func hidden(ctx context.Context, repo *reanchor.Git) (string, error) {
 			covered = append(covered, path)
 		}
 	}
-	if inner = append(inner, nested.Remade(repo, files)...); isRepository(filepath.Join(repo.Root(), ".git")) && filepath.Join(repo.Root(), ".git") != repo.GitDir() {
+	inner = append(inner, nested.Remade(repo, files)...)
+	if own := filepath.Join(repo.Root(), ".git"); isRepository(own) && own != repo.GitDir() {
 		inner = append(inner, ".git")
 	}
 	switch {

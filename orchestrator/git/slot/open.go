@@ -46,7 +46,8 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 // sound reports whether a git folder is the one that relay has made: all of it is where it belongs, and nothing leads out
 // of it.
 func sound(dir string) bool {
-	if !isDir(dir) || !isDir(filepath.Join(dir, "objects")) || !isDir(filepath.Join(dir, "refs")) || fileText(filepath.Join(dir, slotMark)) == "" {
+	if !isDir(dir) || !isDir(filepath.Join(dir, "objects")) ||
+		!isDir(filepath.Join(dir, "refs")) || fileText(filepath.Join(dir, slotMark)) == "" {
 		return false
 	}
 	links := false
@@ -196,7 +197,8 @@ func (p *Pool) linkedAdmin(path string) string {
 	found, _ := os.ReadDir(admins) // none: nobody has made one
 	for _, f := range found {
 		admin := filepath.Join(admins, f.Name())
-		if strings.TrimSpace(fileText(filepath.Join(admin, "gitdir"))) == filepath.Join(path, ".git") || fileText(filepath.Join(admin, "relay-worktree")) == path {
+		if strings.TrimSpace(fileText(filepath.Join(admin, "gitdir"))) == filepath.Join(path, ".git") ||
+			fileText(filepath.Join(admin, "relay-worktree")) == path {
 			return admin
 		}
 	}

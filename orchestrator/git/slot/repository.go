@@ -23,7 +23,10 @@ type model struct {
 
 // steering are the files of a .git that say how git reads and writes a checkout, and where its objects are. A slot has
 // exactly those of its model; commondir would make another repository of it.
-var steering = []string{"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "info/grafts", "info/sparse-checkout", "objects/info/alternates", slotMark}
+var steering = []string{
+	"config", "config.worktree", "commondir", "info/attributes", "info/exclude",
+	"info/grafts", "info/sparse-checkout", "objects/info/alternates", slotMark,
+}
 
 // files returns the model's files.
 func (p *Pool) files(ctx context.Context) (map[string]string, error) {
@@ -66,7 +69,8 @@ func (p *Pool) initial(ctx context.Context) (string, error) {
 	if p.Repo.Wide() {
 		format = "--object-format=sha256"
 	}
-	call := gitcmd.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main", "init", "--quiet", "--template=", format, "--", dir)
+	call := gitcmd.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main",
+		"init", "--quiet", "--template=", format, "--", dir)
 	call.Dir, call.Env = filepath.Dir(dir), append(call.Env, "GIT_DEFAULT_REF_FORMAT=files")
 	if _, err := reanchor.Run(ctx, call); err != nil {
 		return "", err

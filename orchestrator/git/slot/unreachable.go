@@ -34,7 +34,9 @@ func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) 
 		return nil, nil
 	}
 	args := append([]string{"rev-list", "--ignore-missing", "--parents"}, left...)
-	out, err := repo.Run(ctx, reanchor.Call{Args: append(args, "--not", "HEAD", cmp.Or(o.Known, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted})
+	out, err := repo.Run(ctx, reanchor.Call{
+		Args: append(args, "--not", "HEAD", cmp.Or(o.Known, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted,
+	})
 	if err != nil {
 		return nil, gitcmd.Unasked(err)
 	}
@@ -86,7 +88,10 @@ func beside(repo *reanchor.Git, own string) (commits []string) {
 // leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of
 // it an agent can have written: only what looks like a commit counts.
 func leftBehind(repo *reanchor.Git) []string {
-	texts := gitcmd.Contents(repo.GitDir(), []string{"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head"})
+	texts := gitcmd.Contents(repo.GitDir(), []string{
+		"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash",
+		"rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head",
+	})
 	var left []string
 	add := func(name string) {
 		if gitcmd.IsObject(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
@@ -100,7 +105,8 @@ func leftBehind(repo *reanchor.Git) []string {
 	for i, move := range slices.Backward(moves) {
 		from, rest, _ := strings.Cut(move, " ")
 		_, did, _ := strings.Cut(rest, "\t")
-		if i > 0 && did != gitcmd.KeptMessage && !strings.HasPrefix(did, "commit: ") && !strings.HasPrefix(did, "commit (initial)") { // the first is relay's own
+		commits := strings.HasPrefix(did, "commit: ") || strings.HasPrefix(did, "commit (initial)")
+		if i > 0 && did != gitcmd.KeptMessage && !commits { // the first is relay's own
 			add(from)
 		}
 	}

@@ -37,7 +37,9 @@ func Unsaved(ctx context.Context, repo *reanchor.Git) (string, error) {
 		return "a " + half + " in it is half done", nil
 	}
 	var stderr bytes.Buffer
-	call := reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}, Stderr: &stderr}
+	call := reanchor.Call{
+		Args: []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none"}, Stderr: &stderr,
+	}
 	out, err := repo.Run(ctx, call)
 	if err != nil && ctx.Err() != nil {
 		return "", err

@@ -28,7 +28,9 @@ func checkFilters(ctx context.Context, repo *reanchor.Git) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		_, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", ":0:" + used[name].path}, Stdout: io.Discard, Wall: filterWall})
+		_, err := repo.Run(ctx, reanchor.Call{
+			Args: []string{"cat-file", "--filters", ":0:" + used[name].path}, Stdout: io.Discard, Wall: filterWall,
+		})
 		if err != nil && ctx.Err() == nil {
 			return &text.RefusedError{
 				Reason: fmt.Sprintf("git cannot write %s into a worktree, because its filter %s fails: %v", text.Listed([]string{used[name].path}), text.Listed([]string{name}), err),
@@ -58,7 +60,9 @@ func filtered(ctx context.Context, repo *reanchor.Git) (map[string]sized, error)
 		return nil, err
 	}
 	found := smallest{root: repo.Root(), of: map[string]sized{}}
-	_, err = repo.Run(ctx, reanchor.Call{Args: []string{"check-attr", "-z", "--stdin", "filter"}, Stdin: bytes.NewReader(names), Stdout: &found})
+	_, err = repo.Run(ctx, reanchor.Call{
+		Args: []string{"check-attr", "-z", "--stdin", "filter"}, Stdin: bytes.NewReader(names), Stdout: &found,
+	})
 	return found.of, err
 }
 

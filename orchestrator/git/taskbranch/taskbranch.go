@@ -34,7 +34,9 @@ func List(ctx context.Context, repo *reanchor.Git, pattern string) ([]Branch, er
 // Unmerged returns text that says how many commits it has that are in no other ref, except those of other tasks; "" is
 // none.
 func (b Branch) Unmerged(ctx context.Context, repo *reanchor.Git) (string, error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", b.Commit, "--not", "--exclude=refs/heads/" + gitcmd.TaskBranches + "*", "--glob=refs/*", "--"}})
+	out, err := repo.Run(ctx, reanchor.Call{
+		Args: []string{"rev-list", "--count", b.Commit, "--not", "--exclude=refs/heads/" + gitcmd.TaskBranches + "*", "--glob=refs/*", "--"},
+	})
 	if count := strings.TrimSpace(string(out)); count != "0" {
 		return count, err
 	}

@@ -42,11 +42,15 @@ func TakeSnapshot(ctx context.Context, repo *reanchor.Git, ref, index string) (*
 		return nil, err
 	}
 	s.Commit = s.Head
-	status, err := repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames"}})
+	status, err := repo.Run(ctx, reanchor.Call{
+		Limit: gitcmd.MaxPrinted,
+		Args:  []string{"status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(gitcmd.RemoveTree(index), gitcmd.CopyFile(filepath.Join(repo.GitDir(), "index"), index)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err = errors.Join(gitcmd.RemoveTree(index), gitcmd.CopyFile(filepath.Join(repo.GitDir(), "index"), index))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	paths := s.choose(string(status))

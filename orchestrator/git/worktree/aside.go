@@ -33,7 +33,8 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 	if _, err := git(nil, "read-tree", "HEAD"); err != nil {
 		return "", err
 	}
-	if _, err := git(strings.NewReader(list), "add", "--sparse", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+	if _, err := git(strings.NewReader(list), "add", "--sparse", "--ignore-errors",
+		"--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 		if err := w.leaveUntaken(git, paths, err); err != nil {
 			return "", err
 		}

@@ -73,7 +73,8 @@ func (x index) addFresh(ctx context.Context, takes func(path string) bool) error
 	if refused == nil {
 		return nil
 	}
-	still, err := x.tree.stage.addAllBut(ctx, refused, list, func(paths []string) error { return x.tree.stage.add(ctx, paths, "--ignore-errors") })
+	still, err := x.tree.stage.addAllBut(ctx, refused, list,
+		func(paths []string) error { return x.tree.stage.add(ctx, paths, "--ignore-errors") })
 	if err == nil {
 		x.tree.Leave(still...)
 	}

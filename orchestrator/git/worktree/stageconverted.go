@@ -44,6 +44,7 @@ func (x index) unstageConverted(ctx context.Context) (bool, error) {
 	if len(same) == 0 {
 		return false, nil
 	}
-	_, err = x.tree.git(ctx, strings.NewReader(strings.Join(same, "\x00")), "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err = x.tree.git(ctx, strings.NewReader(strings.Join(same, "\x00")),
+		"reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return true, err
 }

@@ -53,7 +53,9 @@ func (s *staging) add(ctx context.Context, paths []string, options ...string) er
 
 // addAllBut has git add what is left of a list that it has refused as a whole, and returns what it does not take. When
 // it is the repository that takes nothing (a full disk, for one), the refusal is the error.
-func (s *staging) addAllBut(ctx context.Context, refused error, list func() ([]string, error), add func([]string) error) (still []string, err error) {
+func (s *staging) addAllBut(
+	ctx context.Context, refused error, list func() ([]string, error), add func([]string) error,
+) (still []string, err error) {
 	paths, err := list()
 	if err != nil {
 		return nil, errors.Join(refused, err)
@@ -79,7 +81,8 @@ func (s *staging) addEach(ctx context.Context, paths []string, add func([]string
 	switch {
 	case err == nil || errors.As(err, &said) && said.Code == 1: // 1: not all of them
 		return nil
-	case said == nil || said.Code != gitDied || len(paths) == 0 || ctx.Err() != nil || len(s.refused) == refusedMost || s.probe(ctx, paths) != nil:
+	case said == nil || said.Code != gitDied || len(paths) == 0 ||
+		ctx.Err() != nil || len(s.refused) == refusedMost || s.probe(ctx, paths) != nil:
 		return err
 	case len(paths) > 1:
 		half := len(paths) / 2

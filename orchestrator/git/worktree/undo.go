@@ -31,7 +31,8 @@ func (w *Tree) differing(ctx context.Context, commit, filter string, protected f
 			return nil, err
 		}
 	}
-	call := gitcmd.Writing("diff", "--no-ext-diff", "--no-textconv", "--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
+	call := gitcmd.Writing("diff", "--no-ext-diff", "--no-textconv",
+		"--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
 	call.Limit = gitcmd.MaxPrinted
 	out, err := w.Repo.Run(ctx, call)
 	paths := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
@@ -39,7 +40,8 @@ func (w *Tree) differing(ctx context.Context, commit, filter string, protected f
 }
 
 func (w *Tree) checkout(ctx context.Context, commit string, paths []string) error {
-	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")), "checkout", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", commit)
+	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")),
+		"checkout", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", commit)
 	return err
 }
 
@@ -47,7 +49,8 @@ func (w *Tree) checkout(ctx context.Context, commit string, paths []string) erro
 func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
 	added, err := w.differing(ctx, commit, "A", protected)
 	if err == nil && len(added) > 0 {
-		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")), "rm", "--quiet", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")),
+			"rm", "--quiet", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
 	}
 	if err == nil {
 		_, err = w.PutBack(ctx, commit, protected)
@@ -69,9 +72,11 @@ func (w *Tree) Lay(ctx context.Context, commit string, paths []string) error {
 		return err
 	}
 	there := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	if err := w.Discard(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return slices.Contains(there, p) })); err != nil || len(out) == 0 {
+	added := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return slices.Contains(there, p) })
+	if err := w.Discard(added); err != nil || len(out) == 0 {
 		return err
 	}
-	_, err = w.git(ctx, strings.NewReader(strings.Join(there, "\x00")), "restore", "--worktree", "--source="+commit, "--pathspec-from-file=-", "--pathspec-file-nul")
+	_, err = w.git(ctx, strings.NewReader(strings.Join(there, "\x00")),
+		"restore", "--worktree", "--source="+commit, "--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
 }

@@ -99,7 +99,8 @@ func (m *Merger) check(ctx context.Context, p engine.Proved, made *step, ofEpic 
 	p.Result.Receipt.Checks, p.Result.Notes = slices.Clone(p.Result.Receipt.Checks), slices.Clone(p.Result.Notes)
 	r, err := m.Work.Check(ctx, p, made.Step, ofEpic)
 	if r.Outcome == attempts.Check {
-		r.Fail(attempts.Conflict, attempts.Conflicted, "it merges, but then "+r.Receipt.ErrorSummary+" (landed since it began: "+m.sinceIn(ctx, p.Attempt.Base, made.From)+")")
+		r.Fail(attempts.Conflict, attempts.Conflicted,
+			"it merges, but then "+r.Receipt.ErrorSummary+" (landed since it began: "+m.sinceIn(ctx, p.Attempt.Base, made.From)+")")
 		r.Receipt.Contested = r.Receipt.FilesChanged
 	}
 	return r, err
@@ -119,9 +120,12 @@ func undone(batch []engine.Proved, i int, runs []attempts.CheckRun) bool {
 
 // conflicts fails a result for a merge conflict, with what the next attempt is told.
 func (m *Merger) conflicts(ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result) {
-	r.Fail(attempts.Conflict, attempts.Conflicted, fmt.Sprintf("conflict with %s in %s", m.since(ctx, a.Base, head, c.Files...), text.Listed(c.Files)))
+	r.Fail(attempts.Conflict, attempts.Conflicted,
+		fmt.Sprintf("conflict with %s in %s", m.since(ctx, a.Base, head, c.Files...), text.Listed(c.Files)))
 	r.Receipt.Contested = c.Files
-	run := attempts.CheckRun{Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: attempts.Clean(c.Text, 4<<10)}
+	run := attempts.CheckRun{
+		Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: attempts.Clean(c.Text, 4<<10),
+	}
 	if log, err := m.Work.LogFile(a, "merge-landing.log"); err == nil && os.WriteFile(log, []byte(c.Text), 0o600) == nil {
 		rel, _ := filepath.Rel(m.Options.Dir, log)
 		run.Log = filepath.ToSlash(rel)
