@@ -19,7 +19,8 @@ func newArtifactCommand(a *cli.App) *cobra.Command {
 which a session says what its goal was, where it stands, and what comes next.
 They have the format of Continuous Claude; both can write them.`,
 	}
-	cmd.AddCommand(newArtifactListCommand(a), newArtifactShowCommand(a), newArtifactValidateCommand(a), newArtifactNewCommand(a), newArtifactImportCommand(a))
+	cmd.AddCommand(newArtifactListCommand(a), newArtifactShowCommand(a),
+		newArtifactValidateCommand(a), newArtifactNewCommand(a), newArtifactImportCommand(a))
 	return cmd
 }
 

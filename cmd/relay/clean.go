@@ -88,7 +88,9 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 			open = worker.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
-	yard := remains.Finder{Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Backup: p.BackupDir()}
+	yard := remains.Finder{
+		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Backup: p.BackupDir(),
+	}
 	found, err := yard.List(ctx)
 	if err != nil {
 		return err

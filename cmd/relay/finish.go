@@ -133,7 +133,8 @@ func (f *finishing) look(ctx context.Context) (err error) {
 		into = f.view.Ledger.Integration.From
 	}
 	f.step, err = finish.Plan(ctx, finish.Options{
-		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Landing: integration.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
+		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"),
+		Landing: integration.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
 		Ledger: epicbranch.ViewOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {

@@ -102,7 +102,8 @@ func runInit(ctx context.Context, opts initOptions) error {
 		DryRun: opts.dryRun, Warnings: project.Unproved(e),
 	}
 	if !opts.dryRun {
-		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, archive.Options{Blueprint: opts.blueprint, Force: opts.force}, a.Now()); err != nil {
+		how := archive.Options{Blueprint: opts.blueprint, Force: opts.force}
+		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, how, a.Now()); err != nil {
 			return err
 		}
 		if err := p.CreateEpic(e, text); err != nil {

@@ -55,7 +55,9 @@ func runReport(ctx context.Context, opts reportOptions) error {
 		return a.PrintJSON(report.Schema())
 	}
 	if !slices.Contains(runreport.Formats, opts.format) {
-		return &exit.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runreport.Formats, ", ")}
+		return &exit.UsageError{
+			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runreport.Formats, ", "),
+		}
 	}
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {

@@ -69,7 +69,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupNight, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a), newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a))
+	add(groupNight, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
+		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a))
 	add(groupLook, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))

@@ -185,17 +185,20 @@ exit 1'
 for dir in .git/hooks "$HOME/hooks"; do
   mkdir -p $dir
   for h in applypatch-msg pre-applypatch post-applypatch pre-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout \
-    post-merge pre-merge-commit pre-auto-gc post-rewrite reference-transaction post-index-change fsmonitor-watchman sendemail-validate push-to-checkout; do
+    post-merge pre-merge-commit pre-auto-gc post-rewrite reference-transaction post-index-change fsmonitor-watchman \
+    sendemail-validate push-to-checkout; do
     printf '%s\n' "$hook" > $dir/$h; chmod +x $dir/$h
   done
 done
 bomb() { git config "$1" "touch $trap.$1; false"; }
 bomb core.fsmonitor; bomb core.editor; bomb core.pager; bomb sequence.editor; bomb core.sshCommand; bomb core.askPass; bomb diff.external
 bomb diff.bomb.textconv; bomb diff.bomb.command; bomb merge.bomb.driver; bomb credential.helper; bomb gpg.program; bomb gpg.ssh.program
-bomb gpg.ssh.defaultKeyCommand; bomb interactive.diffFilter; bomb pager.log; bomb pager.diff; bomb trailer.relay.command; bomb uploadpack.packObjectsHook
+bomb gpg.ssh.defaultKeyCommand; bomb interactive.diffFilter; bomb pager.log; bomb pager.diff; bomb trailer.relay.command
+bomb uploadpack.packObjectsHook
 for a in add commit diff log status reset rev-parse update-ref ls-files symbolic-ref merge-base; do git config alias.$a "!touch $trap.alias.$a; false"; done
 git config commit.gpgSign true; git config tag.gpgSign true; git config log.showSignature true; git config core.hooksPath "$HOME/hooks"
-git config commit.template /nonexistent; git config core.commentChar x; git config core.autocrlf false; git config status.showUntrackedFiles no
+git config commit.template /nonexistent; git config core.commentChar x; git config core.autocrlf false
+git config status.showUntrackedFiles no
 printf '* diff=bomb merge=bomb\n' > .gitattributes
 echo changed >> other.txt
 rm -f $trap.*

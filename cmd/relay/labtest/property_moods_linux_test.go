@@ -28,7 +28,9 @@ case $kind in
 *flaky*) if [ "$n" -lt 3 ]; then echo junk > junk.txt; save half; echo more >> seed.txt; bad "not yet"; exit 0; fi;;
 *crash*) if first; then kill -9 $$; fi;;
 *broken*) bad "never $n$n$n"; exit 0;;
-*halfway*) if first; then save one; echo two > two; save two; GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; ok; exit 0; fi;;
+*halfway*) if first; then
+  save one; echo two > two; save two; GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; ok; exit 0
+  fi;;
 *hides*) echo hidden >> seed.txt; git update-index --assume-unchanged seed.txt;;
 *liar*) ok; exit 0;;
 

@@ -96,7 +96,10 @@ func newScoredNight(t *testing.T, seed uint64, jobs string) *scoredNight {
 	if *scoreKeep != "" {
 		dir = filepath.Join(*scoreKeep, strings.ReplaceAll(t.Name(), "/", "-"))
 	}
-	n := &scoredNight{plan: newScoredPlan(rand.New(rand.NewPCG(seed, 38))), seed: seed, jobs: jobs, called: make(map[string]bool), verdicts: make(map[string]string)}
+	n := &scoredNight{
+		plan: newScoredPlan(rand.New(rand.NewPCG(seed, 38))), seed: seed, jobs: jobs,
+		called: make(map[string]bool), verdicts: make(map[string]string),
+	}
 	n.lab = newLabAt(t, filepath.Join(dir, "work"), n.plan.epic(), "")
 	n.env = append(n.env, "RELAY_ISOLATION=worktree")
 	n.score, n.tasks, n.state = n.inHome("score"), n.inHome("tasks"), n.inHome("state")

@@ -90,7 +90,10 @@ func secretsStay(t *testing.T, isolation string) {
 	coded := base64.StdEncoding.EncodeToString([]byte("user:" + plain + "!"))
 	text := strings.Join(append(known, value, plain, password, "a URL with "+url.QueryEscape(value)+", "+url.PathEscape(value)+".",
 		"base64 "+coded, "Over two lines: "+plain[:len(plain)/2], "    "+plain[len(plain)/2:]+" is one."), "\n") + "\n"
-	needles := append([]string{value, plain, password, url.QueryEscape(value), url.PathEscape(value), jsonText(value), coded[10:40], plain[:len(plain)*2/3], plain[len(plain)/3:]}, known...)
+	needles := append([]string{
+		value, plain, password, url.QueryEscape(value), url.PathEscape(value),
+		jsonText(value), coded[10:40], plain[:len(plain)*2/3], plain[len(plain)/3:],
+	}, known...)
 	for _, token := range known {
 		needles = append(needles, token[:2*len(token)/3], token[len(token)/3:])
 	}

@@ -51,7 +51,8 @@ func List(a *cli.App, p *project.Project, asJSON bool) error {
 }
 
 func printLine(a *cli.App, file string, f *artifact.Artifact) {
-	fmt.Fprintf(a.Out, "%-20s  %-10s  %-13s  %s\n  %s\n", dateOf(f), orElse(string(f.Mode), "no mode"), orElse(string(f.Outcome), "no outcome"), plaintext.Line(f.Goal), plaintext.Line(file))
+	fmt.Fprintf(a.Out, "%-20s  %-10s  %-13s  %s\n  %s\n", dateOf(f), orElse(string(f.Mode), "no mode"),
+		orElse(string(f.Outcome), "no outcome"), plaintext.Line(f.Goal), plaintext.Line(file))
 }
 
 // dateOf is the date of an artifact as relay prints times.

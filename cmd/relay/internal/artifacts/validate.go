@@ -13,7 +13,8 @@ import (
 	"relay/orchestrator/text"
 )
 
-// Validate prints every problem of files with its line. It fails when there are some that are more than warnings, and when a file is not there.
+// Validate prints every problem of files with its line. It fails when there are some that are more than warnings, and when
+// a file is not there.
 func Validate(a *cli.App, files []string, asJSON bool) error {
 	v, err := artifact.NewValidator()
 	if err != nil {

@@ -63,7 +63,10 @@ func (c *checkup) integrationBranch(ctx context.Context) {
 }
 
 // slowHooks are those that git runs when somebody commits, or takes a branch up.
-var slowHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction"}
+var slowHooks = []string{
+	"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit",
+	"post-merge", "pre-rebase", "post-rewrite", "post-checkout", "reference-transaction",
+}
 
 // commits reports what could keep an agent's own git commit waiting for somebody.
 func (c *checkup) commits(ctx context.Context) {
@@ -153,7 +156,9 @@ func (c *checkup) copiedFiles(ctx context.Context) {
 
 // tracked reports whether git knows a file.
 func (c *checkup) tracked(ctx context.Context, name string) bool {
-	_, err := c.project.Git.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name}})
+	_, err := c.project.Git.Run(ctx, reanchor.Call{
+		Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name},
+	})
 	info, statErr := os.Lstat(filepath.Join(c.project.Root, filepath.FromSlash(name)))
 	return err == nil && statErr == nil && !info.IsDir()
 }

@@ -138,7 +138,9 @@ func tell(name, rest string) {
 		Must(os.Setenv("FAKE_SPENT", fmt.Sprint(number("FAKE_SPENT")+number(path))))
 		message := Spoken("I think.")
 		message["message"].(map[string]any)["id"] = fmt.Sprint("msg_", time.Now().UnixNano())
-		message["message"].(map[string]any)["usage"] = map[string]any{"input_tokens": json.RawMessage(path), "output_tokens": json.RawMessage(text)}
+		message["message"].(map[string]any)["usage"] = map[string]any{
+			"input_tokens": json.RawMessage(path), "output_tokens": json.RawMessage(text),
+		}
 		Emit(message)
 	case "out":
 		fmt.Println(rest)
@@ -173,8 +175,9 @@ func Spoken(text string) map[string]any {
 // Final returns the last event of a run, with more fields or others.
 func Final(more map[string]any) map[string]any {
 	event := map[string]any{
-		"type": "result", "session_id": Session, "num_turns": 1, "duration_ms": 1, "total_cost_usd": json.RawMessage(cmp.Or(os.Getenv("FAKE_COST"), "0.01")),
-		"usage": map[string]any{"input_tokens": 1000 + number("FAKE_SPENT"), "output_tokens": 50}, "permission_denials": []any{},
+		"type": "result", "session_id": Session, "num_turns": 1, "duration_ms": 1,
+		"total_cost_usd": json.RawMessage(cmp.Or(os.Getenv("FAKE_COST"), "0.01")),
+		"usage":          map[string]any{"input_tokens": 1000 + number("FAKE_SPENT"), "output_tokens": 50}, "permission_denials": []any{},
 	}
 	maps.Copy(event, more)
 	return event

@@ -60,7 +60,9 @@ func exclusiveMistake(cmd *cobra.Command) error {
 			given = append(given, "--"+f.Name)
 		}
 	})
-	return &exit.UsageError{Message: strings.Join(given, " and ") + " exclude each other", Hint: "leave one of them out: " + cmd.CommandPath() + " --help"}
+	return &exit.UsageError{
+		Message: strings.Join(given, " and ") + " exclude each other", Hint: "leave one of them out: " + cmd.CommandPath() + " --help",
+	}
 }
 
 // FlagMistake returns the usage error for a flag that pflag has refused with err.

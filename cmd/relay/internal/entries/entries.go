@@ -122,7 +122,8 @@ func printEntry(a *cli.App, e *ledgersync.Entry, asJSON bool) error {
 	if kind == "" {
 		kind = e.Action.Type
 	}
-	_, err := fmt.Fprintf(a.Out, "%-20s  %-12s  %-14s  %s\n", plaintext.Line(at), plaintext.Line(e.Agent.Name), plaintext.Line(kind), plaintext.Line(e.Action.Summary))
+	_, err := fmt.Fprintf(a.Out, "%-20s  %-12s  %-14s  %s\n", plaintext.Line(at),
+		plaintext.Line(e.Agent.Name), plaintext.Line(kind), plaintext.Line(e.Action.Summary))
 	return err
 }
 

@@ -22,7 +22,8 @@ func OfRun(s ending.Summary, err error, sig os.Signal) int {
 		return Stopped
 	case s.Reason == ending.DiskFloor, s.Reason == ending.MemoryFloor: // the machine's fault
 		return Failure
-	case s.Left > 0, s.Reason == ending.EpicRefused, s.Reason == ending.EpicUnjudged, s.Reason == ending.EpicUndone, s.Reason == ending.EpicDoubtful:
+	case s.Left > 0, s.Reason == ending.EpicRefused, s.Reason == ending.EpicUnjudged,
+		s.Reason == ending.EpicUndone, s.Reason == ending.EpicDoubtful:
 		return Gated
 	}
 	return OK

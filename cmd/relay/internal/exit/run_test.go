@@ -37,7 +37,8 @@ func TestLimitsSayWhatToDo(t *testing.T) {
 		},
 	} {
 		s := ending.Summary{Reason: reason, Why: "x", Left: 2}
-		if code, head, next := OfRun(s, nil, nil), report.Headline(s.Reason, s.Left), report.Next(reason); code != want.code || head != want.head || next != want.next {
+		code, head, next := OfRun(s, nil, nil), report.Headline(s.Reason, s.Left), report.Next(reason)
+		if code != want.code || head != want.head || next != want.next {
 			t.Errorf("%s: got %d, %q, %q; want %+v", reason, code, head, next, want)
 		}
 	}

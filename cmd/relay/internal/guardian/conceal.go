@@ -26,4 +26,6 @@ func conceal(a *cli.App) {
 }
 
 // forGit are variables with secrets that git and its helpers for credentials read, as to get objects of a partial clone.
-var forGit = []string{"GIT_*", "GCM_*", "GH_*", "GITHUB_*", "GITLAB_*", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}
+var forGit = []string{
+	"GIT_*", "GCM_*", "GH_*", "GITHUB_*", "GITLAB_*", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
+}

@@ -27,7 +27,10 @@ type live struct {
 func newLive(a *cli.App) *live { return &live{w: a.Err.Dest, now: a.Now} }
 
 // quiet are changes that the panel shows and that need no line of their own.
-var quiet = []orchestrator.UpdateKind{orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateProved}
+var quiet = []orchestrator.UpdateKind{
+	orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking,
+	orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateProved,
+}
 
 func (l *live) show(u orchestrator.Update) {
 	l.panel.take(u)
@@ -90,7 +93,8 @@ func (p *panel) take(u orchestrator.Update) {
 		} else {
 			p.running[at] = r
 		}
-	case orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending:
+	case orchestrator.UpdateActivity, orchestrator.UpdateSettingUp,
+		orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending:
 		if at >= 0 {
 			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
 		}

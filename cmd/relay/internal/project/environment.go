@@ -36,7 +36,10 @@ var providers = map[string][]string{
 	"command":  anyProvider,
 }
 
-var anyProvider = []string{"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*"}
+var anyProvider = []string{
+	"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*",
+	"GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*",
+}
 
 // CommonEnvironment returns the environment of agents and acceptance commands: the list above, and what the
 // configuration adds by NAME, NAME* or NAME=value.

@@ -29,8 +29,9 @@ func (p *Project) Open(pl *Plan) (*attempts.Store, error) {
 	}
 	fresh := LedgerSettings(p.Config)
 	return attempts.Open(attempts.Options{
-		Dir: p.Dir, Epic: pl.Epic, Graph: pl.Graph, Fresh: &fresh, Now: p.Session.Now, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
-		Warn: p.Session.Warn,
+		Dir: p.Dir, Epic: pl.Epic, Graph: pl.Graph, Fresh: &fresh, Now: p.Session.Now,
+		Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+		Warn:  p.Session.Warn,
 	})
 }
 

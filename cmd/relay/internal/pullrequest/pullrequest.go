@@ -47,7 +47,9 @@ var hostTools = []hostTool{
 		return []string{"pr", "edit", r.Head, "--title", r.Title, "--body-file", r.BodyFile}
 	}},
 	{"glab", func(r *Request) []string {
-		return []string{"mr", "create", "--yes", "--target-branch", r.Base, "--source-branch", r.Head, "--title", r.Title, "--description", r.Body}
+		return []string{
+			"mr", "create", "--yes", "--target-branch", r.Base, "--source-branch", r.Head, "--title", r.Title, "--description", r.Body,
+		}
 	}, func(r *Request) []string {
 		return []string{"mr", "update", r.Head, "--title", r.Title, "--description", r.Body}
 	}},
@@ -73,7 +75,10 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*Request, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{Remote: remote.Name, Base: remote.Branch, Head: o.Step.Name, Title: text.Line(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body)}
+	r := &Request{
+		Remote: remote.Name, Base: remote.Branch, Head: o.Step.Name,
+		Title: text.Line(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body),
+	}
 	tool := o.tool(ctx, remote)
 	byHand := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
 	if tool != nil {

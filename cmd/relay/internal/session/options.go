@@ -47,7 +47,8 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
 		Limits: engine.Limits{
-			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
+			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout,
+			Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
 			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
 			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
 			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
@@ -55,11 +56,15 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
 			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
-		Free:     p.FreeGauge(p.BackupDir(), time.Now),
-		Budget:   p.Budget(),
-		Review:   engine.Review{Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness), Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic},
+		Free:   p.FreeGauge(p.BackupDir(), time.Now),
+		Budget: p.Budget(),
+		Review: engine.Review{
+			Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness),
+			Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic,
+		},
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
-		Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)), SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
+		Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
+		SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 	}
 }
 

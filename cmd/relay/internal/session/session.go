@@ -257,7 +257,8 @@ func (s *session) finish(sum ending.Summary, err error, code int) error {
 	view, reading := attempts.Read(s.project.Dir, nil, nil)
 	var now *status.Report
 	if reading == nil {
-		runreport.Keep(s.o.App, s.project, s.plan, runreport.Ended{Run: sum.Run, View: view}) // before anything is printed: who reads that may take their time
+		// Before anything is printed: who reads that may take their time.
+		runreport.Keep(s.o.App, s.project, s.plan, runreport.Ended{Run: sum.Run, View: view})
 		now = status.AfterRun(s.project, s.plan, view)
 	}
 	if s.o.JSON {

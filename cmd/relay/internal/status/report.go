@@ -98,7 +98,8 @@ type Task struct {
 func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
 	s := &Report{
 		Version: 1, Epic: Epic{p.Epic.ID, p.Epic.Title, p.Epic.Source}, Run: runOf(v),
-		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From, Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
+		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
+		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Relapsed, Warnings: append([]string{}, v.Warnings...),
 		outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
 	}
 	if v.Ledger.Settings.MaxAttemptsPerTask > 0 && v.Running {
@@ -139,7 +140,9 @@ func (s *Report) hasWork() bool {
 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
-	state := Task{ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Doubtful: rec.Doubtful()}
+	state := Task{
+		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Doubtful: rec.Doubtful(),
+	}
 	if t.MaxAttempts > 0 {
 		state.MaxAttempts = t.MaxAttempts
 	}

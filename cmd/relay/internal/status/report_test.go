@@ -41,7 +41,9 @@ func mixed(t *testing.T) (*project.Plan, *attempts.View) {
 			Receipt: attempts.Receipt{ErrorCategory: attempts.CodeError, ErrorSummary: text},
 		}
 	}
-	succeeded := attempts.Attempt{ID: 1, StartedAt: at, EndedAt: at.Add(time.Minute), Result: attempts.ResultSuccess, Outcome: attempts.Success}
+	succeeded := attempts.Attempt{
+		ID: 1, StartedAt: at, EndedAt: at.Add(time.Minute), Result: attempts.ResultSuccess, Outcome: attempts.Success,
+	}
 	proved := succeeded
 	proved.Receipt.Checks = []attempts.CheckRun{{Name: "x", Phase: "task"}}
 	running := attempts.Attempt{ID: 2, StartedAt: at, Result: attempts.ResultInProgress, Runner: "codex"}

@@ -43,7 +43,8 @@ const MaxTasks = 100
 func NewSummary(s ending.Summary, code, reloads int) Summary {
 	return Summary{
 		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
-		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left, Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
+		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left,
+		Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
 	}
 }
 

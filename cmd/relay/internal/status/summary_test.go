@@ -22,7 +22,8 @@ func TestSleepIsSummedUp(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := suspendedSeconds(AddRun(ending.Summary{Suspends: []suspend.Period{nap}}, ending.Summary{Suspends: []suspend.Period{short}}).Suspends); got != 12900 {
+	first, second := ending.Summary{Suspends: []suspend.Period{nap}}, ending.Summary{Suspends: []suspend.Period{short}}
+	if got := suspendedSeconds(AddRun(first, second).Suspends); got != 12900 {
 		t.Errorf("over two runs it slept %v s, want 12900", got)
 	}
 }

@@ -84,7 +84,8 @@ func writeProofs(l status.Printer, w io.Writer, table []review.Proof) {
 	}
 	fmt.Fprint(w, "\nacceptance criteria:\n")
 	for i, p := range table {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+strings.TrimPrefix(terminal.Wrap(p.Criterion, l.Width, "     "), "     "), " "))
+		text := strings.TrimPrefix(terminal.Wrap(p.Criterion, l.Width, "     "), "     ")
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+text, " "))
 		fmt.Fprintln(w, terminal.Wrap(report.Proved(p), l.Width, "     "))
 	}
 }

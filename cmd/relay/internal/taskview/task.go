@@ -34,7 +34,8 @@ type Task struct {
 func New(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
 	s := &Task{
 		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
-		Gate: rec.Gate, Doubtful: rec.Doubtful(), RootCauses: attempts.RootCauses(l, g, t.ID), Attempts: append([]attempts.Attempt{}, rec.Attempts...),
+		Gate: rec.Gate, Doubtful: rec.Doubtful(), RootCauses: attempts.RootCauses(l, g, t.ID),
+		Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
 		for _, d := range g.Deps(i) {
@@ -63,7 +64,9 @@ func Pick(task string, rec *attempts.TaskRecord, number int) (*attempts.Attempt,
 			return &rec.Attempts[i], nil
 		}
 	}
-	return nil, &exit.UsageError{Message: fmt.Sprintf("%s has no attempt %d", task, number), Hint: "relay show " + task + " lists its attempts"}
+	return nil, &exit.UsageError{
+		Message: fmt.Sprintf("%s has no attempt %d", task, number), Hint: "relay show " + task + " lists its attempts",
+	}
 }
 
 // Write prints the task for people.
@@ -74,7 +77,8 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	}
 	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, state, text.Line(s.Title, 200))
 	if s.Gate != nil {
-		fmt.Fprintln(w, terminal.Wrap(fmt.Sprintf("gated %s: %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Reason, s.Gate.Detail), l.Width, "  "))
+		gate := fmt.Sprintf("gated %s: %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Reason, s.Gate.Detail)
+		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
 	}
 	if len(s.Doubtful) > 0 {
