@@ -23,7 +23,10 @@ func (rec *TaskRecord) blank() bool {
 // asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.
 func (f *fold) asBase() []Event {
 	l := f.ledger
-	base := Base{EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings, Integration: l.Integration, Extra: f.extra, EpicReviews: l.EpicReviews}
+	base := Base{
+		EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings,
+		Integration: l.Integration, Extra: f.extra, EpicReviews: l.EpicReviews,
+	}
 	var parts []*Accepted
 	size := bigEvent
 	for _, id := range f.sorted() {

@@ -104,7 +104,8 @@ func TestEncodeMakesDo(t *testing.T) {
 		t.Errorf("got %q, %.40q", r.ErrorCategory, r.ErrorSummary)
 	}
 	lands := Event{Type: TypeLanding, Task: "T1", Attempt: 1, Landing: e.Ended}
-	if line, also, err := encode(nil, lands, new(decoder)); err != nil || len(line) > bigEvent || !reflect.DeepEqual(also.Landing, back.Ended) {
+	if line, also, err := encode(nil, lands, new(decoder)); err != nil ||
+		len(line) > bigEvent || !reflect.DeepEqual(also.Landing, back.Ended) {
 		t.Errorf("a landing says something else than the end: %v, %d bytes", err, len(line))
 	}
 	if !math.IsNaN(e.Ended.Usage.CostUSD) || e.Ended.Receipt.ErrorCategory == CodeError {

@@ -69,7 +69,9 @@ func (s *Store) create() (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &contents{history: &history{fsys: s.fsys, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info)}, nil
+	return &contents{
+		history: &history{fsys: s.fsys, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info),
+	}, nil
 }
 
 // Self describes this process as the holder of a lock.

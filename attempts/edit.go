@@ -60,7 +60,8 @@ func merged(was, theirs, latest *TaskRecord) TaskRecord {
 }
 
 func sameHead(a, b *Ledger) bool {
-	return a.EpicID == b.EpicID && a.StartedAt.Equal(b.StartedAt) && a.EndedAt.Equal(b.EndedAt) && a.Settings == b.Settings && a.Integration == b.Integration
+	return a.EpicID == b.EpicID && a.StartedAt.Equal(b.StartedAt) &&
+		a.EndedAt.Equal(b.EndedAt) && a.Settings == b.Settings && a.Integration == b.Integration
 }
 
 func sameJSON(a, b any) bool {

@@ -357,7 +357,8 @@ func TestCreate(t *testing.T) {
 	if err := Create(b.dir, b.e, Settings{}, clock()()); !errors.Is(err, ErrExists) {
 		t.Errorf("got %v", err)
 	}
-	if v := b.read(t); v.Counts[Pending] != 3 || v.Ledger.Settings.MaxAttemptsPerTask != 3 || v.Ledger.StartedAt.IsZero() || len(v.Warnings) > 0 {
+	if v := b.read(t); v.Counts[Pending] != 3 || v.Ledger.Settings.MaxAttemptsPerTask != 3 ||
+		v.Ledger.StartedAt.IsZero() || len(v.Warnings) > 0 {
 		t.Errorf("got %+v", v)
 	}
 	if _, err := Read(filepath.Join(b.dir, "none"), b.e, b.g); !errors.Is(err, ErrNoLedger) {

@@ -58,7 +58,8 @@ func TestEpicReviewThatFailed(t *testing.T) {
 		f.apply(&Event{Seq: uint64(i + 1), At: clock()(), Type: TypeEpicReviewed, EpicReviewed: r})
 	}
 	got := f.ledger.EpicReviews
-	if len(got) != 2 || got[0].Decision != review.Approved || got[0].Usage.CostUSD != 3 || f.ledger.LastEpicReview().Decision != review.Blocked {
+	if len(got) != 2 || got[0].Decision != review.Approved ||
+		got[0].Usage.CostUSD != 3 || f.ledger.LastEpicReview().Decision != review.Blocked {
 		t.Errorf("got %+v", got)
 	}
 	f.apply(&Event{Seq: 9, Type: TypeTasksAdded, TasksAdded: &TasksAdded{Tasks: []string{"R1", "R2"}}})

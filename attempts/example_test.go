@@ -49,7 +49,9 @@ func ExampleGateAfter() {
 		failed.Receipt.ErrorSummary = fmt.Sprintf("test number %c fails", 'a'+n)
 		gate := attempts.GateAfter(rec, failed, attempts.Limits{MaxAttempts: 3})
 		fmt.Println(n, gate != nil)
-		rec.Attempts = append(rec.Attempts, attempts.Attempt{ID: n, Result: failed.Result, Outcome: failed.Outcome, Charged: true, Receipt: failed.Receipt})
+		rec.Attempts = append(rec.Attempts, attempts.Attempt{
+			ID: n, Result: failed.Result, Outcome: failed.Outcome, Charged: true, Receipt: failed.Receipt,
+		})
 	}
 	// Output:
 	// 1 false

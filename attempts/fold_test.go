@@ -37,9 +37,15 @@ func anyEvent(rng *rand.Rand, e *epic.Epic) Event {
 		return landing(task, n)
 	case 9:
 		integration := fmt.Sprintf("relay/%s%d", e.ID, rng.IntN(2))
-		return Event{Type: TypeRunStarted, RunStarted: &RunStarted{EpicID: e.ID, Integration: integration, Branch: anyText(rng), Base: anyText(rng), Sealed: anyText(rng)}}
+		return Event{
+			Type:       TypeRunStarted,
+			RunStarted: &RunStarted{EpicID: e.ID, Integration: integration, Branch: anyText(rng), Base: anyText(rng), Sealed: anyText(rng)},
+		}
 	case 10:
-		return Event{Type: TypeUndone, Task: task, Attempt: n, Undone: &Undone{At: clock()(), Tip: anyText(rng), Since: []string{anyText(rng)}, Check: CheckRun{Name: anyText(rng), ExitCode: 1, Tail: anyText(rng)}}}
+		return Event{Type: TypeUndone, Task: task, Attempt: n, Undone: &Undone{
+			At: clock()(), Tip: anyText(rng), Since: []string{anyText(rng)},
+			Check: CheckRun{Name: anyText(rng), ExitCode: 1, Tail: anyText(rng)},
+		}}
 	}
 	return succeeded(task, n)
 }
@@ -203,11 +209,14 @@ func anyReview(rng *rand.Rand) *Reviewed {
 	return &Reviewed{
 		Rounds: rng.IntN(3), Split: rng.IntN(2) == 0,
 		Opinions: []Opinion{{Reviewer: anyText(rng), Model: anyText(rng), Decision: review.Approved, Head: "c0ffee", Question: "ab", Verdict: review.Verdict{
-			Decision: review.NeedsChanges, Summary: anyText(rng), Findings: []review.Finding{found, {}}, Criteria: []review.Mark{{Criterion: anyText(rng), Met: true, Evidence: anyText(rng)}},
+			Decision: review.NeedsChanges, Summary: anyText(rng), Findings: []review.Finding{found, {}},
+			Criteria: []review.Mark{{Criterion: anyText(rng), Met: true, Evidence: anyText(rng)}},
 		}}},
 		Missing: []Missing{{Reviewer: anyText(rng), Why: anyText(rng)}}, Earlier: anyText(rng) + "\n" + anyText(rng), Answer: anyText(rng),
 		Deferred: []review.Raised{{Finding: found, By: []string{anyText(rng)}}}, Noted: []review.Raised{{Finding: found}},
-		Proofs: []review.Proof{{Criterion: anyText(rng), By: review.ByCheck, Check: anyText(rng), ExitCode: 1, Log: anyText(rng)}, {By: review.Unproven}},
+		Proofs: []review.Proof{
+			{Criterion: anyText(rng), By: review.ByCheck, Check: anyText(rng), ExitCode: 1, Log: anyText(rng)}, {By: review.Unproven},
+		},
 	}
 }
 

@@ -22,7 +22,9 @@ func TestGateAfter(t *testing.T) {
 	past := func(list ...Ended) TaskRecord {
 		var rec TaskRecord
 		for i, e := range list {
-			rec.Attempts = append(rec.Attempts, Attempt{ID: i + 1, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged, Receipt: e.Receipt, EndedAt: clock()()})
+			rec.Attempts = append(rec.Attempts, Attempt{
+				ID: i + 1, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged, Receipt: e.Receipt, EndedAt: clock()(),
+			})
 		}
 		return rec
 	}

@@ -41,7 +41,9 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents()}
+	v := &View{
+		Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
+	}
 	for _, f := range c.faults {
 		v.Warnings = append(v.Warnings, f.Error())
 	}

@@ -138,6 +138,7 @@ func boundedRaised(list []review.Raised) []review.Raised {
 }
 
 func boundedFinding(f review.Finding) review.Finding {
-	f.File, f.Issue, f.Fix, f.Criterion = Clean(f.File, 500), Clean(f.Issue, findingText), Clean(f.Fix, findingText), Clean(f.Criterion, findingText)
+	f.File, f.Issue = Clean(f.File, 500), Clean(f.Issue, findingText)
+	f.Fix, f.Criterion = Clean(f.Fix, findingText), Clean(f.Criterion, findingText)
 	return f
 }

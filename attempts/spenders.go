@@ -38,6 +38,7 @@ func (s *Spenders) Add(a *Attempt) {
 // Rank puts them in order, the dearest first.
 func (s Spenders) Rank() {
 	slices.SortFunc(s, func(a, b Spender) int {
-		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model))
+		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens),
+			cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model))
 	})
 }

@@ -53,9 +53,11 @@ func TestDefaultsAreComplete(t *testing.T) {
 		Dir: ".agents-os/relay", MaxAttemptsPerTask: 3,
 		Timeout: 15 * time.Minute, Silence: 10 * time.Minute, FirstAnswer: 5 * time.Minute, Linger: 30 * time.Second, StopGrace: 10 * time.Second,
 		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "worktree", Runners: []string{"claude"}, MaxUncharged: 20,
-		MaxUnchargedRun: 100, MaxFailedInARow: 5, MaxSameError: 3, MaxUndone: 1, RecheckPercent: 10, DiskFloorMiB: 500, MemoryFloorMiB: 200, FloorWait: 10 * time.Minute,
+		MaxUnchargedRun: 100, MaxFailedInARow: 5, MaxSameError: 3, MaxUndone: 1,
+		RecheckPercent: 10, DiskFloorMiB: 500, MemoryFloorMiB: 200, FloorWait: 10 * time.Minute,
 		Landing: "merge", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Link: []string{}}, SetupTimeout: 10 * time.Minute,
-		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxTaskFaults: 3, OutAfterFailures: 5, OutAfter: 10 * time.Minute, GiveUp: 8 * time.Hour, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Env: []string{},
+		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxTaskFaults: 3, OutAfterFailures: 5, OutAfter: 10 * time.Minute,
+		GiveUp: 8 * time.Hour, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Env: []string{},
 		Review: Review{Enabled: true, Rounds: 2, Provider: "none", Timeout: 10 * time.Minute},
 		Agents: known(nil),
 	}

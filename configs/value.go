@@ -194,7 +194,9 @@ func (f *field) fromAny(v any) (any, []complaint) {
 
 func (f *field) number(v float64) (any, []complaint) {
 	if !(v >= f.min && v <= f.max) { // also false for NaN
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("is %v, out of range", v), hint: fmt.Sprintf("from %s to %s", digits(f.min), digits(f.max))}}
+		return nil, []complaint{
+			{item: -1, message: fmt.Sprintf("is %v, out of range", v), hint: fmt.Sprintf("from %s to %s", digits(f.min), digits(f.max))},
+		}
 	}
 	if f.kind == span || f.kind == decimal {
 		return v, nil

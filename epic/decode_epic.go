@@ -12,7 +12,9 @@ import (
 
 // The keys of epic.yml, in the order in which Encode writes them.
 var (
-	epicKeys = []string{"version", "id", "source", "created_at", "title", "description", "parallelization", "checks", "protected", "bead", "tasks"}
+	epicKeys = []string{
+		"version", "id", "source", "created_at", "title", "description", "parallelization", "checks", "protected", "bead", "tasks",
+	}
 	taskKeys = []string{
 		"title", "description", "kind", "priority", "points", "files", "depends_on", "acceptance_criteria", "checks",
 		"protected", "runner", "model", "timeout_minutes", "max_attempts", "budget_usd", "allow_no_change",

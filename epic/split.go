@@ -90,7 +90,8 @@ func (s *splitter) next() bool {
 func (s *splitter) step() bool {
 	line := bytes.TrimRight(s.src[s.begin:s.end], "\r\n")
 	// A head may begin with ---; anything else that ends a document or changes the syntax is for the whole parser.
-	if bytes.HasPrefix(line, []byte("...")) || s.where != inHead && (bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("%"))) {
+	if bytes.HasPrefix(line, []byte("...")) ||
+		s.where != inHead && (bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("%"))) {
 		return false
 	}
 	switch s.where {

@@ -166,7 +166,8 @@ func (v *validator) checks(part Ref, checks []Check) {
 			v.add(v.at(part), "use a number of minutes above 0", "timeout cannot be %v", c.Timeout)
 		}
 		if c.Expect != ExpectPass && c.Expect != ExpectRedThenGreen {
-			v.add(v.at(part), v.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"), "expect %s is not known", quoted(string(c.Expect)))
+			v.add(v.at(part), v.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"),
+				"expect %s is not known", quoted(string(c.Expect)))
 		}
 	}
 	v.oneName(part, checks)

@@ -226,7 +226,11 @@ func firstDifference(a, b []byte) int {
 
 func TestFirstBriefMentionsNoEarlierAttempt(t *testing.T) {
 	t.Parallel()
-	for _, in := range []Input{first(), {}, {Record: attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Result: attempts.ResultInProgress}}}}} {
+	for _, in := range []Input{
+		first(),
+		{},
+		{Record: attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Result: attempts.ResultInProgress}}}},
+	} {
 		got := string(Brief(in))
 		for _, word := range []string{"Earlier", "earlier attempt", "address those", "previous", "failed attempt", "Attempt 1"} {
 			if strings.Contains(got, word) {
@@ -351,11 +355,14 @@ func FuzzBrief(f *testing.F) {
 			r := &in.Record.Attempts[i].Receipt
 			*r = attempts.Receipt{
 				Summary: evil, ErrorSummary: b, Findings: evil, Suggestion: a, Learning: evil, DiffStat: evil, Salvage: evil, Kept: []string{evil, a},
-				ErrorCategory: attempts.Category(evil), FilesChanged: []string{a, b}, Checks: []attempts.CheckRun{{Name: evil, ExitCode: 1, Tail: evil}},
+				ErrorCategory: attempts.Category(evil), FilesChanged: []string{a, b},
+				Checks: []attempts.CheckRun{{Name: evil, ExitCode: 1, Tail: evil}},
 			}
 			in.Record.Attempts[i].Runner = evil
 		}
-		in.Dependencies[0] = Dependency{ID: evil, Title: evil, Head: evil, Receipt: attempts.Receipt{Summary: evil, Learning: a, FilesChanged: []string{evil}}}
+		in.Dependencies[0] = Dependency{
+			ID: evil, Title: evil, Head: evil, Receipt: attempts.Receipt{Summary: evil, Learning: a, FilesChanged: []string{evil}},
+		}
 		in.Handoff, in.Learnings[0], in.Threads[0] = evil, Learning{evil, evil}, Thread{evil, evil, evil}
 		in.Dir = evil
 		checkBrief(t, Brief(in), in.MaxBytes)

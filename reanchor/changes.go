@@ -156,7 +156,8 @@ func (g *Git) between(base, head string, options ...string) ([]string, error) {
 		base = g.emptyTree
 	}
 	for _, rev := range []string{base, head} {
-		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") || strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {
+		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") ||
+			strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {
 			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", oneLine(rev, 200))
 		}
 	}

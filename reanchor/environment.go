@@ -18,7 +18,8 @@ var foreign = map[string]bool{
 	"GIT_CONFIG": true, "GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true,
 	"GIT_LITERAL_PATHSPECS": true, "GIT_GLOB_PATHSPECS": true, "GIT_NOGLOB_PATHSPECS": true, "GIT_ICASE_PATHSPECS": true,
 	"GIT_EXTERNAL_DIFF": true, "GIT_DIFF_OPTS": true, "GIT_PAGER": true, "GIT_PAGER_IN_USE": true,
-	"GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_ASKPASS": true, "SSH_ASKPASS": true, "SSH_ASKPASS_REQUIRE": true, "GIT_TERMINAL_PROMPT": true,
+	"GIT_EDITOR": true, "GIT_SEQUENCE_EDITOR": true, "GIT_ASKPASS": true,
+	"SSH_ASKPASS": true, "SSH_ASKPASS_REQUIRE": true, "GIT_TERMINAL_PROMPT": true,
 	"GIT_OPTIONAL_LOCKS": true, "GIT_AUTHOR_DATE": true, "GIT_COMMITTER_DATE": true, "LC_ALL": true, "LANGUAGE": true,
 }
 
@@ -72,7 +73,9 @@ func environment(base []string, c Call) []string {
 }
 
 // differs names the subcommands that can print a diff, and so start the repository's own programs for it.
-var differs = map[string]bool{"diff": true, "diff-tree": true, "diff-index": true, "diff-files": true, "show": true, "log": true, "format-patch": true}
+var differs = map[string]bool{
+	"diff": true, "diff-tree": true, "diff-index": true, "diff-files": true, "show": true, "log": true, "format-patch": true,
+}
 
 // arguments are everything after "git". An empty diff.external would not do: git then tries to start a program
 // without a name.

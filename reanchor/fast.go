@@ -44,7 +44,8 @@ type fast struct {
 
 // open fails for repositories go-git does not know: unknown extensions, other hashes, other reference stores.
 func (f fast) open() (*gogit.Repository, error) {
-	if !ordinaryFile(filepath.Join(f.commonDir, "config"), configFile) || !ordinaryFile(filepath.Join(f.commonDir, "packed-refs"), packedFile) {
+	if !ordinaryFile(filepath.Join(f.commonDir, "config"), configFile) ||
+		!ordinaryFile(filepath.Join(f.commonDir, "packed-refs"), packedFile) {
 		return nil, errSlow
 	}
 	own := osfs.New(f.gitDir)

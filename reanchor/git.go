@@ -114,13 +114,19 @@ func isExit(err error) bool {
 // Worktree returns a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir,
 // both without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
 func (g *Git) Worktree(root, gitDir string) *Git {
-	return &Git{root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: g.commonDir}, env: g.env}
+	return &Git{
+		root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree,
+		fast: fast{gitDir: gitDir, commonDir: g.commonDir}, env: g.env,
+	}
 }
 
 // Borrower returns a repository of its own that borrows this one's objects: root is its folder, gitDir its git folder,
 // both without symbolic links. Nothing is looked up, as with [Git.Worktree].
 func (g *Git) Borrower(root, gitDir string) *Git {
-	return &Git{root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree, fast: fast{gitDir: gitDir, commonDir: gitDir, lender: g.commonDir}, env: g.env}
+	return &Git{
+		root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree,
+		fast: fast{gitDir: gitDir, commonDir: gitDir, lender: g.commonDir}, env: g.env,
+	}
 }
 
 // Wide reports whether the names of objects are SHA-256.

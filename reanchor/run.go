@@ -68,7 +68,8 @@ func (e *GitError) Error() string {
 	switch {
 	case e.Err != nil && e.Code < 0:
 		return fmt.Sprintf("%s: %v", name, e.Err)
-	case words != "" && e.Dir != "" && (strings.Contains(words, "No space left") || strings.Contains(words, "Out of diskspace")) && !strings.Contains(words, e.Dir):
+	case words != "" && e.Dir != "" &&
+		(strings.Contains(words, "No space left") || strings.Contains(words, "Out of diskspace")) && !strings.Contains(words, e.Dir):
 		return fmt.Sprintf("%s: %s, on the disk that holds %s", name, words, e.Dir)
 	case words != "":
 		return fmt.Sprintf("%s: %s", name, words)

@@ -243,7 +243,15 @@ func TestCachedAsksOncePerInterval(t *testing.T) {
 		after time.Duration
 		fails error
 		want  int // times asked so far
-	}{{0, nil, 1}, {59 * time.Second, nil, 1}, {2 * time.Second, nil, 2}, {-time.Hour, nil, 3}, {2 * time.Hour, broken, 4}, {0, nil, 5}, {0, nil, 5}}
+	}{
+		{0, nil, 1},
+		{59 * time.Second, nil, 1},
+		{2 * time.Second, nil, 2},
+		{-time.Hour, nil, 3},
+		{2 * time.Hour, broken, 4},
+		{0, nil, 5},
+		{0, nil, 5},
+	}
 	for i, s := range steps {
 		now, fails = now.Add(s.after), s.fails
 		f, err := c.Facts(t.Context())

@@ -50,7 +50,9 @@ func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commi
 		table[i] = Proof{Criterion: c.Text, By: Unproven}
 		if at := slices.IndexFunc(checks, func(r CheckResult) bool { return c.Check != "" && r.Name == c.Check }); at >= 0 {
 			r := checks[at]
-			table[i] = Proof{Criterion: c.Text, By: ByCheck, Met: r.Exit == 0, Check: r.Name, ExitCode: r.Exit, Log: r.Log, LogSHA256: r.LogSHA256, Commit: commit}
+			table[i] = Proof{
+				Criterion: c.Text, By: ByCheck, Met: r.Exit == 0, Check: r.Name, ExitCode: r.Exit, Log: r.Log, LogSHA256: r.LogSHA256, Commit: commit,
+			}
 			continue
 		}
 		for _, o := range opinions {

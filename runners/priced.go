@@ -22,7 +22,9 @@ func (p Prices) Of(model string) (Price, bool) {
 		if !globbed(glob, model) {
 			continue
 		}
-		if !found || cmp.Or(cmp.Compare(literalLength(best), literalLength(glob)), cmp.Compare(len(glob), len(best)), cmp.Compare(glob, best)) < 0 {
+		order := cmp.Or(cmp.Compare(literalLength(best), literalLength(glob)),
+			cmp.Compare(len(glob), len(best)), cmp.Compare(glob, best))
+		if !found || order < 0 {
 			best, found = glob, true
 		}
 	}

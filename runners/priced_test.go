@@ -96,7 +96,8 @@ func TestPricedRunner(t *testing.T) {
 				t.Errorf("%s: told %v, want %v", c.name, told[i], want)
 			}
 		}
-		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 || report.Usage.Priced == c.unknown || report.Usage.ListPriced != c.estimated {
+		if last := c.costs[len(c.costs)-1]; math.Abs(report.Usage.CostUSD-last) > 1e-9 ||
+			report.Usage.Priced == c.unknown || report.Usage.ListPriced != c.estimated {
 			t.Errorf("%s: reported %+v, want %v", c.name, report.Usage, last)
 		}
 	}

@@ -320,7 +320,8 @@ func TestGuardsAndNew(t *testing.T) {
 	t.Parallel()
 	for _, mode := range Modes() {
 		a := New(mode, "g", "n", Succeeded, Origin{Date: time.Unix(0, 0), Session: "s"})
-		if a.IsCheckpoint() != (mode == Checkpoint) || a.IsHandoff() != (mode == Handoff) || a.IsFinalize() != (mode == Finalize) || RequiresBead(mode) == a.IsCheckpoint() {
+		if a.IsCheckpoint() != (mode == Checkpoint) || a.IsHandoff() != (mode == Handoff) ||
+			a.IsFinalize() != (mode == Finalize) || RequiresBead(mode) == a.IsCheckpoint() {
 			t.Errorf("%s is taken for another mode", mode)
 		}
 		if err := Validate(a); (err == nil) == RequiresBead(mode) || err != nil && err.Error() != "the artifact is invalid: missing property 'primary_bead'" {

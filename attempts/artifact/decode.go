@@ -83,13 +83,17 @@ func listOf[T any](v any, item func(any) T) (list []T) {
 func fromMap(m Map) *Artifact {
 	f := fieldsOf(m)
 	a := &Artifact{
-		Version: f.line("schema_version"), Mode: Mode(f.line("mode")), Date: f.line("date"), Session: f.line("session"), Outcome: Outcome(f.line("outcome")),
-		PrimaryBead: f.line("primary_bead"), SessionID: f.line("session_id"), AgentID: f.line("agent_id"), RootSpanID: f.line("root_span_id"), TurnSpanID: f.line("turn_span_id"),
-		Goal: f.line("goal"), Now: f.line("now"), Done: listOf(f.get("done_this_session"), taskOf), Next: f.texts("next"), Blockers: f.texts("blockers"), Questions: f.texts("questions"),
+		Version: f.line("schema_version"), Mode: Mode(f.line("mode")), Date: f.line("date"),
+		Session: f.line("session"), Outcome: Outcome(f.line("outcome")),
+		PrimaryBead: f.line("primary_bead"), SessionID: f.line("session_id"), AgentID: f.line("agent_id"),
+		RootSpanID: f.line("root_span_id"), TurnSpanID: f.line("turn_span_id"),
+		Goal: f.line("goal"), Now: f.line("now"), Done: listOf(f.get("done_this_session"), taskOf),
+		Next: f.texts("next"), Blockers: f.texts("blockers"), Questions: f.texts("questions"),
 		Decisions: decisionsOf(f.get("decisions")), Findings: notesOf(f.get("findings")), Worked: f.texts("worked"), Failed: f.texts("failed"),
 		Git: gitOf(f.get("git")), Files: filesOf(f.get("files")), Test: f.text("test"),
-		RelatedBeads: f.texts("related_beads"), FilesToReview: listOf(f.get("files_to_review"), fileOf), ContinuationPrompt: f.text("continuation_prompt"),
-		FinalSolutions: listOf(f.get("final_solutions"), solutionOf), FinalDecisions: decisionsOf(f.get("final_decisions")), ArtifactsProduced: listOf(f.get("artifacts_produced"), fileOf),
+		RelatedBeads: f.texts("related_beads"), FilesToReview: listOf(f.get("files_to_review"), fileOf),
+		ContinuationPrompt: f.text("continuation_prompt"), FinalSolutions: listOf(f.get("final_solutions"), solutionOf),
+		FinalDecisions: decisionsOf(f.get("final_decisions")), ArtifactsProduced: listOf(f.get("artifacts_produced"), fileOf),
 		Metadata: f.mapping("metadata"),
 	}
 	if v, there := m.Get("metadata"); there && a.Metadata == nil && v != nil {
@@ -145,7 +149,10 @@ func decisionsOf(v any) (list []Decision) {
 		if _, full := f.m.Get("decision"); !full {
 			return Decision{Decision: textOf(v)}
 		}
-		return Decision{Decision: f.text("decision"), Rationale: f.text("rationale"), Alternatives: f.texts("alternatives_considered"), WhyThis: f.text("why_this"), Extra: f.rest()}
+		return Decision{
+			Decision: f.text("decision"), Rationale: f.text("rationale"),
+			Alternatives: f.texts("alternatives_considered"), WhyThis: f.text("why_this"), Extra: f.rest(),
+		}
 	})
 }
 

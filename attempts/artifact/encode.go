@@ -187,13 +187,16 @@ func knownKeys() map[string]bool {
 }
 
 func frontKeys() []string {
-	return []string{"schema_version", "mode", "date", "session", "outcome", "primary_bead", "session_id", "agent_id", "root_span_id", "turn_span_id"}
+	return []string{
+		"schema_version", "mode", "date", "session", "outcome", "primary_bead", "session_id", "agent_id", "root_span_id", "turn_span_id",
+	}
 }
 
 func bodyKeys() []string {
 	return []string{
 		"goal", "now", "done_this_session", "next", "blockers", "questions", "decisions", "findings", "worked", "failed", "git", "files", "test",
-		"related_beads", "files_to_review", "continuation_prompt", "final_solutions", "final_decisions", "artifacts_produced", "metadata", "event_type",
+		"related_beads", "files_to_review", "continuation_prompt", "final_solutions",
+		"final_decisions", "artifacts_produced", "metadata", "event_type",
 	}
 }
 

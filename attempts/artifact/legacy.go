@@ -204,7 +204,8 @@ func (i *importer) section(name string, lines []string) {
 	a := &i.artifact
 	key := strings.ToLower(strings.Trim(name, ": *"))
 	if list, ok := map[string]*[]string{
-		"next": &a.Next, "next steps": &a.Next, "blockers": &a.Blockers, "questions": &a.Questions, "what worked": &a.Worked, "what failed": &a.Failed,
+		"next": &a.Next, "next steps": &a.Next, "blockers": &a.Blockers,
+		"questions": &a.Questions, "what worked": &a.Worked, "what failed": &a.Failed,
 	}[key]; ok {
 		*list = append(*list, items(lines)...)
 		return

@@ -95,7 +95,8 @@ func (v *Validator) check(value any) []finding {
 		return nil
 	}
 	found := v.leaves(invalid, nil)
-	slices.SortFunc(found, func(x, y finding) int { return strings.Compare(x.text, y.text) }) // the validator goes through objects in any order
+	// The validator goes through objects in any order.
+	slices.SortFunc(found, func(x, y finding) int { return strings.Compare(x.text, y.text) })
 	return slices.CompactFunc(found, func(x, y finding) bool { return x.text == y.text })
 }
 

@@ -9,8 +9,8 @@ import (
 // maxSlug is how long a part of a file name may be.
 const maxSlug = 80
 
-// Slug makes a text fit for the name of a folder or a file on every system: of ASCII letters, digits, dots, - and _. One that has nothing of
-// that becomes "session".
+// Slug makes a text fit for the name of a folder or a file on every system: of ASCII letters, digits, dots, - and _. One
+// that has nothing of that becomes "session".
 func Slug(text string) string {
 	slug := strings.Map(func(r rune) rune {
 		switch {

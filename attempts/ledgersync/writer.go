@@ -181,8 +181,8 @@ func (w *Writer) lock(name string) (unlock func(), err error) {
 	return nil, fmt.Errorf("%s is locked by another relay", name)
 }
 
-// mendEnd sees to a ledger whose last line has no end. A line that is whole, or too long to tell, gets one in front of lines; half a line that
-// is the beginning of lines is cut off, and any other one is moved into a file beside.
+// mendEnd sees to a ledger whose last line has no end. A line that is whole, or too long to tell, gets one in front of
+// lines; half a line that is the beginning of lines is cut off, and any other one is moved into a file beside.
 func (w *Writer) mendEnd(name string, lines *bytes.Buffer) (mended string, err error) {
 	f, err := durable.Regular(w.fsys, name, os.O_RDWR)
 	if err != nil {

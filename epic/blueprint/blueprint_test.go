@@ -184,7 +184,8 @@ func TestFieldsOfTheEpic(t *testing.T) {
 		for _, c := range e.Checks {
 			checks = append(checks, c.Run)
 		}
-		if !slices.Equal(checks, test.checks) || !slices.Equal(e.Protected, test.protected) || e.Description != test.description || len(e.Tasks) != 1 {
+		if !slices.Equal(checks, test.checks) || !slices.Equal(e.Protected, test.protected) ||
+			e.Description != test.description || len(e.Tasks) != 1 {
 			t.Errorf("%s: checks %q, protected %q, description %q", name, checks, e.Protected, e.Description)
 		}
 	}

@@ -36,7 +36,8 @@ var (
 
 // fieldName returns the canonical name of a key.
 func fieldName(key string) (string, bool) {
-	name, found := fields[strings.ToLower(strings.Join(strings.FieldsFunc(key, func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " "))]
+	words := strings.FieldsFunc(key, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
+	name, found := fields[strings.ToLower(strings.Join(words, " "))]
 	return name, found
 }
 

@@ -29,7 +29,9 @@ type parser struct {
 }
 
 func (p *parser) add(at epic.Place, hint, format string, args ...any) {
-	p.problems = append(p.problems, epic.Problem{File: p.file, Line: max(at.Line, 1), Column: max(at.Column, 1), Message: fmt.Sprintf(format, args...), Hint: hint})
+	p.problems = append(p.problems, epic.Problem{
+		File: p.file, Line: max(at.Line, 1), Column: max(at.Column, 1), Message: fmt.Sprintf(format, args...), Hint: hint,
+	})
 }
 
 var (

@@ -82,7 +82,9 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 const maxSchemaArg = 100 << 10
 
 func (c *Runner) argv(req runners.Request) []string {
-	argv := slices.Concat([]string{c.Program}, c.Args, []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"})
+	argv := slices.Concat([]string{c.Program}, c.Args, []string{
+		"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
+	})
 	argv = append(argv, c.permissions()...)
 	if req.Model != "" {
 		argv = append(argv, "--model", req.Model)

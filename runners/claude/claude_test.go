@@ -25,7 +25,8 @@ const (
 // Half a line is output that broke off.
 func TestClaudeTorn(t *testing.T) {
 	t.Parallel()
-	r := runnertest.Run(t, claude.New(process.NewLocal(), claude.Options{Program: runnertest.Self(t)}), runnertest.Prints(t, initLine, doneLine[:30]))
+	r := runnertest.Run(t, claude.New(process.NewLocal(), claude.Options{Program: runnertest.Self(t)}),
+		runnertest.Prints(t, initLine, doneLine[:30]))
 	if want := "its output broke off in the middle of a line"; r.Outcome != runners.Truncated || r.Detail != want {
 		t.Errorf("got %s (%s), want %s", r.Outcome, r.Detail, want)
 	}
@@ -143,7 +144,8 @@ func TestClaudeUnheardInRetry(t *testing.T) {
 	req := runnertest.Prints(t, initLine, `{"type":"system","subtype":"api_retry","attempt":1,"error_status":503,"error":"overloaded"}`+"\n")
 	req.Env = append(req.Env, "STAYS=1")
 	req.Limits.FirstAnswer = 300 * time.Millisecond
-	if r := runnertest.Run(t, claude.New(runnertest.Local(req), claude.Options{Program: runnertest.Self(t)}), req); r.Outcome != runners.Overloaded {
+	runner := claude.New(runnertest.Local(req), claude.Options{Program: runnertest.Self(t)})
+	if r := runnertest.Run(t, runner, req); r.Outcome != runners.Overloaded {
 		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
 	}
 }
@@ -173,7 +175,8 @@ func TestClaudeSilentInRetry(t *testing.T) {
 			heard = append(heard, e.Text)
 		}
 	}
-	if r := runnertest.Run(t, claude.New(runnertest.Local(req), claude.Options{Program: runnertest.Self(t)}), req); r.Outcome != runners.Overloaded {
+	runner := claude.New(runnertest.Local(req), claude.Options{Program: runnertest.Self(t)})
+	if r := runnertest.Run(t, runner, req); r.Outcome != runners.Overloaded {
 		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
 	}
 	if want := []string{"529 overloaded; asks again in 900 s (1 of 10)"}; !slices.Equal(heard, want) {

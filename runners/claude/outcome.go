@@ -18,7 +18,10 @@ import (
 // Report reports what the stream and the process's end mean together. Success needs both the terminal event and exit
 // status 0: the CLI ends with 0 when it is interrupted, and calls a provider's error a "success".
 func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.model, FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e)}
+	r := runners.Report{
+		Exit: e.Exit, Session: s.session, Model: s.model,
+		FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e),
+	}
 	var structured []byte
 	if s.final() {
 		r.FinalText, structured = cleantext.Clean(s.result.Result, cleantext.MaxFinal), s.result.Structured
@@ -101,8 +104,8 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	return s.limited(r, adapter.Blame(res.APIErrorStatus, s.apiError)), detail
 }
 
-// ownFailure returns the outcome of a failure that is not the provider's: of an agent that failed or used up its turns, or of a CLI that could
-// not resume or start.
+// ownFailure returns the outcome of a failure that is not the provider's: of an agent that failed or used up its turns, or
+// of a CLI that could not resume or start.
 func (s *reader) ownFailure(detail string) (runners.Outcome, string) {
 	switch {
 	case s.begun:

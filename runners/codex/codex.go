@@ -25,10 +25,12 @@ type Options struct {
 	// Permission is the sandbox of the commands the agent runs: read-only, workspace-write or danger-full-access (none);
 	// "" : workspace-write, and read-only for a question.
 	Permission string
-	Args       []string         // between Program and exec: the CLI behind a launcher, or flags such as -c sandbox_workspace_write.network_access=true
-	Model      string           // for requests that name none
-	Env        []string         // added to the request's environment
-	Now        func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
+	// Args stand between Program and exec: the CLI behind a launcher, or flags such as
+	// -c sandbox_workspace_write.network_access=true.
+	Args  []string
+	Model string           // for requests that name none
+	Env   []string         // added to the request's environment
+	Now   func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
 }
 
 // Runner runs the Codex CLI without its terminal (codex 0.169, codex exec --json), and reads its stream of events. It

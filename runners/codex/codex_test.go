@@ -204,7 +204,8 @@ func TestCodexUnheard(t *testing.T) {
 	req := runnertest.Prints(t, threadLine, `{"type":"item.completed","item":{"id":"i0","type":"error","message":"no metadata"}}`, turnLine+"\n")
 	req.Env = append(req.Env, "STAYS=1")
 	req.Limits = runners.Limits{FirstAnswer: 300 * time.Millisecond, Wall: 5 * time.Minute, StopGrace: time.Minute}
-	if r := runnertest.Run(t, codex.New(runnertest.Local(req), codex.Options{Program: runnertest.Self(t)}), req); r.Outcome != runners.Network {
+	runner := codex.New(runnertest.Local(req), codex.Options{Program: runnertest.Self(t)})
+	if r := runnertest.Run(t, runner, req); r.Outcome != runners.Network {
 		t.Errorf("got %q (%s)", r.Outcome, r.Detail)
 	}
 }
@@ -216,7 +217,9 @@ func TestCodexReport(t *testing.T) {
 		`{"type":"item.completed","item":{"id":"i2","type":"file_change","changes":[{"path":"/w/a.txt","kind":"add"}]}}`,
 		`{"type":"item.started","item":{"id":"i3","type":"mcp_tool_call","server":"docs","tool":"find"}}`,
 		codexSaying(`{\"status\":\"success\",\"summary\":\"s\",\"learning\":null}`), codexDone)
-	req.Session, req.Schema, req.Spent = codexSession, runners.ResultSchema(), runners.Usage{InputTokens: 1500, CachedTokens: 300, OutputTokens: 60}
+	req.Session, req.Schema, req.Spent = codexSession, runners.ResultSchema(), runners.Usage{
+		InputTokens: 1500, CachedTokens: 300, OutputTokens: 60,
+	}
 	req.Observe = func(e runners.Event) { told = append(told, e) }
 	r := runnertest.Run(t, codex.New(process.NewLocal(), codex.Options{Program: runnertest.Self(t), Model: "m0"}), req)
 	if r.Outcome != runners.Claimed || r.Result == nil || r.Result.Summary != "s" || r.Session != codexSession || r.Model != "m0" {

@@ -18,7 +18,10 @@ import (
 // Report reports what the stream and the process's end mean together. Success needs both turn.completed and exit status
 // 0.
 func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model), FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e)}
+	r := runners.Report{
+		Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model),
+		FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e),
+	}
 	var claimErr error
 	if !s.req.Question {
 		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.lastMessageText())

@@ -246,7 +246,8 @@ func TestGeminiReport(t *testing.T) {
 		t.Errorf("usage %+v, want %+v: what the model thinks is paid for too", r.Usage, want)
 	}
 	want := []runners.EventKind{
-		runners.EventSession, runners.EventText, runners.EventTool, runners.EventText, runners.EventText, runners.EventSession, runners.EventResult,
+		runners.EventSession, runners.EventText, runners.EventTool, runners.EventText,
+		runners.EventText, runners.EventSession, runners.EventResult,
 	}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("events %q, want %q", kinds, want)

@@ -51,9 +51,13 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 	}
 	switch a.Type {
 	case Claude:
-		return claude.New(sup, claude.Options{Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env}), nil
+		return claude.New(sup, claude.Options{
+			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
+		}), nil
 	case Codex:
-		return codex.New(sup, codex.Options{Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env}), nil
+		return codex.New(sup, codex.Options{
+			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
+		}), nil
 	case Gemini:
 		return gemini.New(sup, gemini.Options{
 			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, Git: a.Git,

@@ -84,8 +84,9 @@ func TestSessionLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if u, want := report.Usage, (runners.Usage{InputTokens: c.in, CachedTokens: c.cached, OutputTokens: c.out, Estimated: c.estimated}); u != want {
-				t.Errorf("got  %+v\nwant %+v", u, want)
+			want := runners.Usage{InputTokens: c.in, CachedTokens: c.cached, OutputTokens: c.out, Estimated: c.estimated}
+			if report.Usage != want {
+				t.Errorf("got  %+v\nwant %+v", report.Usage, want)
 			}
 		})
 	}

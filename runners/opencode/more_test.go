@@ -112,13 +112,16 @@ func TestOpencodeReport(t *testing.T) {
 	if r.Session != opencodeSession || r.Model != "p/m" || !strings.HasPrefix(r.FinalText, "All done.") {
 		t.Errorf("session %q, model %q, text %q", r.Session, r.Model, r.FinalText)
 	}
-	if want := (runners.Usage{InputTokens: 17, CachedTokens: 3, CacheWrites: 4, OutputTokens: 5, CostUSD: 0.5, Priced: true}); r.Usage != want {
-		t.Errorf("usage %+v, want %+v", r.Usage, want)
+	used := runners.Usage{InputTokens: 17, CachedTokens: 3, CacheWrites: 4, OutputTokens: 5, CostUSD: 0.5, Priced: true}
+	if r.Usage != used {
+		t.Errorf("usage %+v, want %+v", r.Usage, used)
 	}
 	if r.Outcome != runners.Claimed || r.Detail != "not allowed to use write" {
 		t.Errorf("outcome %q, detail %q", r.Outcome, r.Detail)
 	}
-	want := []runners.EventKind{runners.EventSession, runners.EventText, runners.EventTool, runners.EventTool, runners.EventTool, runners.EventText, runners.EventResult}
+	want := []runners.EventKind{
+		runners.EventSession, runners.EventText, runners.EventTool, runners.EventTool, runners.EventTool, runners.EventText, runners.EventResult,
+	}
 	if !slices.Equal(kinds, want) || texts[2] != "bash ls -l" || texts[3] != "bash make" {
 		t.Errorf("events %q %q, want %q", kinds, texts, want)
 	}

@@ -23,7 +23,9 @@ import (
 // Report reports what the stream and the process's end mean together. There is no terminal event: success is status 0
 // after a last step that ended with "stop".
 func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e)}
+	r := runners.Report{
+		Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e),
+	}
 	if over := len(r.FinalText) - cleantext.MaxFinal; over > 0 {
 		r.FinalText = cleantext.Clean(strings.ToValidUTF8(r.FinalText[over:], ""), cleantext.MaxFinal)
 	}
@@ -107,7 +109,8 @@ func databaseBusy(words string) bool {
 // failure returns the outcome of a session that ended with a fault.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	f := s.fault
-	detail := cmp.Or(cleantext.OneLine(f.Data.Message, cleantext.MaxDetail), cleantext.OneLine(f.Name, cleantext.MaxName), "an error without a name")
+	detail := cmp.Or(cleantext.OneLine(f.Data.Message, cleantext.MaxDetail),
+		cleantext.OneLine(f.Name, cleantext.MaxName), "an error without a name")
 	switch f.Name {
 	case "ContextOverflowError":
 		return runners.ContextExhausted, detail

@@ -29,7 +29,8 @@ func OwnSettings(env []string, dir, model string) runners.OwnSettings {
 	if path := adapter.Variable(env, "OPENCODE_CONFIG"); path != "" {
 		texts = append(texts, adapter.ReadSettings(filepath.Dir(path), filepath.Base(path)))
 	}
-	texts = append(texts, adapter.ReadSettings(dir, "opencode.json"), adapter.ReadSettings(dir, "opencode.jsonc"), []byte(adapter.Variable(env, "OPENCODE_CONFIG_CONTENT")))
+	texts = append(texts, adapter.ReadSettings(dir, "opencode.json"),
+		adapter.ReadSettings(dir, "opencode.jsonc"), []byte(adapter.Variable(env, "OPENCODE_CONFIG_CONTENT")))
 	var all configSettings
 	for _, text := range texts {
 		adapter.UnmarshalJSONC(text, &all) // a map that is there already is added to

@@ -153,7 +153,9 @@ func (s *reader) count(p *messagePart) {
 	t := p.Tokens
 	in := max(0, t.Input) + max(0, t.Cache.Read) + max(0, t.Cache.Write)
 	out := max(0, t.Output) + max(0, t.Reasoning)
-	u := runners.Usage{InputTokens: in, CachedTokens: max(0, t.Cache.Read), CacheWrites: max(0, t.Cache.Write), OutputTokens: out, CostUSD: max(0, p.Cost)}
+	u := runners.Usage{
+		InputTokens: in, CachedTokens: max(0, t.Cache.Read), CacheWrites: max(0, t.Cache.Write), OutputTokens: out, CostUSD: max(0, p.Cost),
+	}
 	s.asked.Report(u)
 	s.unpriced = s.unpriced || p.Cost <= 0 && in+out > 0
 }

@@ -73,7 +73,10 @@ func TestSweepLooksOnce(t *testing.T) {
 	up := pipe(t, cmd, "up")
 	p := start(t, NewLocal(), cmd)
 	hold(t, up)
-	s := &sweeper{procTable: theProcTable(), match: func(mark string) bool { return mark == cmd.Mark }, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}}
+	s := &sweeper{
+		procTable: theProcTable(), match: func(mark string) bool { return mark == cmd.Mark },
+		skip: ancestors(), targets: map[member]member{}, unseen: unseen{},
+	}
 	if s.repeat(0, 0); len(s.targets) == 0 {
 		t.Error("it has found nothing")
 		p.Stop()

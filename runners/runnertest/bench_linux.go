@@ -44,7 +44,8 @@ func (c Captured) BenchmarkStream(b *testing.B) {
 		}
 		began, worked := time.Now(), processorTime(b)
 		r, err := c.Make(talker{process.NewLocal(), argv}).Run(b.Context(), runners.Request{
-			Mark: "run/T1/1", Dir: dir, Prompt: in("brief.md"), Result: in("result.json"), Transcript: in("transcript"), Stderr: in("stderr"), End: in("end.json"), Env: os.Environ(),
+			Mark: "run/T1/1", Dir: dir, Prompt: in("brief.md"), Result: in("result.json"),
+			Transcript: in("transcript"), Stderr: in("stderr"), End: in("end.json"), Env: os.Environ(),
 			Observe: func(runners.Event) {},
 		})
 		if err != nil || r.Outcome != runners.Claimed && r.Outcome != runners.NoResult && r.Outcome != runners.Failed {

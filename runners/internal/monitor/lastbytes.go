@@ -20,7 +20,8 @@ func LastBytes(path string, limit int64) ([]byte, error) {
 	}
 	f, err := runners.OpenRegular(path)
 	// Whoever wrote it can have put anything there, and in the place of its folder.
-	if slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, runners.ErrNotRegular, syscall.ENOTDIR}, func(odd error) bool { return errors.Is(err, odd) }) {
+	unread := []error{fs.ErrNotExist, fs.ErrPermission, runners.ErrNotRegular, syscall.ENOTDIR}
+	if slices.ContainsFunc(unread, func(odd error) bool { return errors.Is(err, odd) }) {
 		return nil, nil
 	}
 	if err != nil {

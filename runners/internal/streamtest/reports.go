@@ -63,7 +63,8 @@ func (c CLI) FuzzReports(f *testing.F, names []string, odd string, check func(ru
 			s.State()
 		}
 		r := s.Report(monitor.End{})
-		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
+		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail ||
+			len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
 		}
 		if r.Outcome == runners.Claimed && r.Result == nil {

@@ -58,7 +58,9 @@ func plainMessage(a ask, said answer) object {
 		content = append(content, object{"type": "text", "text": said.text})
 	}
 	if c := said.call; c != nil {
-		content, stop = append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", a.id), "name": c.tool.name, "input": c.args}), "tool_use"
+		content, stop = append(content, object{
+			"type": "tool_use", "id": fmt.Sprintf("toolu_%d", a.id), "name": c.tool.name, "input": c.args,
+		}), "tool_use"
 	}
 	m := message(a)
 	m["content"], m["stop_reason"] = content, stop

@@ -77,7 +77,10 @@ func items(a ask, said answer) []object {
 	if c == nil {
 		return list
 	}
-	i := object{"type": "function_call", "id": fmt.Sprintf("fc_%d", a.id), "call_id": fmt.Sprintf("call_%d", a.id), "name": c.tool.name, "status": "completed"}
+	i := object{
+		"type": "function_call", "id": fmt.Sprintf("fc_%d", a.id),
+		"call_id": fmt.Sprintf("call_%d", a.id), "name": c.tool.name, "status": "completed",
+	}
 	if c.args != nil {
 		i["arguments"] = c.arguments()
 	} else {

@@ -3,7 +3,8 @@ package simdisk
 import "math/rand/v2"
 
 // Crash returns a disk as it may be found when the power comes back: everything that was synced, and of the rest
-// whatever rng decides, or everything if rng is nil, which is what a killed process leaves. The disk itself is left as it is, so that it can crash in many ways.
+// whatever rng decides, or everything if rng is nil, which is what a killed process leaves. The disk itself is left as it
+// is, so that it can crash in many ways.
 func (d *Disk) Crash(rng *rand.Rand) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()

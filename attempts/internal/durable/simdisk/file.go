@@ -124,7 +124,10 @@ type info struct {
 }
 
 func (n *node) info(name string) fs.FileInfo {
-	return info{name, durable.Stamp{Ino: n.ino, Links: n.links, Size: int64(len(n.data)), Changed: time.Unix(int64(n.touched), 0), Modified: n.modified}, n.dir}
+	stamp := durable.Stamp{
+		Ino: n.ino, Links: n.links, Size: int64(len(n.data)), Changed: time.Unix(int64(n.touched), 0), Modified: n.modified,
+	}
+	return info{name, stamp, n.dir}
 }
 
 func (i info) Name() string       { return i.name }
