@@ -9,7 +9,7 @@ import (
 // repeated compares with the last charged attempt; uncharged ones in between prove nothing. Fewer failing tests than then
 // are progress, whatever else was printed.
 func repeated(rec TaskRecord, now Receipt) bool {
-	counted := rec.counted()
+	counted := rec.sinceReset()
 	for _, c := range slices.Backward(counted) {
 		if c.Charged {
 			before := c.Receipt

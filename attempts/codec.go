@@ -101,7 +101,7 @@ func bound(e *Event) {
 	}
 	if e.RunStopped != nil {
 		stopped := *e.RunStopped
-		stopped.Why, stopped.Relapsed = Clean(stopped.Why, bigText), boundedList(stopped.Relapsed)
+		stopped.Why, stopped.Regressed = Clean(stopped.Why, bigText), boundedList(stopped.Regressed)
 		e.RunStopped = &stopped
 	}
 	if e.Cooldown != nil {

@@ -47,17 +47,17 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	} else if len(logs) > 0 {
 		return ErrExists
 	}
-	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: unbegun(g, e, s, now).render})
+	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: notStarted(g, e, s, now).render})
 }
 
-// unbegun returns the state of an epic of which nothing was run.
-func unbegun(g *epic.Graph, e *epic.Epic, s Settings, now time.Time) *fold {
+// notStarted returns the state of an epic of which nothing was run.
+func notStarted(g *epic.Graph, e *epic.Epic, s Settings, now time.Time) *fold {
 	return newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
 }
 
 // create writes the first ledger of an epic and returns what reading it would.
 func (s *Store) create() (*contents, error) {
-	f := unbegun(s.opts.Graph, s.opts.Epic, *s.opts.Fresh, s.opts.Now())
+	f := notStarted(s.opts.Graph, s.opts.Epic, *s.opts.Fresh, s.opts.Now())
 	sum := sha256.New()
 	err := durable.Replace(s.fsys, LedgerFile, nil, durable.Content{Write: func(w io.Writer) error {
 		return f.render(io.MultiWriter(w, sum))

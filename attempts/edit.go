@@ -26,14 +26,14 @@ func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
 		if latest == nil {
 			latest = was
 		}
-		out[id] = merged(was, rec, latest)
+		out[id] = mergeEdit(was, rec, latest)
 	}
 	return out
 }
 
-// merged returns a record that somebody changed from was to theirs while relay went on to latest. What nobody else
+// mergeEdit returns a record that somebody changed from was to theirs while relay went on to latest. What nobody else
 // touched is as it is latest: an attempt that was open in the ledger may have ended or landed since.
-func merged(was, theirs, latest *TaskRecord) TaskRecord {
+func mergeEdit(was, theirs, latest *TaskRecord) TaskRecord {
 	next := theirs.clone()
 	switch {
 	case next.CountFrom != was.CountFrom:

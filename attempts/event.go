@@ -91,9 +91,9 @@ type RunStopped struct {
 	Reason   string `json:"reason"`        // epic_complete, no_runnable_tasks, interrupted, reload, crashed, error, budget_exhausted, deadline, circuit_breaker, …
 	Why      string `json:"why,omitempty"` // in words, of a reason that is a limit of the run
 
-	Tip      string   `json:"tip,omitempty"`      // the commit on which the checks of all that has landed were run once more
-	Relapsed []string `json:"relapsed,omitempty"` // those that fail there, in words
-	Head     string   `json:"head,omitempty"`     // commit that the work is collected on, as the run left it
+	Tip       string   `json:"tip,omitempty"`      // the commit on which the checks of all that has landed were run once more
+	Regressed []string `json:"relapsed,omitempty"` // those that fail there, in words
+	Head      string   `json:"head,omitempty"`     // commit that the work is collected on, as the run left it
 }
 
 // Started is written before an agent starts.

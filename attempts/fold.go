@@ -104,7 +104,7 @@ func (f *fold) apply(e *Event) {
 	case e.RunStopped != nil:
 		l.Waiting, l.Why = nil, e.RunStopped.Why
 		if e.RunStopped.Tip != "" {
-			l.Tip, l.Relapsed = e.RunStopped.Tip, e.RunStopped.Relapsed
+			l.Tip, l.Regressed = e.RunStopped.Tip, e.RunStopped.Regressed
 		}
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason

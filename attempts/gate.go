@@ -23,8 +23,8 @@ const (
 // work, paid for and thrown away.
 const maxCostly = 3
 
-// spared reports whether an attempt was stopped by relay itself or refused by its runner. Such attempts never gate a task.
-func spared(o Outcome) bool { return o == Stopped || o == Budget || o == Auth || o == Start }
+// neverGates reports whether an attempt was stopped by relay itself or refused by its runner. Such attempts never gate a task.
+func neverGates(o Outcome) bool { return o == Stopped || o == Budget || o == Auth || o == Start }
 
 func costly(o Outcome) bool { return o == Environment || o == Conflict }
 
@@ -58,7 +58,7 @@ func GateAfter(rec TaskRecord, ended Ended, lim Limits) *Gate {
 
 // gateUncharged returns the gate that follows from an attempt that failed through no fault of its agent, or nil.
 func (rec TaskRecord) gateUncharged(ended Ended, lim Limits) *Gate {
-	if spared(ended.Outcome) || ended.Result == ResultInterrupted {
+	if neverGates(ended.Outcome) || ended.Result == ResultInterrupted {
 		return nil
 	}
 	most := lim.MaxUncharged
@@ -67,7 +67,7 @@ func (rec TaskRecord) gateUncharged(ended Ended, lim Limits) *Gate {
 	}
 	n := rec.Uncharged() + 1
 	if n >= most || costly(ended.Outcome) && rec.endedAs(ended.Outcome)+1 >= maxCostly {
-		return &Gate{Reason: Infrastructure, Detail: faultless(n, ended.Receipt)}
+		return &Gate{Reason: Infrastructure, Detail: faultlessText(n, ended.Receipt)}
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (rec TaskRecord) hasTampered() bool { return rec.endedAs(Tamper) > 0 }
 // that only waits for its review needs none.
 func GateBefore(rec TaskRecord, lim Limits) *Gate {
 	n, most, last := rec.Charges(), lim.attempts(), Receipt{}
-	for _, a := range rec.counted() {
+	for _, a := range rec.sinceReset() {
 		if a.Charged {
 			last = a.Receipt
 		}
@@ -101,9 +101,9 @@ func tooMany(n, most int, last Receipt) *Gate {
 	return &Gate{Reason: MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
 }
 
-// faultless returns the message of a gate after n attempts that failed through no fault of the agent, of which last is
+// faultlessText returns the message of a gate after n attempts that failed through no fault of the agent, of which last is
 // the newest.
-func faultless(n int, last Receipt) string {
+func faultlessText(n int, last Receipt) string {
 	detail := fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(last))
 	switch {
 	case last.AwaitsReview():

@@ -35,9 +35,9 @@ type Ledger struct {
 	Run       string              // the newest run
 	Landed    string              // the commit that Integration.Finished was put at
 	Tip       string              // as in RunStopped of the newest run that has one
-	// Relapsed are the checks of completed tasks, and of the epic, that fail on Tip.
-	Relapsed []string
-	Sealed   string // what its tasks are measured by, as in RunStarted
+	// Regressed are the checks of completed tasks, and of the epic, that fail on Tip.
+	Regressed []string
+	Sealed    string // what its tasks are measured by, as in RunStarted
 }
 
 // Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of

@@ -122,8 +122,8 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 // Charges returns the number of attempts that count against the task's limit.
 func (rec TaskRecord) Charges() int {
 	n := 0
-	for i := range rec.counted() {
-		if rec.counted()[i].Charged {
+	for i := range rec.sinceReset() {
+		if rec.sinceReset()[i].Charged {
 			n++
 		}
 	}
@@ -134,9 +134,9 @@ func (rec TaskRecord) Charges() int {
 // itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
 func (rec TaskRecord) Uncharged() int {
 	n := 0
-	for i := range rec.counted() {
-		a := &rec.counted()[i]
-		if !a.Charged && !a.EndedAt.IsZero() && a.Result != ResultSuccess && a.Result != ResultInterrupted && !spared(a.Outcome) {
+	for i := range rec.sinceReset() {
+		a := &rec.sinceReset()[i]
+		if !a.Charged && !a.EndedAt.IsZero() && a.Result != ResultSuccess && a.Result != ResultInterrupted && !neverGates(a.Outcome) {
 			n++
 		}
 	}
@@ -146,16 +146,16 @@ func (rec TaskRecord) Uncharged() int {
 // endedAs returns the number of attempts with this outcome since the last ungate or retry.
 func (rec TaskRecord) endedAs(o Outcome) int {
 	n := 0
-	for i := range rec.counted() {
-		if rec.counted()[i].Outcome == o {
+	for i := range rec.sinceReset() {
+		if rec.sinceReset()[i].Outcome == o {
 			n++
 		}
 	}
 	return n
 }
 
-// counted returns the attempts since the last ungate or retry.
-func (rec TaskRecord) counted() []Attempt {
+// sinceReset returns the attempts since the last ungate or retry.
+func (rec TaskRecord) sinceReset() []Attempt {
 	return rec.Attempts[min(max(rec.CountFrom, 0), len(rec.Attempts)):]
 }
 

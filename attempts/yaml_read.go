@@ -160,7 +160,7 @@ func (y *ledgerYAML) ledger() *Ledger {
 		record(id).Gate = &Gate{Reason: g.Reason, Detail: g.Detail, At: g.At.Time}
 	}
 	for id, status := range y.Status {
-		record(id).take(Status(status))
+		record(id).applyStatus(Status(status))
 	}
 	for id, n := range y.CountFrom {
 		rec := record(id)
@@ -169,9 +169,9 @@ func (y *ledgerYAML) ledger() *Ledger {
 	return l
 }
 
-// take applies a status from task_status. It wins over the rest of the record where they contradict, as it is what a
+// applyStatus applies a status from task_status. It wins over the rest of the record where they contradict, as it is what a
 // person edits first.
-func (rec *TaskRecord) take(s Status) {
+func (rec *TaskRecord) applyStatus(s Status) {
 	switch s {
 	case Completed:
 		rec.Completed, rec.Gate = true, nil

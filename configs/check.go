@@ -27,7 +27,7 @@ func (l *loader) check(c *Config) {
 		if s, _ := l.winner(key); s.origin == "default" { // then somebody lowered the maximum
 			key = "relay.backoff_max_seconds"
 		}
-		l.problem(l.placeOf(key), "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
+		l.problem(l.positionOf(key), "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
 	}
 	if c.Relay.Jobs > 1 && c.Relay.Isolation == "none" {
 		l.warnings = append(l.warnings, fmt.Sprintf(
@@ -39,7 +39,7 @@ func (l *loader) check(c *Config) {
 func (l *loader) checkNames(key string, names, known []string) {
 	s, _ := l.winner(key)
 	for i, name := range names {
-		at := s.place
+		at := s.position
 		if i < len(s.items) {
 			at = s.items[i]
 		}
@@ -72,12 +72,12 @@ func (l *loader) checkAgent(name string, a Agent) {
 	} {
 		s, set := l.winner(section + "." + key)
 		if set && !slices.Contains(of, a.Type) && s.origin != "default" && s.value != "" {
-			l.problem(s.place, fmt.Sprintf("%s.%s is only for type %s", section, key, strings.Join(of, ", ")), "")
+			l.problem(s.position, fmt.Sprintf("%s.%s is only for type %s", section, key, strings.Join(of, ", ")), "")
 		}
 	}
 }
 
-func (l *loader) placeOf(key string) place {
+func (l *loader) positionOf(key string) position {
 	s, _ := l.winner(key)
-	return s.place
+	return s.position
 }

@@ -24,7 +24,7 @@ func (l *loader) readEnviron(environ []string) {
 		for _, key := range targets {
 			f, _ := fieldOf(key)
 			v, bad := f.fromText(value)
-			l.set(setting{key: key, value: v, origin: name, place: place{file: name}}, bad)
+			l.set(setting{key: key, value: v, origin: name, position: position{file: name}}, bad)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func meantVariable(name string, keys map[string][]string) string {
 // readFlags takes in the flags that were given.
 func (l *loader) readFlags(flags map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(flags)) {
-		at := place{file: "flag"}
+		at := position{file: "flag"}
 		f, ok := fieldOf(key)
 		if !ok {
 			l.problem(at, fmt.Sprintf("unknown key %q", shorten(key)), "")
@@ -73,6 +73,6 @@ func (l *loader) readFlags(flags map[string]any) {
 			}
 		}
 		v, bad := f.fromAny(flags[key])
-		l.set(setting{key: key, value: v, origin: "flag", place: at}, bad)
+		l.set(setting{key: key, value: v, origin: "flag", position: at}, bad)
 	}
 }

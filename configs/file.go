@@ -26,7 +26,7 @@ func (l *loader) readFile(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && !info.Mode().IsRegular():
-		l.problem(place{file: path}, "is not a regular file", "")
+		l.problem(position{file: path}, "is not a regular file", "")
 		return nil
 	}
 	var src []byte
@@ -34,11 +34,11 @@ func (l *loader) readFile(path string) error {
 		src, err = readSome(path, maxFile+1)
 	}
 	if err != nil {
-		l.problem(place{file: path}, "cannot be read: "+err.Error(), "")
+		l.problem(position{file: path}, "cannot be read: "+err.Error(), "")
 		return nil //nolint:nilerr // it is among the problems
 	}
 	if len(src) > maxFile {
-		l.problem(place{file: path}, fmt.Sprintf("is larger than %d bytes", maxFile), "")
+		l.problem(position{file: path}, fmt.Sprintf("is larger than %d bytes", maxFile), "")
 		return nil
 	}
 	return l.read(src, path)
@@ -65,7 +65,7 @@ func (l *loader) read(src []byte, name string) error {
 	if err == nil {
 		err = decoder.Decode(&second)
 		if err == nil {
-			l.problem(place{name, second.Line, second.Column}, "begins a second document", "a configuration is one document: remove the ---")
+			l.problem(position{name, second.Line, second.Column}, "begins a second document", "a configuration is one document: remove the ---")
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -82,16 +82,16 @@ func (l *loader) read(src []byte, name string) error {
 // yamlErrorForm is how yaml.v3 words a syntax error: it has no type for it.
 var yamlErrorForm = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-func yamlError(err error, file string) (place, string) {
+func yamlError(err error, file string) (position, string) {
 	m := yamlErrorForm.FindStringSubmatch(err.Error())
 	if m == nil {
-		return place{file: file}, err.Error()
+		return position{file: file}, err.Error()
 	}
 	line, _ := strconv.Atoi(m[1])
 	if line == 0 {
-		return place{file: file}, m[2]
+		return position{file: file}, m[2]
 	}
-	return place{file, line, 1}, m[2]
+	return position{file, line, 1}, m[2]
 }
 
 // tabbed is a line that is indented with a tab.
@@ -99,13 +99,13 @@ var tabbed = regexp.MustCompile(`^ *\t[ \t]*[^\s#]`)
 
 // syntaxHint reports what a syntax error most often comes of. A tab is where the mistake is; the parser may name a line
 // above.
-func syntaxHint(src []byte, at place, message string) (place, string) {
+func syntaxHint(src []byte, at position, message string) (position, string) {
 	cannot := strings.Contains(message, "cannot start any token")
 	if cannot || strings.Contains(message, "a tab character") {
 		n := 0
 		for row := range bytes.Lines(src) {
 			if n++; n >= at.line && tabbed.Match(row) {
-				return place{at.file, n, 1}, "YAML does not indent with tabs: use spaces"
+				return position{at.file, n, 1}, "YAML does not indent with tabs: use spaces"
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (w walker) section(path string, key, value *yaml.Node) {
 	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		k, v := value.Content[i], value.Content[i+1]
-		if w.twice(seen, k) || !w.known(path, k, known) {
+		if w.twice(seen, k) || !w.isKnown(path, k, known) {
 			w.breakAgent(path)
 			continue
 		}
@@ -202,7 +202,7 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 		return
 	}
 	at := w.near(value, key)
-	s := setting{key: path, origin: fmt.Sprintf("%s:%d", at.file, at.line), place: at}
+	s := setting{key: path, origin: fmt.Sprintf("%s:%d", at.file, at.line), position: at}
 	switch f.kind {
 	case prices:
 		s.items = w.keys(value)
@@ -217,8 +217,8 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 	w.loader.set(s, bad)
 }
 
-// known complains of a key that is none of the words, unless any name will do.
-func (w walker) known(path string, key *yaml.Node, words []string) bool {
+// isKnown complains of a key that is none of the words, unless any name will do.
+func (w walker) isKnown(path string, key *yaml.Node, words []string) bool {
 	word := resolve(key).Value
 	switch {
 	case key.ShortTag() == "!!merge":
@@ -270,10 +270,10 @@ func (w walker) breakAgent(path string) {
 	}
 }
 
-func (w walker) at(n *yaml.Node) place { return place{w.file, n.Line, n.Column} }
+func (w walker) at(n *yaml.Node) position { return position{w.file, n.Line, n.Column} }
 
 // near returns the place of a value, or of its key when the value is not written at all.
-func (w walker) near(value, key *yaml.Node) place {
+func (w walker) near(value, key *yaml.Node) position {
 	if value.Line == 0 {
 		return w.at(key)
 	}

@@ -40,7 +40,7 @@ func (s Sources) Files() (files []string) {
 // Load reads, merges and checks all layers. Its error is [Problems] when the content is at fault, and then holds
 // every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
-	l := &loader{agents: map[string]place{}, broken: map[string]bool{}}
+	l := &loader{agents: map[string]position{}, broken: map[string]bool{}}
 	if err := l.read(Defaults(), "default"); err != nil {
 		return nil, err
 	}
@@ -71,15 +71,15 @@ func Load(s Sources) (*Config, error) {
 
 // setting is one value of one layer.
 type setting struct {
-	key    string
-	value  any // as written: string, bool, int, float64, []string or Prices
-	origin string
-	place  place
-	items  []place // of a list in a file
+	key      string
+	value    any // as written: string, bool, int, float64, []string or Prices
+	origin   string
+	position position
+	items    []position // of a list in a file
 }
 
-// place records where something is written.
-type place struct {
+// position records where something is written.
+type position struct {
 	file         string
 	line, column int
 }
@@ -87,13 +87,13 @@ type place struct {
 // loader collects the layers, weakest first.
 type loader struct {
 	settings []setting
-	agents   map[string]place // every agent named in any layer, where it was named last
-	broken   map[string]bool  // agents with a mistake: what else they lack is not reported
+	agents   map[string]position // every agent named in any layer, where it was named last
+	broken   map[string]bool     // agents with a mistake: what else they lack is not reported
 	problems []Problem
 	warnings []string
 }
 
-func (l *loader) problem(at place, message, hint string) {
+func (l *loader) problem(at position, message, hint string) {
 	if len(l.problems) < maxProblems {
 		l.problems = append(l.problems, Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
 	}
@@ -119,7 +119,7 @@ func (l *loader) sorted(files []string) Problems {
 // set takes one value in, or its complaints.
 func (l *loader) set(s setting, bad []complaint) {
 	for _, c := range bad {
-		at, key := s.place, s.key
+		at, key := s.position, s.key
 		if c.item >= 0 {
 			key = cmp.Or(c.key, fmt.Sprintf("%s[%d]", key, c.item))
 			if c.item < len(s.items) {

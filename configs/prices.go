@@ -114,8 +114,8 @@ func priceFromNode(n *yaml.Node) (p Price, why string) {
 }
 
 // keys returns the places of the keys of a map.
-func (w walker) keys(n *yaml.Node) []place {
-	var all []place
+func (w walker) keys(n *yaml.Node) []position {
+	var all []position
 	if n = resolve(n); n.Kind == yaml.MappingNode {
 		for i := 0; i < len(n.Content); i += 2 {
 			all = append(all, w.at(n.Content[i]))

@@ -21,10 +21,10 @@ type dispatcher struct {
 
 // job is a task given to a worker, with the runner that shall do it.
 type job struct {
-	index  int
-	runner string
-	adopt  func(ctx context.Context) error // of an attempt that a killed run left open: brings it to its end; nil: a new attempt
-	turn   string                          // why not the runner that had it before; "" : it is the same
+	index        int
+	runner       string
+	recover      func(ctx context.Context) error // of an attempt that a killed run left open: brings it to its end; nil: a new attempt
+	switchReason string                          // why not the runner that had it before; "" : it is the same
 }
 
 // nextJob returns a task for a worker, or what the worker has to wait for, or neither when it is to end.
@@ -51,12 +51,12 @@ func (d *dispatcher) nextJob(ctx context.Context) (*job, *waiting, error) {
 		}
 		turn := ""
 		if d.state.plan.MissingReviewers(i) == nil {
-			turn = d.turn(i, runner, now)
+			turn = d.switchReason(i, runner, now)
 		}
 		d.askRunners(i, runner, now)
 		d.state.plan.Start(i)
 		d.limits.breaker.Begin(i)
-		return &job{index: i, runner: runner, turn: turn}, nil, nil
+		return &job{index: i, runner: runner, switchReason: turn}, nil, nil
 	}
 	if d.state.plan.CountReady() == 0 {
 		return nil, d.nothingReady(), nil
@@ -146,9 +146,9 @@ func (d *dispatcher) askRunners(i int, runner string, now clock.Instant) {
 	}
 }
 
-// turn returns, in words, why a task goes to another runner than the task before it, or than its own last attempt; "" if it does
+// switchReason returns, in words, why a task goes to another runner than the task before it, or than its own last attempt; "" if it does
 // not. The caller holds mu.
-func (d *dispatcher) turn(i int, to string, now clock.Instant) string {
+func (d *dispatcher) switchReason(i int, to string, now clock.Instant) string {
 	from := ""
 	task := d.state.plan.Task(i)
 	if task.Runner == "" {
@@ -164,5 +164,5 @@ func (d *dispatcher) turn(i int, to string, now clock.Instant) string {
 	if from == to {
 		return ""
 	}
-	return d.state.pool.Turn(from, to, now, clockText)
+	return d.state.pool.SwitchReason(from, to, now, clockText)
 }

@@ -25,7 +25,7 @@ type epicReview struct {
 // review asks the panel about all that has landed once every task is completed, and again while its members cannot be reached,
 // at most MaxUncharged times. The same work is not judged twice.
 func (e *epicReview) review(ctx context.Context) error {
-	if e.state.engine.Reviewer == nil || !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 || e.unfinished(ctx) {
+	if e.state.engine.Reviewer == nil || !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 || e.tasksLeft(ctx) {
 		return nil
 	}
 	ctx, over := e.limits.untilDeadline(ctx)
@@ -49,8 +49,8 @@ func (e *epicReview) review(ctx context.Context) error {
 	}
 }
 
-// unfinished reports whether tasks are left, or the run is ending: then the whole epic cannot be judged.
-func (e *epicReview) unfinished(ctx context.Context) bool {
+// tasksLeft reports whether tasks are left, or the run is ending: then the whole epic cannot be judged.
+func (e *epicReview) tasksLeft(ctx context.Context) bool {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
 	counts := e.state.counts()
@@ -80,7 +80,7 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	var last *attempts.EpicReview
 	e.state.store.View(func(l *attempts.Ledger) {
 		last = l.LastEpicReview()
-		a.Known.Record = briefing.EarlierReviews(l)
+		a.BriefInput.Record = briefing.EarlierReviews(l)
 	})
 	if last != nil && last.Head == head && last.Decision != "" || !e.mayAsk() {
 		return nil, of, nil
@@ -93,7 +93,7 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, deferred.InWords(e.state.o.Epic, e.state.store.Task))
 	e.state.withLock(func() {
 		e.limits.budget.End(engine.WholeEpic, reviewed.Usage, true)
-		e.state.tally.Usage.Add(reviewed.Usage)
+		e.state.summary.Usage.Add(reviewed.Usage)
 	})
 	if err != nil {
 		return nil, of, err

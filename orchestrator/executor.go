@@ -39,7 +39,7 @@ func (x *executor) carryOut(ctx context.Context, j job) error {
 		return x.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
 	}
 	a.Base = base
-	if err := x.recordStart(ctx, a, j.turn); err != nil {
+	if err := x.recordStart(ctx, a, j.switchReason); err != nil {
 		return err
 	}
 	began := x.state.ran()
@@ -51,7 +51,7 @@ func (x *executor) carryOut(ctx context.Context, j job) error {
 	}
 	if x.merges != nil && f.Outcome == attempts.Success {
 		x.state.withLock(func() { x.state.pool.Answered(a.Runner, task.ID, x.state.instant()) })
-		x.merges.enqueue(queued{Proved: engine.Proved{Attempt: a, Result: f}, job: j, record: record, began: began})
+		x.merges.enqueue(queued{Verified: engine.Verified{Attempt: a, Result: f}, job: j, record: record, began: began})
 		return nil
 	}
 	return x.recorder.end(j, a, record, f, began)
@@ -100,13 +100,13 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	a := engine.Attempt{Run: x.state.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
 	if last, ok := schedule.Previous(record); ok {
-		a.Unfinished = last
+		a.Previous = last
 	}
-	a.Known = briefing.Input(x.state.o.Engine(), x.state.store, task)
-	a.Known.Agent = x.state.o.agent(runner)
+	a.BriefInput = briefing.Input(x.state.o.Engine(), x.state.store, task)
+	a.BriefInput.Agent = x.state.o.agent(runner)
 	x.state.withLock(func() {
 		left := x.limits.budget.Remaining(task, record.UsedSince())
-		a.Known.BudgetUSD, a.Known.Tokens = left.USD, left.Tokens
+		a.BriefInput.BudgetUSD, a.BriefInput.Tokens = left.USD, left.Tokens
 		a.Closed = x.state.pool.Closed(x.state.instant())
 	})
 	return a

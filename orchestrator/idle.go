@@ -73,8 +73,8 @@ func (d *dispatcher) unable(task *epic.Task) string {
 	return name + text.Because(d.state.pool.Why(name))
 }
 
-// noteStranded records the tasks that are still ready when the workers have ended: the runner they name is out for this run.
-func (d *dispatcher) noteStranded() error {
+// recordStranded records the tasks that are still ready when the workers have ended: the runner they name is out for this run.
+func (d *dispatcher) recordStranded() error {
 	d.state.mu.Lock()
 	defer d.state.mu.Unlock()
 	left := slices.Sorted(d.state.plan.Ready())

@@ -96,7 +96,7 @@ type trailing struct {
 	takes time.Duration
 }
 
-func (l trailing) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
+func (l trailing) Join(ctx context.Context, waiting []engine.Verified) (engine.Step, error) {
 	select {
 	case <-ctx.Done():
 		return engine.Step{}, nil

@@ -20,7 +20,7 @@ type mergeQueue struct {
 
 // queued is a proved attempt that waits for its landing, with what recording its end needs.
 type queued struct {
-	engine.Proved
+	engine.Verified
 	job    job
 	record attempts.TaskRecord
 	began  time.Duration // on the run's clock, as
@@ -33,7 +33,7 @@ func (q *mergeQueue) enqueue(c queued) {
 	defer q.state.mu.Unlock()
 	c.ready = q.state.ran()
 	q.waiting = append(q.waiting, c)
-	q.state.notify(Update{Kind: UpdateProved, Task: c.Attempt.Task.ID})
+	q.state.notify(Update{Kind: UpdateVerified, Task: c.Attempt.Task.ID})
 	if q.state.plan != nil {
 		q.state.plan.AwaitLanding(c.job.index, c.Result.Receipt.FilesChanged)
 	}
@@ -112,9 +112,9 @@ func (q *mergeQueue) due() []queued {
 
 // mergeBatch moves the branch one step. What is left waiting when the run is stopped stays open, and the next run lands it.
 func (q *mergeQueue) mergeBatch(ctx context.Context, batch []queued) error {
-	waiting := make([]engine.Proved, len(batch))
+	waiting := make([]engine.Verified, len(batch))
 	for i := range batch {
-		waiting[i] = batch[i].Proved
+		waiting[i] = batch[i].Verified
 	}
 	step, err := q.merger.Join(ctx, waiting)
 	if err != nil || ctx.Err() != nil {

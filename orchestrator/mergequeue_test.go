@@ -43,7 +43,7 @@ func (c *contending) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 	return f, err
 }
 
-func (c *contending) Join(_ context.Context, waiting []engine.Proved) (engine.Step, error) {
+func (c *contending) Join(_ context.Context, waiting []engine.Verified) (engine.Step, error) {
 	<-time.After(time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ type queueing struct {
 	landed []string // of each step
 }
 
-func (q *queueing) Join(_ context.Context, waiting []engine.Proved) (engine.Step, error) {
+func (q *queueing) Join(_ context.Context, waiting []engine.Verified) (engine.Step, error) {
 	<-time.After(10 * time.Minute)
 	j := engine.Step{From: "a", To: "b"}
 	var ids []string

@@ -19,15 +19,15 @@ import (
 
 // Options are everything a run needs to know. Zero limits mean none, except where said.
 type Options struct {
-	Epic  *epic.Epic
-	Graph *epic.Graph
-	Plan  []byte        // epic.yml as read, kept with the run
-	Tasks []string      // run only these and what they depend on; empty: all
-	Root  string        // the checkout, absolute
-	Repo  *reanchor.Git // the same, with its repository
-	Dir   string        // relay's folder, absolute
-	Files []string      // of the configuration this run goes by, absolute
-	Vault string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
+	Epic      *epic.Epic
+	Graph     *epic.Graph
+	Plan      []byte        // epic.yml as read, kept with the run
+	Tasks     []string      // run only these and what they depend on; empty: all
+	Root      string        // the checkout, absolute
+	Repo      *reanchor.Git // the same, with its repository
+	Dir       string        // relay's folder, absolute
+	Files     []string      // of the configuration this run goes by, absolute
+	BackupDir string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id; "" : a new one
 	Isolation engine.Isolation
@@ -102,7 +102,7 @@ const (
 	UpdateChecking  UpdateKind = "checking"   // acceptance commands run; Text is the command's name
 	UpdateReviewing UpdateKind = "reviewing"  // the reviewer was asked
 	UpdateMending   UpdateKind = "mending"    // the agent was given its findings; Text is the round
-	UpdateProved    UpdateKind = "proved"     // its work is proved and waits to land; its job is free for another task
+	UpdateVerified  UpdateKind = "proved"     // its work is proved and waits to land; its job is free for another task
 	UpdateCompleted UpdateKind = "completed"
 	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
 	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again
@@ -135,15 +135,15 @@ func (e *NoRunnerError) Error() string {
 // Engine returns what an engine needs to know of this run.
 func (o *Options) Engine() *engine.Options {
 	return &engine.Options{
-		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Files: o.Files, Vault: o.Vault,
+		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Files: o.Files, BackupDir: o.BackupDir,
 		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Jobs: o.Jobs, SlowChecks: o.SlowChecks,
 		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
 		Limits: o.Limits, Review: o.Review,
 	}
 }
 
-// judges returns the reviewers that every agent's work needs: none where changes belong to no task.
-func (o *Options) judges() []string {
+// reviewerNames returns the reviewers that every agent's work needs: none where changes belong to no task.
+func (o *Options) reviewerNames() []string {
 	if o.Isolation == engine.IsolationShared {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 		return false, nil
 	}
 	from, tip := k.state.engine.Rechecker.Span(ctx)
-	if tip == from || tip == k.state.tally.Tip {
+	if tip == from || tip == k.state.summary.Tip {
 		return false, nil
 	}
 	ctx, over := k.limits.untilDeadline(ctx)
@@ -35,7 +35,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 		}
 		return false, err
 	}
-	k.state.tally.Tip, k.state.tally.Relapsed, k.state.tally.Undone, k.state.tally.Unchecked = tip, nil, nil, found.Skipped
+	k.state.summary.Tip, k.state.summary.Regressed, k.state.summary.Undone, k.state.summary.Unchecked = tip, nil, nil, found.Skipped
 	return k.giveBack(found, wanted)
 }
 
@@ -72,12 +72,12 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 			notes = append(notes, attempts.Note{Kind: "undone", Text: text + "; " + id + " is to be done again"})
 			continue
 		}
-		k.state.tally.Undone = append(k.state.tally.Undone, id)
-		k.state.tally.Relapsed = append(k.state.tally.Relapsed, text)
+		k.state.summary.Undone = append(k.state.summary.Undone, id)
+		k.state.summary.Regressed = append(k.state.summary.Regressed, text)
 		notes = append(notes, attempts.Note{Kind: "relapse", Text: text})
 	}
 	for _, note := range all.Epic {
-		k.state.tally.Relapsed = append(k.state.tally.Relapsed, k.state.redact.Block(note.Text))
+		k.state.summary.Regressed = append(k.state.summary.Regressed, k.state.redact.Block(note.Text))
 	}
 	notes = append(notes, all.Epic...)
 	if len(all.Skipped) > 0 {

@@ -159,8 +159,8 @@ func (c *recorder) advance(j job, a engine.Attempt, f engine.Result, e attempts.
 			c.state.plan.AddContested(j.index, schedule.ContestedFiles(record))
 		}
 	}
-	c.state.tally.Ended++
-	c.state.tally.Usage.Add(f.Usage)
+	c.state.summary.Ended++
+	c.state.summary.Usage.Add(f.Usage)
 	c.limits.budget.End(a.Task.ID, f.Usage, !a.Ended)
 }
 

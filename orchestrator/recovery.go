@@ -65,8 +65,8 @@ func (v *recovery) queueOpenAttempts(orphans []openAttempt) {
 		v.state.plan.Start(at)
 		v.state.pool.Probe(o.attempt.Runner, v.state.instant())
 		v.state.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
-		adopt := func(ctx context.Context) error { return v.recoverTask(ctx, o) }
-		v.state.openJobs = append(v.state.openJobs, job{index: at, runner: o.attempt.Runner, adopt: adopt})
+		recoverOpen := func(ctx context.Context) error { return v.recoverTask(ctx, o) }
+		v.state.openJobs = append(v.state.openJobs, job{index: at, runner: o.attempt.Runner, recover: recoverOpen})
 	}
 }
 
@@ -92,10 +92,10 @@ func (v *recovery) recoverTask(ctx context.Context, o openAttempt) error {
 		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
 	}
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.record), o.attempt.ReviewProgress
-	a.Known = briefing.Input(v.state.o.Engine(), v.state.store, task)
-	a.Known.Record = o.record
+	a.BriefInput = briefing.Input(v.state.o.Engine(), v.state.store, task)
+	a.BriefInput.Record = o.record
 	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
-		a.Unfinished = last // this attempt began with its review
+		a.Previous = last // this attempt began with its review
 	}
 	v.state.withLock(func() { a.Closed = v.state.pool.Closed(v.state.instant()) })
 	if err := v.recoverAttempt(ctx, a, o); err != nil {
@@ -106,7 +106,7 @@ func (v *recovery) recoverTask(ctx context.Context, o openAttempt) error {
 
 // recoverAttempt brings one attempt to its end, or to where it waits for its landing.
 func (v *recovery) recoverAttempt(ctx context.Context, a engine.Attempt, o openAttempt) error {
-	ended, err := v.state.engine.Lifecycle.Revive(ctx, a, o.attempt)
+	ended, err := v.state.engine.Lifecycle.Resume(ctx, a, o.attempt)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (v *recovery) recoverAttempt(ctx context.Context, a engine.Attempt, o openA
 	}
 	if v.merges != nil && f.Outcome == attempts.Success {
 		at, _ := v.state.o.Graph.Index(o.task)
-		proved := engine.Proved{Attempt: a, Result: f}
-		v.merges.enqueue(queued{Proved: proved, job: job{index: at, runner: a.Runner}, record: o.record, began: v.state.ran()})
+		verified := engine.Verified{Attempt: a, Result: f}
+		v.merges.enqueue(queued{Verified: verified, job: job{index: at, runner: a.Runner}, record: o.record, began: v.state.ran()})
 		return nil
 	}
 	return v.endRecovered(a, o, f)

@@ -43,7 +43,7 @@ func (c *recorder) rule(a engine.Attempt, f engine.Result, e attempts.Ended) (ru
 	}
 	switch {
 	case e.Receipt.AwaitsReview(): // that is no fault of the runner's
-		if !a.Unfinished.AwaitsReview() && a.Runner != "" {
+		if !a.Previous.AwaitsReview() && a.Runner != "" {
 			c.state.pool.Answered(a.Runner, task, now)
 		}
 	case engine.RunnerFault(f.Outcome):

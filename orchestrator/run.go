@@ -31,8 +31,8 @@ type run struct {
 	rechecker  *rechecker
 	epicReview *epicReview
 
-	up    func() time.Duration // a clock that goes on while the machine sleeps
-	begun bool                 // run_started is in the log
+	up      func() time.Duration // a clock that goes on while the machine sleeps
+	started bool                 // run_started is in the log
 }
 
 func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run {
@@ -63,12 +63,12 @@ func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run 
 func newPool(s *state, deadline *clock.Deadline) *runnerpool.Pool {
 	o := s.o
 	pool := runnerpool.New(runnerpool.Options{
-		Order: o.Runners, Panel: o.judges(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
+		Order: o.Runners, Panel: o.reviewerNames(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
 		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: o.Jitter,
 	})
 	if !o.AskNow {
 		s.store.View(func(l *attempts.Ledger) {
-			pool.Learn(runnerpool.PastOf(l))
+			pool.Learn(runnerpool.History(l))
 			pool.Recall(l.Cooldowns, s.instant())
 		})
 	}
@@ -119,7 +119,7 @@ func (r *run) work(ctx context.Context) error {
 	case err != nil || ctx.Err() != nil || r.state.drained() || r.limits.closedEarly():
 		return err
 	}
-	return r.dispatcher.noteStranded()
+	return r.dispatcher.recordStranded()
 }
 
 // worker carries out one task after another until no more can be started.
@@ -133,7 +133,7 @@ func (r *run) worker(ctx context.Context) error {
 			wait.wait(ctx, r.state.o.Drain)
 			continue
 		}
-		work := job.adopt
+		work := job.recover
 		if work == nil {
 			work = func(ctx context.Context) error { return r.executor.carryOut(ctx, *job) }
 		}
@@ -215,7 +215,7 @@ func (r *run) slept(d *suspend.Detector) {
 	if !yes {
 		return
 	}
-	r.state.tally.Suspends = append(r.state.tally.Suspends, nap)
+	r.state.summary.Suspends = append(r.state.summary.Suspends, nap)
 	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
 	r.state.notify(Update{Kind: UpdateNote, Text: note.Text})
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.

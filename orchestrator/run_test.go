@@ -79,7 +79,7 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 		}
 	}
 	who := a.Runner
-	if a.Unfinished.AwaitsReview() {
+	if a.Previous.AwaitsReview() {
 		who = "review"
 	}
 	s.at = append(s.at, begun{a.Task.ID, at, fmt.Sprintf("%s %s %s", a.Task.ID, who, at)})
@@ -202,7 +202,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			defer time.AfterFunc(of.drain, func() { close(drain) }).Stop()
 		}
 		err = n.work(ctx)
-		s.halted, s.naps = n.limits.stopped, n.state.tally.Suspends
+		s.halted, s.naps = n.limits.stopped, n.state.summary.Suspends
 		s.sorted()
 		night(s, store, err)
 		if err := store.Close(); err != nil {

@@ -31,7 +31,7 @@ type state struct {
 	pool     *runnerpool.Pool
 	changed  chan struct{} // closed and replaced at every change of state
 	broken   error         // the run must end: the ledger or the engine failed
-	tally    ending.Summary
+	summary  ending.Summary
 	workers  int   // still at work
 	openJobs []job // attempts of a killed run that no worker has taken yet
 }

@@ -33,14 +33,14 @@ type waiting struct {
 	rest    time.Duration // 0: only for a change
 }
 
-// longestPark bounds one wait: timers stand still while the machine sleeps, and the time of day does not.
-const longestPark = time.Minute
+// longestWait bounds one wait: timers stand still while the machine sleeps, and the time of day does not.
+const longestWait = time.Minute
 
-// wait returns after a change, the rest, or longestPark, and when ctx or drain ends it.
+// wait returns after a change, the rest, or longestWait, and when ctx or drain ends it.
 func (w *waiting) wait(ctx context.Context, drain <-chan struct{}) {
 	var timeout <-chan time.Time
 	if w.rest > 0 {
-		timer := time.NewTimer(min(w.rest, longestPark))
+		timer := time.NewTimer(min(w.rest, longestWait))
 		defer timer.Stop()
 		timeout = timer.C
 	}

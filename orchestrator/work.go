@@ -60,7 +60,7 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
-	c.Remember(store, here)
+	c.SetLedger(store, here)
 	abilities := c.Abilities
 	if o.Wire != nil {
 		abilities = o.Wire.Engine(abilities)
@@ -112,7 +112,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 				return err
 			}
 		}
-		if err := c.Settle(ctx); err != nil {
+		if err := c.CheckReady(ctx); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	if err := r.state.store.Append(events...); err != nil {
 		return err
 	}
-	r.begun = true
+	r.started = true
 	r.state.withLock(func() {
 		r.state.notify(Update{Kind: UpdateRun, Text: r.state.o.Run, Budget: r.limits.budget.Summary()})
 		for _, text := range slices.Concat(r.state.o.Remarks, warnings, closed) {
@@ -197,7 +197,7 @@ func (r *run) sweep(ctx context.Context) (int, error) {
 
 // finish writes the last event, closes the ledger and sums up.
 func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (ending.Summary, error) {
-	s := r.state.tally
+	s := r.state.summary
 	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.counts()
 	r.state.store.View(func(l *attempts.Ledger) {
 		s.Left, s.Doubtful = ending.Left(r.state.o.Graph, l, wanted), ending.Doubtful(r.state.o.Graph, l, wanted)
@@ -211,9 +211,9 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	if err == nil { // else the next run may need the copy of .git
 		clearing.Go(func() error { return r.cleared(ctx) })
 	}
-	if r.begun {
+	if r.started {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Relapsed: s.Relapsed}
+		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed}
 		stop := r.state.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &stopped})
 		if err == nil {
 			err = stop

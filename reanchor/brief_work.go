@@ -44,7 +44,7 @@ func workSection(s *sheet, in Input, id, title string) {
 	rules := []string{
 		"Nobody can answer you. Ask no questions: decide, and report what you decided and why.",
 		"Do this task and nothing else; report other work that you find. Follow `AGENTS.md`, `CLAUDE.md` and `CONTRIBUTING.md` where they exist.",
-		place(in),
+		whereToWork(in),
 	}
 	commit := "Commit as " + code(id+": "+title) + "; further commits begin with " + code(id+": ") + " too."
 	switch {
@@ -69,8 +69,8 @@ func workSection(s *sheet, in Input, id, title string) {
 	sayForm(s, in.Agent)
 }
 
-// place returns text that says where the agent works, and what it leaves alone there.
-func place(in Input) string {
+// whereToWork returns text that says where the agent works, and what it leaves alone there.
+func whereToWork(in Input) string {
 	const branch = "Stay on its branch; do not push, merge, rebase or stash, or change commits that are there already"
 	if in.Worktree {
 		return "This folder is a checkout of your own: work nowhere else. " + branch + ". relay lands what it has proved."

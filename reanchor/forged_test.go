@@ -19,7 +19,7 @@ func TestForgedCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head, err := g.Standing(t.Context())
+		head, err := g.HeadCommit(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func checkHead(t *testing.T, g *Git, r repo) {
 // checkStanding asks for the commit of HEAD and its tree.
 func checkStanding(t *testing.T, g *Git, head string) {
 	t.Helper()
-	at, err := g.Standing(t.Context())
+	at, err := g.HeadCommit(t.Context())
 	if (err == nil) != (head != "") || at != head {
 		t.Errorf("Standing() = %q, %v, want %q", at, err, head)
 	}

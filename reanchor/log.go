@@ -33,8 +33,8 @@ func (g *Git) Tree(ctx context.Context, commit string) (string, error) {
 	return g.verify(ctx, commit+"^{tree}")
 }
 
-// Standing returns the full hash of the commit HEAD leads to. That there is none is an error, and so is one git cannot find.
-func (g *Git) Standing(ctx context.Context) (string, error) {
+// HeadCommit returns the full hash of the commit HEAD leads to. That there is none is an error, and so is one git cannot find.
+func (g *Git) HeadCommit(ctx context.Context) (string, error) {
 	if hash, err := g.fast.ref("HEAD"); err == nil {
 		if _, err := g.fast.tree(hash); err == nil {
 			return hash, nil

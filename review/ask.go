@@ -22,6 +22,6 @@ func Ask(ctx context.Context, a Asker, s Subject) (v Verdict, asked int, err err
 		if err == nil || asked == maxAsks || !errors.Is(err, ErrNoVerdict) {
 			return v, asked, err
 		}
-		prompt = again(s, err)
+		prompt = retryPrompt(s, err)
 	}
 }

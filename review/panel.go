@@ -54,22 +54,22 @@ func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 	for _, o := range opinions {
 		v := o.Verdict
 		var noted []Finding
-		v.Findings, noted = scope.split(slices.Concat(v.Findings, unmet(v.Criteria, scope.Criteria)))
+		v.Findings, noted = scope.split(slices.Concat(v.Findings, unmetFindings(v.Criteria, scope.Criteria)))
 		d, counted, deferred := Decide(v, s)
 		if v.Decision != Approved && !anyCounts(v.Findings, s) {
-			v.Findings, noted = append(v.Findings, weighed(noted, v.Decision)...), nil
+			v.Findings, noted = append(v.Findings, withoutBlocking(noted, v.Decision)...), nil
 			d, counted, deferred = Decide(v, s)
 		}
 		j.Votes = append(j.Votes, Vote{o.Reviewer, d})
 		all, j.Noted = merge(all, slices.Concat(counted, deferred), o.Reviewer), merge(j.Noted, noted, o.Reviewer)
 		j.Split = j.Split || j.Decision != "" && (j.Decision == Approved) != (d == Approved)
-		if j.Decision == "" || d.graver(j.Decision) {
+		if j.Decision == "" || d.worse(j.Decision) {
 			j.Decision, j.Summary = d, v.Summary
 		}
 	}
 	if len(opinions) > 0 {
 		d, counted, deferred := Decide(Verdict{Decision: Approved, Findings: scope.Found}, s)
-		if all = merge(all, slices.Concat(counted, deferred), itself); d.graver(j.Decision) {
+		if all = merge(all, slices.Concat(counted, deferred), itself); d.worse(j.Decision) {
 			j.Decision = d
 		}
 	}
@@ -89,9 +89,9 @@ func anyCounts(findings []Finding, s Strictness) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity.rank() <= s.bar() })
 }
 
-// weighed returns the findings of a refusal that point at nothing in the scope, to be counted all the same: they are
+// withoutBlocking returns the findings of a refusal that point at nothing in the scope, to be counted all the same: they are
 // what the reviewer refuses for. They do not block a change that the reviewer has not blocked.
-func weighed(outside []Finding, said Decision) []Finding {
+func withoutBlocking(outside []Finding, said Decision) []Finding {
 	outside = slices.Clone(outside)
 	for i := range outside {
 		if outside[i].Severity == Critical && said != Blocked {
@@ -104,8 +104,8 @@ func weighed(outside []Finding, said Decision) []Finding {
 // itself is who raised what relay has found.
 const itself = "relay"
 
-// graver reports whether d weighs more than other.
-func (d Decision) graver(other Decision) bool {
+// worse reports whether d weighs more than other.
+func (d Decision) worse(other Decision) bool {
 	weight := map[Decision]int{Approved: 1, NeedsChanges: 2, Blocked: 3}
 	return weight[d] > weight[other]
 }

@@ -51,7 +51,7 @@ func TestJudgeEveryPanel(t *testing.T) {
 					for _, o := range panel {
 						d := alone(o)
 						different[d == Approved] = true
-						if d.graver(want) {
+						if d.worse(want) {
 							want = d
 						}
 					}

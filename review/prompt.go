@@ -65,7 +65,7 @@ func Prompt(s Subject) []byte {
 		fmt.Fprintf(&b, preamble, "a whole epic", wholeTask)
 		section(&b, "The epic", strings.TrimSpace(line(s.EpicTitle)+"\n\n"+s.Description))
 		section(&b, "Its tasks, all of which have landed", list(s.Tasks))
-		section(&b, "Findings that did not hold its tasks up", list(s.PutOff))
+		section(&b, "Findings that did not hold its tasks up", list(s.Deferred))
 	} else {
 		fmt.Fprintf(&b, preamble, "one task's change", oneTask)
 		section(&b, "The epic", line(s.EpicTitle))
@@ -125,8 +125,8 @@ func whereText(s Subject) string {
 	return "what is missing belongs to the file that should have it"
 }
 
-// again returns the second prompt for a reviewer whose first answer held no verdict.
-func again(s Subject, why error) []byte {
+// retryPrompt returns the second prompt for a reviewer whose first answer held no verdict.
+func retryPrompt(s Subject, why error) []byte {
 	return append(Prompt(s), "\nYour last answer could not be used ("+line(why.Error())+
 		"). Review the change and answer in this form.\n"...)
 }

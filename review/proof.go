@@ -58,7 +58,7 @@ func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commi
 		for _, o := range opinions {
 			for _, m := range o.Verdict.Criteria {
 				if criterion(m.Criterion, texts) == i {
-					table[i].hear(o.Reviewer, m, commit)
+					table[i].addMark(o.Reviewer, m, commit)
 				}
 			}
 		}
@@ -66,8 +66,8 @@ func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commi
 	return table
 }
 
-// hear adds a reviewer's mark of the criterion to the proof.
-func (p *Proof) hear(by string, m Mark, commit string) {
+// addMark adds a reviewer's mark of the criterion to the proof.
+func (p *Proof) addMark(by string, m Mark, commit string) {
 	if p.By == ByReview && p.Met != m.Met {
 		if m.Met {
 			return
@@ -89,8 +89,8 @@ func texts(criteria []Criterion) []string {
 	return list
 }
 
-// unmet returns the findings that follow from the criteria a reviewer says are not met.
-func unmet(marks []Mark, criteria []string) []Finding {
+// unmetFindings returns the findings that follow from the criteria a reviewer says are not met.
+func unmetFindings(marks []Mark, criteria []string) []Finding {
 	var found []Finding
 	for _, m := range marks {
 		if at := criterion(m.Criterion, criteria); at >= 0 && !m.Met {

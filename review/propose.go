@@ -29,7 +29,7 @@ func Propose(findings []Raised, taken func(id string) bool) []epic.Task {
 		}
 		t := epic.Task{
 			ID: id, Title: cut(f.Issue, maxTitle), Description: description(f),
-			Kind: epic.KindBugfix, Priority: min(f.Severity.rank(), lowest), Criteria: []epic.Criterion{{Text: done(f)}},
+			Kind: epic.KindBugfix, Priority: min(f.Severity.rank(), lowest), Criteria: []epic.Criterion{{Text: doneText(f)}},
 		}
 		if p := path.Clean(strings.Trim(f.File, "`\"' ")); f.File != "" && plain(p) {
 			t.Files = []string{p}
@@ -61,8 +61,8 @@ func description(f Raised) string {
 	return cut(strings.TrimSpace(b.String()), maxDescription)
 }
 
-// done returns text that says when the task is.
-func done(f Raised) string {
+// doneText returns text that says when the task is.
+func doneText(f Raised) string {
 	return cut(cmp.Or(line(f.Criterion), "Mended: "+f.Issue), maxDescription)
 }
 

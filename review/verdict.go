@@ -71,7 +71,7 @@ type Asker interface {
 type Subject struct {
 	EpicTitle, TaskID, TaskTitle, Description string
 	Tasks                                     []string // of a whole epic: what has landed, one line each
-	PutOff                                    []string // of a whole epic: findings that did not hold its tasks up
+	Deferred                                  []string // of a whole epic: findings that did not hold its tasks up
 	Criteria                                  []string
 	Base, Head                                string // commits; judged is base..head
 	Files                                     []string

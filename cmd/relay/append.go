@@ -52,7 +52,7 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 			return err
 		}
 	}
-	return opts.tellAppended(p, found, sure)
+	return opts.printAppended(p, found, sure)
 }
 
 // sure reports whether to add so many tasks.
@@ -68,7 +68,7 @@ func (o initOptions) sure(n int) (bool, error) {
 	return o.app.Confirm("add " + text.Count(n, "task") + " to epic.yml?"), nil
 }
 
-func (o initOptions) tellAppended(p *project.Project, found proposal.Proposal, added bool) error {
+func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, added bool) error {
 	out := o.app.Out
 	switch {
 	case o.json:

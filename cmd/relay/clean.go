@@ -63,7 +63,7 @@ type leftover struct {
 type keptRemains struct {
 	leftover
 	Why  string `json:"why"`
-	Look string `json:"look,omitempty"`
+	Show string `json:"look,omitempty"`
 }
 
 func runClean(ctx context.Context, opts cleanOptions) (err error) {
@@ -81,11 +81,11 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 		defer func() { _ = lock.Release() }() // the end of this process does it too
 	}
-	var open worker.Unsettled
+	var open worker.OpenAttempts
 	if pl, err := p.Plan(); err == nil { // there may be no epic any more
 		if v, err := p.View(pl); err == nil {
 			opts.app.WarnKilled(v)
-			open = worker.UnsettledOf(p.Dir, pl.Epic.ID, v.Ledger)
+			open = worker.OpenAttemptsOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
 	yard := remains.Finder{
@@ -103,7 +103,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 			going = append(going, l)
 			continue
 		}
-		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.Rel(l.Name)}, l.Why, l.Look})
+		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.Rel(l.Name)}, l.Why, l.Show})
 	}
 	if !opts.json {
 		opts.list(p, going, answer.Kept)
@@ -119,7 +119,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 		answer.Removed = append(answer.Removed, gone)
 	}
-	return opts.tell(answer, sure)
+	return opts.printAnswer(answer, sure)
 }
 
 // remove removes one thing, unless it must stay by now.
@@ -129,7 +129,7 @@ func (o cleanOptions) remove(ctx context.Context, yard remains.Finder, l remains
 		return true
 	}
 	name := project.Rel(yard.Git.Root(), l.Name)
-	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Look})
+	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Show})
 	fmt.Fprintf(o.app.Err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
 	return false
 }
@@ -146,7 +146,7 @@ func (o cleanOptions) list(p *project.Project, going []remains.Leftover, kept []
 		if i == 0 {
 			fmt.Fprintln(o.app.Out, "kept:")
 		}
-		fmt.Fprintf(o.app.Out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Look)
+		fmt.Fprintf(o.app.Out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Show)
 	}
 	if len(kept) > 0 {
 		fmt.Fprintln(o.app.Out, "to remove what you do not need:", strings.Join(rid(kept), ", "))
@@ -185,7 +185,7 @@ func (o cleanOptions) sure(n int) (bool, error) {
 	return o.app.Confirm("remove " + text.Count(n, "item") + "?"), nil
 }
 
-func (o cleanOptions) tell(answer cleaned, sure bool) error {
+func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {
 	switch {
 	case o.json:
 		return o.app.PrintJSON(answer)

@@ -107,7 +107,7 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 		return err
 	}
 	opts.app.WarnKilled(f.view)
-	if err := f.look(ctx); err != nil {
+	if err := f.prepare(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -123,11 +123,11 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.tell()
+	return f.print()
 }
 
-// look plans the step and says which tasks are in it.
-func (f *finishing) look(ctx context.Context) (err error) {
+// prepare plans the step and says which tasks are in it.
+func (f *finishing) prepare(ctx context.Context) (err error) {
 	into := f.into
 	if into == "" {
 		into = f.view.Ledger.Integration.From
@@ -197,7 +197,7 @@ func (f *finishing) written(store *attempts.Store) error {
 	}})
 }
 
-func (f *finishing) tell() error {
+func (f *finishing) print() error {
 	if f.json {
 		if err := f.app.PrintJSON(f.answer); err != nil {
 			return err

@@ -118,7 +118,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
-	return tellInit(a.Out, e, answer)
+	return printInit(a.Out, e, answer)
 }
 
 // readBlueprint parses the document the user named. The epic remembers it by its path from the root.
@@ -146,7 +146,7 @@ func readBlueprint(a *cli.App, p *project.Project, written string) (*epic.Epic, 
 	return e, nil
 }
 
-func tellInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
+func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	g, err := epic.NewGraph(e)
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 			return err
 		}
 	} else {
-		tellFaults(opts, faults, answer)
+		printFaults(opts, faults, answer)
 	}
 	if !answer.OK {
 		return exit.Code(exit.Failure)
@@ -129,7 +129,7 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 	return nil
 }
 
-func tellFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer) {
+func printFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer) {
 	for _, f := range faults {
 		fmt.Fprintln(opts.app.Out, exit.Message(f))
 		if f.Hint != "" && answer.Copy == "" {

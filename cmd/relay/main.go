@@ -56,11 +56,11 @@ func relay(ctx context.Context, a *cli.App, args []string) int {
 	if err == nil {
 		err = a.Out.Failure()
 	}
-	return tell(a, err)
+	return reportError(a, err)
 }
 
-// tell tells the user of an error and returns the exit code that belongs to it.
-func tell(a *cli.App, err error) int {
+// reportError tells the user of an error and returns the exit code that belongs to it.
+func reportError(a *cli.App, err error) int {
 	var code exit.Code
 	switch {
 	case err == nil:

@@ -42,7 +42,7 @@ type reloadAnswer struct {
 	Version int      `json:"version"`
 	Run     string   `json:"run"`
 	PID     int      `json:"pid"`
-	Told    bool     `json:"told"`    // false: the run follows this plan already
+	Asked   bool     `json:"told"`    // false: the run follows this plan already
 	Running []string `json:"running"` // tasks whose attempts come to their end before
 	project.PlanChanges
 }
@@ -76,18 +76,18 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 		if err := session.AskReload(run.Holder); err != nil {
 			return err
 		}
-		answer.Told = true
+		answer.Asked = true
 	}
 	if opts.json {
 		return opts.app.PrintJSON(answer)
 	}
-	answer.tell(opts.app.Out)
+	answer.print(opts.app.Out)
 	return nil
 }
 
-// tell prints what becomes of the run.
-func (r *reloadAnswer) tell(w io.Writer) {
-	if !r.Told {
+// print prints what becomes of the run.
+func (r *reloadAnswer) print(w io.Writer) {
+	if !r.Asked {
 		fmt.Fprintf(w, "run %s follows this plan already\n", r.Run)
 		return
 	}

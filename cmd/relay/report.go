@@ -71,7 +71,7 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if err != nil {
 		return err
 	}
-	if !journal.Knows() {
+	if !journal.HasRun() {
 		return noRun(opts.run, journal.Runs())
 	}
 	if opts.run != "" && opts.run != view.Ledger.Folded.Run {

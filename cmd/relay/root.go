@@ -12,10 +12,10 @@ import (
 
 // Groups of commands in the help.
 const (
-	groupNight  = "night"
-	groupLook   = "look"
-	groupDecide = "decide"
-	groupSetup  = "setup"
+	groupRun     = "night"
+	groupInspect = "look"
+	groupDecide  = "decide"
+	groupSetup   = "setup"
 )
 
 const rootLong = `relay runs AI agent CLIs over an epic's task graph, unattended, and can prove
@@ -58,8 +58,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.SetVersionTemplate("relay {{.Version}}\n")
 	root.PersistentFlags().StringVarP(&a.Dir, "chdir", "C", "", "work as if started in `DIR`")
 	root.AddGroup(
-		&cobra.Group{ID: groupNight, Title: "Run:"},
-		&cobra.Group{ID: groupLook, Title: "Inspect:"},
+		&cobra.Group{ID: groupRun, Title: "Run:"},
+		&cobra.Group{ID: groupInspect, Title: "Inspect:"},
 		&cobra.Group{ID: groupDecide, Title: "Decide:"},
 		&cobra.Group{ID: groupSetup, Title: "Set up:"},
 	)
@@ -69,12 +69,12 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupNight, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
+	add(groupRun, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
 		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a))
-	add(groupLook, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
+	add(groupInspect, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
-	add(groupLook, newArtifactCommand(a))
+	add(groupInspect, newArtifactCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cmdline.UsageTemplate)
 	root.SetFlagErrorFunc(cmdline.FlagMistake)

@@ -56,9 +56,9 @@ func (d *Diff) checksKept(ctx context.Context) error {
 	return nil
 }
 
-// Decides reports whether a file decides what the checks of a task and of the epic say: a test, a script that one of them
+// DecidesChecks reports whether a file decides what the checks of a task and of the epic say: a test, a script that one of them
 // runs, or a file that its programs go by.
-func Decides(plan *epic.Epic, t *epic.Task, p string) bool {
+func DecidesChecks(plan *epic.Epic, t *epic.Task, p string) bool {
 	return IsTest(p) || slices.ContainsFunc(slices.Concat(t.Checks, plan.Checks), func(check epic.Check) bool {
 		c := evidence.ParseCommand(check.Run)
 		return c.Runs(p) || c.Reads(path.Base(p)) || slices.Contains(c.Words, p)

@@ -48,7 +48,7 @@ func (c *Cache) Get(
 	ctx context.Context, key CacheKey, believed func([]Result) bool, run func() (list []Result, whole bool, err error),
 ) (list []Result, known bool, err error) {
 	for {
-		e, mine := c.claim(key, believed)
+		e, mine := c.reserve(key, believed)
 		if mine {
 			list, whole, err := run()
 			e.results, e.valid = list, whole && err == nil && ctx.Err() == nil
@@ -66,8 +66,8 @@ func (c *Cache) Get(
 	}
 }
 
-// claim returns the result on a list that there is or will be, or a new one for the caller to make.
-func (c *Cache) claim(key CacheKey, believed func([]Result) bool) (e *cachedRun, mine bool) {
+// reserve returns the result on a list that there is or will be, or a new one for the caller to make.
+func (c *Cache) reserve(key CacheKey, believed func([]Result) bool) (e *cachedRun, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.runs[key]; e != nil && (!e.closed() || believed(e.results)) {

@@ -15,19 +15,19 @@ type Result struct {
 	Exit     process.Exit
 	TimedOut bool
 	Flooded  bool     // it printed too much; TimedOut says so as well
-	Unseen   bool     // how it ended is unknown: it proves nothing
+	Unknown  bool     // how it ended is unknown: it proves nothing
 	Twice    bool     // it failed when it was asked once more
 	Changed  []string // protected files that were changed while it ran, and put back
 }
 
 // Passed reports whether a check was seen to succeed in time.
-func (r Result) Passed() bool { return !r.Unseen && !r.TimedOut && r.Run.ExitCode == 0 }
+func (r Result) Passed() bool { return !r.Unknown && !r.TimedOut && r.Run.ExitCode == 0 }
 
 // Red reports whether a check has failed. One that took too long has said nothing.
-func (r Result) Red() bool { return !r.Unseen && !r.TimedOut && r.Run.ExitCode != 0 }
+func (r Result) Red() bool { return !r.Unknown && !r.TimedOut && r.Run.ExitCode != 0 }
 
-// Unseen reports that nobody knows what a command would have said: that proves nothing, and is not the agent's fault.
-func Unseen(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
+// Unknown reports that nobody knows what a command would have said: that proves nothing, and is not the agent's fault.
+func Unknown(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
 // TooMuch returns text that says which limit a command has passed.
 func TooMuch(flooded bool, wall time.Duration) string {

@@ -22,7 +22,7 @@ import (
 type Runner struct {
 	Options *engine.Options
 	Home    *reanchor.Git // the user's own checkout
-	Tell    func(engine.Event)
+	Emit    func(engine.Event)
 	Now     func() time.Time
 	// Env is what a command is told. ofEpic: it is about no task.
 	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
@@ -30,20 +30,20 @@ type Runner struct {
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
 }
 
-// Site is where checks are run, and for which attempt.
-type Site struct {
+// Location is where checks are run, and for which attempt.
+type Location struct {
 	Attempt engine.Attempt
 	Logs    string // folder
 	Dir     string // root of the checkout
 }
 
 // Run runs one check, the user's own text. The error is a fault of relay's own machine.
-func (r *Runner) Run(ctx context.Context, at Site, check Check) (Result, error) {
+func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, error) {
 	switch check.Occasion {
 	case "":
-		r.Tell(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name}})
+		r.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name}})
 	case OnMerged:
-		r.Tell(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name + " on the merged tree"}})
+		r.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name + " on the merged tree"}})
 	}
 	log := filepath.Join(at.Logs, check.Key()+check.Occasion+".log")
 	if err := attemptfiles.MakeRoom(r.Options.Dir, log); err != nil {
@@ -71,7 +71,7 @@ func (r *Runner) Run(ctx context.Context, at Site, check Check) (Result, error) 
 	}
 	tests := attempts.CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
-	return Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unseen: Unseen(report)}, err
+	return Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report)}, err
 }
 
 // wall is how long a check may take.
@@ -102,8 +102,8 @@ func (r *Runner) Fail(check Check, s Result, f *engine.Result) {
 	f.Fail(attempts.Check, attempts.TestFailure, r.Why(check, s))
 }
 
-// FailUnseen fails a result because nobody saw how a check ended.
-func FailUnseen(check Check, f *engine.Result) {
+// FailUnknown fails a result because nobody saw how a check ended.
+func FailUnknown(check Check, f *engine.Result) {
 	f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
 }
 

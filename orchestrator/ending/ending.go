@@ -52,8 +52,8 @@ type Summary struct {
 	Ended    int              // attempts that ended in this run
 	Left     int              // tasks of this run's selection that are not completed
 	Suspends []suspend.Period // in which the machine slept meanwhile
-	// Relapsed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
-	Relapsed []string
+	// Regressed are checks of completed tasks, and of the epic, that fail on the integration branch at the end, in words.
+	Regressed []string
 	// Undone are the completed tasks among them whose own checks fail.
 	Undone []string
 	// Doubtful are the completed tasks of this run's selection whose tests prove less than before, see [attempts.TaskRecord].

@@ -52,14 +52,14 @@ type Briefer interface {
 // Merger puts the work of proved attempts onto the integration branch, one step at a time.
 type Merger interface {
 	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
-	Join(ctx context.Context, waiting []Proved) (Step, error)
+	Join(ctx context.Context, waiting []Verified) (Step, error)
 	// Advance takes the step that Join made last, which may lead nowhere: what lands with it has nothing to add. It reports
 	// false when the branch is not where it was any more.
 	Advance(ctx context.Context, j Step) (moved bool, err error)
 }
 
-// Proved is an attempt whose work is proved and waits to be landed.
-type Proved struct {
+// Verified is an attempt whose work is proved and waits to be landed.
+type Verified struct {
 	Attempt Attempt
 	Result  Result
 }
@@ -78,8 +78,8 @@ type Lifecycle interface {
 	Origin() attempts.Integration
 	// Admit refuses with a *text.RefusedError what this run cannot begin with: open are the attempts that a killed run left.
 	Admit(ctx context.Context, l *attempts.Ledger, open []Attempt) error
-	// Settle refuses with a *text.RefusedError a place in which nothing can work.
-	Settle(ctx context.Context) error
+	// CheckReady refuses with a *text.RefusedError a place in which nothing can work.
+	CheckReady(ctx context.Context) error
 	// Awake readies what must be there before anything an earlier run left is looked at.
 	Awake(ctx context.Context) error
 	// Begin comes before the first attempt.
@@ -88,8 +88,8 @@ type Lifecycle interface {
 	Reserve(a Attempt)
 	// Asked reports whether an agent or a reviewer was asked in an attempt that a killed run left.
 	Asked(a Attempt) bool
-	// Revive readies such an attempt to be judged, and returns its end when it is over.
-	Revive(ctx context.Context, a Attempt, open attempts.Attempt) (*attempts.Ended, error)
+	// Resume readies such an attempt to be judged, and returns its end when it is over.
+	Resume(ctx context.Context, a Attempt, open attempts.Attempt) (*attempts.Ended, error)
 	// Unclean reports whether a run was killed while reviewers read or checks ran outside attempts, and CleanAfter removes what
 	// that left.
 	Unclean() bool
@@ -139,18 +139,18 @@ const WholeEpic = "_epic"
 
 // Attempt is one attempt to carry out.
 type Attempt struct {
-	Run    string
-	Task   epic.Task
-	Number int    // ordinal in the ledger, from 1
-	Base   string // what Prepare said
-	Runner string
-	Model  string
-	Known  reanchor.Input // everything the brief needs but the state of the checkout
-	Wall   time.Duration
+	Run        string
+	Task       epic.Task
+	Number     int    // ordinal in the ledger, from 1
+	Base       string // what Prepare said
+	Runner     string
+	Model      string
+	BriefInput reanchor.Input // everything the brief needs but the state of the checkout
+	Wall       time.Duration
 	// EarlierFindings is what a reviewer wanted at the last attempt, as markdown.
 	EarlierFindings string
-	// Unfinished is the earlier attempt that this one goes on from, if that can be done; its zero value is none.
-	Unfinished attempts.Attempt
+	// Previous is the earlier attempt that this one goes on from, if that can be done; its zero value is none.
+	Previous attempts.Attempt
 	// Closed are the reviewers that are not to be asked yet.
 	Closed []attempts.Cooldown
 	// ReviewProgress holds the opinions and rounds of this attempt when its run was killed; nil: none.

@@ -14,14 +14,14 @@ import (
 
 // Options are what an engine needs to know of a run. Zero limits mean none, except where said.
 type Options struct {
-	Epic  *epic.Epic
-	Graph *epic.Graph
-	Plan  []byte        // epic.yml as read
-	Root  string        // the checkout, absolute
-	Repo  *reanchor.Git // the same, with its repository
-	Dir   string        // relay's folder, absolute
-	Files []string      // of the configuration this run goes by, absolute
-	Vault string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
+	Epic      *epic.Epic
+	Graph     *epic.Graph
+	Plan      []byte        // epic.yml as read
+	Root      string        // the checkout, absolute
+	Repo      *reanchor.Git // the same, with its repository
+	Dir       string        // relay's folder, absolute
+	Files     []string      // of the configuration this run goes by, absolute
+	BackupDir string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id
 	Isolation Isolation

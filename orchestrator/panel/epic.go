@@ -38,7 +38,7 @@ func (s *Session) ReviewEpic(
 // epicSubject returns what the panel is asked about the epic.
 func (s *Session) epicSubject(ctx context.Context, head string, putOff []string) (review.Subject, error) {
 	plan := s.Options.Epic
-	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, PutOff: putOff}
+	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, Deferred: putOff}
 	names, err := s.Repo.Names(ctx, about.Base, head)
 	var many *reanchor.TooManyError
 	if err != nil && !errors.As(err, &many) {

@@ -23,7 +23,7 @@ import (
 type Panel struct {
 	Options *engine.Options
 	Append  func(...attempts.Event) error // to the ledger
-	Tell    func(engine.Event)            // what goes on; never waits
+	Emit    func(engine.Event)            // what goes on; never waits
 	Now     func() time.Time
 }
 

@@ -34,7 +34,7 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 	if unable := closed(s.Attempt, r.Name, s.Now()); unable != nil {
 		return attempts.Opinion{}, unable
 	}
-	s.Tell(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindReviewing, Detail: runners.Event{Text: r.Name}})
+	s.Emit(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindReviewing, Detail: runners.Event{Text: r.Name}})
 	repo := s.Repo
 	if s.Room != nil {
 		own, leave, err := s.Room(ctx)
@@ -71,7 +71,7 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 	}
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
-			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, told: true,
+			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, noNewFault: true,
 			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, s.relative(filepath.Join(s.Folder, r.Name))),
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Session) spend(name string, u runners.Usage, over bool) {
 	for _, more := range s.live {
 		sum.Add(more)
 	}
-	s.Tell(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
+	s.Emit(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
 }
 
 // reviewerProcess asks one reviewer's CLI. Each question is a fresh process with its own folder.

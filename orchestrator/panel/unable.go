@@ -14,12 +14,12 @@ import (
 
 // UnableError means that a reviewer has given no opinion. None of it is the agent's fault.
 type UnableError struct {
-	name     string
-	outcome  attempts.Outcome
-	category attempts.Category
-	detail   string
-	resetAt  time.Time
-	told     bool // its end says nothing new of its runner
+	name       string
+	outcome    attempts.Outcome
+	category   attempts.Category
+	detail     string
+	resetAt    time.Time
+	noNewFault bool // its end says nothing new of its runner
 }
 
 func (e *UnableError) Error() string { return "reviewer " + e.name + ": " + e.detail }
@@ -46,7 +46,7 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 		return nil
 	}
 	e := &UnableError{
-		name: name, outcome: attempts.Provider, category: attempts.RateLimited, told: true,
+		name: name, outcome: attempts.Provider, category: attempts.RateLimited, noNewFault: true,
 		detail: fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why)),
 	}
 	if c.Named {
@@ -63,7 +63,7 @@ func (a Answers) RecordMissing(f *engine.Result) {
 	r := f.Receipt.Review
 	for _, e := range a.Missing {
 		r.Missing = append(r.Missing, attempts.Missing{Reviewer: e.name, Why: e.detail})
-		if !e.told && e.outcome != attempts.Stopped {
+		if !e.noNewFault && e.outcome != attempts.Stopped {
 			f.Unable = append(f.Unable, engine.Unable{Name: e.name, Why: e.detail, ResetAt: e.resetAt, Outcome: e.outcome})
 		}
 	}
@@ -84,15 +84,15 @@ func (a Answers) FailUnreviewed(f *engine.Result) {
 	worst, why := a.Missing[0], make([]string, len(a.Missing))
 	for i, e := range a.Missing {
 		why[i] = e.Error()
-		if harder(e.outcome) > harder(worst.outcome) {
+		if severity(e.outcome) > severity(worst.outcome) {
 			worst = e
 		}
 	}
 	f.Fail(worst.outcome, worst.category, strings.Join(why, "; "))
 }
 
-// harder ranks outcomes by how little waiting helps; a run that stops ends everything.
-func harder(o attempts.Outcome) int {
+// severity ranks outcomes by how little waiting helps; a run that stops ends everything.
+func severity(o attempts.Outcome) int {
 	switch o {
 	case attempts.Stopped:
 		return 2

@@ -79,7 +79,7 @@ func (p *page) waits(r *Report) {
 			p.say("- and %d more: `relay ledger log`\n", len(r.Waits)-i)
 			return
 		}
-		p.say("- %s: %s%s\n", p.moment(w.At), p.wait(&w), text.After(code(w.Why, columnsWide)))
+		p.say("- %s: %s%s\n", p.timeText(w.At), p.wait(&w), text.After(code(w.Why, columnsWide)))
 	}
 }
 
@@ -87,11 +87,11 @@ func (p *page) wait(w *Wait) string {
 	who := name(w.For)
 	switch w.Kind {
 	case RunWaits:
-		return "nothing could start before " + p.moment(w.Until) + ", for " + who
+		return "nothing could start before " + p.timeText(w.Until) + ", for " + who
 	case AgentFree:
 		return who + " may be asked again"
 	default:
-		return who + " is not asked before " + p.moment(w.Until)
+		return who + " is not asked before " + p.timeText(w.Until)
 	}
 }
 
@@ -112,6 +112,6 @@ func (p *page) notes(title string, list []Note) {
 		if n.Attempt > 0 {
 			who += fmt.Sprintf(" attempt %d", n.Attempt)
 		}
-		p.say("- %s%s, %s: %s\n", p.moment(n.At), who, name(n.Kind), code(n.Text, 1000))
+		p.say("- %s%s, %s: %s\n", p.timeText(n.At), who, name(n.Kind), code(n.Text, 1000))
 	}
 }

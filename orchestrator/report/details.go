@@ -29,14 +29,14 @@ func (p *page) tasks(r *Report) {
 func (p *page) task(t *Task) {
 	p.say("\n### %s %s\n\n%s; attempts: %s", t.ID, code(t.Title, 200), p.state(t), counted(t))
 	if t.Head != "" {
-		p.say("; commits %s", code(span(t.Base)+".."+span(t.Head), 60))
+		p.say("; commits %s", code(shortHash(t.Base)+".."+shortHash(t.Head), 60))
 	}
 	if t.Landed != "" {
-		p.say(", landed as %s", code(span(t.Landed), 20))
+		p.say(", landed as %s", code(shortHash(t.Landed), 20))
 	}
 	p.say("\n")
 	if t.Gate != nil {
-		p.say("\nGated %s: %s\n%s", p.moment(t.Gate.At), name(string(t.Gate.Reason)), block(t.Gate.Detail))
+		p.say("\nGated %s: %s\n%s", p.timeText(t.Gate.At), name(string(t.Gate.Reason)), block(t.Gate.Detail))
 	}
 	if t.Cap != nil {
 		p.say("\nIts cap: %s\n", capText(t.Cap))
@@ -51,8 +51,8 @@ func (p *page) task(t *Task) {
 	p.criteria(last.Proofs, t.Unproven)
 }
 
-// span returns the begin of a commit's hash.
-func span(commit string) string { return fmt.Sprintf("%.12s", commit) }
+// shortHash returns the begin of a commit's hash.
+func shortHash(commit string) string { return fmt.Sprintf("%.12s", commit) }
 
 // attempts writes a line for each attempt of a task.
 func (p *page) attempts(t *Task) {
@@ -70,7 +70,7 @@ func (p *page) attempts(t *Task) {
 		if a.Seconds == 0 && p.over { // nobody knows when it came to its end
 			length = ""
 		}
-		p.say("- attempt %d, %s%s: %s", a.ID, p.moment(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
+		p.say("- attempt %d, %s%s: %s", a.ID, p.timeText(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
 		if a.Result != attempts.ResultSuccess && a.Outcome != "" {
 			p.say(" (%s, %s)", name(string(a.Outcome)), charge(a.Charged))
 		}
@@ -113,7 +113,7 @@ func (p *page) criteria(proofs []review.Proof, unproven []string) {
 	}
 	p.say("\n| # | criterion | met | proved by |\n|---|---|---|---|\n")
 	for i, proof := range proofs {
-		met, by := "no", cell(Proved(proof), columnsWide)
+		met, by := "no", cell(ProofText(proof), columnsWide)
 		switch {
 		case proof.By == review.Unproven:
 			met, by = "unproven", "nothing"

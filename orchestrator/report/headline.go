@@ -7,8 +7,8 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// Standing returns text that says how many tasks are in which state. On a run that is over nothing is under way.
-func Standing(c ending.Counts, over bool) string {
+// CountsText returns text that says how many tasks are in which state. On a run that is over nothing is under way.
+func CountsText(c ending.Counts, over bool) string {
 	var text strings.Builder
 	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
 	underway := "in progress" // and not running: what is proved and waits to land has no job any more

@@ -15,14 +15,14 @@ const maxJournalEntries = 500
 // Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
 // what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next or crashed.
 type Journal struct {
-	wanted  string // the last run of the night; "": the newest
-	runs    []string
-	over    bool // what follows is of another night
-	session []logged
-	waits   []Wait
-	notes   []Note
-	turns   []Note // of tasks to another agent
-	left    int
+	wanted   string // the last run of the night; "": the newest
+	runs     []string
+	over     bool // what follows is of another night
+	session  []logged
+	waits    []Wait
+	notes    []Note
+	switches []Note // of tasks to another agent
+	left     int
 }
 
 type logged struct {
@@ -57,7 +57,7 @@ func (j *Journal) Add(e attempts.Event) {
 	case e.Cooldown != nil:
 		j.wait(Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
 	case e.Note != nil && e.Note.Kind == "switch":
-		j.turns = j.note(j.turns, e, e.Note.Kind, e.Note.Text)
+		j.switches = j.note(j.switches, e, e.Note.Kind, e.Note.Text)
 	default:
 		if kind, text := noted(e); kind != "" {
 			j.notes = j.note(j.notes, e, kind, text)
@@ -132,8 +132,8 @@ func (j *Journal) note(list []Note, e attempts.Event, kind, text string) []Note 
 	return append(list, Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text})
 }
 
-// Knows reports whether the run that was asked for is in the log.
-func (j *Journal) Knows() bool {
+// HasRun reports whether the run that was asked for is in the log.
+func (j *Journal) HasRun() bool {
 	return j.wanted == "" || len(j.session) > 0 && j.session[len(j.session)-1].ID == j.wanted
 }
 

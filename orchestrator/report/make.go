@@ -27,8 +27,8 @@ type Input struct {
 	Redact      func(string) string // takes secrets out of a text; nil: nobody does
 }
 
-// making holds the state while a report is made.
-type making struct {
+// builder holds the state while a report is made.
+type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
@@ -39,27 +39,27 @@ type making struct {
 
 // Make makes a report.
 func Make(in Input) *Report {
-	m := &making{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
+	m := &builder{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
 	integration := in.Ledger.Integration
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
 		Branch: m.line(integration.Branch), From: m.line(integration.From), Finished: m.line(integration.Finished),
-		Runs: []Run{}, Needs: []Need{}, Refused: m.refused(), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
+		Runs: []Run{}, Needs: []Need{}, Refused: m.cleanRefused(), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
 		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
 		Tasks: make([]Task, len(in.Epic.Tasks)),
 	}
-	m.night()
+	m.collectRuns()
 	for i := range in.Epic.Tasks {
-		m.task(i)
+		m.addTask(i)
 	}
 	m.epicReviews()
-	m.totals()
-	m.needs()
+	m.sumUsage()
+	m.collectNeeds()
 	return m.r
 }
 
-// night records which runs these are, and what happened in them besides attempts.
-func (m *making) night() {
+// collectRuns records which runs these are, and what happened in them besides attempts.
+func (m *builder) collectRuns() {
 	j, r := m.Journal, m.r
 	if j == nil {
 		j = NewJournal("")
@@ -79,17 +79,17 @@ func (m *making) night() {
 		r.Runs = append(r.Runs, run)
 	}
 	for i := range r.Runs {
-		m.ending(i)
+		m.setRunEnd(i)
 	}
-	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.sanitize(j.turns), m.sanitize(j.notes), j.left
+	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.sanitize(j.switches), m.sanitize(j.notes), j.left
 	for i := range r.Waits {
 		r.Waits[i].For, r.Waits[i].Why = m.line(r.Waits[i].For), m.text(r.Waits[i].Why)
 	}
-	m.headline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
+	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 
-// ending records how long a run took, and how it ended: one without a last event, which another followed, has crashed.
-func (m *making) ending(i int) {
+// setRunEnd records how long a run took, and how it ended: one without a last event, which another followed, has crashed.
+func (m *builder) setRunEnd(i int) {
 	run, last := &m.r.Runs[i], i == len(m.r.Runs)-1
 	m.runs = append(m.runs, run.ID)
 	end := m.Now
@@ -102,11 +102,11 @@ func (m *making) ending(i int) {
 	if run.StoppedAt == nil && !last {
 		run.Reason = string(Crashed)
 	}
-	run.Seconds = between(run.StartedAt, end)
+	run.Seconds = secondsBetween(run.StartedAt, end)
 	run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
 }
 
-func (m *making) sanitize(notes []Note) []Note {
+func (m *builder) sanitize(notes []Note) []Note {
 	list := append([]Note{}, notes...)
 	for i := range list {
 		list[i].Kind, list[i].Text = m.line(list[i].Kind), m.text(list[i].Text)
@@ -114,8 +114,8 @@ func (m *making) sanitize(notes []Note) []Note {
 	return list
 }
 
-// headline records how it ended; past means that another run came after these.
-func (m *making) headline(past bool) {
+// setHeadline records how it ended; past means that another run came after these.
+func (m *builder) setHeadline(past bool) {
 	r := m.r
 	if len(r.Runs) == 0 {
 		r.State, r.Headline = Never, "no run yet"
@@ -140,8 +140,8 @@ func (m *making) headline(past bool) {
 	}
 }
 
-// totals records what was used by whom, and what is left of the caps.
-func (m *making) totals() {
+// sumUsage records what was used by whom, and what is left of the caps.
+func (m *builder) sumUsage() {
 	r := m.r
 	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
 	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
@@ -200,8 +200,8 @@ func bound[N int64 | float64](most, spent N) *Bound[N] {
 	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
 }
 
-// between returns a time in seconds; 0 when nobody has said when it began or ended.
-func between(from, to time.Time) float64 {
+// secondsBetween returns a time in seconds; 0 when nobody has said when it began or ended.
+func secondsBetween(from, to time.Time) float64 {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}

@@ -39,7 +39,7 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	}
 	p.head(r)
 	p.needs(r)
-	p.judged(r.Judged)
+	p.epicReview(r.Judged)
 	p.table(r)
 	p.tasks(r)
 	p.deferredFindings(r)
@@ -63,7 +63,7 @@ func (p *page) head(r *Report) {
 	for i := range r.Runs {
 		p.say("- run: %s\n", p.run(&r.Runs[i]))
 	}
-	p.say("- tasks: %s\n", Standing(r.Counts, p.over))
+	p.say("- tasks: %s\n", CountsText(r.Counts, p.over))
 	if r.State != Never {
 		p.say("- attempts: %s\n", tries(r.Tries))
 	}
@@ -93,7 +93,7 @@ func (p *page) run(r *Run) string {
 	}
 	shown += ", " + p.day(r.StartedAt)
 	if r.StoppedAt != nil && !r.StoppedAt.IsZero() {
-		shown += " to " + p.moment(*r.StoppedAt)
+		shown += " to " + p.timeText(*r.StoppedAt)
 	}
 	if r.Seconds > 0 {
 		shown += ", " + lasting(r.Seconds)
@@ -102,7 +102,7 @@ func (p *page) run(r *Run) string {
 		shown += ", " + text.Count(r.Jobs, "job")
 	}
 	if r.Until != nil {
-		shown += ", until " + p.moment(*r.Until)
+		shown += ", until " + p.timeText(*r.Until)
 	}
 	if r.Reason != "" {
 		shown += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
@@ -138,7 +138,7 @@ func (p *page) needs(r *Report) {
 	for i := range r.Refused {
 		f := &r.Refused[i]
 		p.say("\n%s%s\n", code(f.What, columnsWide), text.After(code(f.Why, columnsWide)))
-		p.typed([]Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
+		p.commands([]Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
@@ -155,16 +155,16 @@ func (p *page) needs(r *Report) {
 			p.say("; it blocks %s", text.Count(n.Blocks, "task"))
 		}
 		p.say("\n")
-		p.typed(n.Type)
+		p.commands(n.Type)
 	}
 	if len(r.Next) > 0 {
 		p.say("\n## Next\n")
-		p.typed(r.Next)
+		p.commands(r.Next)
 	}
 }
 
-// typed writes commands to copy.
-func (p *page) typed(list []Command) {
+// commands writes commands to copy.
+func (p *page) commands(list []Command) {
 	widest := 0
 	for _, c := range list {
 		widest = max(widest, len(c.Type))
@@ -187,7 +187,7 @@ func (p *page) table(r *Report) {
 			continue
 		}
 		rows++
-		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), spell(t.Seconds), price(t.Usage), cell(t.Title, 120))
+		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), durationText(t.Seconds), price(t.Usage), cell(t.Title, 120))
 	}
 	if left > 0 {
 		p.say("\nand %s more: `relay status --verbose`\n", text.Count(left, "task"))
@@ -225,8 +225,8 @@ func counted(t *Task) string {
 	return text
 }
 
-// moment returns a time of the night by the clock alone, any other with its day.
-func (p *page) moment(t time.Time) string {
+// timeText returns a time of the night by the clock alone, any other with its day.
+func (p *page) timeText(t time.Time) string {
 	if since := t.Sub(p.from); since < 0 || since >= 24*time.Hour {
 		return p.day(t)
 	}
@@ -244,8 +244,8 @@ func lasting(seconds float64) string {
 	return text.Span(time.Duration(seconds * float64(time.Second)))
 }
 
-// spell returns a time in a table; nothing for none.
-func spell(seconds float64) string {
+// durationText returns a time in a table; nothing for none.
+func durationText(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}

@@ -8,8 +8,8 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// needs records which tasks need a person, and what is to be typed.
-func (m *making) needs() {
+// collectNeeds records which tasks need a person, and what is to be typed.
+func (m *builder) collectNeeds() {
 	r := m.r
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
@@ -27,11 +27,11 @@ func (m *making) needs() {
 		}
 	}
 	m.advice()
-	m.next()
+	m.collectNext()
 }
 
 // advice adds what to do about a limit that has ended the run.
-func (m *making) advice() {
+func (m *builder) advice() {
 	r := m.r
 	if r.State != Stopped || r.Judged != nil {
 		return
@@ -41,8 +41,8 @@ func (m *making) advice() {
 	}
 }
 
-// next records what is to be typed besides.
-func (m *making) next() {
+// collectNext records what is to be typed besides.
+func (m *builder) collectNext() {
 	r := m.r
 	add := func(command, what string) { r.Next = append(r.Next, Command{command, what}) }
 	if r.State == Running {
@@ -66,8 +66,8 @@ func (m *making) next() {
 	}
 }
 
-// refused returns the runners that would not work, in clean words.
-func (m *making) refused() []Refused {
+// cleanRefused returns the runners that would not work, in clean words.
+func (m *builder) cleanRefused() []Refused {
 	list := slices.Clone(m.Refused)
 	for i := range list {
 		list[i].Why, list[i].What, list[i].Type = m.line(list[i].Why), m.line(list[i].What), m.line(list[i].Type)

@@ -8,8 +8,8 @@ import (
 	"relay/review"
 )
 
-// Proved returns text that says how a criterion was proved.
-func Proved(p review.Proof) string {
+// ProofText returns text that says how a criterion was proved.
+func ProofText(p review.Proof) string {
 	switch {
 	case p.By == review.ByCheck:
 		text := fmt.Sprintf("check %s: %s at %.12s", p.Check, text.Exit(p.ExitCode), p.Commit)

@@ -235,7 +235,7 @@ type Review struct {
 	Reviewers  []Reviewer        `json:"reviewers,omitempty"`
 	Missing    []Missing         `json:"missing,omitempty"`     // reviewers without an opinion, through no fault of the agent
 	MustChange string            `json:"must_change,omitempty"` // what held the change up, as markdown
-	PutOff     []DeferredFinding `json:"put_off,omitempty"`
+	Deferred   []DeferredFinding `json:"put_off,omitempty"`
 }
 
 // EpicReview holds what the panel said of all that had landed.

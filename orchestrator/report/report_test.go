@@ -213,16 +213,16 @@ func TestJournalKeepsOneNight(t *testing.T) {
 			j.Add(e)
 		}
 		got := nightOf(j)
-		if !j.Knows() {
+		if !j.HasRun() {
 			got = "unknown"
 		}
 		if got != want || len(j.Runs()) != 3 {
 			t.Errorf("%q: got %s of %v, want %s", wanted, got, j.Runs(), want)
 		}
-		if n := len(j.notes) + len(j.waits) + len(j.turns); wanted == first && n != 1 {
+		if n := len(j.notes) + len(j.waits) + len(j.switches); wanted == first && n != 1 {
 			t.Errorf("%q: %d notes and waits, one is of this night", wanted, n)
 		}
-		if old := slices.ContainsFunc(j.notes, func(n Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.Knows() {
+		if old := slices.ContainsFunc(j.notes, func(n Note) bool { return n.Text == "of another night" }); old != (wanted == before) && j.HasRun() {
 			t.Errorf("%q: notes %+v", wanted, j.notes)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"relay/review"
 )
 
-// reviewed returns what reviewers said of an attempt; nil when nobody was asked.
-func (m *making) reviewed(verdict review.Decision, in *attempts.Reviewed) *Review {
+// reviewOf returns what reviewers said of an attempt; nil when nobody was asked.
+func (m *builder) reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
 	if in == nil {
 		in = &attempts.Reviewed{}
 	}
@@ -31,14 +31,14 @@ func (m *making) reviewed(verdict review.Decision, in *attempts.Reviewed) *Revie
 		out.Missing = append(out.Missing, Missing{m.line(s.Reviewer), m.text(s.Why)})
 	}
 	for i, list := range [][]review.Raised{in.Deferred, in.Noted} {
-		for _, f := range m.raised(list) {
-			out.PutOff = append(out.PutOff, DeferredFinding{[]string{"minor", "outside"}[i], f})
+		for _, f := range m.cleanFindings(list) {
+			out.Deferred = append(out.Deferred, DeferredFinding{[]string{"minor", "outside"}[i], f})
 		}
 	}
 	return out
 }
 
-func (m *making) raised(list []review.Raised) []review.Raised {
+func (m *builder) cleanFindings(list []review.Raised) []review.Raised {
 	out := slices.Clone(list)
 	for i := range out {
 		f := &out[i]
@@ -49,7 +49,7 @@ func (m *making) raised(list []review.Raised) []review.Raised {
 }
 
 // epicReviews records the result of the newest review of the whole epic, and what the reviews of these runs have used.
-func (m *making) epicReviews() {
+func (m *builder) epicReviews() {
 	for i := range m.Ledger.EpicReviews {
 		r := &m.Ledger.EpicReviews[i]
 		if r.Usage == nil {
@@ -67,9 +67,9 @@ func (m *making) epicReviews() {
 	}
 	m.r.Judged = &EpicReview{
 		At: last.At, Run: last.Run, Base: m.line(last.Base), Head: m.line(last.Head), Text: m.text(ending.EpicVerdict(last)),
-		Findings: m.raised(last.Findings), Added: m.lines(slices.Clone(last.Added)), Usage: last.Usage,
+		Findings: m.cleanFindings(last.Findings), Added: m.lines(slices.Clone(last.Added)), Usage: last.Usage,
 	}
-	if said := m.reviewed(last.Decision, &last.Reviewed); said != nil {
+	if said := m.reviewOf(last.Decision, &last.Reviewed); said != nil {
 		m.r.Judged.Review = *said
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"relay/review"
 )
 
-// task records the task with an index in the plan.
-func (m *making) task(i int) {
+// addTask records the task with an index in the plan.
+func (m *builder) addTask(i int) {
 	t, r := &m.Epic.Tasks[i], m.r
 	rec := m.Ledger.Tasks[t.ID]
 	if rec == nil {
@@ -40,11 +40,11 @@ func (m *making) task(i int) {
 	if used := rec.Used(); used != (attempts.Usage{}) {
 		r.EpicUsage.Add(used)
 	}
-	m.tries(one, t, rec)
+	m.addAttempts(one, t, rec)
 }
 
-// tries records a task's attempts, if it has been touched in these runs or needs a person.
-func (m *making) tries(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
+// addAttempts records a task's attempts, if it has been touched in these runs or needs a person.
+func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
 	for k := range rec.Attempts {
 		a := &rec.Attempts[k]
 		if a.Result == attempts.ResultSuccess && rec.Completed {
@@ -52,9 +52,9 @@ func (m *making) tries(one *Task, t *epic.Task, rec *attempts.TaskRecord) {
 			one.Already = a.Receipt.AlreadyDone
 			one.Unverified = len(a.Receipt.Checks) == 0 && a.Receipt.Verdict == ""
 		}
-		if m.ours(a) {
+		if m.inTheseRuns(a) {
 			one.Touched = true
-			m.count(one, a)
+			m.countAttempt(one, a)
 		}
 	}
 	if !one.Touched && one.Gate == nil {
@@ -98,11 +98,11 @@ func judged(t *Task) *Attempt {
 	return nil
 }
 
-// ours reports whether an attempt is of the runs that the report is about.
-func (m *making) ours(a *attempts.Attempt) bool { return slices.Contains(m.runs, a.Run) }
+// inTheseRuns reports whether an attempt is of the runs that the report is about.
+func (m *builder) inTheseRuns(a *attempts.Attempt) bool { return slices.Contains(m.runs, a.Run) }
 
-// count adds an attempt of these runs to the totals.
-func (m *making) count(one *Task, a *attempts.Attempt) {
+// countAttempt adds an attempt of these runs to the totals.
+func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 	r := m.r
 	r.Tries.Total++
 	switch {
@@ -115,7 +115,7 @@ func (m *making) count(one *Task, a *attempts.Attempt) {
 	default:
 		r.Tries.Uncharged++
 	}
-	one.Seconds += m.length(a)
+	one.Seconds += m.attemptSeconds(a)
 	if a.Usage == nil {
 		return
 	}
@@ -127,25 +127,25 @@ func (m *making) count(one *Task, a *attempts.Attempt) {
 	m.shares.Add(&attempts.Attempt{Runner: m.line(a.Runner), Model: m.line(a.Model), Usage: a.Usage})
 }
 
-// length returns how many seconds an attempt took, or has taken so far.
-func (m *making) length(a *attempts.Attempt) float64 {
+// attemptSeconds returns how many seconds an attempt took, or has taken so far.
+func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 	if a.EndedAt.IsZero() && m.Running {
-		return between(a.StartedAt, m.Now)
+		return secondsBetween(a.StartedAt, m.Now)
 	}
-	return between(a.StartedAt, a.EndedAt)
+	return secondsBetween(a.StartedAt, a.EndedAt)
 }
 
-func (m *making) attempt(a *attempts.Attempt) Attempt {
+func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	in := &a.Receipt
 	out := Attempt{
-		ID: a.ID, Run: a.Run, Elsewhere: !m.ours(a), StartedAt: a.StartedAt,
-		Seconds: m.length(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
+		ID: a.ID, Run: a.Run, Elsewhere: !m.inTheseRuns(a), StartedAt: a.StartedAt,
+		Seconds: m.attemptSeconds(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
 		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory,
 		Error: m.text(in.ErrorSummary), Summary: m.text(in.Summary),
 		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning),
 		ResultFrom: in.ResultFrom, Files: m.lines(slices.Clone(in.FilesChanged)),
 		Base: m.line(a.Base), Head: m.line(a.Head), Landed: m.line(a.Landed), Kept: m.line(in.Salvage), Usage: a.Usage,
-		Checks: slices.Clone(in.Checks), Review: m.reviewed(in.Verdict, in.Review),
+		Checks: slices.Clone(in.Checks), Review: m.reviewOf(in.Verdict, in.Review),
 	}
 	if out.Review != nil {
 		out.Review.MustChange = m.text(in.Findings)
@@ -178,7 +178,7 @@ const (
 
 // text cleans what an agent, or anybody else, may have written. It is cleaned first: what is no part of a text may stand
 // in the middle of a secret.
-func (m *making) text(s string) string {
+func (m *builder) text(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -189,11 +189,11 @@ func (m *making) text(s string) string {
 	return attempts.Clean(s, textCap)
 }
 
-func (m *making) line(s string) string {
+func (m *builder) line(s string) string {
 	return attempts.Clean(strings.Join(strings.Fields(m.text(s)), " "), lineCap)
 }
 
-func (m *making) lines(list []string) []string {
+func (m *builder) lines(list []string) []string {
 	for i := range list {
 		list[i] = m.line(list[i])
 	}

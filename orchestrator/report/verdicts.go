@@ -52,12 +52,12 @@ func (p *page) panel(r *Review) {
 	}
 }
 
-// judged writes the verdict on the whole epic.
-func (p *page) judged(j *EpicReview) {
+// epicReview writes the verdict on the whole epic.
+func (p *page) epicReview(j *EpicReview) {
 	if j == nil {
 		return
 	}
-	p.say("\n## The whole epic\n\nReviewed %s at %s: %s\n", p.moment(j.At), code(span(j.Base)+".."+span(j.Head), 60), code(j.Text, columnsWide))
+	p.say("\n## The whole epic\n\nReviewed %s at %s: %s\n", p.timeText(j.At), code(shortHash(j.Base)+".."+shortHash(j.Head), 60), code(j.Text, columnsWide))
 	p.panel(&j.Review)
 	for i := range j.Findings {
 		if i == 0 {
@@ -97,12 +97,12 @@ func (p *page) deferredFindings(r *Report) {
 		if !t.Touched || a == nil || a.Review == nil {
 			continue
 		}
-		for _, f := range a.Review.PutOff {
+		for _, f := range a.Review.Deferred {
 			told = p.deferredFindingRow(t.ID, &f, told)
 		}
 	}
 	if j := r.Judged; j != nil {
-		for _, f := range j.PutOff {
+		for _, f := range j.Deferred {
 			told = p.deferredFindingRow("the whole epic", &f, told)
 		}
 	}

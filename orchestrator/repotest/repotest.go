@@ -114,12 +114,12 @@ func Want[V any](t *testing.T) func(V, error) V {
 	}
 }
 
-// Landed is the integration branch of NewNight.
+// Landed is the integration branch of NewLanded.
 const Landed = "relay/20260101-lab"
 
-// NewNight returns a repository in whose integration branch two tasks have landed: new.txt and deep/er.txt are there,
+// NewLanded returns a repository in whose integration branch two tasks have landed: new.txt and deep/er.txt are there,
 // and seed.txt has another line.
-func NewNight(t *testing.T) *Repo {
+func NewLanded(t *testing.T) *Repo {
 	t.Helper()
 	l := New(t)
 	l.Write("tests/a.txt", "a\n")

@@ -52,9 +52,9 @@ func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant)
 	}
 }
 
-// Turn returns text that says why a task goes to a runner and not to another one that had it, or the task before it.
+// SwitchReason returns text that says why a task goes to a runner and not to another one that had it, or the task before it.
 // Times are told by the given function.
-func (p *Pool) Turn(from, to string, now clock.Instant, tell func(time.Time) string) string {
+func (p *Pool) SwitchReason(from, to string, now clock.Instant, tell func(time.Time) string) string {
 	r := p.runner(from)
 	switch rest := r.opens.Rest(now); {
 	case p.before(to, from):

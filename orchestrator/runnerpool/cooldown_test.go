@@ -20,7 +20,7 @@ func TestTurn(t *testing.T) {
 	} {
 		p := night("a", "b")
 		from, to := happened(p)
-		if got := p.Turn(from, to, at(0), func(t time.Time) string { return t.Format("15:04") }); got != want {
+		if got := p.SwitchReason(from, to, at(0), func(t time.Time) string { return t.Format("15:04") }); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

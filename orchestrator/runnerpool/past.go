@@ -8,8 +8,8 @@ import (
 	"relay/orchestrator/clock"
 )
 
-// Past is an attempt of an earlier run.
-type Past struct {
+// EarlierAttempt is an attempt of an earlier run.
+type EarlierAttempt struct {
 	Runner, Task string
 	From, To     time.Time
 	Outcome      attempts.Outcome // Quota, Provider, Auth, Start: the runner failed it; Stopped: nothing follows; else: it was answered
@@ -28,11 +28,11 @@ func (p *Pool) Probe(name string, now clock.Instant) {
 
 // Learn restores from earlier runs whether failures were the runners' or the tasks' fault. It does not change whether a
 // runner may be asked now.
-func (p *Pool) Learn(past []Past) {
+func (p *Pool) Learn(past []EarlierAttempt) {
 	type edge struct {
 		at    time.Time
 		begun bool
-		Past
+		EarlierAttempt
 	}
 	var edges []edge
 	for _, a := range past {
@@ -61,9 +61,9 @@ func (p *Pool) Learn(past []Past) {
 	}
 }
 
-// PastOf returns the attempts of earlier runs if a runner has failed a task that is not completed, else nil. Faults before
+// History returns the attempts of earlier runs if a runner has failed a task that is not completed, else nil. Faults before
 // a task was reset are left out.
-func PastOf(l *attempts.Ledger) (past []Past) {
+func History(l *attempts.Ledger) (past []EarlierAttempt) {
 	relevant := false
 	for id, rec := range l.Tasks {
 		for i, a := range rec.Attempts {
@@ -76,7 +76,7 @@ func PastOf(l *attempts.Ledger) (past []Past) {
 				outcome = attempts.Stopped
 			}
 			relevant = relevant || fault && !rec.Completed
-			past = append(past, Past{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
+			past = append(past, EarlierAttempt{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
 		}
 	}
 	if !relevant {

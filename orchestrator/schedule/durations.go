@@ -132,11 +132,11 @@ func (p durations) padded() durations {
 type spread struct {
 	offsets         []float64 // of each duration from the mean, in natural logarithms
 	mean, deviation float64
-	known           float64
+	samples         float64
 }
 
 func (p durations) spread() spread {
-	d := spread{known: float64(len(p))}
+	d := spread{samples: float64(len(p))}
 	filled := p.padded()
 	d.mean, d.deviation = filled.logDistribution()
 	for _, v := range filled {
@@ -148,9 +148,9 @@ func (p durations) spread() spread {
 // draw draws durations that the known ones could be a sample of, if logarithms of durations are about normal. The
 // factor of the deviation comes from a chi-squared distribution, by Wilson and Hilferty's approximation.
 func (d *spread) draw(r *rand.Rand) durations {
-	free := 2 / (9 * (priorTasks + d.known - 1))
+	free := 2 / (9 * (priorTasks + d.samples - 1))
 	wider := math.Pow(max(1-free+math.Sqrt(free)*r.NormFloat64(), 0.1), -1.5)
-	mean := d.mean + wider*d.deviation/math.Sqrt(d.known)*r.NormFloat64()
+	mean := d.mean + wider*d.deviation/math.Sqrt(d.samples)*r.NormFloat64()
 	p := make(durations, len(d.offsets))
 	for k, off := range d.offsets {
 		p[k] = math.Exp(mean + wider*off)

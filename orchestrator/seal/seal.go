@@ -60,7 +60,7 @@ func Changes(e *epic.Epic, dir string, l *attempts.Ledger) []string {
 		if before := sealedPlan(kept, l.Sealed); before != nil {
 			warnings = compareTerms(before, e, l, named)
 		} else {
-			warnings = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, worker.PlanFile)) + " does not say any more: " + lookAtPlan}
+			warnings = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, worker.PlanFile)) + " does not say any more: " + checkPlanHint}
 		}
 	}
 	var changed []string
@@ -75,12 +75,12 @@ func Changes(e *epic.Epic, dir string, l *attempts.Ledger) []string {
 		}
 	}
 	if len(changed) > 0 {
-		warnings = append(warnings, "the checks or protected paths of "+text.Listed(changed)+" are not what the last attempt was measured by; "+lookAtPlan)
+		warnings = append(warnings, "the checks or protected paths of "+text.Listed(changed)+" are not what the last attempt was measured by; "+checkPlanHint)
 	}
 	return warnings
 }
 
-const lookAtPlan = "if that was not you, look at epic.yml"
+const checkPlanHint = "if that was not you, look at epic.yml"
 
 // sealedPlan reads the plan a run began with; nil if it cannot be read, or its hash is not the sealed one.
 func sealedPlan(path, sealed string) *epic.Epic {
@@ -114,7 +114,7 @@ func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]b
 				continue
 			}
 			named[id] = true
-			warnings = append(warnings, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), lookAtPlan))
+			warnings = append(warnings, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), checkPlanHint))
 		}
 	}
 	tell(engine.WholeEpic, "the epic",

@@ -14,9 +14,9 @@ var binFolders = []struct{ name, sign string }{{".bin", "."}, {"bin", "pyvenv.cf
 
 // programsIn returns the programs behind a link of the worktrees: the file that it is, or what stands in its folders for
 // programs, and where links lead to there.
-func programsIn(link string) (programs []held) {
+func programsIn(link string) (programs []watchedFile) {
 	add := func(path, pack string) {
-		programs = append(programs, held{path: path, program: true, pack: pack})
+		programs = append(programs, watchedFile{path: path, program: true, pack: pack})
 	}
 	if info, err := os.Stat(link); err == nil && info.Mode().IsRegular() {
 		if info.Mode()&0o111 != 0 {

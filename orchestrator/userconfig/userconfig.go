@@ -32,7 +32,7 @@ type Watch struct {
 	mu         sync.Mutex
 	tools      []tool
 	atWork     int
-	files      []held
+	files      []watchedFile
 	aside      int
 	unreported []Change
 }
@@ -40,8 +40,8 @@ type Watch struct {
 // maxBytes bounds what is kept of all files together.
 const maxBytes = 8 << 20
 
-// held is one file as it is to be.
-type held struct {
+// watchedFile is one file as it is to be.
+type watchedFile struct {
 	tool
 	path    string // of the tool's file, or of a program
 	program bool   // checks run it
@@ -52,8 +52,8 @@ type held struct {
 
 // Change holds what was done to one of them.
 type Change struct {
-	Text  string // in words
-	Grave bool   // it stays, and checks may have gone by it
+	Text    string // in words
+	Serious bool   // it stays, and checks may have gone by it
 }
 
 // Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.
@@ -73,8 +73,8 @@ func (w *Watch) Leave() {
 	w.atWork--
 }
 
-// Adopt runs commands of the user's own, and takes what they change for the user's.
-func (w *Watch) Adopt(run func() error) error {
+// RunForUser runs commands of the user's own, and takes what they change for the user's.
+func (w *Watch) RunForUser(run func() error) error {
 	w.mu.Lock()
 	w.mend()
 	w.mu.Unlock()
@@ -87,13 +87,13 @@ func (w *Watch) Adopt(run func() error) error {
 
 // take reads the files as they are, but for those that are as they were.
 func (w *Watch) take() {
-	known := map[string]*held{}
+	known := map[string]*watchedFile{}
 	for i := range w.files {
 		known[w.files[i].path] = &w.files[i]
 	}
-	var files []held
+	var files []watchedFile
 	bytes := 0
-	add := func(h held) {
+	add := func(h watchedFile) {
 		if old := known[h.path]; old != nil && !old.was.touched(h.path) {
 			h.was = old.was
 		} else {
@@ -114,7 +114,7 @@ func (w *Watch) take() {
 		}
 	}
 	for _, t := range w.tools {
-		add(held{tool: t, path: t.path})
+		add(watchedFile{tool: t, path: t.path})
 	}
 	for _, link := range w.Links {
 		for _, p := range programsIn(link) {
@@ -154,7 +154,7 @@ func (w *Watch) mend() {
 }
 
 // putBack puts a file back, and keeps what was in its place.
-func (w *Watch) putBack(h *held, now *state) Change {
+func (w *Watch) putBack(h *watchedFile, now *state) Change {
 	what := h.path + ", which " + h.name + " goes by,"
 	if h.program {
 		what = h.path + ", which is in no commit and which checks may run,"
@@ -234,7 +234,7 @@ func (w *Watch) Point(env []string) ([]string, error) {
 }
 
 // pointable reports whether a tool can go by a copy of a file, and by nothing else then.
-func (w *Watch) pointable(h *held) bool {
+func (w *Watch) pointable(h *watchedFile) bool {
 	switch {
 	case h.variable == "" || !h.was.whole || h.was.dest != "":
 		return false

@@ -111,7 +111,7 @@ func TestMendFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := path + ", which npm goes by, was changed during the attempt, and relay cannot put it back (a folder is in its place): look at it"
-	if found := b.Mend(); len(found) != 1 || found[0].Text != want || found[0].Grave {
+	if found := b.Mend(); len(found) != 1 || found[0].Text != want || found[0].Serious {
 		t.Errorf("got %+v, want %q", found, want)
 	}
 	if found := b.Mend(); len(found) > 0 {
@@ -131,10 +131,10 @@ func TestMendLeavesInstalls(t *testing.T) {
 	b.write("node_modules/jest/package.json", "22")
 	b.write("node_modules/jest/jest.js", "other")
 	found := b.Mend()
-	if len(found) != 1 || found[0].Grave || !strings.HasSuffix(found[0].Text, "is of another version since the attempt, which installed it: put that back as you install it yourself, if you do not want it") || b.read("node_modules/jest/jest.js") != "other" {
+	if len(found) != 1 || found[0].Serious || !strings.HasSuffix(found[0].Text, "is of another version since the attempt, which installed it: put that back as you install it yourself, if you do not want it") || b.read("node_modules/jest/jest.js") != "other" {
 		t.Errorf("got %+v", found)
 	}
-	if err := b.Adopt(func() error { b.write(".npmrc", "b"); return nil }); err != nil {
+	if err := b.RunForUser(func() error { b.write(".npmrc", "b"); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if found := b.Mend(); len(found) > 0 || b.read(".npmrc") != "b" {

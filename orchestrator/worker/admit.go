@@ -26,11 +26,11 @@ func workedIn(dir string, a engine.Attempt) engine.Isolation {
 // Admit refuses a run that cannot work as things are. What a killed run left in its kind of place is no reason: that is settled
 // first.
 func (c *checkout) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
-	here, err := sameGround(ctx, c.o, l, open)
+	here, err := refuseOtherIsolation(ctx, c.o, l, open)
 	if err != nil || here || c.Unclean() {
 		return err
 	}
-	return c.Settle(ctx)
+	return c.CheckReady(ctx)
 }
 
 // Admit also refuses an integration branch that is not this epic's.
@@ -40,16 +40,16 @@ func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []
 	if err := s.integration.RefuseForeign(ctx, s.origin.Base, view); err != nil {
 		return err
 	}
-	here, err := sameGround(ctx, s.o, ledger, open)
+	here, err := refuseOtherIsolation(ctx, s.o, ledger, open)
 	if err != nil || here {
 		return err
 	}
-	return s.Settle(ctx)
+	return s.CheckReady(ctx)
 }
 
-// sameGround refuses a run that would look for work where it was not done: what a killed run left in worktrees is not in
+// refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in worktrees is not in
 // the checkout, and the other way round. here reports whether there is any in this run's own kind of place.
-func sameGround(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
+func refuseOtherIsolation(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
 	if o.Isolation != engine.IsolationNone && exists(filepath.Join(o.Dir, judgingName)) {
 		return false, elsewhere(engine.IsolationNone, "reviewers read or checks ran in this checkout")
 	}
@@ -62,7 +62,7 @@ func sameGround(ctx context.Context, o *engine.Options, l *attempts.Ledger, left
 			return false, elsewhere(was, open.Task.ID+" was at work")
 		}
 	}
-	return here, sameLine(ctx, o, l.Integration)
+	return here, refuseMissingWork(ctx, o, l.Integration)
 }
 
 func elsewhere(was engine.Isolation, during string) error {
@@ -72,9 +72,9 @@ func elsewhere(was engine.Isolation, during string) error {
 	}
 }
 
-// sameLine refuses a run in the checkout whose tasks would begin without what completed ones have made, because that has
+// refuseMissingWork refuses a run in the checkout whose tasks would begin without what completed ones have made, because that has
 // landed on the integration branch only.
-func sameLine(ctx context.Context, o *engine.Options, at attempts.Integration) error {
+func refuseMissingWork(ctx context.Context, o *engine.Options, at attempts.Integration) error {
 	if o.Isolation == engine.IsolationWorktree || at.Branch == "" || at.Finished != "" {
 		return nil
 	}

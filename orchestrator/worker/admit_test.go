@@ -17,7 +17,7 @@ func TestJudgingInTheCheckoutIsSettledThere(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.Dir, judgingName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := sameGround(t.Context(), o, nil, nil)
+	_, err := refuseOtherIsolation(t.Context(), o, nil, nil)
 	var refused *text.RefusedError
 	want := text.RefusedError{
 		Reason: "a run with isolation: none was killed while reviewers read or checks ran in this checkout, and what was left is to be looked at there",

@@ -71,10 +71,10 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 		},
 		Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {
-				c.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: t.sum(e.Usage)})
+				c.emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: t.sum(e.Usage)})
 				return
 			}
-			c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
+			c.emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
 	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
@@ -126,7 +126,7 @@ func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles)
 	if err != nil {
 		return err
 	}
-	in := a.Known
+	in := a.BriefInput
 	in.Facts, in.Base = facts, a.Base
 	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
 		return err

@@ -10,32 +10,32 @@ import (
 	"relay/reanchor"
 )
 
-// place is where an attempt works: a slot of its own, the user's checkout, or that checkout side by side with others.
-type place interface {
-	// site returns the checkout that the agent works in. It is another one when the first had to be opened again.
-	site() *checkout
+// attemptSteps is where an attempt works: a slot of its own, the user's checkout, or that checkout side by side with others.
+type attemptSteps interface {
+	// agentCheckout returns the checkout that the agent works in. It is another one when the first had to be opened again.
+	agentCheckout() *checkout
 	// prepare readies the place and asks the checks what they say before the work. It takes note in a of what the agent is to know.
 	// No agent is asked when its outcome is not a success.
 	prepare(ctx context.Context, a *engine.Attempt) (state, error)
-	// begin begins the time in which an agent's code runs; end ends it.
-	begin(ctx context.Context) (end func(), err error)
+	// startAgentTime begins the time in which an agent's code runs; end ends it.
+	startAgentTime(ctx context.Context) (end func(), err error)
 	// guard puts back what was done to what is not the attempt's. It is asked whenever code that an agent had a hand in has run.
 	guard(ctx context.Context, f *state) error
 	// judge calls once to find out what a turn of the agent has come to, again if need be after the place was mended.
 	judge(ctx context.Context, f *state, once func(context.Context, *state) error) error
 	// collect commits what the agent has left, and lists what the attempt has changed.
 	collect(ctx context.Context, f *state) ([]reanchor.Change, error)
-	// prove marks the committed work as the attempt's and runs the checks on it.
-	prove(ctx context.Context, f *state) error
+	// checkWork marks the committed work as the attempt's and runs the checks on it.
+	checkWork(ctx context.Context, f *state) error
 	// panelSession returns a session of reviewers who read the committed work.
 	panelSession(f *state) *panel.Session
-	// settle leaves the place as the next attempt or the user is to find it, once nothing more is asked of the agent.
-	settle(ctx context.Context, f *state) error
+	// finish leaves the place as the next attempt or the user is to find it, once nothing more is asked of the agent.
+	finish(ctx context.Context, f *state) error
 }
 
 // attempt is the course of one attempt in its place.
 type attempt struct {
-	place
+	attemptSteps
 	a engine.Attempt
 	p attemptFiles
 }
@@ -47,12 +47,12 @@ func (t *attempt) run(ctx context.Context) (state, error) {
 	if err != nil || before.Outcome != attempts.Success {
 		return before, err
 	}
-	end, err := t.begin(ctx)
+	end, err := t.startAgentTime(ctx)
 	if err != nil {
 		return state{}, err
 	}
 	defer end()
-	f, err := turnsIn(t.site()).firstTurn(ctx, &t.a, t.p)
+	f, err := turnsIn(t.agentCheckout()).firstTurn(ctx, &t.a, t.p)
 	if err != nil {
 		return f, err
 	}
@@ -64,11 +64,11 @@ func (t *attempt) run(ctx context.Context) (state, error) {
 		if err := t.judge(ctx, &f, t.verify); err != nil {
 			return f, err
 		}
-		if more, err = turnsIn(t.site()).again(ctx, t.a, t.p, &f); err != nil {
+		if more, err = turnsIn(t.agentCheckout()).again(ctx, t.a, t.p, &f); err != nil {
 			return f, err
 		}
 	}
-	return f, t.settle(ctx, &f)
+	return f, t.finish(ctx, &f)
 }
 
 // verify collects what the agent made and holds a claimed success against the diff, the checks and the reviewers. Whatever that
@@ -78,12 +78,12 @@ func (t *attempt) verify(ctx context.Context, f *state) error {
 	if err != nil {
 		return err
 	}
-	c := t.site()
+	c := t.agentCheckout()
 	err = errors.Join(verifierIn(c).verifyDiff(ctx, t.a, names, f), verifierIn(c).failIfUnchanged(ctx, f))
 	if err != nil || f.Outcome != attempts.Success {
 		return err
 	}
-	if err := t.prove(ctx, f); err != nil {
+	if err := t.checkWork(ctx, f); err != nil {
 		return err
 	}
 	f.judgeLeftovers()

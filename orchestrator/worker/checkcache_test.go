@@ -15,7 +15,7 @@ import (
 )
 
 // try carries out an attempt at a task from where the branch is now.
-func (y *slotLab) try(task epic.Task, script string) engine.Proved {
+func (y *slotLab) try(task epic.Task, script string) engine.Verified {
 	y.Helper()
 	task.Title = "Task " + task.ID
 	a := engine.Attempt{Run: y.l.o.Run, Task: task, Number: 1, Runner: script}
@@ -28,7 +28,7 @@ func (y *slotLab) try(task epic.Task, script string) engine.Proved {
 	if err != nil {
 		y.Fatal(err)
 	}
-	return engine.Proved{Attempt: a, Result: f}
+	return engine.Verified{Attempt: a, Result: f}
 }
 
 // ran is how often a check has written a line into a file of the lab, and forgets it.

@@ -59,9 +59,9 @@ func (c *checkout) Prepare(ctx context.Context, _ engine.Attempt) (string, error
 	return c.repo.Head(ctx)
 }
 
-// clearWay makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
+// unblock makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
 // more often than the facts are asked for, and always before.
-func (c *checkout) clearWay() error {
+func (c *checkout) unblock() error {
 	if c.tree != nil {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (c *checkout) clearWay() error {
 // state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
 // must not end the run.
 func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
-	if err := c.clearWay(); err != nil {
+	if err := c.unblock(); err != nil {
 		return f, err
 	}
 	for range mendings {
@@ -86,7 +86,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {
 			break
 		}
-		if _, mending := c.vault.Mend(ctx, c.home); mending != nil {
+		if _, mending := c.backup.Mend(ctx, c.home); mending != nil {
 			return f, errors.Join(err, mending)
 		}
 	}

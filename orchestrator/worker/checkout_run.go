@@ -21,8 +21,8 @@ import (
 // Reserve does nothing: there is one place.
 func (c *checkout) Reserve(engine.Attempt) {}
 
-// Revive makes ready to judge an attempt that a killed run left open.
-func (c *checkout) Revive(ctx context.Context, a engine.Attempt, _ attempts.Attempt) (*attempts.Ended, error) {
+// Resume makes ready to judge an attempt that a killed run left open.
+func (c *checkout) Resume(ctx context.Context, a engine.Attempt, _ attempts.Attempt) (*attempts.Ended, error) {
 	if c.tree == nil {
 		return nil, nil
 	}
@@ -30,8 +30,8 @@ func (c *checkout) Revive(ctx context.Context, a engine.Attempt, _ attempts.Atte
 	return nil, c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run))
 }
 
-// Settle refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
-func (c *checkout) Settle(ctx context.Context) error {
+// CheckReady refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
+func (c *checkout) CheckReady(ctx context.Context) error {
 	if c.tree == nil {
 		return nil
 	}
@@ -67,21 +67,21 @@ func (c *checkout) Begin(ctx context.Context) error {
 	}
 	if c.tree == nil {
 		var copying errgroup.Group
-		copying.Go(c.vault.Save)
+		copying.Go(c.backup.Save)
 		_, err := c.state(ctx) // asked now, while the disk is busy, for the first attempts
 		return errors.Join(err, copying.Wait())
 	}
-	if err := errors.Join(c.noteHead(ctx), c.tree.User.Record(ctx, c.tree.Runner())); err != nil {
+	if err := errors.Join(c.recordHead(ctx), c.tree.User.Record(ctx, c.tree.Runner())); err != nil {
 		return err
 	}
 	if err := c.tree.User.Save(c.untrackedFile(c.o.Run)); err != nil {
 		return err
 	}
-	return errors.Join(c.stash.Record(), c.vault.Save())
+	return errors.Join(c.stash.Record(), c.backup.Save())
 }
 
 func (c *checkout) Close(context.Context) ([]string, error) {
-	return nil, errors.Join(c.user.Close(), c.vault.Close())
+	return nil, errors.Join(c.user.Close(), c.backup.Close())
 }
 
 // findHead takes note of where an attempt left the branch. An attempt of a killed run may have been set aside already, or

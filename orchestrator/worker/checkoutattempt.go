@@ -21,14 +21,14 @@ type checkoutAttempt struct {
 func (c *checkout) attempt(a engine.Attempt) *attempt {
 	t := &attempt{a: a, p: filesOf(c.o.Dir, a)}
 	own := checkoutAttempt{checkout: c, a: a, p: t.p}
-	t.place = &own
+	t.attemptSteps = &own
 	if c.tree == nil {
-		t.place = &sharedAttempt{own}
+		t.attemptSteps = &sharedAttempt{own}
 	}
 	return t
 }
 
-func (t *checkoutAttempt) site() *checkout { return t.checkout }
+func (t *checkoutAttempt) agentCheckout() *checkout { return t.checkout }
 
 // prepare asks the checks what they say before the work, unless the agent has ended under an earlier run.
 func (t *checkoutAttempt) prepare(ctx context.Context, a *engine.Attempt) (state, error) {
@@ -41,12 +41,12 @@ func (t *checkoutAttempt) prepare(ctx context.Context, a *engine.Attempt) (state
 		return before, err
 	}
 	if before.onBase = base; t.tree != nil {
-		a.Known.Red, a.Known.Passing = base.Red(t.o.Epic.Checks), base.Early(&a.Task)
+		a.BriefInput.Red, a.BriefInput.Passing = base.Red(t.o.Epic.Checks), base.Early(&a.Task)
 	}
 	return before, nil
 }
 
-func (t *checkoutAttempt) begin(context.Context) (end func(), err error) {
+func (t *checkoutAttempt) startAgentTime(context.Context) (end func(), err error) {
 	t.watch()
 	return t.unwatch, nil
 }
@@ -63,35 +63,35 @@ func (t *checkoutAttempt) collect(ctx context.Context, f *state) ([]reanchor.Cha
 	return collectorIn(t.checkout).collectWork(ctx, t.a, f)
 }
 
-// prove saves a copy of .git, with the work in it, and runs the checks in the checkout as it is.
-func (t *checkoutAttempt) prove(ctx context.Context, f *state) error {
+// checkWork saves a copy of .git, with the work in it, and runs the checks in the checkout as it is.
+func (t *checkoutAttempt) checkWork(ctx context.Context, f *state) error {
 	if len(t.a.Task.Checks)+len(t.o.Epic.Checks) > 0 || len(t.o.Review.Reviewers) > 0 {
-		if err := t.vault.Save(); err != nil { // what runs next is the agent's as well
+		if err := t.backup.Save(); err != nil { // what runs next is the agent's as well
 			return err
 		}
 	}
-	return errors.Join(t.runChecks(ctx, f), t.provesWithOld(ctx, f))
+	return errors.Join(t.runChecks(ctx, f), t.failIfRedWithOldTests(ctx, f))
 }
 
 func (t *checkoutAttempt) panelSession(f *state) *panel.Session {
 	return t.checkout.panelSession(t.a, f.folder(t.p.review))
 }
 
-// settle leaves a success on the branch and sets anything else aside.
-func (t *checkoutAttempt) settle(ctx context.Context, f *state) error {
+// finish leaves a success on the branch and sets anything else aside.
+func (t *checkoutAttempt) finish(ctx context.Context, f *state) error {
 	f.waiveCharge()
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	var err error
 	if f.Outcome == attempts.Success {
-		t.noteScope(&t.a.Task, &f.Result)
-		t.base.epic = f.epicSaid
+		t.recordScope(&t.a.Task, &f.Result)
+		t.base.epic = f.epicResults
 		err = t.tree.Restore(ctx, f.Head)
 	} else {
 		err = collectorIn(t.checkout).setAside(ctx, t.a, t.p, f)
 	}
-	collectorIn(t.checkout).noteLeft(f)
-	return errors.Join(err, t.vault.Save())
+	collectorIn(t.checkout).recordLeft(f)
+	return errors.Join(err, t.backup.Save())
 }
 
 // sharedAttempt is one attempt side by side with others in one checkout. Changes belong to no task there: nothing is collected,
@@ -119,4 +119,4 @@ func (t *sharedAttempt) judge(ctx context.Context, f *state, _ func(context.Cont
 	return nil
 }
 
-func (t *sharedAttempt) settle(context.Context, *state) error { return nil }
+func (t *sharedAttempt) finish(context.Context, *state) error { return nil }

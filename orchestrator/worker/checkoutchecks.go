@@ -16,9 +16,9 @@ import (
 	"relay/orchestrator/text"
 )
 
-// checkSite is where checks of an attempt are run: in the checkout it works in.
-func (c *checkout) checkSite(a engine.Attempt, p attemptFiles) checks.Site {
-	return checks.Site{Attempt: a, Logs: p.checks, Dir: c.repo.Root()}
+// checkLocation is where checks of an attempt are run: in the checkout it works in.
+func (c *checkout) checkLocation(a engine.Attempt, p attemptFiles) checks.Location {
+	return checks.Location{Attempt: a, Logs: p.checks, Dir: c.repo.Root()}
 }
 
 // runChecks runs the acceptance commands, the task's own and then the epic's, and fails the attempt with the first that
@@ -47,7 +47,7 @@ func (t *checkoutAttempt) runChecks(ctx context.Context, f *state) error {
 			after[check.Key()] = s
 		}
 	}
-	f.epicSaid = after
+	f.epicResults = after
 	return nil
 }
 
@@ -77,7 +77,7 @@ func (t *checkoutAttempt) putBackProtected(ctx context.Context, check checks.Che
 
 // passes runs one check and fails the attempt when it does not pass.
 func (t *checkoutAttempt) passes(ctx context.Context, check checks.Check, f *state) (checks.Result, error) {
-	s, err := t.checks.Run(ctx, t.checkSite(t.a, t.p), check)
+	s, err := t.checks.Run(ctx, t.checkLocation(t.a, t.p), check)
 	if ctx.Err() != nil {
 		checks.FailStopped(check, &f.Result)
 		return s, nil //nolint:nilerr // the attempt ends as stopped
@@ -88,8 +88,8 @@ func (t *checkoutAttempt) passes(ctx context.Context, check checks.Check, f *sta
 	f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
 	switch {
 	case check.OfEpic && s.Red() && t.redBefore(ctx, check, s, f):
-	case s.Unseen:
-		checks.FailUnseen(check, &f.Result)
+	case s.Unknown:
+		checks.FailUnknown(check, &f.Result)
 	case !s.Passed():
 		f.Fail(attempts.Check, attempts.TestFailure, t.checks.WhyNow(check, s))
 		if s.Red() && strings.Contains(check.Run, evidence.FindMissing(s.Run).Name) { // what only scripts call may be the agent's own
@@ -156,15 +156,15 @@ func (t *checkoutAttempt) askBase(ctx context.Context, q checks.Question, tree s
 			defer func() { err = errors.Join(err, t.restoreBase(ctx, q.Commit, f)) }()
 		}
 		for _, check := range q.Checks {
-			s, err := t.checks.Run(ctx, checks.Site{Attempt: q.Attempt, Logs: q.Logs, Dir: t.repo.Root()}, check)
+			s, err := t.checks.Run(ctx, checks.Location{Attempt: q.Attempt, Logs: q.Logs, Dir: t.repo.Root()}, check)
 			switch {
 			case ctx.Err() != nil:
 				f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped before the agent began")
 				return list, false, nil
 			case err != nil:
 				return list, false, err
-			case s.Unseen:
-				checks.FailUnseen(check, &f.Result)
+			case s.Unknown:
+				checks.FailUnknown(check, &f.Result)
 				return list, false, nil
 			case t.checks.HoldBack(ctx, q.Attempt, check, s, &f.Result):
 				return list, false, nil

@@ -24,8 +24,8 @@ func TestCommitsThatTheUserClearsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.Git("prune", "--expire=now")
-	one := engine.Proved{Attempt: a, Result: f.Result}
-	j, err := y.l.merger.Join(t.Context(), []engine.Proved{one})
+	one := engine.Verified{Attempt: a, Result: f.Result}
+	j, err := y.l.merger.Join(t.Context(), []engine.Verified{one})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	if err := c.failForRepositories(ctx, names, f); err != nil {
 		return nil, err
 	}
-	c.noteMine(names, f)
+	c.recordUserFiles(names, f)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}
@@ -146,7 +146,7 @@ func (c collector) setAside(ctx context.Context, a engine.Attempt, p attemptFile
 func (c collector) keepWork(ctx context.Context, a engine.Attempt, p attemptFiles, f *state) error {
 	ref := salvageRef(c.o.Epic.ID, a)
 	if f.Head != "" && f.Head != a.Base {
-		c.noteKept(p, f.Head)
+		c.recordKept(p, f.Head)
 		if err := c.salvage(ctx, ref, f.Head, f); err == nil {
 			f.Receipt.Salvage = ref
 		} else { // an agent can stand in the way of a name; the patch has the work too
@@ -251,7 +251,7 @@ func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, ca
 	if !errors.As(cause, &refusal) || ctx.Err() != nil || gitcmd.Unasked(cause) != nil || c.tree.Readable(ctx, a.Base) {
 		return nil, cause
 	}
-	why, err := c.vault.Restore(ctx, func() bool { return false })
+	why, err := c.backup.Restore(ctx, func() bool { return false })
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
@@ -260,8 +260,8 @@ func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, ca
 	return c.collect(ctx, a, f)
 }
 
-// noteMine tells of files of the user's own that an agent has put into its commits.
-func (c collector) noteMine(names []reanchor.Change, f *state) {
+// recordUserFiles tells of files of the user's own that an agent has put into its commits.
+func (c collector) recordUserFiles(names []reanchor.Change, f *state) {
 	var paths []string
 	for _, n := range names {
 		if n.Code == "A" && c.tree.User.Has(n.Path) {

@@ -46,9 +46,9 @@ func (c agentTurns) followUp(ctx context.Context, a engine.Attempt, p attemptFil
 // stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
 // for the review as before.
 func (c agentTurns) stillMissing(ctx context.Context, a engine.Attempt, p attemptFiles) (f state, err error) {
-	f = claimOf(a.Unfinished, nil)
+	f = resultOf(a.Previous, nil)
 	f.Fail(attempts.Stopped, attempts.Interrupted, "relay ended while the work was reviewed")
-	before := *a.Unfinished.Receipt.Review
+	before := *a.Previous.Receipt.Review
 	if a.ReviewProgress != nil {
 		before.Opinions = slices.Concat(before.Opinions, a.ReviewProgress.Opinions)
 	}

@@ -65,7 +65,7 @@ func (c tamperGuard) guard(ctx context.Context, f *state) error {
 			return err
 		}
 	}
-	c.tellPushes(did, f)
+	c.reportPushes(did, f)
 	if c.lock == nil {
 		return nil
 	}
@@ -74,10 +74,10 @@ func (c tamperGuard) guard(ctx context.Context, f *state) error {
 
 // mendGit puts .git back where agents work in the user's own checkout, and says in words what was wrong with it.
 func (c tamperGuard) mendGit(ctx context.Context, f *state) (string, error) {
-	if c.o.Isolation == engine.IsolationWorktree || c.tree == nil && !c.vault.Gone() {
+	if c.o.Isolation == engine.IsolationWorktree || c.tree == nil && !c.backup.Gone() {
 		return "", nil
 	}
-	repaired, err := c.vault.Mend(context.WithoutCancel(ctx), c.home)
+	repaired, err := c.backup.Mend(context.WithoutCancel(ctx), c.home)
 	if err == nil && repaired != "" {
 		f.Note("tamper", repaired)
 	}
@@ -92,15 +92,15 @@ func (c tamperGuard) mendRules(ctx context.Context, f *state) error {
 	}
 	found, err := c.rules.Mend(context.WithoutCancel(ctx))
 	for _, m := range found {
-		c.noteTampering(f, m)
+		c.recordTampering(f, m)
 	}
 	return err
 }
 
-// noteTampering notes what was found, and blames the attempt when that is grave.
-func (c tamperGuard) noteTampering(f *state, m gitconfig.Tampering) {
+// recordTampering notes what was found, and blames the attempt when that is grave.
+func (c tamperGuard) recordTampering(f *state, m gitconfig.Tampering) {
 	f.Note("tamper", m.Text)
-	if m.Grave {
+	if m.Serious {
 		c.failIfAlone(f, m.Text)
 	}
 }
@@ -108,7 +108,7 @@ func (c tamperGuard) noteTampering(f *state, m gitconfig.Tampering) {
 // failIfAlone fails and gates an attempt for what was done during it. Side by side nobody can say whose doing it was: the
 // note stands, and nobody is gated.
 func (c tamperGuard) failIfAlone(f *state, why string) {
-	alone := c.tree != nil || c.o.Jobs == 1 && c.vault.Alone()
+	alone := c.tree != nil || c.o.Jobs == 1 && c.backup.Alone()
 	if c.alone != nil {
 		alone = c.alone()
 	}

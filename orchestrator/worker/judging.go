@@ -30,7 +30,7 @@ func (c *checkout) judgingFile() string { return filepath.Join(c.o.Dir, judgingN
 // Span says where the run's branch began and is. There is nothing to run again where changes belong to no task, and none where
 // a person is at work by now, or git says nothing.
 func (c *checkout) Span(ctx context.Context) (from, tip string) {
-	if c.tree == nil || c.Settle(ctx) != nil {
+	if c.tree == nil || c.CheckReady(ctx) != nil {
 		return "", ""
 	}
 	if on, err := c.tree.OnBranch(ctx); err != nil || !on {
@@ -43,8 +43,8 @@ func (c *checkout) Span(ctx context.Context) (from, tip string) {
 	return c.from, tip
 }
 
-// noteHead takes note of where the branch begins in this run, unless an attempt of a killed run has said.
-func (c *checkout) noteHead(ctx context.Context) error {
+// recordHead takes note of where the branch begins in this run, unless an attempt of a killed run has said.
+func (c *checkout) recordHead(ctx context.Context) error {
 	head, err := c.tree.Head(ctx)
 	c.from = text.FirstOf(c.from, head)
 	return err
@@ -69,8 +69,8 @@ func (c *checkout) ask(ctx context.Context, q checks.Question, f *state, visit c
 		if check.OfEpic {
 			continue
 		}
-		s, err := c.checks.Run(ctx, checks.Site{Attempt: q.Attempt, Logs: q.Logs, Dir: c.repo.Root()}, check)
-		if err != nil || ctx.Err() != nil || s.Unseen {
+		s, err := c.checks.Run(ctx, checks.Location{Attempt: q.Attempt, Logs: q.Logs, Dir: c.repo.Root()}, check)
+		if err != nil || ctx.Err() != nil || s.Unknown {
 			return err
 		}
 		if more, err := visit(check, s); err != nil || !more {

@@ -62,7 +62,7 @@ func (l *lab) open(agent string) {
 		l.Fatal(err)
 	}
 	o := &engine.Options{
-		Epic: plan, Graph: graph, Root: l.Root, Repo: repo, Dir: filepath.Join(l.Root, ".agents-os", "relay"), Vault: filepath.Join(l.TempDir(), "vault"),
+		Epic: plan, Graph: graph, Root: l.Root, Repo: repo, Dir: filepath.Join(l.Root, ".agents-os", "relay"), BackupDir: filepath.Join(l.TempDir(), "vault"),
 		Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(), Plan: []byte("plan"),
 		Limits: engine.Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {
@@ -73,7 +73,7 @@ func (l *lab) open(agent string) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	engine.Remember(noLedger{}, nil)
+	engine.SetLedger(noLedger{}, nil)
 	c := engine.checkout
 	l.c = c
 	l.Write(".agents-os/relay/epic.yml", "plan")

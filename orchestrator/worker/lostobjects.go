@@ -13,8 +13,8 @@ import (
 // Whoever types git prune, or git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and
 // nothing leads to yet. What relay makes it makes again, and what an agent had committed is committed again from its files.
 
-// lostTries bounds how often in a row that is done.
-const lostTries = 5
+// maxObjectTries bounds how often in a row that is done.
+const maxObjectTries = 5
 
 // judge opens the slot again and finds out what a turn of the agent has come to: anew when objects of it were deleted meanwhile.
 func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Context, *state) error) error {
@@ -24,7 +24,7 @@ func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Con
 	claim := *f
 	for try := 1; ; try++ {
 		err := once(ctx, f)
-		if err == nil && f.Outcome == attempts.Success || err != nil && !gitcmd.Refused(ctx, err) || w.gone || try == lostTries {
+		if err == nil && f.Outcome == attempts.Success || err != nil && !gitcmd.Refused(ctx, err) || w.gone || try == maxObjectTries {
 			return err
 		}
 		cleared, regaining := w.regain(ctx)
@@ -51,7 +51,7 @@ func (w *slotAttempt) regain(ctx context.Context) (bool, error) {
 func (w *slotAttempt) stamp(ctx context.Context, f *state) error {
 	for try := 1; ; try++ {
 		if err := w.c.tree.Keep(ctx, w.c.tree.Branch, f.Head); err != nil {
-			if try < lostTries && gitcmd.Refused(ctx, err) && gitcmd.Has(ctx, w.c.repo, f.Head) {
+			if try < maxObjectTries && gitcmd.Refused(ctx, err) && gitcmd.Has(ctx, w.c.repo, f.Head) {
 				continue
 			}
 			return err
@@ -67,7 +67,7 @@ func (w *slotAttempt) stamp(ctx context.Context, f *state) error {
 			f.Head = stamped
 			return w.c.tree.Follow(ctx, stamped)
 		}
-		if try == lostTries || ctx.Err() != nil || gitcmd.Has(ctx, w.home, stamped) {
+		if try == maxObjectTries || ctx.Err() != nil || gitcmd.Has(ctx, w.home, stamped) {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ type mergeWork struct{ *slotEngine }
 
 // Check runs the checks of one landing on the merged tree. Nobody's attempt may be under way meanwhile who would look at what they
 // have done.
-func (w mergeWork) Check(ctx context.Context, p engine.Proved, step engine.Step, ofEpic bool) (engine.Result, error) {
+func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (engine.Result, error) {
 	var epicChecks []epic.Check
 	if ofEpic {
 		epicChecks = w.o.Epic.Checks
@@ -29,13 +29,13 @@ func (w mergeWork) Check(ctx context.Context, p engine.Proved, step engine.Step,
 	f := state{Result: p.Result}
 	w.watch()
 	defer w.unwatch()
-	err := errors.Join(w.proveMerged(ctx, q, &f), w.rules.MendSilently(ctx))
+	err := errors.Join(w.checkMerged(ctx, q, &f), w.rules.MendSilently(ctx))
 	return f.Result, err
 }
 
-// proveMerged runs checks on a merged tree. They have passed on the work alone: one that fails now fails for what has landed since,
+// checkMerged runs checks on a merged tree. They have passed on the work alone: one that fails now fails for what has landed since,
 // unless it is of the epic and fails on the head of the integration branch too.
-func (w mergeWork) proveMerged(ctx context.Context, q checks.Question, f *state) error {
+func (w mergeWork) checkMerged(ctx context.Context, q checks.Question, f *state) error {
 	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
 		after.Run.Phase = attempts.PhaseMerged
 		if after.Passed() {
@@ -97,15 +97,15 @@ func (w mergeWork) KeepCommit(ctx context.Context, a engine.Attempt, commit stri
 }
 
 // Contain gives up an attempt whose commits git cannot read.
-func (w mergeWork) Contain(ctx context.Context, p engine.Proved, cause error) (engine.Result, error) {
+func (w mergeWork) Contain(ctx context.Context, p engine.Verified, cause error) (engine.Result, error) {
 	f, err := abandoner(w).contain(ctx, p.Attempt, state{Result: p.Result}, cause)
 	return f.Result, err
 }
 
 // Lands notes that a task's changes land: of the configuration of agent CLIs, and of files that belong to other tasks.
 func (w mergeWork) Lands(a engine.Attempt, r *engine.Result) {
-	w.noteSteering(r.Receipt.FilesChanged)
-	w.noteScope(&a.Task, r)
+	w.recordSteering(r.Receipt.FilesChanged)
+	w.recordScope(&a.Task, r)
 }
 
 // LogFile returns a file in the folder of an attempt's checks, and makes room for it.
@@ -114,8 +114,8 @@ func (w mergeWork) LogFile(a engine.Attempt, name string) (string, error) {
 	return log, w.makeRoom(log)
 }
 
-// noteScope notes which changed files belong to other tasks.
-func (g *workspace) noteScope(task *epic.Task, r *engine.Result) {
+// recordScope notes which changed files belong to other tasks.
+func (g *workspace) recordScope(task *epic.Task, r *engine.Result) {
 	change := changes.OfTask{Task: task, Files: r.Receipt.FilesChanged}
 	if found := changes.OutOfScope(g.o.Epic, g.o.Graph, change); len(found.Files) > 0 {
 		r.Note("scope", task.ID+found.Foreign())

@@ -10,7 +10,7 @@ import (
 )
 
 // late carries out an attempt that began before something else landed.
-func (y *slotLab) late(id, script string, landing engine.Proved) engine.Proved {
+func (y *slotLab) late(id, script string, landing engine.Verified) engine.Verified {
 	y.Helper()
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id}, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
@@ -25,7 +25,7 @@ func (y *slotLab) late(id, script string, landing engine.Proved) engine.Proved {
 	if err != nil || f.Outcome != attempts.Success {
 		y.Fatalf("%s: %s (%s), %v", id, f.Outcome, f.Receipt.ErrorSummary, err)
 	}
-	return engine.Proved{Attempt: a, Result: f}
+	return engine.Verified{Attempt: a, Result: f}
 }
 
 // What fails on the base of a task is not held against it where the base is the tip, and nowhere else: a task can have
@@ -52,7 +52,7 @@ func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, "test -e fixed && test ! -e bad")
 	y.l.merger.SlowAfter = -1
-	waiting := []engine.Proved{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
+	waiting := []engine.Verified{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
 	if got := y.step(waiting...); got != "T1 success" {
 		t.Fatalf("first %q, want T1 by itself", got)
 	}

@@ -11,9 +11,9 @@ import (
 	"relay/runners/process"
 )
 
-// provesWithOld runs the checks that pass once more, with the tests, check scripts and helpers that nobody asked to change as
+// failIfRedWithOldTests runs the checks that pass once more, with the tests, check scripts and helpers that nobody asked to change as
 // they were. A work that fails then, twice, passes only by its own version of them: that fails the attempt.
-func (w *slotAttempt) provesWithOld(ctx context.Context, f *state) error {
+func (w *slotAttempt) failIfRedWithOldTests(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success || len(f.Old.Changed) == 0 {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (w *slotAttempt) provesWithOld(ctx context.Context, f *state) error {
 	for range 2 {
 		red = nil
 		err := w.ask(ctx, q, f, func(check checks.Check, s checks.Result) (bool, error) {
-			if !s.Red() || check.OfEpic && w.before[check.Key()].Red() {
+			if !s.Red() || check.OfEpic && w.onBase[check.Key()].Red() {
 				return true, nil
 			}
 			red, at = &s, check
@@ -38,8 +38,8 @@ func (w *slotAttempt) provesWithOld(ctx context.Context, f *state) error {
 	return nil
 }
 
-// provesWithOld is the same in the user's own checkout.
-func (t *checkoutAttempt) provesWithOld(ctx context.Context, f *state) (err error) {
+// failIfRedWithOldTests is the same in the user's own checkout.
+func (t *checkoutAttempt) failIfRedWithOldTests(ctx context.Context, f *state) (err error) {
 	if f.Outcome != attempts.Success || len(f.Old.Changed) == 0 || t.tree == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (t *checkoutAttempt) provesWithOld(ctx context.Context, f *state) (err erro
 		var s checks.Result
 		failed := true
 		for try := 0; failed && try < 2; try++ {
-			if s, err = t.checks.Run(ctx, t.checkSite(t.a, t.p), check); err != nil || ctx.Err() != nil {
+			if s, err = t.checks.Run(ctx, t.checkLocation(t.a, t.p), check); err != nil || ctx.Err() != nil {
 				return err
 			}
 			failed = s.Red()

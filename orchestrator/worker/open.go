@@ -40,8 +40,8 @@ type Local struct {
 	slots    *slotEngine // nil without
 }
 
-// Remember says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
-func (l *Local) Remember(ledger ledger, lock lock) {
+// SetLedger says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
+func (l *Local) SetLedger(ledger ledger, lock lock) {
 	l.workspace.ledger, l.workspace.lock = ledger, lock
 }
 
@@ -66,7 +66,7 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 		watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, events: heard, now: time.Now,
 	}
 	g.checks = &checks.Runner{
-		Options: o, Home: repo, Tell: g.tell, Now: func() time.Time { return g.now() },
+		Options: o, Home: repo, Emit: g.emit, Now: func() time.Time { return g.now() },
 		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) { return g.user.Point(g.commandEnv(a, ofEpic)) },
 	}
 	g.settings.begin(o.Files)
@@ -79,8 +79,8 @@ func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*L
 	}
 	c := &checkout{workspace: g, repo: repo, config: steering.Digest(repo.Root()), base: baseChecks{cache: checks.NewCache()}}
 	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
-	c.vault = &backup.Backup{
-		GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.Vault, filepath.Join(o.Dir, "git-copy", "own")),
+	c.backup = &backup.Backup{
+		GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
 		Aside: filepath.Join(o.Dir, "git-damaged"),
 	}
 	if o.Isolation == engine.IsolationShared {

@@ -150,7 +150,7 @@ func TestSettled(t *testing.T) {
 	} {
 		l := newLab(t, "")
 		l.Sh(c.agent)
-		if err := l.c.Settle(t.Context()); (err == nil) != c.fine {
+		if err := l.c.CheckReady(t.Context()); (err == nil) != c.fine {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

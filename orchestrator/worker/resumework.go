@@ -10,9 +10,9 @@ import (
 
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything, and judges what it reports.
 func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptFiles) (state, error) {
-	if a.Ended && a.Unfinished.AwaitsReview() {
+	if a.Ended && a.Previous.AwaitsReview() {
 		if p.round(1).used() { // an agent was given what the reviewers have found
-			f := claimOf(a.Unfinished, nil)
+			f := resultOf(a.Previous, nil)
 			err := c.followUp(ctx, *a, p, &f)
 			return f, err
 		}
@@ -22,9 +22,9 @@ func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptF
 	if err != nil {
 		return state{}, err
 	}
-	if a.Known.TakenUp > 0 && a.Unfinished.AwaitsReview() {
-		a.Known.TakenUp = 0 // what findings are about is committed then
-		return claimOf(a.Unfinished, notes), nil
+	if a.BriefInput.TakenUp > 0 && a.Previous.AwaitsReview() {
+		a.BriefInput.TakenUp = 0 // what findings are about is committed then
+		return resultOf(a.Previous, notes), nil
 	}
 	report, err := c.agent(ctx, *a, p)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptF
 	}
 	f := judge(report)
 	if engine.RunnerFault(f.Outcome) {
-		c.tell(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindFault})
+		c.emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindFault})
 	}
 	f.Notes = append(notes, f.Notes...)
 	if len(a.Task.Checks) > 0 {
@@ -47,8 +47,8 @@ func (c agentTurns) firstTurn(ctx context.Context, a *engine.Attempt, p attemptF
 	return f, err
 }
 
-// claimOf is the claim of an earlier attempt whose work lacks nothing but its review: that it is done.
-func claimOf(of attempts.Attempt, notes []attempts.Note) state {
+// resultOf returns the result of an earlier attempt whose work lacks nothing but its review: that it is done.
+func resultOf(of attempts.Attempt, notes []attempts.Note) state {
 	in := of.Receipt
 	f := state{
 		Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer,
@@ -61,20 +61,20 @@ func claimOf(of attempts.Attempt, notes []attempts.Note) state {
 // resumeWork puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
 func (c agentTurns) resumeWork(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
-	if a.Unfinished.ID == 0 || c.tree == nil || ctx.Err() != nil {
+	if a.Previous.ID == 0 || c.tree == nil || ctx.Err() != nil {
 		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
 	}
-	done, err := c.tree.ResumeWork(ctx, a.Base, a.Unfinished.Head)
+	done, err := c.tree.ResumeWork(ctx, a.Base, a.Previous.Head)
 	if err != nil || !done {
 		return nil, err
 	}
-	a.Known.TakenUp = a.Unfinished.ID
-	text := fmt.Sprintf("goes on from what attempt %d had done when it was stopped", a.Unfinished.ID)
+	a.BriefInput.TakenUp = a.Previous.ID
+	text := fmt.Sprintf("goes on from what attempt %d had done when it was stopped", a.Previous.ID)
 	switch {
-	case a.Unfinished.Outcome == attempts.Tamper:
-		text = fmt.Sprintf("goes on from what attempt %d had done, without its changes of protected files", a.Unfinished.ID)
-	case a.Unfinished.AwaitsReview():
-		text = fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", a.Unfinished.ID)
+	case a.Previous.Outcome == attempts.Tamper:
+		text = fmt.Sprintf("goes on from what attempt %d had done, without its changes of protected files", a.Previous.ID)
+	case a.Previous.AwaitsReview():
+		text = fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", a.Previous.ID)
 	}
 	return []attempts.Note{{Kind: "salvage", Text: text}}, nil
 }

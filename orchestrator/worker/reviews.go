@@ -15,7 +15,7 @@ import (
 
 // panel returns what all sessions of reviewers share.
 func (g *workspace) panel() panel.Panel {
-	return panel.Panel{Options: g.o, Append: g.ledger.Append, Tell: g.tell, Now: g.now}
+	return panel.Panel{Options: g.o, Append: g.ledger.Append, Emit: g.emit, Now: g.now}
 }
 
 // panelSession returns a session in which reviewers read in the checkout itself, one after another.

@@ -107,7 +107,7 @@ func (c agentTurns) giveFindings(ctx context.Context, a engine.Attempt, p attemp
 	if err != nil {
 		return runners.Report{}, err
 	}
-	known := a.Known
+	known := a.BriefInput
 	known.Facts, known.Base = facts, a.Base
 	told := withoutSecrets(c.o, reanchor.Rework{
 		Findings: f.Receipt.Findings, Round: f.rounds + 1, Of: c.o.Review.Rounds, Resumed: f.Session != "",
@@ -118,7 +118,7 @@ func (c agentTurns) giveFindings(ctx context.Context, a engine.Attempt, p attemp
 	if err := os.WriteFile(again.brief, withoutSecrets(c.o, told), 0o600); err != nil {
 		return runners.Report{}, err
 	}
-	c.tell(engine.Event{
+	c.emit(engine.Event{
 		Task: a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", f.rounds+1, c.o.Review.Rounds)},
 	})
 	return c.run(ctx, a, again, turn{sup: c.o.Supervisor, session: f.Session, used: f.used, before: f.Usage})

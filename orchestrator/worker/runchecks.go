@@ -12,51 +12,51 @@ import (
 // baseline asks the checks of the task and of the epic what they say before the work. One that must fail then and
 // passes proves nothing about this task.
 func (w *slotAttempt) baseline(ctx context.Context, f *state) error {
-	w.before = make(checks.Baseline)
+	w.onBase = make(checks.Baseline)
 	list := checks.On(checks.OnBase, checks.List(w.a.Task.Checks, w.o.Epic.Checks))
 	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base, Checks: list, Before: true}
 	err := w.ask(ctx, q, f, func(check checks.Check, s checks.Result) (bool, error) {
-		w.before[check.Key()] = s
+		w.onBase[check.Key()] = s
 		return !w.checks.HoldBack(ctx, w.a, check, s, &f.Result), nil
 	})
 	if err == nil && f.Outcome == attempts.Success {
-		w.checks.RequireRed(&w.a.Task, w.before, &f.Result)
+		w.checks.RequireRed(&w.a.Task, w.onBase, &f.Result)
 	}
 	return err
 }
 
 // runChecks runs the acceptance commands on exactly the commits of the attempt, and says of each that fails whose doing it is.
 func (w *slotAttempt) runChecks(ctx context.Context, f *state) error {
-	if w.before == nil { // the agent has ended under a run that was killed
+	if w.onBase == nil { // the agent has ended under a run that was killed
 		if err := w.baseline(ctx, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
-		if f.provedByNothing(w.before.Early(&w.a.Task)); f.Outcome != attempts.Success {
+		if f.failIfUnproven(w.onBase.Early(&w.a.Task)); f.Outcome != attempts.Success {
 			return nil
 		}
 	}
-	f.written = append(f.written, w.before.Changed()...)
+	f.written = append(f.written, w.onBase.Changed()...)
 	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, From: w.a.Base, Checks: checks.List(w.a.Task.Checks, w.o.Epic.Checks)}
 	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
 		f.written = append(f.written, after.Changed...)
-		base, known := w.before[check.Key()]
+		base, known := w.onBase[check.Key()]
 		if known && check.OfEpic && !after.Passed() {
 			var err error
 			if base, err = w.rerun(ctx, checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base}, check, base, f); err != nil {
 				return false, err
 			}
-			w.before[check.Key()] = base
+			w.onBase[check.Key()] = base
 		}
 		if known {
 			after.Run.Attribution = checks.Attribution(base, after)
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
-		return f.Outcome == attempts.Success && w.proves(ctx, check, base, after, f), nil
+		return f.Outcome == attempts.Success && w.accept(ctx, check, base, after, f), nil
 	})
 }
 
-// proves reports whether what a check says of the work lets it go on, by what it said before; else it fails the attempt.
-func (w *slotAttempt) proves(ctx context.Context, check checks.Check, base, after checks.Result, f *state) bool {
+// accept reports whether what a check says of the work lets it go on, by what it said before; else it fails the attempt.
+func (w *slotAttempt) accept(ctx context.Context, check checks.Check, base, after checks.Result, f *state) bool {
 	if w.tampered(check, base, after, f) {
 		return false
 	}
@@ -88,7 +88,7 @@ func (w *slotAttempt) proves(ctx context.Context, check checks.Check, base, afte
 // and that is all.
 func (w *slotAttempt) tampered(check checks.Check, base, after checks.Result, f *state) bool {
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
-		return !slices.Contains(base.Changed, path) && changes.Decides(w.o.Epic, &w.a.Task, path)
+		return !slices.Contains(base.Changed, path) && changes.DecidesChecks(w.o.Epic, &w.a.Task, path)
 	})
 	if at < 0 {
 		return false

@@ -24,9 +24,9 @@ func (c collector) salvage(ctx context.Context, ref, commit string, f *state) er
 	return err
 }
 
-// noteKept writes down in which commit an attempt's work is kept, for a relay that finds it open and put back. Without it
+// recordKept writes down in which commit an attempt's work is kept, for a relay that finds it open and put back. Without it
 // the work is where it was kept, and no more.
-func (c collector) noteKept(p attemptFiles, commit string) {
+func (c collector) recordKept(p attemptFiles, commit string) {
 	path := filepath.Join(p.folder, keptName)
 	if c.makeRoom(path) == nil {
 		_ = os.WriteFile(path, []byte(commit+"\n"), 0o600)

@@ -18,7 +18,7 @@ import (
 
 // provision makes a fresh slot ready for work: it puts the untracked files there that are configured and runs the set-up commands.
 // When one of these fails, f fails: no agent can be blamed for what would follow.
-func (g *workspace) provision(ctx context.Context, at checks.Site, files *provision.Files, ofEpic bool, f *state) error {
+func (g *workspace) provision(ctx context.Context, at checks.Location, files *provision.Files, ofEpic bool, f *state) error {
 	if files.Configured() {
 		why, err := files.Put(ctx, at.Dir)
 		if err != nil {
@@ -34,18 +34,18 @@ func (g *workspace) provision(ctx context.Context, at checks.Site, files *provis
 	if len(g.o.Worktree.Setup) == 0 {
 		return nil
 	}
-	return g.user.Adopt(func() error { return g.setUp(ctx, at, ofEpic, f) })
+	return g.user.RunForUser(func() error { return g.setUp(ctx, at, ofEpic, f) })
 }
 
 // setUp runs the set-up commands in a fresh slot.
-func (g *workspace) setUp(ctx context.Context, at checks.Site, ofEpic bool, f *state) error {
+func (g *workspace) setUp(ctx context.Context, at checks.Location, ofEpic bool, f *state) error {
 	w := g.o.Worktree
 	for i, command := range w.Setup {
 		log := filepath.Join(at.Logs, fmt.Sprintf("%d-setup.log", i+1))
 		if err := g.makeRoom(log); err != nil {
 			return err
 		}
-		g.tell(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
+		g.emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
 		report, err := shell.Run(ctx, g.o.Supervisor, shell.Request{
 			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: g.commandEnv(at.Attempt, ofEpic),
 			Wall: w.SetupWall, StopGrace: g.o.Limits.StopGrace, Cap: g.o.Limits.OutputCap,
@@ -56,7 +56,7 @@ func (g *workspace) setUp(ctx context.Context, at checks.Site, ofEpic bool, f *s
 			return nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return err
-		case checks.Unseen(report) || report.TimedOut || report.Exit.Code != 0:
+		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
 			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
 			rel, _ := filepath.Rel(g.o.Dir, log)
 			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{
@@ -74,7 +74,7 @@ func ending(r shell.Report, wall time.Duration) string {
 	switch {
 	case r.TimedOut:
 		return checks.TooMuch(r.Flooded, wall)
-	case checks.Unseen(r):
+	case checks.Unknown(r):
 		return "the process that watched it died"
 	}
 	return runners.DescribeExit(r.Exit)

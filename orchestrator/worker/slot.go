@@ -17,7 +17,7 @@ type slotAttempt struct {
 	p      attemptFiles
 	name   string // of the worktree
 	c      *checkout
-	before checks.Baseline
+	onBase checks.Baseline
 	gone   bool              // the agent has destroyed it
 	inner  map[string]string // what submodules had before the agent that is nowhere else
 }

@@ -24,7 +24,7 @@ func (w *slotAttempt) guard(ctx context.Context, f *state) error {
 	if err := guardIn(w.c).guard(ctx, f); err != nil {
 		return err
 	}
-	if err := w.tellCheckout(ctx, w.c.did, f); err != nil {
+	if err := w.reportCheckout(ctx, w.c.did, f); err != nil {
 		return err
 	}
 	return w.guardHead(context.WithoutCancel(ctx), f)
@@ -33,15 +33,15 @@ func (w *slotAttempt) guard(ctx context.Context, f *state) error {
 func (w *slotAttempt) guardHead(ctx context.Context, f *state) error {
 	found, err := w.headGuard.Mend(ctx)
 	if err == nil && found.Text != "" {
-		guardIn(w.c).noteTampering(f, gitconfig.Tampering(found))
+		guardIn(w.c).recordTampering(f, gitconfig.Tampering(found))
 	}
 	return err
 }
 
-func (w *slotAttempt) site() *checkout { return w.c }
+func (w *slotAttempt) agentCheckout() *checkout { return w.c }
 
 // attempt returns the course of the attempt in its slot.
-func (w *slotAttempt) attempt() *attempt { return &attempt{place: w, a: w.a, p: w.p} }
+func (w *slotAttempt) attempt() *attempt { return &attempt{attemptSteps: w, a: w.a, p: w.p} }
 
 // prepare sets the slot up, or takes up what is known of one whose agent has ended under an earlier run.
 func (w *slotAttempt) prepare(ctx context.Context, a *engine.Attempt) (state, error) {
@@ -52,13 +52,13 @@ func (w *slotAttempt) prepare(ctx context.Context, a *engine.Attempt) (state, er
 	if err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
-	if w.mayAsk != nil && !a.Unfinished.AwaitsReview() {
+	if w.mayAsk != nil && !a.Previous.AwaitsReview() {
 		if why := w.mayAsk(ctx, *a); why != "" {
 			f.Fail(attempts.Stopped, attempts.Interrupted, why)
 			return f, nil
 		}
 	}
-	a.Known.Red, a.Known.Passing = w.before.Red(w.o.Epic.Checks), w.before.Early(&a.Task)
+	a.BriefInput.Red, a.BriefInput.Passing = w.onBase.Red(w.o.Epic.Checks), w.onBase.Early(&a.Task)
 	return f, nil
 }
 
@@ -75,7 +75,7 @@ func (w *slotAttempt) loadList(ctx context.Context) error {
 	return nil
 }
 
-func (w *slotAttempt) begin(ctx context.Context) (end func(), err error) {
+func (w *slotAttempt) startAgentTime(ctx context.Context) (end func(), err error) {
 	if err := w.beginCheckout(ctx); err != nil {
 		return nil, err
 	}
@@ -83,14 +83,14 @@ func (w *slotAttempt) begin(ctx context.Context) (end func(), err error) {
 	return w.unwatch, nil
 }
 
-// settle does nothing: the engine leaves the slot, also when no agent was asked.
-func (w *slotAttempt) settle(context.Context, *state) error { return nil }
+// finish does nothing: the engine leaves the slot, also when no agent was asked.
+func (w *slotAttempt) finish(context.Context, *state) error { return nil }
 
 // collect collects an attempt's work.
 func (w *slotAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	f.written = append(f.written, w.before.Changed()...)
+	f.written = append(f.written, w.onBase.Changed()...)
 	if w.gone {
 		head, err := w.home.Ref(ctx, w.c.tree.Branch)
 		f.Head = head
@@ -104,8 +104,8 @@ func (w *slotAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change,
 	return names, err
 }
 
-// prove puts the attempt's trailers onto its commits and has the checks pass on exactly them.
-func (w *slotAttempt) prove(ctx context.Context, f *state) error {
+// checkWork puts the attempt's trailers onto its commits and has the checks pass on exactly them.
+func (w *slotAttempt) checkWork(ctx context.Context, f *state) error {
 	if f.Head != w.a.Base {
 		err := w.stamp(ctx, f)
 		if unfit, ok := errors.AsType[*integration.UnfitError](err); ok {
@@ -123,13 +123,13 @@ func (w *slotAttempt) prove(ctx context.Context, f *state) error {
 	if err := w.runChecks(ctx, f); err != nil {
 		return err
 	}
-	return w.provesWithOld(ctx, f)
+	return w.failIfRedWithOldTests(ctx, f)
 }
 
 // ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
 func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	if err := w.provision(ctx, w.c.checkSite(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
+	if err := w.provision(ctx, w.c.checkLocation(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
 		return f, err
 	}
 	if err := w.recordProvisioned(ctx); err != nil {

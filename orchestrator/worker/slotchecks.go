@@ -67,7 +67,7 @@ type bench struct {
 	l    *slotEngine
 	q    checks.Question
 	name string
-	at   checks.Site
+	at   checks.Location
 }
 
 // run runs the list from its first check, until visit wants no more; more is false then.
@@ -83,8 +83,8 @@ func (b *bench) run(ctx context.Context, f *state, visit checks.Visit) (list []c
 			return list, false, nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return list, false, err
-		case s.Unseen:
-			checks.FailUnseen(check, &f.Result)
+		case s.Unknown:
+			checks.FailUnknown(check, &f.Result)
 			return list, false, nil
 		}
 		if s.Changed, err = b.putBack(ctx, f); err != nil || f.Outcome != attempts.Success {
@@ -109,7 +109,7 @@ func (b *bench) enter(ctx context.Context, f *state) error {
 	if err := (&worktree.Tree{Repo: repo}).Lay(ctx, b.q.LayFrom, b.q.Lay); err != nil {
 		return err
 	}
-	b.at = checks.Site{Attempt: b.q.Attempt, Logs: b.q.Logs, Dir: repo.Root()}
+	b.at = checks.Location{Attempt: b.q.Attempt, Logs: b.q.Logs, Dir: repo.Root()}
 	known := len(f.Receipt.Checks)
 	if err := b.l.provision(ctx, b.at, b.l.files, b.q.OfEpic(), f); err != nil || f.Outcome != attempts.Environment || b.q.From == "" {
 		return err

@@ -72,7 +72,7 @@ func (s *slotEngine) alone() bool { return s.busy.Load() <= 1 }
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
 func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
 	tip := s.headGuard.Tip()
-	if before := a.Unfinished.Base; before != "" && a.Unfinished.AwaitsReview() {
+	if before := a.Previous.Base; before != "" && a.Previous.AwaitsReview() {
 		held, err := s.integration.Contains(ctx, tip, before)
 		if held {
 			return before, nil
@@ -131,7 +131,7 @@ func (s *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.noteSlot(a, slotFile, name); err != nil {
+	if err := s.recordSlot(a, slotFile, name); err != nil {
 		return nil, err
 	}
 	repo, err := s.pool.Acquire(ctx, name, a.Base, s.branch(a))
@@ -203,14 +203,14 @@ func (s *slotEngine) recover(ctx context.Context, a engine.Attempt, head string)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.noteSlot(a, makingFile, name); err != nil {
+	if err := s.recordSlot(a, makingFile, name); err != nil {
 		return nil, err
 	}
 	repo, err := s.pool.Acquire(ctx, name, head, s.branch(a))
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.Remove(making), s.noteSlot(a, slotFile, name)); err != nil {
+	if err := errors.Join(os.Remove(making), s.recordSlot(a, slotFile, name)); err != nil {
 		return nil, err
 	}
 	return s.attemptIn(name, repo, a), nil
@@ -227,7 +227,7 @@ func (s *slotEngine) freeBranch(ctx context.Context, a engine.Attempt) (f state,
 		return f, nil
 	}
 	name := s.branch(a)
-	at, unkept, err := s.branches.Occupied(ctx, name)
+	at, unkept, err := s.branches.Blocked(ctx, name)
 	switch {
 	case err != nil:
 		return f, err

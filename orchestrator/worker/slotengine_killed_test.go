@@ -99,7 +99,7 @@ func TestSlotsKeepFixRoundOfWaitingWork(t *testing.T) {
 	}
 	waits.Receipt.Review = &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "bob", Why: "no verdict"}}}
 	a := before.Attempt
-	a.Number, a.Unfinished = 2, waits
+	a.Number, a.Previous = 2, waits
 	if !waits.AwaitsReview() {
 		t.Fatal("it waits for nothing")
 	}
@@ -212,7 +212,7 @@ func TestSlotsRemoveHalfRecovery(t *testing.T) {
 	}
 	y.Sh("rm -r .agents-os/relay/worktrees/recovery-1/.git/index .agents-os/relay/worktrees/recovery-1/seed.txt")
 	for file, name := range map[string]string{slotFile: "1", makingFile: "recovery-1"} {
-		if err := y.l.noteSlot(a, file, name); err != nil {
+		if err := y.l.recordSlot(a, file, name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"relay/orchestrator/git/support"
 )
 
-// Settle refuses a repository or a folder in which slots cannot be made. What is not committed in the user's checkout is no part of
+// CheckReady refuses a repository or a folder in which slots cannot be made. What is not committed in the user's checkout is no part of
 // the run, and stays as it is.
-func (s *slotEngine) Settle(ctx context.Context) error {
+func (s *slotEngine) CheckReady(ctx context.Context) error {
 	if err := support.CheckRepository(ctx, s.home); err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	return nil
 }
 
-// Revive returns how an attempt ended that a killed run left open, if its landing was recorded and has been made; else nil.
-func (s *slotEngine) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
+// Resume returns how an attempt ended that a killed run left open, if its landing was recorded and has been made; else nil.
+func (s *slotEngine) Resume(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
 	if open.Landing == nil {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 	for _, name := range names {
 		why, lossErr := "", error(nil)
 		if !strings.HasPrefix(name, benchSlot) && !strings.HasPrefix(name, reviewSlot) { // there is nothing but a commit and what the set-up made
-			why, lossErr = s.pool.Loss(ctx, name)
+			why, lossErr = s.pool.Unsaved(ctx, name)
 		}
 		if lossErr == nil && why == "" {
 			lossErr = s.pool.Remove(ctx, name)

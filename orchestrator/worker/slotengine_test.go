@@ -58,7 +58,7 @@ func (l *lab) slots(o *engine.Options) *slotLab {
 	if err != nil {
 		l.Fatal(err)
 	}
-	engine.Remember(noLedger{}, nil)
+	engine.SetLedger(noLedger{}, nil)
 	return &slotLab{lab: l, l: engine.slots}
 }
 
@@ -77,7 +77,7 @@ func checksOf(commands []string) []epic.Check {
 }
 
 // does carries out an attempt whose agent is a script, from where the branch is now.
-func (y *slotLab) does(id, script string, checks ...string) engine.Proved {
+func (y *slotLab) does(id, script string, checks ...string) engine.Verified {
 	y.Helper()
 	a := engine.Attempt{Run: y.l.o.Run, Task: epic.Task{ID: id, Title: "Task " + id, Checks: checksOf(checks)}, Number: 1, Runner: script}
 	base, err := y.l.Prepare(y.Context(), a)
@@ -89,11 +89,11 @@ func (y *slotLab) does(id, script string, checks ...string) engine.Proved {
 	if err != nil {
 		y.Fatal(err)
 	}
-	return engine.Proved{Attempt: a, Result: f}
+	return engine.Verified{Attempt: a, Result: f}
 }
 
 // proved is does for an attempt that must succeed.
-func (y *slotLab) proved(id, script string, checks ...string) engine.Proved {
+func (y *slotLab) proved(id, script string, checks ...string) engine.Verified {
 	y.Helper()
 	r := y.does(id, script, checks...)
 	if r.Result.Outcome != attempts.Success {
@@ -103,7 +103,7 @@ func (y *slotLab) proved(id, script string, checks ...string) engine.Proved {
 }
 
 // step lands the first of what waits and says in words what came of each: "T1 success, T2 conflict".
-func (y *slotLab) step(waiting ...engine.Proved) string {
+func (y *slotLab) step(waiting ...engine.Verified) string {
 	y.Helper()
 	j, err := y.l.merger.Join(y.Context(), waiting)
 	if err != nil {
@@ -156,12 +156,12 @@ func TestLandingOneByOne(t *testing.T) {
 	y := newSlotLab(t)
 	one, two, clash := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two; git add two; git commit -qm two"), y.proved("T3", "echo 3 > one")
 	for _, c := range []struct {
-		waiting []engine.Proved
+		waiting []engine.Verified
 		want    string
 	}{
-		{[]engine.Proved{one, two, clash}, "T1 success"},
-		{[]engine.Proved{two, clash}, "T2 success"},
-		{[]engine.Proved{clash}, "T3 conflict"},
+		{[]engine.Verified{one, two, clash}, "T1 success"},
+		{[]engine.Verified{two, clash}, "T2 success"},
+		{[]engine.Verified{clash}, "T3 conflict"},
 	} {
 		if got := y.step(c.waiting...); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -192,7 +192,7 @@ func TestLandingOfNothing(t *testing.T) {
 			t.Fatalf("%s: %s, %v", mode, f.Outcome, err)
 		}
 		one, same := y.proved("T2", "echo 1 > one"), y.proved("T3", "echo 1 > one")
-		for _, r := range []engine.Proved{{Attempt: idle, Result: f}, one, same} {
+		for _, r := range []engine.Verified{{Attempt: idle, Result: f}, one, same} {
 			if got, want := y.step(r), r.Attempt.Task.ID+" success"; got != want {
 				t.Errorf("%s: got %q, want %q", mode, got, want)
 			}
@@ -244,7 +244,7 @@ func TestLandingInBatches(t *testing.T) {
 	const check = `echo ran >> "$RELAY_DIR/../../epic"; test ! -e bad`
 	y := newSlotLab(t, check)
 	y.l.merger.SlowAfter = 1 // a nanosecond
-	var waiting []engine.Proved
+	var waiting []engine.Verified
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
 		waiting = append(waiting, y.proved(id, "echo x > "+id))
 	}
@@ -278,7 +278,7 @@ func TestLandingInBatchesWithAClash(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, "test -e seed.txt; sleep 0.001")
 	y.l.merger.SlowAfter = 1 // a nanosecond
-	waiting := []engine.Proved{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
+	waiting := []engine.Verified{y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > one; echo 2 > two"), y.proved("T3", "echo 3 > three")}
 	for _, want := range []string{"T1 success", "T2 conflict", "T3 success"} {
 		if got := y.step(waiting...); got != want {
 			t.Fatalf("got %q, want %q", got, want)

@@ -56,7 +56,7 @@ func (n *slotNames) takeEmpty(ctx context.Context, kind string) (string, error) 
 		if !first {
 			return name, nil
 		}
-		if why, err := n.pool.Loss(ctx, name); err != nil || why == "" {
+		if why, err := n.pool.Unsaved(ctx, name); err != nil || why == "" {
 			return name, err
 		}
 	}
@@ -93,8 +93,8 @@ const (
 	makingFile = "worktree-in-making"
 )
 
-// noteSlot writes the name of an attempt's slot to one of these files, for a run that has to bring the attempt to its end.
-func (g *workspace) noteSlot(a engine.Attempt, in, name string) error {
+// recordSlot writes the name of an attempt's slot to one of these files, for a run that has to bring the attempt to its end.
+func (g *workspace) recordSlot(a engine.Attempt, in, name string) error {
 	file := filepath.Join(filesOf(g.o.Dir, a).folder, in)
 	if err := g.makeRoom(file); err != nil {
 		return err

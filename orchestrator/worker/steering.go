@@ -8,8 +8,8 @@ import (
 	"relay/reanchor"
 )
 
-// noteSteering takes note of a landing that changes the configuration of agent CLIs: later worktrees have it.
-func (g *workspace) noteSteering(files []string) {
+// recordSteering takes note of a landing that changes the configuration of agent CLIs: later worktrees have it.
+func (g *workspace) recordSteering(files []string) {
 	if slices.ContainsFunc(files, steering.Configures) {
 		g.landedSteering.Store(true)
 	}
@@ -22,7 +22,7 @@ func (s *slotEngine) compareSteering(ctx context.Context) error {
 		return nil
 	}
 	return s.home.EachName(ctx, s.trusted, tip, func(n reanchor.Change) error {
-		s.noteSteering([]string{n.Path, n.From})
+		s.recordSteering([]string{n.Path, n.From})
 		return nil
 	})
 }

@@ -47,7 +47,7 @@ func TestPersonOnTheBranch(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "mine")
 	y.Git("worktree", "add", "-q", mine, "relay/20260101-lab")
 	y.Sh("cd " + mine + " && echo m > mine && git add mine && git commit -qm mine")
-	j, err := y.l.merger.Join(t.Context(), []engine.Proved{three})
+	j, err := y.l.merger.Join(t.Context(), []engine.Verified{three})
 	if err != nil {
 		t.Fatal(err)
 	}

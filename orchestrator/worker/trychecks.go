@@ -121,7 +121,7 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 	for _, list := range lists {
 		for _, check := range list.checks {
 			list.a.Base = head
-			s, err := c.checks.Run(ctx, c.checkSite(list.a, filesOf(c.o.Dir, list.a)), check)
+			s, err := c.checks.Run(ctx, c.checkLocation(list.a, filesOf(c.o.Dir, list.a)), check)
 			if err != nil || ctx.Err() != nil {
 				return tried, errors.Join(err, ctx.Err())
 			}

@@ -13,13 +13,13 @@ import (
 	"relay/orchestrator/text"
 )
 
-// Unsettled names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
+// OpenAttempts names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
 // times: the next run brings them to their end.
-type Unsettled map[string]bool
+type OpenAttempts map[string]bool
 
-// UnsettledOf finds it by the ledger of an epic, in relay's folder.
-func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
-	open := Unsettled{}
+// OpenAttemptsOf finds it by the ledger of an epic, in relay's folder.
+func OpenAttemptsOf(dir, epicID string, l *attempts.Ledger) OpenAttempts {
+	open := OpenAttempts{}
 	for id, rec := range l.Tasks {
 		running := rec.Running()
 		if running == nil {
@@ -35,7 +35,7 @@ func UnsettledOf(dir, epicID string, l *attempts.Ledger) Unsettled {
 }
 
 // Keep has what is not settled stay, and with it the copies of .git, whatever would be lost.
-func (u Unsettled) Keep(found []remains.Leftover) {
+func (u OpenAttempts) Keep(found []remains.Leftover) {
 	for i, l := range found {
 		name := l.Name
 		if l.Kind == remains.LeftWorktree {
@@ -43,7 +43,7 @@ func (u Unsettled) Keep(found []remains.Leftover) {
 		}
 		if u[name] || len(u) > 0 && l.Kind == remains.LeftCopy && l.Why == "" {
 			found[i].Why = "an attempt that the last run left open uses it; relay work recovers it"
-			found[i].Look = text.FirstOf(l.Look, "git log -1 "+text.ShellWord(l.Name))
+			found[i].Show = text.FirstOf(l.Show, "git log -1 "+text.ShellWord(l.Name))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"relay/orchestrator/text"
 )
 
-// noteLeft tells of files of an attempt that are in no commit and were not removed either.
-func (c collector) noteLeft(f *state) {
+// recordLeft tells of files of an attempt that are in no commit and were not removed either.
+func (c collector) recordLeft(f *state) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
 		f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 	}

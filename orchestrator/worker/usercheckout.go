@@ -35,9 +35,9 @@ func (w *slotAttempt) beginCheckout(ctx context.Context) error {
 	return gitcmd.Unasked(err)
 }
 
-// tellCheckout tells what has changed in the user's checkout. A change alone is held against nobody: the user may be at work there.
+// reportCheckout tells what has changed in the user's checkout. A change alone is held against nobody: the user may be at work there.
 // What gates the task is git's own record of what the attempt's agent had it do there.
-func (w *slotAttempt) tellCheckout(ctx context.Context, did []gittrace.Command, f *state) error {
+func (w *slotAttempt) reportCheckout(ctx context.Context, did []gittrace.Command, f *state) error {
 	watch := w.userCheckout
 	if watch == nil {
 		return nil

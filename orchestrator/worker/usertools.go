@@ -50,6 +50,6 @@ func (g *workspace) unwatch() {
 // mendTools puts back what was done to what the user's tools go by.
 func (c tamperGuard) mendTools(f *state) {
 	for _, change := range c.user.Mend() {
-		c.noteTampering(f, gitconfig.Tampering{Text: change.Text, Grave: change.Grave})
+		c.recordTampering(f, gitconfig.Tampering{Text: change.Text, Serious: change.Serious})
 	}
 }

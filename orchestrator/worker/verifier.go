@@ -26,7 +26,7 @@ func verifierIn(c *checkout) verifier { return verifier{c} }
 // verifyDiff looks at what a claimed success changed: something must have changed, nothing protected, and no test away.
 func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []reanchor.Change, f *state) error {
 	if f.Outcome != attempts.Success {
-		f.provedByNothing(a.Known.Passing)
+		f.failIfUnproven(a.BriefInput.Passing)
 		return nil
 	}
 	if err := collectorIn(c.checkout).withdraw(ctx, a, names, f); err != nil || f.Outcome != attempts.Success {
@@ -38,14 +38,14 @@ func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []rean
 	if f.Outcome != attempts.Success || len(names) == 0 && !c.allowsNoChange(a, f) {
 		return nil
 	}
-	if f.provedByNothing(a.Known.Passing); f.Outcome != attempts.Success {
+	if f.failIfUnproven(a.BriefInput.Passing); f.Outcome != attempts.Success {
 		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	c.noteLinks(names, f)
-	c.noteSettings(names, f)
+	c.recordLinks(names, f)
+	c.recordSettings(names, f)
 	diff := changes.Diff{
 		Repo: c.repo, Plan: c.o.Epic, Task: &a.Task, Base: a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result,
 	}
@@ -66,8 +66,8 @@ func unchanged(claimed []string, names []reanchor.Change) []string {
 	return missing
 }
 
-// noteSettings tells of work that changes how relay goes where it lands.
-func (c verifier) noteSettings(names []reanchor.Change, f *state) {
+// recordSettings tells of work that changes how relay goes where it lands.
+func (c verifier) recordSettings(names []reanchor.Change, f *state) {
 	var changed []string
 	for _, path := range c.o.Files {
 		rel, err := filepath.Rel(c.o.Root, path)
@@ -82,8 +82,8 @@ func (c verifier) noteSettings(names []reanchor.Change, f *state) {
 	}
 }
 
-// noteLinks tells of new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
-func (c verifier) noteLinks(names []reanchor.Change, f *state) {
+// recordLinks tells of new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
+func (c verifier) recordLinks(names []reanchor.Change, f *state) {
 	for _, n := range names {
 		if n.Code == "D" {
 			continue
@@ -135,9 +135,9 @@ func (c verifier) failIfNotDone(f *state) {
 	}
 }
 
-// provedByNothing ends an attempt at a task whose checks passed before the work, though some of them, named here, had to fail then:
+// failIfUnproven ends an attempt at a task whose checks passed before the work, though some of them, named here, had to fail then:
 // they cannot prove it, and its agent has not found it done already.
-func (f *state) provedByNothing(named []string) {
+func (f *state) failIfUnproven(named []string) {
 	claimed := f.Outcome == attempts.Success || f.Outcome == attempts.Agent
 	if len(named) == 0 || !claimed || f.noResult != nil || f.Receipt.AlreadyDone {
 		return

@@ -33,10 +33,10 @@ type lock interface {
 
 // workspace is what all places share that the tasks of a run work in.
 type workspace struct {
-	o     *engine.Options
-	home  *reanchor.Git // the user's own checkout
-	vault *backup.Backup
-	stash *userfiles.StashGuard
+	o      *engine.Options
+	home   *reanchor.Git // the user's own checkout
+	backup *backup.Backup
+	stash  *userfiles.StashGuard
 	watched
 	lock   lock // nil: none
 	ledger ledger
@@ -53,15 +53,15 @@ type workspace struct {
 	origin   attempts.Integration
 	trusted  string // what the user had checked out when the run began; "" with isolation shared
 
-	landedSteering atomic.Bool // see noteSteering
+	landedSteering atomic.Bool // see recordSteering
 
 	checks *checks.Runner
 }
 
 func (g *workspace) Origin() attempts.Integration { return g.origin }
 
-// tell never waits: an activity nobody has time to hear is dropped.
-func (g *workspace) tell(h engine.Event) {
+// emit never waits: an activity nobody has time to hear is dropped.
+func (g *workspace) emit(h engine.Event) {
 	select {
 	case g.events <- h:
 	default:
@@ -75,7 +75,7 @@ func (g *workspace) makeRoom(files ...string) error {
 
 // used tells what an attempt has used whose agent has come to its end.
 func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
-	g.tell(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
+	g.emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
 }
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.

@@ -50,7 +50,7 @@ func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 // keepUnreachable keeps commits that the agent made and left where nothing leads to them.
 func (w *slotAttempt) keepUnreachable(ctx context.Context, f *state) error {
 	tips, err := slot.Unreachable(ctx, w.c.tree.Repo, slot.UnreachableOptions{
-		Branch: w.c.tree.Branch, Most: mostUnreachable, Rewritten: f.Outcome != attempts.Success, Known: f.agentHead,
+		Branch: w.c.tree.Branch, Most: mostUnreachable, Rewritten: f.Outcome != attempts.Success, Kept: f.agentHead,
 	})
 	if err != nil || len(tips) == 0 {
 		return err

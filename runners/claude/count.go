@@ -29,8 +29,8 @@ type written struct{ reported, chars int64 }
 
 func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.CharsPerToken) }
 
-// begins counts a message that has just begun.
-func (c *tokenCount) begins(m *messageStart) {
+// messageBegan counts a message that has just begun.
+func (c *tokenCount) messageBegan(m *messageStart) {
 	c.Pending = false
 	if id := m.ID.Bytes(); c.reads(id, m.Usage) {
 		c.open = string(id)
@@ -60,8 +60,8 @@ func (c *tokenCount) writes(chars int) {
 	}
 }
 
-// ends counts what a message has written in all.
-func (c *tokenCount) ends(of jsonscan.String, usage json.RawMessage) {
+// messageEnded counts what a message has written in all.
+func (c *tokenCount) messageEnded(of jsonscan.String, usage json.RawMessage) {
 	id := c.open
 	if !of.Empty() {
 		id = of.String()

@@ -33,7 +33,7 @@ type reader struct {
 	called      map[string]int // calls by tool
 	denied      map[string]int // and those that were not allowed
 	counted     tokenCount
-	news        eventstream.Progress
+	progress    eventstream.Progress
 	blocks      []contentBlock // room for those of the next message
 }
 
@@ -98,7 +98,7 @@ func (s *reader) event(line []byte) {
 	case "result":
 		s.session = adapter.SessionID(ev.SessionID, s.session)
 		s.result, s.subtype, s.resumed = &ev.resultEvent, ev.Subtype, false
-		s.news.ReportText(&s.req, runners.EventResult, ev.Result)
+		s.progress.ReportText(&s.req, runners.EventResult, ev.Result)
 	}
 }
 
@@ -108,14 +108,14 @@ func (s *reader) system(ev *outputEvent) {
 		s.begun = true
 		s.session = adapter.SessionID(ev.SessionID, s.session)
 		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
-		s.news.ReportText(&s.req, runners.EventSession, s.session)
+		s.progress.ReportText(&s.req, runners.EventSession, s.session)
 	case "status":
 		if ev.Status == "requesting" {
 			s.counted.Ask()
 		}
 	case "api_retry":
 		s.retry, s.counted.Pending = ev, false
-		s.news.ReportText(&s.req, runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
+		s.progress.ReportText(&s.req, runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
 			adapter.ProviderFault(ev.ErrorStatus, jsonscan.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
 		s.model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
@@ -142,14 +142,14 @@ func (s *reader) assistant(m *message, subagent bool) {
 			if !subagent { // whose words are not the answer
 				s.lastMessage.Set(b.Text, 2*cleantext.MaxFinal)
 			}
-			s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: b.Text})
+			s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: b.Text})
 		case "tool_use":
 			if s.called == nil {
 				s.called = map[string]int{}
 			}
 			count(s.called, b.Name.String())
 			s.running.Begin(b.ID)
-			s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
+			s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
 		}
 	}
 }
@@ -168,11 +168,11 @@ func (s *reader) part(p *messagePart, of jsonscan.String) {
 	switch string(p.Type.Word()) {
 	case "message_start":
 		s.answered, s.retry, s.apiError = true, nil, ""
-		s.counted.begins(&p.Message)
+		s.counted.messageBegan(&p.Message)
 	case "content_block_delta":
 		s.counted.writes(p.Delta.chars())
 	case "message_delta":
-		s.counted.ends(of, p.Usage)
+		s.counted.messageEnded(of, p.Usage)
 	}
 }
 
@@ -187,7 +187,7 @@ func (s *reader) rateLimit(info *rateLimit) {
 // State returns whether the agent is done, or waiting for it is in vain: the CLI asks again for minutes after a refused
 // login. One refusal may be an access token that it is just renewing.
 func (s *reader) State() monitor.State {
-	s.news.Flush(&s.req)
+	s.progress.Flush(&s.req)
 	switch {
 	case s.final():
 		return monitor.Finished

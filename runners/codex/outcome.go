@@ -29,7 +29,7 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	switch o, detail, ok := e.Stopped(s.final()); {
 	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
 		r.Outcome, r.Detail = s.gaveUp(&r)
-	case ok && e.Unanswered(s.hasAnswered, len(s.running) > 0):
+	case ok && e.Unanswered(s.answered, len(s.running) > 0):
 		r.Outcome, r.Detail = adapter.NoAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
@@ -101,7 +101,7 @@ func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, strin
 	switch {
 	case o == runners.Quota, o == runners.RateLimited:
 		r.ResetAt = resetTime(fault, s.printed())
-	case o == runners.Failed && !s.hasAnswered:
+	case o == runners.Failed && !s.answered:
 		o = runners.Provider
 	}
 	return o, detail

@@ -20,7 +20,7 @@ type reader struct {
 	now func() time.Time
 
 	begun       bool // thread.started was seen
-	hasAnswered bool // the model has answered
+	answered    bool // the model has answered
 	torn        bool // the last line is half of one
 	session     string
 	lastMessage eventstream.LastMessage // last message of the agent
@@ -29,17 +29,17 @@ type reader struct {
 	steps       int // commands and changes of files that have ended
 	vain        int // those of them that failed
 
-	done    bool        // turn.completed
-	failed  string      // what turn.failed says
-	fault   string      // the CLI's last word on what went wrong, which need not be the end
-	retry   string      // the provider's fault that the CLI is waiting out
-	waits   int         // how often in a row it has waited for the network: it does so for ever
-	refused int         // how often in a row the provider refused its login
-	total   *tokenUsage // of the session
-	file    eventstream.SessionLog
-	model   string // by that file
-	asked   eventstream.Requests
-	news    eventstream.Progress
+	done     bool        // turn.completed
+	failed   string      // what turn.failed says
+	fault    string      // the CLI's last word on what went wrong, which need not be the end
+	retry    string      // the provider's fault that the CLI is waiting out
+	waits    int         // how often in a row it has waited for the network: it does so for ever
+	refused  int         // how often in a row the provider refused its login
+	total    *tokenUsage // of the session
+	file     eventstream.SessionLog
+	model    string // by that file
+	asked    eventstream.Requests
+	progress eventstream.Progress
 }
 
 const baseTokens = 9_000 // tokens of its own instructions and tools, about
@@ -64,7 +64,7 @@ func (s *reader) Line(line []byte) {
 	case t.step:
 		s.item(string(t.kind) == codexStepDone, &t.item)
 	case string(t.kind) == codexBegins:
-		s.begins()
+		s.turnBegan()
 	}
 }
 
@@ -78,32 +78,32 @@ func (s *reader) event(line []byte) {
 	case "thread.started":
 		s.begun = true
 		s.session = adapter.SessionID(ev.ThreadID, s.session)
-		s.news.ReportText(&s.req, runners.EventSession, s.session)
+		s.progress.ReportText(&s.req, runners.EventSession, s.session)
 	case codexBegins:
-		s.begins()
+		s.turnBegan()
 	case "error":
-		s.trouble(ev.Message)
+		s.handleError(ev.Message)
 	case "item.started", "item.updated", codexStepDone:
 		s.item(kind == codexStepDone, &ev.Item)
 	case "turn.completed":
-		s.answered()
+		s.modelAnswered()
 		s.done, s.total = true, ev.Usage
-		s.news.ReportText(&s.req, runners.EventResult, s.lastMessageText())
+		s.progress.ReportText(&s.req, runners.EventResult, s.lastMessageText())
 	case "turn.failed":
 		s.failed = cleanFault(ev.Error.Message)
 		s.breaks(s.failed)
-		s.news.ReportText(&s.req, runners.EventResult, s.failed)
+		s.progress.ReportText(&s.req, runners.EventResult, s.failed)
 	}
 }
 
-// begins records that a turn begins.
-func (s *reader) begins() {
+// turnBegan records that a turn begins.
+func (s *reader) turnBegan() {
 	s.done, s.failed = false, ""
-	s.asks()
+	s.modelAsked()
 }
 
-// asks records that the model is asked, for runs without a session file. It is asked again when all its tools have ended.
-func (s *reader) asks() {
+// modelAsked records that the model is asked, for runs without a session file. It is asked again when all its tools have ended.
+func (s *reader) modelAsked() {
 	if !s.file.Found() {
 		s.asked.Ask()
 	}
@@ -115,18 +115,18 @@ func (s *reader) item(completed bool, item *turnItem) {
 	case "", "error":
 		return
 	case "agent_message":
-		s.writes(len(item.Text))
+		s.modelWrote(len(item.Text))
 		if completed && !item.Text.Empty() {
 			s.lastMessage.Set(item.Text, runners.MaxResult)
-			s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: item.Text})
+			s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: item.Text})
 		}
 	case "reasoning", "todo_list":
-		s.writes(0)
+		s.modelWrote(0)
 	default:
-		s.writes(len(item.Command))
+		s.modelWrote(len(item.Command))
 		if completed {
 			if s.running.End(item.ID); len(s.running) == 0 {
-				s.asks()
+				s.modelAsked()
 			}
 		} else {
 			s.running.Begin(item.ID)
@@ -140,28 +140,28 @@ func (s *reader) item(completed bool, item *turnItem) {
 		if id := item.ID.Bytes(); len(s.step) == 0 || !bytes.Equal(id, s.step) {
 			s.step = append(s.step[:0], id[:min(len(id), cleantext.MaxName)]...)
 			step := item.note()
-			s.news.Report(&s.req, &step)
+			s.progress.Report(&s.req, &step)
 		}
 	}
 }
 
-// answered records that the model has answered and clears the last retry.
-func (s *reader) answered() {
-	s.hasAnswered = true
+// modelAnswered records that the model has answered and clears the last retry.
+func (s *reader) modelAnswered() {
+	s.answered = true
 	s.fault, s.retry, s.waits, s.refused = "", "", 0, 0
 }
 
-// writes records that the model has written so many characters.
-func (s *reader) writes(chars int) {
-	s.answered()
+// modelWrote records that the model has written so many characters.
+func (s *reader) modelWrote(chars int) {
+	s.modelAnswered()
 	if !s.file.Found() {
 		s.asked.Answer(chars)
 	}
 }
 
-// trouble handles an error that the CLI reports. "Reconnecting... 2/5 (why)" and "Reconnecting... waiting for network
+// handleError handles an error that the CLI reports. "Reconnecting... 2/5 (why)" and "Reconnecting... waiting for network
 // (why)" mean that it asks again.
-func (s *reader) trouble(message string) {
+func (s *reader) handleError(message string) {
 	message = cleanFault(message)
 	again, found := strings.CutPrefix(message, "Reconnecting...")
 	if !found {
@@ -179,7 +179,7 @@ func (s *reader) trouble(message string) {
 	} else {
 		s.refused = 0
 	}
-	s.news.ReportText(&s.req, runners.EventRetry, message)
+	s.progress.ReportText(&s.req, runners.EventRetry, message)
 }
 
 // breaks counts an answer that broke off: its tokens are told nowhere.
@@ -192,13 +192,13 @@ func (s *reader) breaks(fault string) {
 // State returns whether the agent is done, or waiting for it is in vain. One refused login may be an access token that
 // it is just renewing.
 func (s *reader) State() monitor.State {
-	s.news.Flush(&s.req)
+	s.progress.Flush(&s.req)
 	switch {
 	case s.final():
 		return monitor.Finished
 	case s.refused >= 2, s.waits >= maxWaits:
 		return monitor.Hopeless
-	case !s.hasAnswered:
+	case !s.answered:
 		return monitor.AwaitingAnswer
 	}
 	return monitor.Working

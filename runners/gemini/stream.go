@@ -37,7 +37,7 @@ type reader struct {
 	file       eventstream.SessionLog
 	answers    map[string]struct{} // ids of those in that file that are counted
 	asked      eventstream.Requests
-	news       eventstream.Progress
+	progress   eventstream.Progress
 }
 
 const baseTokens = 12_000 // tokens of its own instructions and tools, about
@@ -66,7 +66,7 @@ func (s *reader) Line(line []byte) {
 	case "tool_use":
 		s.tool(t.tool, t.id, t.input)
 	case "tool_result":
-		s.answer(t.id, "")
+		s.toolResult(t.id, "")
 		s.shown = int64(len(line))
 	}
 }
@@ -79,7 +79,7 @@ func (s *reader) event(ev *outputEvent) {
 		s.session = validSession(ev.SessionID, s.session)
 		s.model = cleantext.OneLine(ev.Model, cleantext.MaxName)
 		s.began, _ = time.Parse(time.RFC3339, ev.Time)
-		s.news.ReportText(&s.req, runners.EventSession, s.session)
+		s.progress.ReportText(&s.req, runners.EventSession, s.session)
 	case "message":
 		s.message(ev.Role, ev.Content)
 	case "tool_use":
@@ -89,7 +89,7 @@ func (s *reader) event(ev *outputEvent) {
 		if ev.Error != nil {
 			fault = ev.Error.Type
 		}
-		s.answer(ev.ToolID, fault)
+		s.toolResult(ev.ToolID, fault)
 	case "error":
 		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
 		if ev.Severity == "error" {
@@ -97,25 +97,25 @@ func (s *reader) event(ev *outputEvent) {
 		}
 	case "result":
 		s.result, s.resumed = ev, false
-		s.news.ReportText(&s.req, runners.EventResult, string(s.recentText[:min(len(s.recentText), eventstream.EventHead)]))
+		s.progress.ReportText(&s.req, runners.EventResult, string(s.recentText[:min(len(s.recentText), eventstream.EventHead)]))
 	}
 }
 
 func (s *reader) message(role, content jsonscan.String) {
 	if string(role.Word()) != "assistant" {
-		s.asks()
+		s.modelAsked()
 		return
 	}
-	s.goesOn(len(content))
+	s.modelWrote(len(content))
 	s.recentText = content.Tail(8*cleantext.MaxFinal + 1).Append(s.recentText)
 	if len(s.recentText) > 8*cleantext.MaxFinal { // a result stands at the end
 		s.recentText = append(s.recentText[:0], s.recentText[len(s.recentText)-2*cleantext.MaxFinal:]...)
 	}
-	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: content})
+	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: content})
 }
 
 func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
-	s.goesOn(len(input))
+	s.modelWrote(len(input))
 	name := tool.String()
 	switch name {
 	case "write_file", "replace", "run_shell_command":
@@ -127,32 +127,32 @@ func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
 	if len(s.calls) < maxCalls {
 		s.calls[id.Head(cleantext.MaxName)] = cleantext.OneLine(name, cleantext.MaxName)
 	}
-	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
+	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
-// answer handles a tool's result. What the agent said before it is not its final message.
-func (s *reader) answer(call jsonscan.String, fault string) {
+// toolResult handles a tool's result. What the agent said before it is not its final message.
+func (s *reader) toolResult(call jsonscan.String, fault string) {
 	id := call.Head(cleantext.MaxName)
 	if fault == "policy_violation" {
 		s.denied = s.calls[id]
 	}
 	delete(s.calls, id)
 	if s.asking = len(s.calls) == 0; s.asking {
-		s.asks()
+		s.modelAsked()
 	}
 	s.recentText = s.recentText[:0]
 }
 
-// asks records that the model is asked.
-func (s *reader) asks() {
+// modelAsked records that the model is asked.
+func (s *reader) modelAsked() {
 	s.asking = true
 	if !s.file.Found() {
 		s.asked.Ask()
 	}
 }
 
-// goesOn records that the model has written so many characters.
-func (s *reader) goesOn(chars int) {
+// modelWrote records that the model has written so many characters.
+func (s *reader) modelWrote(chars int) {
 	if s.asking || !s.answered {
 		s.turns++
 	}
@@ -165,7 +165,7 @@ func (s *reader) goesOn(chars int) {
 // State returns whether the agent is done. It never reports that waiting is in vain: the CLI reports repeated requests
 // on stderr only.
 func (s *reader) State() monitor.State {
-	s.news.Flush(&s.req)
+	s.progress.Flush(&s.req)
 	switch {
 	case s.final():
 		return monitor.Finished

@@ -56,7 +56,7 @@ func (s *reader) Report(e monitor.End) runners.Report {
 // providerSilent reports whether a limit passed while only the model's answer was missing. It waits out whatever its
 // provider tells it to, an hour and more, without a word.
 func (s *reader) providerSilent(e monitor.End) bool {
-	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.hasAnswered
+	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.answered
 }
 
 // withoutStop returns the outcome of a session that ended otherwise than with an answer or a fault that it told.
@@ -67,7 +67,7 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 		return runners.Failed, "its answer was cut off at the model's limit of output"
 	case s.reason == "content-filter":
 		return runners.Refused, "the provider's content filter blocked the answer"
-	case !s.hasAnswered:
+	case !s.answered:
 		return s.outcomeUnanswered(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.req.Stderr))
 	case exit.Signal != "" && !exit.Stopped:
 		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
@@ -134,7 +134,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	if databaseBusy(detail) {
 		return runners.Provider, "its database was in use: " + detail
 	}
-	if !s.hasAnswered { // all it says of a model that it does not know
+	if !s.answered { // all it says of a model that it does not know
 		detail += " A model that it does not know ends so: opencode models lists those it knows."
 	}
 	return runners.Provider, adapter.JoinDetail(detail, s.logged())
@@ -258,7 +258,7 @@ func (s *reader) refusedSince() bool {
 var logTimePattern = regexp.MustCompile(`(?m)\btimestamp=(\S+) .*message="stream error"`)
 
 func (s *reader) loggedUnanswered() string {
-	if s.hasAnswered {
+	if s.answered {
 		return ""
 	}
 	return s.logged()

@@ -18,22 +18,22 @@ type reader struct {
 	req runners.Request
 	now func() time.Time
 
-	session     string
-	hasAnswered bool                // the model has answered
-	lastText    []byte              // the text of the last step that had any, or the end of it
-	saying      bool                // that step is still the one under way
-	reason      string              // how the last step ended; "" while one is under way
-	asks        bool                // it has asked the model, and nothing else is under way
-	fault       *eventFault         // what it gave up on
-	faultAt     time.Time           // when
-	recovered   bool                // it went on after a fault: then it ends with status 1 whatever comes
-	rejected    bool                // a tool was rejected in the last step, which ends the session
-	denied      map[string]struct{} // tools it was not allowed to use
-	asked       eventstream.Requests
-	lastAt      int64 // when it last told something, in milliseconds since 1970
-	stepping    bool  // a step has begun, and its tokens are not told
-	unpriced    bool  // a step had no price
-	news        eventstream.Progress
+	session   string
+	answered  bool                // the model has answered
+	lastText  []byte              // the text of the last step that had any, or the end of it
+	saying    bool                // that step is still the one under way
+	reason    string              // how the last step ended; "" while one is under way
+	asks      bool                // it has asked the model, and nothing else is under way
+	fault     *eventFault         // what it gave up on
+	faultAt   time.Time           // when
+	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
+	rejected  bool                // a tool was rejected in the last step, which ends the session
+	denied    map[string]struct{} // tools it was not allowed to use
+	asked     eventstream.Requests
+	lastAt    int64 // when it last told something, in milliseconds since 1970
+	stepping  bool  // a step has begun, and its tokens are not told
+	unpriced  bool  // a step had no price
+	progress  eventstream.Progress
 }
 
 const baseTokens = 8_000 // tokens of its own instructions and tools, about
@@ -55,7 +55,7 @@ func (s *reader) Line(line []byte) {
 	kind := string(ev.Type.Word())
 	switch kind {
 	case "step_start", "text", "tool_use", "step_finish":
-		s.answered()
+		s.modelAnswered()
 	case "error":
 		if ev.Error != nil {
 			s.fault, s.faultAt = ev.Error, time.UnixMilli(ev.Timestamp)
@@ -65,17 +65,17 @@ func (s *reader) Line(line []byte) {
 	}
 	if s.session == "" {
 		if s.session = adapter.SessionID(ev.SessionID.String(), ""); s.session != "" {
-			s.news.ReportText(&s.req, runners.EventSession, s.session)
+			s.progress.ReportText(&s.req, runners.EventSession, s.session)
 		}
 	}
 	s.lastAt = max(s.lastAt, ev.Timestamp)
 	s.step(kind, &ev.Part)
 }
 
-// answered records that the model has answered and clears the last fault.
-func (s *reader) answered() {
+// modelAnswered records that the model has answered and clears the last fault.
+func (s *reader) modelAnswered() {
 	s.recovered = s.recovered || s.fault != nil
-	s.hasAnswered, s.fault = true, nil
+	s.answered, s.fault = true, nil
 }
 
 func (s *reader) step(kind string, p *messagePart) {
@@ -99,7 +99,7 @@ func (s *reader) step(kind string, p *messagePart) {
 		s.asked.Pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == reasonStop {
 			text := s.ending()
-			s.news.ReportText(&s.req, runners.EventResult, string(text[:min(len(text), eventstream.EventHead)]))
+			s.progress.ReportText(&s.req, runners.EventResult, string(text[:min(len(text), eventstream.EventHead)]))
 		}
 	}
 }
@@ -124,14 +124,14 @@ func (s *reader) text(p *messagePart) {
 	if len(s.lastText) > 8*cleantext.MaxFinal {
 		s.lastText = bytes.Clone(s.ending())
 	}
-	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: p.Text})
+	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: p.Text})
 }
 
 // ending returns what counts of what it said: a result stands at the end.
 func (s *reader) ending() []byte { return s.lastText[max(0, len(s.lastText)-2*cleantext.MaxFinal):] }
 
 func (s *reader) tool(p *messagePart) {
-	s.news.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
+	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
 	if string(p.State.Status.Word()) != "error" {
 		return
 	}
@@ -179,18 +179,18 @@ func (s *reader) used(e monitor.End) runners.Usage {
 	if s.fault != nil || s.final() || !e.CutOff() {
 		return s.Usage()
 	}
-	s.asked.Pending = (s.asked.Pending || !s.hasAnswered) && !s.refusedSince()
+	s.asked.Pending = (s.asked.Pending || !s.answered) && !s.refusedSince()
 	return s.priced(s.asked.Total(s.asked.AnyReported))
 }
 
 // State returns Finished when the session seems to be over: nothing in the stream says so. The step after one that
 // ended with "stop", if there is one, follows at once.
 func (s *reader) State() monitor.State {
-	s.news.Flush(&s.req)
+	s.progress.Flush(&s.req)
 	switch {
 	case s.final():
 		return monitor.Finished
-	case !s.hasAnswered:
+	case !s.answered:
 		return monitor.AwaitingAnswer
 	}
 	return monitor.Working
@@ -206,4 +206,4 @@ func (s *reader) final() bool {
 }
 
 // awaiting reports whether only the model's answer can be missing.
-func (s *reader) awaiting() bool { return !s.hasAnswered || s.asks }
+func (s *reader) awaiting() bool { return !s.answered || s.asks }

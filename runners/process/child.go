@@ -21,14 +21,14 @@ type child struct {
 	began     time.Time
 	startInfo startInfo // what the system knows it by
 
-	mu       sync.Mutex
-	stopping bool        // Stop was asked for in time
-	deadline time.Time   // the grace ends here; set with stopping
-	asked    time.Time   // when it was stopped, set with stopping, and
-	said     int64       // how long Stdout was then
-	over     bool        // the leader is dead
-	forget   func() bool // ends the watch over the context
-	ending   sync.WaitGroup
+	mu         sync.Mutex
+	stopping   bool        // Stop was asked for in time
+	deadline   time.Time   // the grace ends here; set with stopping
+	asked      time.Time   // when it was stopped, set with stopping, and
+	stdoutSize int64       // how long Stdout was then
+	over       bool        // the leader is dead
+	forget     func() bool // ends the watch over the context
+	ending     sync.WaitGroup
 
 	killed  atomic.Bool
 	hurry   chan struct{} // closed: no more grace
@@ -88,7 +88,7 @@ func (c *child) Stop() {
 	c.asked = time.Now()
 	c.deadline = c.asked.Add(c.cmd.StopGrace)
 	if info, err := os.Lstat(c.cmd.Stdout); err == nil {
-		c.said = info.Size()
+		c.stdoutSize = info.Size()
 	}
 	c.ending.Go(c.terminate)
 }
@@ -122,7 +122,7 @@ func (c *child) when(exit Exit) Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopping {
-		exit.StoppedAt, exit.Said = c.asked.UTC().Round(0), c.said
+		exit.StoppedAt, exit.Said = c.asked.UTC().Round(0), c.stdoutSize
 	}
 	return exit
 }

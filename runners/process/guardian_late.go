@@ -32,7 +32,7 @@ func (l *link) rouse(every time.Duration) {
 		case <-l.ended:
 			return
 		case <-tick.C:
-			rouse(l.proc)
+			resumeGuardian(l.proc)
 		}
 	}
 }

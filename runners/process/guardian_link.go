@@ -26,7 +26,7 @@ type link struct {
 
 	patience time.Duration
 	slowEnd  time.Duration
-	said     *stderrHead
+	stderr   *stderrHead
 	ended    chan struct{} // closed when its processes are gone too and every Wait has its answer
 	err      error         // how the guardian ended; set before ended is closed
 }
@@ -65,7 +65,7 @@ func (g *Guardian) dial() (*link, error) {
 	}
 	l := &link{
 		proc: proc, in: inW, out: outR, calls: map[uint64]*remote{},
-		patience: g.patience, slowEnd: g.slowEnd, said: said, ended: make(chan struct{}),
+		patience: g.patience, slowEnd: g.slowEnd, stderr: said, ended: make(chan struct{}),
 	}
 	go l.listen()
 	go l.rouse(l.patience / rousings)
@@ -182,16 +182,16 @@ func (l *link) listen() {
 		if err := receive(in, &r); err != nil {
 			break
 		}
-		l.hear(r)
+		l.handle(r)
 		if now := time.Now(); now.Sub(reaped) > tendEvery {
 			k.reapAdopted()
 			reaped = now
 		}
 	}
-	l.bury(k)
+	l.cleanUp(k)
 }
 
-func (l *link) hear(r reply) {
+func (l *link) handle(r reply) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.calls[r.ID]
@@ -223,8 +223,8 @@ func (p *remote) finish(exit Exit) {
 	close(p.done)
 }
 
-// bury cleans up after a guardian whose answers have ended. When it was killed, bury ends its processes.
-func (l *link) bury(k *procTable) {
+// cleanUp cleans up after a guardian whose answers have ended. When it was killed, it also ends its processes.
+func (l *link) cleanUp(k *procTable) {
 	l.mu.Lock()
 	l.gone = true
 	marks := map[string]bool{}
@@ -245,7 +245,7 @@ func (l *link) bury(k *procTable) {
 	if err == nil && !state.Success() {
 		err = errors.New(state.String())
 	}
-	why := l.said.first()
+	why := l.stderr.first()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

@@ -29,7 +29,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 
 	ReserveThreads()
 	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
-	s.local.procTable.beGuardian()
+	s.local.procTable.markGuardian()
 	runtime.GOMAXPROCS(1) // it mostly waits: a second processor would only be woken to look for work and find none
 	tending := make(chan struct{})
 	var tender sync.WaitGroup

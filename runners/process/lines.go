@@ -164,7 +164,7 @@ func (l *Lines) fill() (int, error) {
 	l.off += int64(n)
 	l.last.Store(int64(time.Since(l.opened)))
 	l.poll = pollMin
-	l.hole.behind(l.f, l.off)
+	l.hole.freeBefore(l.f, l.off)
 	return n, nil
 }
 

@@ -38,12 +38,12 @@ func (m member) alive() bool {
 	return ok && !now.zombie && now.start == m.start
 }
 
-// unseen holds since when processes, by identity, have shown neither arguments nor environment. Most are just between
+// hiddenProcess holds since when processes, by identity, have shown neither arguments nor environment. Most are just between
 // their old program and their new one.
-type unseen map[member]time.Time
+type hiddenProcess map[member]time.Time
 
 // appears reports whether m may yet show its mark. One that hides it for good is believed to have none after the limit.
-func (u unseen) appears(m member, limit time.Duration) bool {
+func (u hiddenProcess) appears(m member, limit time.Duration) bool {
 	if m.kernel || !executing(m.pid) {
 		return false
 	}

@@ -108,7 +108,7 @@ func (k *procTable) countGroup(c *child) {
 	defer k.mu.Unlock()
 	for _, m := range k.adopted() {
 		if m.pgrp == c.pid && !m.zombie {
-			k.condemn(m, c)
+			k.recordKilled(m, c)
 		}
 	}
 }

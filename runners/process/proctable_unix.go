@@ -54,7 +54,7 @@ type procTable struct {
 	leaders   map[int]*child
 	condemned map[int]*child  // what we killed, until we reap it
 	doubtful  map[member]bool // could have been of several commands when first seen: blamed on none
-	unseen    unseen
+	unseen    hiddenProcess
 	guardians map[int]bool // living guardian processes that we started
 	session   int          // ours: unless alone, whatever lives in it is not an agent's
 	alone     bool         // this process is a guardian: all its children are commands or come from them
@@ -69,7 +69,7 @@ var theProcTable = sync.OnceValue(func() *procTable {
 	session, _ := unix.Getsid(0)
 	return &procTable{
 		leaders: map[int]*child{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
-		unseen: unseen{}, guardians: map[int]bool{}, session: session,
+		unseen: hiddenProcess{}, guardians: map[int]bool{}, session: session,
 	}
 })
 
@@ -90,8 +90,8 @@ func (k *procTable) launch(c *child, path string, attr *os.ProcAttr) error {
 	return nil
 }
 
-// beGuardian records that nothing else in this process starts children.
-func (k *procTable) beGuardian() {
+// markGuardian records that nothing else in this process starts children.
+func (k *procTable) markGuardian() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.alone = true
@@ -117,8 +117,8 @@ func (k *procTable) guardianGone(pid int) {
 	delete(k.guardians, pid)
 }
 
-// rouse continues a guardian that somebody has stopped. It has no effect on one that runs.
-func rouse(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
+// resumeGuardian continues a guardian that somebody has stopped. It has no effect on one that runs.
+func resumeGuardian(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
 
 func (c *child) awaitDeath() { awaitDeath(c.pid) }
 
@@ -243,15 +243,15 @@ func (k *procTable) cull(c *child) (did culled) {
 		}
 		did.waiting++
 		if how == proven || !k.doubtful[m.identity()] {
-			k.condemn(m, owner)
+			k.recordKilled(m, owner)
 		}
 	}
 	return did
 }
 
-// condemn records whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
+// recordKilled records whose process was killed. It counts once it is reaped as killed, not if it ended by itself meanwhile;
 // where we cannot reap it, at once.
-func (k *procTable) condemn(m member, owner *child) {
+func (k *procTable) recordKilled(m member, owner *child) {
 	if owner == nil || k.condemned[m.pid] != nil {
 		return
 	}

@@ -21,8 +21,8 @@ func newPunchHole(limit int64) punchHole {
 	return punchHole{keep: keep, end: keep}
 }
 
-// behind frees the file's blocks between its head and the last bytes before off.
-func (h *punchHole) behind(f *os.File, off int64) {
+// freeBefore frees the file's blocks between its head and the last bytes before off.
+func (h *punchHole) freeBefore(f *os.File, off int64) {
 	end := (off - h.keep) / block * block
 	if h.keep == 0 || end < h.end+holeStep {
 		return

@@ -13,7 +13,7 @@ import (
 // sweep does the work of Sweep and stops early when done is closed. It waits so long for the guardians of what it has
 // ended.
 func (k *procTable) sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
-	s := &sweeper{procTable: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: unseen{}, done: done}
+	s := &sweeper{procTable: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: hiddenProcess{}, done: done}
 	s.skip[os.Getpid()] = true
 	k.mu.Lock()
 	for pid := range k.guardians {
@@ -63,7 +63,7 @@ type sweeper struct {
 	skip      map[int]bool
 	targets   map[member]member // by identity
 	parents   map[int]member    // of what carries a mark, by pid
-	unseen    unseen
+	unseen    hiddenProcess
 	done      <-chan struct{}
 }
 
@@ -109,7 +109,7 @@ func (s *sweeper) find(sig syscall.Signal) (again bool) {
 			again = again || mark == "" && s.unseen.appears(m, appearLimit)
 			continue
 		}
-		s.begat(m)
+		s.addParent(m)
 		for _, m := range append(descendants(pid), m) {
 			s.add(m, sig)
 		}
@@ -117,8 +117,8 @@ func (s *sweeper) find(sig syscall.Signal) (again bool) {
 	return again
 }
 
-// begat records the parent of what carries a mark: it may be a guardian.
-func (s *sweeper) begat(m member) {
+// addParent records the parent of what carries a mark: it may be a guardian.
+func (s *sweeper) addParent(m member) {
 	if s.parents == nil {
 		s.parents = map[int]member{}
 	}

@@ -79,7 +79,7 @@ func (b briefer) Brief(ctx context.Context, a engine.Attempt) error {
 
 type merger struct{ engine.Merger }
 
-func (m merger) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
+func (m merger) Join(ctx context.Context, waiting []engine.Verified) (engine.Step, error) {
 	step, err := m.Merger.Join(ctx, sent(waiting))
 	return sent(step), err
 }
@@ -100,8 +100,8 @@ func (l lifecycle) Reserve(a engine.Attempt) { l.Lifecycle.Reserve(sent(a)) }
 
 func (l lifecycle) Asked(a engine.Attempt) bool { return l.Lifecycle.Asked(sent(a)) }
 
-func (l lifecycle) Revive(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
-	ended, err := l.Lifecycle.Revive(ctx, sent(a), sent(open))
+func (l lifecycle) Resume(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
+	ended, err := l.Lifecycle.Resume(ctx, sent(a), sent(open))
 	return sent(ended), err
 }
 

@@ -48,7 +48,7 @@ func (l *lab) state() string {
 
 func TestFinishFastForwards(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	l.Write("mine.txt", "mine")
 	l.Sh("git update-index --assume-unchanged seed.txt; git update-index --skip-worktree tests/a.txt; echo x >> tests/a.txt") // in nobody's way
 	before := l.state()
@@ -78,7 +78,7 @@ func TestFinishMovesABranchThatIsNotCheckedOut(t *testing.T) {
 	for name, away := range map[string]string{"another branch": "git switch -q -c other", "a detached HEAD": "git switch -q --detach"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &lab{repotest.NewNight(t)}
+			l := &lab{repotest.NewLanded(t)}
 			l.Sh(away + "; echo edited > seed.txt; echo staged > s.txt; git add s.txt")
 			files := l.Sh("git status --porcelain=v2; cat seed.txt s.txt")
 			f := l.finish("main", integration.Merge)
@@ -99,7 +99,7 @@ func TestFinishMovesABranchThatIsNotCheckedOut(t *testing.T) {
 func TestFinishMergesWhatHasDiverged(t *testing.T) {
 	t.Parallel()
 	for _, away := range []string{"true", "git switch -q -c other"} {
-		l := &lab{repotest.NewNight(t)}
+		l := &lab{repotest.NewLanded(t)}
 		l.Sh("echo mine > mine.txt; git add mine.txt; git commit -q -m Mine; " + away)
 		f := l.finish("main", integration.Merge)
 		if f.How != MergeCommit || f.Commits != 3 {
@@ -126,7 +126,7 @@ func TestFinishBesideUncommittedChanges(t *testing.T) {
 	for name, before := range map[string]string{"straight": "true", "diverged": "echo mine > mine.txt; git add mine.txt; git commit -q -m Mine"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &lab{repotest.NewNight(t)}
+			l := &lab{repotest.NewLanded(t)}
 			l.Sh(before + "; echo x >> tests/a.txt; echo y > y; git add y; echo z >> y")
 			status, base := l.Sh("git status --porcelain=v2; cat tests/a.txt y"), l.Git("rev-parse", "main")
 			f := l.finish("main", integration.Merge)
@@ -214,7 +214,7 @@ func TestFinishRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &lab{repotest.NewNight(t)}
+			l := &lab{repotest.NewLanded(t)}
 			l.Sh(c.before)
 			before := l.state()
 			_, err := l.plan(c.into, integration.Merge)
@@ -236,7 +236,7 @@ func TestFinishRefuses(t *testing.T) {
 // What a refusal says to type does it.
 func TestFinishAfterWhatItSaidToType(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	l.Sh("git switch -q -c other; git worktree add -q ../beside main")
 	_, err := l.plan("main", integration.Merge)
 	var refused *text.RefusedError
@@ -262,7 +262,7 @@ func TestFinishOfABranchThatWasTakenBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for way := range 2 {
-				l := &lab{repotest.NewNight(t)}
+				l := &lab{repotest.NewLanded(t)}
 				own := l.Git("rev-parse", repotest.Landed)
 				l.Sh(c.taken)
 				back := "git branch -f " + repotest.Landed + " " + own
@@ -294,7 +294,7 @@ func TestFinishOfABranchThatWasTakenBack(t *testing.T) {
 // A branch that was looked at when more landed has not followed: nobody has taken anything out of it.
 func TestFinishOfABranchThatWasLookedAt(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	l.Sh(`git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p ` + repotest.Landed + ` -m T3 ` + repotest.Landed + `^{tree})`)
 	if f := l.finish("main", integration.Merge); f.How != FastForward || f.Commits != 3 {
 		t.Errorf("got %+v", f)
@@ -309,7 +309,7 @@ func TestFinishOfWhatIsThereAsOtherCommits(t *testing.T) {
 		"picked":   "git commit -q --allow-empty -m Mine; git cherry-pick main.." + repotest.Landed,
 	} {
 		for _, mode := range []integration.Mode{integration.Merge, integration.Rebase} {
-			l := &lab{repotest.NewNight(t)}
+			l := &lab{repotest.NewLanded(t)}
 			l.Sh(put)
 			before := l.state()
 			if f := l.finish("main", mode); f.How != NothingToLand || f.New != f.Old {
@@ -357,7 +357,7 @@ func TestFinishReplaysWhatHasDiverged(t *testing.T) {
 
 func TestFinishLeavesACheckoutAloneInWhichARunWorks(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	f, err := l.plan("main", integration.Merge)
 	if err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func TestFinishLeavesACheckoutAloneInWhichARunWorks(t *testing.T) {
 func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, away := range []string{"true", "git switch -q -c other"} {
-		l := &lab{repotest.NewNight(t)}
+		l := &lab{repotest.NewLanded(t)}
 		l.Sh("echo mine > mine.txt; git add mine.txt; git commit -q -m Mine; " + away)
 		f, err := l.plan("main", integration.Merge)
 		if err != nil {
@@ -398,7 +398,7 @@ func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
 
 func TestFinishThatGitRefuses(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	l.Sh("git switch -q -c other")
 	f, err := l.plan("main", integration.Merge)
 	if err != nil {

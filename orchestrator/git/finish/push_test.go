@@ -21,7 +21,7 @@ func TestRemoteOfABranch(t *testing.T) {
 		"one for pushes":      {"git remote add up /up; git remote add origin /o; git config branch.main.remote origin; git config branch.main.merge refs/heads/trunk; git config remote.pushDefault up", "up", "main", "/up"},
 		"a branch for itself": {"git remote add up /up; git config branch.main.remote .; git config branch.main.merge refs/heads/other", "up", "main", "/up"},
 	} {
-		l := &lab{repotest.NewNight(t)}
+		l := &lab{repotest.NewLanded(t)}
 		l.Sh(c.set)
 		f, err := l.plan("main", integration.Merge)
 		if err != nil {
@@ -35,7 +35,7 @@ func TestRemoteOfABranch(t *testing.T) {
 		"true": "git remote add origin URL, then relay finish --pr",
 		"git remote add up /up; git remote add fork /f": "git config branch.main.remote fork, or another of fork, up; then relay finish --pr",
 	} {
-		l := &lab{repotest.NewNight(t)}
+		l := &lab{repotest.NewLanded(t)}
 		l.Sh(set)
 		f, err := l.plan("main", integration.Merge)
 		if err != nil {
@@ -50,7 +50,7 @@ func TestRemoteOfABranch(t *testing.T) {
 
 func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	l.Sh("git init -q --bare " + bare + "; git remote add origin " + bare + "; git push -q origin main; git update-ref refs/relay-tip/20260101-lab $(git commit-tree -p " + repotest.Landed + " -m T3 " + repotest.Landed + "^{tree})")
 	hook := filepath.Join(l.Root, ".git", "hooks", "pre-push")
@@ -93,7 +93,7 @@ func TestPushSaysWhyItWasRefused(t *testing.T) {
 		"here":  {".git/hooks/pre-push", "git push: GH006: protected"},
 		"there": {"../bare.git/hooks/pre-receive", "git push: remote: GH006: protected; ! [remote rejected] TIP -> relay/x (pre-receive hook declined)"},
 	} {
-		l := &lab{repotest.NewNight(t)}
+		l := &lab{repotest.NewLanded(t)}
 		l.Sh("git init -q --bare ../bare.git; git remote add origin ../bare.git")
 		l.Write(c.hook, "#!/bin/sh\nprintf 'GH006: \\033[31mprotected\\n' >&2\nexit 1\n")
 		l.Sh("chmod +x " + c.hook)

@@ -17,7 +17,7 @@ func TestFinishObeysNoSettings(t *testing.T) {
 	} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
-			l := &lab{repotest.NewNight(t)}
+			l := &lab{repotest.NewLanded(t)}
 			l.Sh("git config " + set)
 			l.finish("main", integration.Merge)
 			l.Wants(map[string]string{"new.txt": "new\n"})
@@ -31,7 +31,7 @@ func TestFinishObeysNoSettings(t *testing.T) {
 // It is said to have landed only when it has.
 func TestFinishLooksWhereTheBranchIs(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	f, err := l.plan("main", integration.Merge)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestFinishLooksWhereTheBranchIs(t *testing.T) {
 // A name that stands for the branch that is checked out moves that one together with its files.
 func TestFinishIntoAnAlias(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	l.Sh("git symbolic-ref refs/heads/master refs/heads/main")
 	if f := l.finish("master", integration.Merge); f.Into != "main" || !f.Here {
 		t.Errorf("got %+v", f)
@@ -62,7 +62,7 @@ func TestFinishIntoAnAlias(t *testing.T) {
 // Nothing but the branch is pushed, whatever git is set to push besides.
 func TestPushObeysNoSettings(t *testing.T) {
 	t.Parallel()
-	l := &lab{repotest.NewNight(t)}
+	l := &lab{repotest.NewLanded(t)}
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	l.Sh("git init -q --bare " + bare + "; git remote add origin " + bare + "; git tag -a -m private private main; git config push.followTags true; git config remote.origin.mirror true; git config push.recurseSubmodules on-demand")
 	f, err := l.plan("main", integration.Merge)

@@ -52,7 +52,7 @@ func Sweep(path string, mode fs.FileMode) (repositories []string, err error) {
 		case err != nil: // the walk asks twice about a folder: a second time when it could not read it
 			return err
 		case d.IsDir():
-			err = permit(at, d, mode)
+			err = setFolderMode(at, d, mode)
 		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice) != 0:
 			err = os.Remove(at)
 		}
@@ -64,7 +64,7 @@ func Sweep(path string, mode fs.FileMode) (repositories []string, err error) {
 	return repositories, err
 }
 
-func permit(folder string, d fs.DirEntry, mode fs.FileMode) error {
+func setFolderMode(folder string, d fs.DirEntry, mode fs.FileMode) error {
 	info, err := d.Info()
 	if err != nil {
 		return err

@@ -38,15 +38,15 @@ type Guard struct {
 
 // Tampering is something that an agent has changed for everybody.
 type Tampering struct {
-	Text  string // in words
-	Grave bool   // it could have had an attempt judged by something else than its commits
+	Text    string // in words
+	Serious bool   // it could have had an attempt judged by something else than its commits
 }
 
 // watchedFile is a file as it should be.
 type watchedFile struct {
 	path, name string // name is for people
 	config     bool
-	own        bool // the user's, for all repositories
+	global     bool // the user's, for all repositories
 	content    []byte
 	there      bool
 	odd        bool // it is no ordinary file, but was so before: that is left alone
@@ -152,7 +152,7 @@ func (r *Guard) mendAll(ctx context.Context) error {
 			return err
 		}
 		// One who keeps a scratch file out of git's sight means no harm, and once it is put back does none.
-		r.unreported = append(r.unreported, Tampering{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.own})
+		r.unreported = append(r.unreported, Tampering{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.global})
 	}
 	return errors.Join(r.mendShallow(ctx), r.mendReplaced(ctx))
 }
@@ -171,7 +171,7 @@ func (f *watchedFile) putBack() error {
 func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	content, err := os.ReadFile(f.path)
 	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
-		r.unreported = append(r.unreported, Tampering{f.name + " was removed or replaced during the attempt; relay put it back", !f.own})
+		r.unreported = append(r.unreported, Tampering{f.name + " was removed or replaced during the attempt; relay put it back", !f.global})
 		return f.putBack()
 	}
 	was, err := r.settings(ctx, f.content)
@@ -181,14 +181,14 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	is, err := r.settings(ctx, content)
 	var said *reanchor.GitError
 	if errors.As(err, &said) && said.Code > 0 {
-		r.unreported = append(r.unreported, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.own})
+		r.unreported = append(r.unreported, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.global})
 		return f.putBack()
 	}
 	if err != nil {
 		return err
 	}
 	changed, scope := compare(was, is), "local"
-	if f.own {
+	if f.global {
 		changed.relaxUserSettings()
 		scope = "global"
 	}
@@ -199,7 +199,7 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		if err := gitcmd.ReplaceFile(f.path, content); err != nil {
 			return err
 		}
-		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.own})
+		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.global})
 	}
 	if keys := changed.keys(personal); len(keys) > 0 {
 		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(keys) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})

@@ -36,7 +36,7 @@ func userFilesOf(environment []string) []watchedFile {
 		if real, err := filepath.EvalSymlinks(path); err == nil { // many keep theirs in a repository
 			path = real
 		}
-		files = append(files, watchedFile{path: path, name: path, config: config, own: true})
+		files = append(files, watchedFile{path: path, name: path, config: config, global: true})
 	}
 	if own, set := env["GIT_CONFIG_GLOBAL"]; set {
 		add(true, filepath.Dir(own), filepath.Base(own))

@@ -52,7 +52,7 @@ func TestClaim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &lab{Repo: repotest.NewNight(t)}
+			l := &lab{Repo: repotest.NewLanded(t)}
 			l.Sh(`
 				commit() { git tag $1 $(printf "%s\n" "$1" "" "$3" | git commit-tree -p $2 'main^{tree}'); }
 				git tag base main

@@ -12,8 +12,8 @@ import (
 
 // Restored is what a guard has found and put right.
 type Restored struct {
-	Text  string // in words; "" : nothing
-	Grave bool   // an attempt could have been judged by something else than its commits
+	Text    string // in words; "" : nothing
+	Serious bool   // an attempt could have been judged by something else than its commits
 }
 
 // TipGuard knows where the integration branch is during a run: where relay has put it. What a person adds to it meanwhile is
@@ -89,7 +89,7 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 		}
 	}
 	if branch == g.tip {
-		return Restored{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Grave: true}, nil
+		return Restored{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Serious: true}, nil
 	}
 	if tip == g.tip && branch != "" { // nobody but relay moves its own ref
 		added, err := g.Branch.Contains(ctx, branch, g.tip)
@@ -107,7 +107,7 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 			return found, err
 		}
 		found.Text += kept
-		found.Grave = tip != g.tip
+		found.Serious = tip != g.tip
 	}
 	return found, g.putBack(ctx, g.Branch.BranchRef(), branch)
 }

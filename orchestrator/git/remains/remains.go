@@ -24,7 +24,7 @@ type Leftover struct {
 	Kind LeftoverKind
 	Name string // of a branch, without refs/heads/, or a folder's absolute path
 	Why  string // why it stays, in words; "" : nothing would be lost with it
-	Look string // command that shows what would be lost
+	Show string // command that shows what would be lost
 
 	commit string // a branch's
 }
@@ -51,7 +51,7 @@ type Finder struct {
 // Slots are the repositories in which attempts work.
 type Slots interface {
 	Names(ctx context.Context) ([]string, error)
-	Loss(ctx context.Context, name string) (string, error) // what would be lost with one, in words; "" : nothing
+	Unsaved(ctx context.Context, name string) (string, error) // what would be lost with one, in words; "" : nothing
 	Remove(ctx context.Context, name string) error
 }
 
@@ -84,7 +84,7 @@ func (o Finder) Remove(ctx context.Context, l Leftover) error {
 	}
 	switch l.Kind {
 	case LeftWorktree:
-		why, err := o.Slots.Loss(ctx, filepath.Base(l.Name))
+		why, err := o.Slots.Unsaved(ctx, filepath.Base(l.Name))
 		if err == nil && why != "" {
 			err = errors.New(why)
 		}
@@ -124,12 +124,12 @@ func (o Finder) worktrees(ctx context.Context) ([]Leftover, error) {
 	found := make([]Leftover, len(names))
 	for i, name := range names {
 		l := Leftover{Kind: LeftWorktree, Name: filepath.Join(o.Worktrees, name)}
-		if l.Why, err = o.Slots.Loss(ctx, name); err != nil {
+		if l.Why, err = o.Slots.Unsaved(ctx, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
-		l.Look = "git -C " + text.ShellWord(l.Name) + " status"
+		l.Show = "git -C " + text.ShellWord(l.Name) + " status"
 		if _, err := os.Lstat(filepath.Join(l.Name, ".git")); err != nil {
-			l.Look = "ls -A " + text.ShellWord(l.Name) // git would look at the repository around it
+			l.Show = "ls -A " + text.ShellWord(l.Name) // git would look at the repository around it
 		}
 		found[i] = l
 	}
@@ -157,11 +157,11 @@ func (o Finder) branches(ctx context.Context, gone map[string]bool) ([]Leftover,
 		busy := o.busy(epicOf(l.Name))
 		switch l.Why = cmp.Or(busy, taskbranch.Reason(at, own)); {
 		case busy != "":
-			l.Look = "git log " + text.ShellWord(l.Name)
+			l.Show = "git log " + text.ShellWord(l.Name)
 		case own != "":
-			l.Look = "git log -p -" + own + " " + text.ShellWord(l.Name)
+			l.Show = "git log -p -" + own + " " + text.ShellWord(l.Name)
 		case at != "":
-			l.Look = "git -C " + text.ShellWord(at) + " status"
+			l.Show = "git -C " + text.ShellWord(at) + " status"
 		}
 		found = append(found, l)
 	}
@@ -210,13 +210,13 @@ func (o Finder) copies(ctx context.Context) ([]Leftover, error) {
 			if err != nil {
 				return nil, err
 			}
-			l.Look = "git --git-dir=" + text.ShellWord(name) + " log --all"
+			l.Show = "git --git-dir=" + text.ShellWord(name) + " log --all"
 			found = append(found, l)
 		}
 	}
 	damaged, err := filepath.Glob(filepath.Join(o.Dir, "git-damaged*"))
 	for _, path := range damaged {
-		found = append(found, Leftover{Kind: LeftCopy, Name: path, Why: "what was left of a .git that an agent had damaged", Look: "ls " + text.ShellWord(path)})
+		found = append(found, Leftover{Kind: LeftCopy, Name: path, Why: "what was left of a .git that an agent had damaged", Show: "ls " + text.ShellWord(path)})
 	}
 	return found, err
 }

@@ -132,7 +132,7 @@ func (a *acquisition) leave(mode os.FileMode) error {
 	if err != nil {
 		return err
 	}
-	a.pool.remember(a.name, &state{commit: a.commit, mode: mode, index: sum})
+	a.pool.setState(a.name, &state{commit: a.commit, mode: mode, index: sum})
 	return nil
 }
 

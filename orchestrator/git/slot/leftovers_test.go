@@ -42,7 +42,7 @@ func (l *lab) remains() (names []string, found []remains.Leftover) {
 // What has landed or is kept elsewhere goes; what would be lost stays, and is named.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
-	l := &lab{Repo: repotest.NewNight(t)}
+	l := &lab{Repo: repotest.NewLanded(t)}
 	l.Sh(`
 		commit() { git commit-tree -p main -m "$1" 'main^{tree}'; }
 		tasks=relay-tasks/20260101-lab
@@ -91,7 +91,7 @@ func TestLeftovers(t *testing.T) {
 			t.Errorf("remove %s, which stays because %q: %v", f.Name, f.Why, err)
 		}
 		if f.Why != "" {
-			l.Sh(f.Look) // whatever it says to type works
+			l.Sh(f.Show) // whatever it says to type works
 		}
 	}
 	stays := slices.DeleteFunc(want, func(name string) bool { return !strings.Contains(name, ": ") })
@@ -110,7 +110,7 @@ func TestLeftovers(t *testing.T) {
 // Between the list and the answer somebody goes on working.
 func TestLeftoversThatAreInUseByNow(t *testing.T) {
 	t.Parallel()
-	l := &lab{Repo: repotest.NewNight(t)}
+	l := &lab{Repo: repotest.NewLanded(t)}
 	l.Sh(`mkdir .agents-os/relay/worktrees; git worktree add -q --detach .agents-os/relay/worktrees/1 ` + repotest.Landed + `; git branch relay-tasks/20260101-lab/T1 ` + repotest.Landed + `; git branch relay-tasks/20260101-lab/T2 ` + repotest.Landed)
 	_, found := l.remains()
 	if len(found) != 3 {
@@ -137,13 +137,13 @@ func TestLeftoverCopies(t *testing.T) {
 		"no refs":             {`git init -q --bare ../copies/one`, ""},
 		"of a worktree":       {`echo 'gitdir: /x' > ../copies/one.file`, ""},
 	} {
-		l := &lab{Repo: repotest.NewNight(t)}
+		l := &lab{Repo: repotest.NewLanded(t)}
 		l.Sh("mkdir ../copies; " + c.make)
 		_, found := l.remains()
 		if len(found) != 1 || found[0].Why != c.why {
 			t.Errorf("%s: got %+v", name, found)
-		} else if c.why != "" && found[0].Look != "git --git-dir="+found[0].Name+" log --all" {
-			t.Errorf("%s: look with %s", name, found[0].Look)
+		} else if c.why != "" && found[0].Show != "git --git-dir="+found[0].Name+" log --all" {
+			t.Errorf("%s: look with %s", name, found[0].Show)
 		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"relay/reanchor"
 )
 
-// Loss returns text that says what would be lost with slot name: processes that work in it, changes in no commit (ignored
+// Unsaved returns text that says what would be lost with slot name: processes that work in it, changes in no commit (ignored
 // files do not count), an operation that is half done, commits that the user's repository lacks. "" is nothing.
-func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
+func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 	if !isSlotName(name) {
 		return "relay has not made it", nil
 	}
@@ -37,12 +37,12 @@ func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
 		return "it is a file", nil
 	}
 	if own := filepath.Join(path, ".git"); sound(own) {
-		return p.lossOf(ctx, path)
+		return p.unsavedIn(ctx, path)
 	} else if isDir(own) {
 		return "git cannot read it: its .git is not the one relay made", nil
 	}
 	if admin := p.linkedAdmin(path); admin != "" { // of an earlier version
-		return LossOf(ctx, p.Repo.Worktree(path, admin))
+		return UnsavedWorktree(ctx, p.Repo.Worktree(path, admin))
 	}
 	if found, err := os.ReadDir(path); err != nil || len(found) > 0 {
 		return "git does not know it", err
@@ -50,7 +50,7 @@ func (p *Pool) Loss(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-func (p *Pool) lossOf(ctx context.Context, path string) (string, error) {
+func (p *Pool) unsavedIn(ctx context.Context, path string) (string, error) {
 	repo := p.git(path)
 	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
 		return "", err

@@ -31,7 +31,7 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
 	repo = p.git(path)
-	if err := p.adopt(ctx, &a); err != nil {
+	if err := p.convertWorktree(ctx, &a); err != nil {
 		return nil, false, err
 	}
 	if !sound(repo.GitDir()) {
@@ -132,7 +132,7 @@ func (a *acquisition) standOnBranch(ctx context.Context, repo *reanchor.Git) err
 	at, err := repo.Ref(ctx, ref)
 	if err != nil || at == "" || !gitcmd.Has(ctx, repo, at) {
 		path := filepath.Join(repo.GitDir(), filepath.FromSlash(ref))
-		if err := errors.Join(clearWay(repo.GitDir(), path), gitcmd.RemoveTree(path+".lock")); err != nil {
+		if err := errors.Join(makeParents(repo.GitDir(), path), gitcmd.RemoveTree(path+".lock")); err != nil {
 			return err
 		}
 		if err := os.WriteFile(path, []byte(a.commit+"\n"), 0o644); err != nil {
@@ -142,8 +142,8 @@ func (a *acquisition) standOnBranch(ctx context.Context, repo *reanchor.Git) err
 	return replace(head, "ref: "+ref+"\n")
 }
 
-// clearWay makes room for a file below a git folder, with the folders that it is in.
-func clearWay(top, path string) error {
+// makeParents makes room for a file below a git folder, with the folders that it is in.
+func makeParents(top, path string) error {
 	if err := gitcmd.ClearPath(top, path); err != nil {
 		return err
 	}
@@ -205,9 +205,9 @@ func (p *Pool) linkedAdmin(path string) string {
 	return ""
 }
 
-// adopt makes a slot of a worktree that an earlier version of relay has left: with its HEAD, index and log, and the
+// convertWorktree makes a slot of a worktree that an earlier version of relay has left: with its HEAD, index and log, and the
 // branch of its task. What it was in the middle of is not taken over.
-func (p *Pool) adopt(ctx context.Context, a *acquisition) error {
+func (p *Pool) convertWorktree(ctx context.Context, a *acquisition) error {
 	if isDir(filepath.Join(a.path, ".git")) {
 		return nil
 	}

@@ -70,7 +70,7 @@ const buildTries = 2
 var ErrSpoiled = errors.New("the slot was damaged")
 
 // Acquire returns slot name with exactly the files of commit: on branch (its name without refs/heads/), which is made or
-// moved there, or detached when branch is "". Whatever was in the slot before is gone: see [Pool.Loss].
+// moved there, or detached when branch is "". Whatever was in the slot before is gone: see [Pool.Unsaved].
 //
 // A slot that this pool has left is used again: git then writes only the files that differ. Its repository is always a
 // new one.
@@ -94,7 +94,7 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanc
 	return nil, fmt.Errorf("slot %s: %w", name, err)
 }
 
-// Remove removes slot name and all that is in it. Ask [Pool.Loss] first.
+// Remove removes slot name and all that is in it. Ask [Pool.Unsaved] first.
 func (p *Pool) Remove(_ context.Context, name string) error {
 	path, err := p.path(name)
 	if err != nil {
@@ -190,7 +190,7 @@ func (p *Pool) state(name string) *state {
 	return p.states[name]
 }
 
-func (p *Pool) remember(name string, s *state) {
+func (p *Pool) setState(name string, s *state) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.states == nil {

@@ -399,7 +399,7 @@ func TestLoss(t *testing.T) {
 			path := l.site(p, "1", "one", "relay-tasks/lab/T1")
 			l.Sh("cd '" + path + "'; " + c.agent)
 			before := l.Sh(`find .git .agents-os -printf '%p %T@\n' | sort`)
-			if got := repotest.Want[string](t)(p.Loss(t.Context(), "1")); got != c.loss && (c.loss == "" || !strings.HasPrefix(got, c.loss)) {
+			if got := repotest.Want[string](t)(p.Unsaved(t.Context(), "1")); got != c.loss && (c.loss == "" || !strings.HasPrefix(got, c.loss)) {
 				t.Errorf("lost would be %q, want %q", got, c.loss)
 			}
 			if after := l.Sh(`find .git .agents-os -printf '%p %T@\n' | sort`); after != before {
@@ -422,14 +422,14 @@ func TestLossOfALivingProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if got := repotest.Want[string](t)(p.Loss(t.Context(), "1")); got != fmt.Sprintf("process %d works in it", cmd.Process.Pid) {
+	if got := repotest.Want[string](t)(p.Unsaved(t.Context(), "1")); got != fmt.Sprintf("process %d works in it", cmd.Process.Pid) {
 		t.Errorf("lost would be %q", got)
 	}
 	for name, why := range map[string]string{"not mine": "relay has not made it", "7": "it is a file"} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := repotest.Want[string](t)(p.Loss(t.Context(), name)); got != why {
+		if got := repotest.Want[string](t)(p.Unsaved(t.Context(), name)); got != why {
 			t.Errorf("%s: lost would be %q, want %q", name, got, why)
 		}
 	}
@@ -437,7 +437,7 @@ func TestLossOfALivingProcess(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := repotest.Want[string](t)(p.Loss(t.Context(), "1")); got != "" {
+	if got := repotest.Want[string](t)(p.Unsaved(t.Context(), "1")); got != "" {
 		t.Errorf("lost would be %q", got)
 	}
 }

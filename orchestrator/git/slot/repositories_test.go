@@ -45,7 +45,7 @@ func TestWorkInAllKindsOfRepositories(t *testing.T) {
 				if got := l.Git("show", "refs/relay/lab/T1/1:d/new"); got != "new" {
 					t.Errorf("fetched %q", got)
 				}
-				if why := repotest.Want[string](t)(p.Loss(t.Context(), "1")); why != "" {
+				if why := repotest.Want[string](t)(p.Unsaved(t.Context(), "1")); why != "" {
 					t.Error(why)
 				}
 				l.Git("update-ref", "-d", "refs/relay/lab/T1/1")
@@ -121,7 +121,7 @@ func TestOldWorktree(t *testing.T) {
 	t.Parallel()
 	l, p := newPool(t)
 	l.Sh(`git worktree add -q -b relay-tasks/lab/T1 .agents-os/relay/worktrees/1 one; cd .agents-os/relay/worktrees/1; echo committed > run; git commit -qam work; echo staged > staged; git add staged; echo new > new`)
-	if why := repotest.Want[string](t)(p.Loss(t.Context(), "1")); why != "changes in no commit: staged, new" {
+	if why := repotest.Want[string](t)(p.Unsaved(t.Context(), "1")); why != "changes in no commit: staged, new" {
 		t.Errorf("lost would be %q", why)
 	}
 	head := l.Git("rev-parse", "relay-tasks/lab/T1")
@@ -136,7 +136,7 @@ func TestOldWorktree(t *testing.T) {
 		t.Errorf("of the worktree there is left %s", got)
 	}
 	l.Sh(`git worktree add -q .agents-os/relay/worktrees/2 one; cd .agents-os/relay/worktrees/2; git checkout -q --orphan none; git rm -rqf .`)
-	if why := repotest.Want[string](t)(p.Loss(t.Context(), "2")); why != "git cannot read its HEAD" {
+	if why := repotest.Want[string](t)(p.Unsaved(t.Context(), "2")); why != "git cannot read its HEAD" {
 		t.Errorf("lost would be %q", why)
 	}
 	if err := p.Remove(t.Context(), "2"); err != nil {

@@ -18,7 +18,7 @@ type UnreachableOptions struct {
 	Branch    string // the slot's own, full name
 	Most      int    // so many at most
 	Rewritten bool   // also what was made and left again
-	Known     string // a commit whose history is kept; "" : HEAD
+	Kept      string // a commit whose history is kept; "" : HEAD
 }
 
 // Unreachable lists commits of a slot that are nowhere else: on branches beside its own, in its stash, and with Rewritten also
@@ -35,7 +35,7 @@ func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) 
 	}
 	args := append([]string{"rev-list", "--ignore-missing", "--parents"}, left...)
 	out, err := repo.Run(ctx, reanchor.Call{
-		Args: append(args, "--not", "HEAD", cmp.Or(o.Known, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted,
+		Args: append(args, "--not", "HEAD", cmp.Or(o.Kept, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted,
 	})
 	if err != nil {
 		return nil, gitcmd.Unasked(err)

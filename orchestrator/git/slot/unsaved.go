@@ -13,8 +13,8 @@ import (
 	"relay/reanchor"
 )
 
-// LossOf returns text that says what would be lost with a worktree of the user's repository; "" is nothing.
-func LossOf(ctx context.Context, repo *reanchor.Git) (string, error) {
+// UnsavedWorktree returns text that says what would be lost with a worktree of the user's repository; "" is nothing.
+func UnsavedWorktree(ctx context.Context, repo *reanchor.Git) (string, error) {
 	if why, err := Unsaved(ctx, repo); err != nil || why != "" {
 		return why, err
 	}

@@ -18,7 +18,7 @@ func TestUnsavedInProtectedFolders(t *testing.T) {
 	l := repotest.New(t)
 	l.Sh(`mkdir -p own/deep priv/deep keep; echo x > own/deep/f; echo x > priv/deep/f; echo x > keep/f; chmod 000 own/deep priv/deep priv; chmod 0300 own keep`)
 	t.Cleanup(func() { l.Sh(`chmod 700 own priv keep; chmod 700 own/deep priv/deep`) })
-	why, err := LossOf(l.Context(), l.Open())
+	why, err := UnsavedWorktree(l.Context(), l.Open())
 	if err != nil {
 		t.Fatal(err)
 	}

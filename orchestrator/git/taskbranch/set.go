@@ -54,9 +54,9 @@ func (s *Set) Stay() []string {
 	return slices.Clone(s.stay)
 }
 
-// Occupied reports what keeps a branch from being given to a new attempt: the worktree in which a person has it checked out, or
+// Blocked reports what keeps a branch from being given to a new attempt: the worktree in which a person has it checked out, or
 // the commit it leads to when no other ref does, which is to be kept first. Both are "" when nothing does.
-func (s *Set) Occupied(ctx context.Context, name string) (checkedOut, unkept string, err error) {
+func (s *Set) Blocked(ctx context.Context, name string) (checkedOut, unkept string, err error) {
 	head, err := s.Repo.Ref(ctx, "refs/heads/"+name)
 	if err != nil || head == "" {
 		return "", "", err

@@ -35,7 +35,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 	}
 	if _, err := git(strings.NewReader(list), "add", "--sparse", "--ignore-errors",
 		"--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-		if err := w.leaveUntaken(git, paths, err); err != nil {
+		if err := w.recordRefused(git, paths, err); err != nil {
 			return "", err
 		}
 	}
@@ -50,8 +50,8 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 	return strings.TrimSpace(string(out)), err
 }
 
-// leaveUntaken records the files that git has not taken into an index. Any other refusal is returned.
-func (w *Tree) leaveUntaken(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
+// recordRefused records the files that git has not taken into an index. Any other refusal is returned.
+func (w *Tree) recordRefused(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
 	var said *reanchor.GitError
 	if !errors.As(refused, &said) || said.Code != 1 {
 		return refused

@@ -9,8 +9,8 @@ import (
 	"relay/orchestrator/git/gitcmd"
 )
 
-// permit opens folders that an attempt has protected against being read: git passes over them, and says it is done.
-func (w *Tree) permit(ctx context.Context) error {
+// openFolders opens folders that an attempt has protected against being read: git passes over them, and says it is done.
+func (w *Tree) openFolders(ctx context.Context) error {
 	if os.Geteuid() == 0 { // nothing is protected against that
 		return nil
 	}
@@ -23,14 +23,14 @@ func (w *Tree) permit(ctx context.Context) error {
 		}
 		opened = false
 		for _, folder := range gitcmd.ClosedFolders(stderr.String()) {
-			opened = w.unclose(folder) || opened
+			opened = w.grantAccess(folder) || opened
 		}
 	}
 	return nil
 }
 
-// unclose gives relay access to a folder and those above it, and reports whether it had none before.
-func (w *Tree) unclose(folder string) (opened bool) {
+// grantAccess gives relay access to a folder and those above it, and reports whether it had none before.
+func (w *Tree) grantAccess(folder string) (opened bool) {
 	for at, b := range []byte(folder) {
 		if b != '/' || w.User.Has(folder[:at+1]) {
 			continue

@@ -78,7 +78,7 @@ func (w *Tree) Leave(paths ...string) {
 
 // Head returns the commit it stands at.
 func (w *Tree) Head(ctx context.Context) (string, error) {
-	return w.Repo.Standing(ctx)
+	return w.Repo.HeadCommit(ctx)
 }
 
 // Contains reports whether commit base is part of head's history.

@@ -21,13 +21,13 @@ import (
 type Work interface {
 	// Check runs the checks of one landing on the merged tree at step.To, the epic's as well when it is to. They have passed on the
 	// work alone: the result of one that fails now has the outcome [attempts.Check].
-	Check(ctx context.Context, p engine.Proved, step engine.Step, ofEpic bool) (engine.Result, error)
+	Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (engine.Result, error)
 	// Keep keeps the work of an attempt that was proved and does not land, and notes where in its result.
 	Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error
 	// KeepCommit keeps the commit of an attempt that lands as another one.
 	KeepCommit(ctx context.Context, a engine.Attempt, commit string) error
 	// Contain gives up an attempt whose commits git cannot read. It returns cause when that is not the fault of this attempt alone.
-	Contain(ctx context.Context, p engine.Proved, cause error) (engine.Result, error)
+	Contain(ctx context.Context, p engine.Verified, cause error) (engine.Result, error)
 	// Lands notes in the result of an attempt that lands what its changes mean for others.
 	Lands(a engine.Attempt, r *engine.Result)
 	// LogFile returns a file for what a command has printed, in a folder that is there.
@@ -48,9 +48,9 @@ type Merger struct {
 	Work      Work
 	SlowAfter time.Duration // how long checks take from which on several landings share one run of them
 
-	step   step         // the last that was made; only one is made at a time
-	landed []landing    // in this run
-	lost   atomic.Int32 // steps in a row that were gone before the branch was there
+	step      step         // the last that was made; only one is made at a time
+	landed    []landing    // in this run
+	lostSteps atomic.Int32 // steps in a row that were gone before the branch was there
 }
 
 // step is a step of the integration branch that has been made and not taken yet.
@@ -58,12 +58,12 @@ type step struct {
 	engine.Step
 	branches map[string]string // of what lands, and what they have
 	landings []landing
-	replayed []engine.Proved // what lands as other commits
+	replayed []engine.Verified // what lands as other commits
 }
 
 // Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth running once for.
 // What comes of it is proved before the branch moves. When several are red together, fewer are tried.
-func (m *Merger) Join(ctx context.Context, waiting []engine.Proved) (engine.Step, error) {
+func (m *Merger) Join(ctx context.Context, waiting []engine.Verified) (engine.Step, error) {
 	made, err := m.retry(ctx, waiting)
 	if err != nil {
 		return engine.Step{}, err
@@ -76,7 +76,7 @@ func (m *Merger) Join(ctx context.Context, waiting []engine.Proved) (engine.Step
 const most = 5
 
 // retry makes a step again when the user's git has cleared away its commits, to which nothing leads yet: git gc --prune=now does.
-func (m *Merger) retry(ctx context.Context, waiting []engine.Proved) (made step, err error) {
+func (m *Merger) retry(ctx context.Context, waiting []engine.Verified) (made step, err error) {
 	for range most {
 		if made, err = m.make(ctx, waiting); !gitcmd.Refused(ctx, err) {
 			return made, err
@@ -86,8 +86,8 @@ func (m *Merger) retry(ctx context.Context, waiting []engine.Proved) (made step,
 }
 
 // makeFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.
-func (m *Merger) makeFirst(ctx context.Context, first engine.Proved) (step, error) {
-	made, err := m.make(ctx, []engine.Proved{first})
+func (m *Merger) makeFirst(ctx context.Context, first engine.Verified) (step, error) {
+	made, err := m.make(ctx, []engine.Verified{first})
 	if err == nil {
 		return made, nil
 	}
@@ -96,7 +96,7 @@ func (m *Merger) makeFirst(ctx context.Context, first engine.Proved) (step, erro
 	return step{Step: engine.Step{From: tip, To: tip, Results: []engine.Result{r}}}, err
 }
 
-func (m *Merger) make(ctx context.Context, waiting []engine.Proved) (step, error) {
+func (m *Merger) make(ctx context.Context, waiting []engine.Verified) (step, error) {
 	if err := m.Config.MendSilently(ctx); err != nil {
 		return step{}, err
 	}
@@ -113,7 +113,7 @@ func (m *Merger) make(ctx context.Context, waiting []engine.Proved) (step, error
 		if err := m.Branch.Pin(ctx, made.To); err != nil {
 			return made, err
 		}
-		green, err := m.prove(ctx, waiting[:stacked], &made)
+		green, err := m.checkStep(ctx, waiting[:stacked], &made)
 		if err != nil || green || stacked == 1 {
 			return made, err
 		}
@@ -122,7 +122,7 @@ func (m *Merger) make(ctx context.Context, waiting []engine.Proved) (step, error
 }
 
 // slow reports whether the checks these tasks need took long when they ran last.
-func (m *Merger) slow(waiting []engine.Proved) bool {
+func (m *Merger) slow(waiting []engine.Verified) bool {
 	sum := 0.0
 	for _, p := range waiting {
 		for _, run := range p.Result.Receipt.Checks {
@@ -134,7 +134,7 @@ func (m *Merger) slow(waiting []engine.Proved) bool {
 
 // stack puts the work of a batch on top of a commit, as far as git can, and returns how many of the batch that is. When not even the
 // first one fits, the step says so and goes nowhere.
-func (m *Merger) stack(ctx context.Context, from string, batch []engine.Proved) (made step, stacked int, err error) {
+func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified) (made step, stacked int, err error) {
 	made = step{Step: engine.Step{From: from, To: from}, branches: make(map[string]string)}
 	for i, p := range batch {
 		if p.Result.Head == p.Attempt.Base { // nothing has changed, and nothing had to
@@ -187,13 +187,13 @@ func (m *Merger) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	}
 	if made.To != made.From {
 		moved, err := m.Guard.Step(ctx, made.To)
-		if err != nil && m.lost.Add(1) < most && !gitcmd.Has(ctx, m.Home, made.To) {
+		if err != nil && m.lostSteps.Add(1) < most && !gitcmd.Has(ctx, m.Home, made.To) {
 			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
 		}
 		if err != nil || !moved {
 			return false, err
 		}
-		m.lost.Store(0)
+		m.lostSteps.Store(0)
 	}
 	m.landed = append(m.landed, made.landings...)
 	for name, head := range made.branches {

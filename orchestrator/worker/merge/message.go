@@ -32,7 +32,7 @@ func about(o *engine.Options, a engine.Attempt) []string {
 }
 
 // message is that of the commit that lands a batch.
-func (m *Merger) message(batch []engine.Proved) string {
+func (m *Merger) message(batch []engine.Verified) string {
 	var subjects, ids, trailers []string
 	for _, p := range batch {
 		ids = append(ids, p.Attempt.Task.ID)

@@ -77,7 +77,7 @@ func (x *exchange) give(s Step) {
 	}
 	switch s.Fault {
 	case "":
-		x.tell(s.answer(x.ask))
+		x.answer(s.answer(x.ask))
 	case Silent:
 		<-x.gone
 	case Cut:
@@ -90,7 +90,7 @@ func (x *exchange) give(s Step) {
 		events := x.events(x.ask, answer{text: "This is an answer that has no end."})
 		x.send(events[:len(events)-1])
 	case Empty:
-		x.tell(answer{})
+		x.answer(answer{})
 	case Stalled:
 		x.half()
 		<-x.gone
@@ -103,7 +103,7 @@ func (x *exchange) give(s Step) {
 	}
 }
 
-func (x *exchange) tell(said answer) {
+func (x *exchange) answer(said answer) {
 	if !x.ask.stream {
 		x.json(http.StatusOK, x.plain(x.ask, said))
 		return

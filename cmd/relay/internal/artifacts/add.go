@@ -58,7 +58,7 @@ func New(ctx context.Context, a *cli.App, p *project.Project, mode string, o New
 	if err != nil {
 		return err
 	}
-	return tellWritten(a, name, added)
+	return printWritten(a, name, added)
 }
 
 func modeNames() string {
@@ -122,7 +122,7 @@ func write(a *cli.App, p *project.Project, f *artifact.Artifact, title string) (
 	return w.Add(f, title)
 }
 
-func tellWritten(a *cli.App, name string, added bool) error {
+func printWritten(a *cli.App, name string, added bool) error {
 	if !added {
 		_, err := fmt.Fprintf(a.Out, "%s is there already\n", name)
 		return err
@@ -149,7 +149,7 @@ func Import(a *cli.App, p *project.Project, files []string, o ImportOptions) err
 		if err != nil {
 			return err
 		}
-		if err := tellWritten(a, name, added); err != nil {
+		if err := printWritten(a, name, added); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 				warnings++
 			}
 			if !asJSON {
-				tell(a, f)
+				printFault(a, f)
 			}
 		}
 		all.OK = all.OK && valid
@@ -56,7 +56,7 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 	return nil
 }
 
-func tell(a *cli.App, f entries.Fault) {
+func printFault(a *cli.App, f entries.Fault) {
 	kind := ""
 	if f.Warning {
 		kind = "warning: "

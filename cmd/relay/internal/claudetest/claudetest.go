@@ -124,12 +124,12 @@ func Act(name, rest string) {
 		Must(err)
 		os.Exit(code)
 	default:
-		tell(name, rest)
+		emit(name, rest)
 	}
 }
 
-// tell does what a line says of what is printed.
-func tell(name, rest string) {
+// emit does what a line says of what is printed.
+func emit(name, rest string) {
 	path, text, _ := strings.Cut(rest, " ")
 	switch name {
 	case "say":

@@ -59,7 +59,7 @@ func Log(a *cli.App, p *project.Project, o LogOptions) error {
 	if err == nil && shown == 0 {
 		err = noEntries(a, p, path)
 	}
-	tellSkipped(a, p, path, skipped)
+	warnSkipped(a, p, path, skipped)
 	return err
 }
 
@@ -101,7 +101,7 @@ func eachEntry(p *project.Project, path string, f func(line int, e *ledgersync.E
 	return ledgersync.ReadAll(file, f)
 }
 
-func tellSkipped(a *cli.App, p *project.Project, path string, lines []int) {
+func warnSkipped(a *cli.App, p *project.Project, path string, lines []int) {
 	if len(lines) > 0 {
 		fmt.Fprintf(a.Err, "relay: warning: lines that are no entries: %d, the first at %s:%d: relay ledgersync validate names them\n", len(lines), p.Rel(path), lines[0])
 	}
@@ -170,7 +170,7 @@ func Summary(a *cli.App, p *project.Project, asJSON bool) error {
 		return a.PrintJSON(s)
 	}
 	printSummary(a, &s)
-	tellSkipped(a, p, path, skipped)
+	warnSkipped(a, p, path, skipped)
 	return nil
 }
 

@@ -29,7 +29,7 @@ func newLive(a *cli.App) *live { return &live{w: a.Err.Dest, now: a.Now} }
 // quiet are changes that the panel shows and that need no line of their own.
 var quiet = []orchestrator.UpdateKind{
 	orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking,
-	orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateProved,
+	orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateVerified,
 }
 
 func (l *live) show(u orchestrator.Update) {
@@ -98,7 +98,7 @@ func (p *panel) take(u orchestrator.Update) {
 		if at >= 0 {
 			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
 		}
-	case orchestrator.UpdateProved:
+	case orchestrator.UpdateVerified:
 		if at >= 0 {
 			p.running[at].doing = "proved, waits to land"
 		}

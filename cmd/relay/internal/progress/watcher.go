@@ -57,7 +57,7 @@ func watching(d display) *Watcher {
 
 const (
 	drawEvery   = 250 * time.Millisecond // how often what has no line of its own is shown
-	gatherWhile = 20 * time.Millisecond  // after something was shown: nobody reads faster, and each piece wakes its reader
+	batchWindow = 20 * time.Millisecond  // after something was shown: nobody reads faster, and each piece wakes its reader
 )
 
 func (w *Watcher) serve() {
@@ -65,7 +65,7 @@ func (w *Watcher) serve() {
 	defer w.display.close()
 	clock := time.NewTicker(drawEvery)
 	defer clock.Stop()
-	pause := time.NewTimer(gatherWhile)
+	pause := time.NewTimer(batchWindow)
 	defer pause.Stop()
 	for {
 		select {
@@ -78,7 +78,7 @@ func (w *Watcher) serve() {
 				w.pass(<-w.queue)
 			}
 			w.display.flush()
-			pause.Reset(gatherWhile)
+			pause.Reset(batchWindow)
 			select {
 			case <-pause.C:
 			case <-w.leaving:

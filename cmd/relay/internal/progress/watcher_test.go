@@ -63,7 +63,7 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 		})
 	}
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateActivity, Task: "T1", Text: "Bash \x1b[2J go test"})
-	p.take(orchestrator.Update{Kind: orchestrator.UpdateProved, Task: "T2"})
+	p.take(orchestrator.Update{Kind: orchestrator.UpdateVerified, Task: "T2"})
 	p.take(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T0"})
 	rows := p.view(at.Add(90*time.Second), 40)
 	if got, want := len(rows), 1+maxRunning+1; got != want {

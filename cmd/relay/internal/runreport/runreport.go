@@ -75,7 +75,7 @@ type Ended struct {
 // Keep writes the report of a run that is over beside its log. Nothing is decided by it: a report that cannot be written is a warning.
 func Keep(a *cli.App, p *project.Project, pl *project.Plan, ended Ended) {
 	journal, err := Journal(p, ended.Run)
-	if err == nil && !journal.Knows() { // it came to its end before it began
+	if err == nil && !journal.HasRun() { // it came to its end before it began
 		return
 	}
 	r := Make(a, p, pl, ended.View, journal)

@@ -267,7 +267,7 @@ func (s *session) finish(sum ending.Summary, err error, code int) error {
 			answer.Error = exit.Message(err)
 		}
 		if reading == nil {
-			answer.Tasks = status.Unfinished(now)
+			answer.Tasks = status.TasksLeft(now)
 		}
 		_ = s.o.App.PrintJSON(answer)
 	} else if reading == nil && !(sum.Ended == 0 && errors.As(err, new(*text.RefusedError))) { // else the error says what to do first

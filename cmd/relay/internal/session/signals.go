@@ -17,7 +17,7 @@ import (
 type stopper struct {
 	cancel context.CancelCauseFunc
 	kill   func()
-	tell   func(string)
+	notify func(string)
 	first  atomic.Value // os.Signal
 	drains drains
 	ch     chan os.Signal
@@ -27,7 +27,7 @@ type stopper struct {
 // listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
 // comes back as an error of the write that nobody reads. (Ignoring them instead would make every agent ignore them.)
 func listen(ctx context.Context, kill func(), tell func(string)) (context.Context, *stopper) {
-	s := &stopper{kill: kill, tell: tell, ch: make(chan os.Signal, 4)}
+	s := &stopper{kill: kill, notify: tell, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	signal.Notify(s.ch, append(reloadSignals(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
 	s.done.Go(s.serve)
@@ -49,10 +49,10 @@ func (s *stopper) serve() {
 		switch count++; count {
 		case 1:
 			s.first.Store(sig)
-			s.tell("stopping: running attempts are asked to end; once more kills them")
+			s.notify("stopping: running attempts are asked to end; once more kills them")
 			s.cancel(stopCause(sig))
 		case 2:
-			s.tell("killing running attempts; once more ends relay at once")
+			s.notify("killing running attempts; once more ends relay at once")
 			s.kill()
 		default:
 			os.Exit(exit.OfSignal(s.signal()))
@@ -63,7 +63,7 @@ func (s *stopper) serve() {
 // reload drains the run that is on.
 func (s *stopper) reload() {
 	if s.drains.ask() {
-		s.tell("reload: nothing new is started; when running attempts have ended, the next run uses epic.yml as it is then")
+		s.notify("reload: nothing new is started; when running attempts have ended, the next run uses epic.yml as it is then")
 	}
 }
 

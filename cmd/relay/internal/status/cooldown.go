@@ -57,7 +57,7 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		}
 	}
 	if len(s.Cooldowns) > 0 {
-		tell("", "relay work --ask-now asks at once"+stopFirst(s))
+		tell("", "relay work --ask-now asks at once"+stopRunHint(s))
 	}
 }
 
@@ -65,8 +65,8 @@ func (l Printer) waitText(w *Wait) string {
 	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + text.After(w.Why)
 }
 
-// stopFirst returns a hint to stop an active run before another one can begin; "" when none is active.
-func stopFirst(s *Report) string {
+// stopRunHint returns a hint to stop an active run before another one can begin; "" when none is active.
+func stopRunHint(s *Report) string {
 	if s.Run.State == Running {
 		return "; stop this run first, with Ctrl-C"
 	}

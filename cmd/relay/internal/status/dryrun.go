@@ -14,18 +14,18 @@ import (
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
 // done whose times can be gone by, else in points.
 type DryRun struct {
-	Jobs     int           `json:"jobs"`
-	Unit     string        `json:"unit"`     // minutes or points
-	Makespan float64       `json:"makespan"` // when the last task ends
-	Chain    float64       `json:"longest_chain"`
-	P50      float64       `json:"p50,omitempty"` // half of all runs like this one are over by then
-	P90      float64       `json:"p90,omitempty"` // nine of ten are
-	BasedOn  int           `json:"based_on"`      // tasks that are done
-	Wait     *Wait         `json:"wait,omitempty"`
-	Run      []PlannedTask `json:"run"` // in the order they would begin
-	Left     []SkippedTask `json:"left"`
-	Judges   []string      `json:"epic_review,omitempty"` // reviewers who would be asked about the whole epic then
-	Refused  string        `json:"refused,omitempty"`     // why relay work would not begin
+	Jobs      int           `json:"jobs"`
+	Unit      string        `json:"unit"`     // minutes or points
+	Makespan  float64       `json:"makespan"` // when the last task ends
+	Chain     float64       `json:"longest_chain"`
+	P50       float64       `json:"p50,omitempty"` // half of all runs like this one are over by then
+	P90       float64       `json:"p90,omitempty"` // nine of ten are
+	BasedOn   int           `json:"based_on"`      // tasks that are done
+	Wait      *Wait         `json:"wait,omitempty"`
+	Run       []PlannedTask `json:"run"` // in the order they would begin
+	Left      []SkippedTask `json:"left"`
+	Reviewers []string      `json:"epic_review,omitempty"` // reviewers who would be asked about the whole epic then
+	Refused   string        `json:"refused,omitempty"`     // why relay work would not begin
 
 	now, until time.Time // until: the deadline; zero: none
 	done       string    // why nothing would run although nothing is left out
@@ -131,7 +131,7 @@ func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.
 	}
 	last := l.LastEpicReview()
 	if p.Config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
-		r.Judges = p.Reviewers()
+		r.Reviewers = p.Reviewers()
 	}
 }
 

@@ -32,8 +32,8 @@ func (r *DryRun) Write(w io.Writer, width int) {
 	default:
 		fmt.Fprintln(w, "nothing would run")
 	}
-	if len(r.Judges) > 0 {
-		say("would ask   " + text.Some(r.Judges, 5) + " about the whole epic, when every task is completed")
+	if len(r.Reviewers) > 0 {
+		say("would ask   " + text.Some(r.Reviewers, 5) + " about the whole epic, when every task is completed")
 	}
 }
 

@@ -44,7 +44,7 @@ func NewSummary(s ending.Summary, code, reloads int) Summary {
 	return Summary{
 		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
 		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left,
-		Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Relapsed,
+		Reloads: reloads, Counts: s.Counts, Usage: s.Usage, Regressions: s.Regressed,
 	}
 }
 
@@ -67,8 +67,8 @@ func suspendedSeconds(naps []suspend.Period) (seconds float64) {
 	return seconds
 }
 
-// Unfinished returns the tasks that are not completed, at most MaxTasks.
-func Unfinished(s *Report) []Task {
+// TasksLeft returns the tasks that are not completed, at most MaxTasks.
+func TasksLeft(s *Report) []Task {
 	var left []Task
 	for i := range s.Tasks {
 		if s.Tasks[i].Status != attempts.Completed && len(left) < MaxTasks {
@@ -117,7 +117,7 @@ func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 	if now.hasWork() {
 		l.needsYou(w, now)
 	}
-	WriteRegressions(w, s.Relapsed)
+	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.workLocation())
 	}

@@ -217,7 +217,7 @@ func Bar(c ending.Counts, width int) string {
 
 // CountsText returns text that says how many tasks are in which state.
 func (l Printer) CountsText(c ending.Counts) string {
-	return report.Standing(c, l.Dead)
+	return report.CountsText(c, l.Dead)
 }
 
 // OpenTasks lists tasks that are not completed.

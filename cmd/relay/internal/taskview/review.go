@@ -86,6 +86,6 @@ func writeProofs(l status.Printer, w io.Writer, table []review.Proof) {
 	for i, p := range table {
 		text := strings.TrimPrefix(terminal.Wrap(p.Criterion, l.Width, "     "), "     ")
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+text, " "))
-		fmt.Fprintln(w, terminal.Wrap(report.Proved(p), l.Width, "     "))
+		fmt.Fprintln(w, terminal.Wrap(report.ProofText(p), l.Width, "     "))
 	}
 }

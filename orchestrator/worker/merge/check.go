@@ -16,7 +16,7 @@ import (
 
 // prove has the checks pass on the step's tree and fills in the results of a batch. A red step of one goes nowhere; a red step of
 // several is reported and nothing else.
-func (m *Merger) prove(ctx context.Context, batch []engine.Proved, made *step) (green bool, err error) {
+func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *step) (green bool, err error) {
 	results := make([]engine.Result, len(batch))
 	for i := range batch {
 		results[i] = batch[i].Result
@@ -27,7 +27,7 @@ func (m *Merger) prove(ctx context.Context, batch []engine.Proved, made *step) (
 	}
 	if !unchanged {
 		for i := range batch {
-			if results[i], err = m.proveOne(ctx, batch, i, made); err != nil {
+			if results[i], err = m.checkOne(ctx, batch, i, made); err != nil {
 				return false, err
 			}
 			if results[i].Outcome == attempts.Success && !undone(batch, i, results[i].Receipt.Checks) {
@@ -46,9 +46,9 @@ func (m *Merger) prove(ctx context.Context, batch []engine.Proved, made *step) (
 		results[i].Landed = made.To
 		made.branches[m.Tasks.Name(batch[i].Attempt.Task.ID)] = results[i].Head
 		if m.Options.Landing == integration.Rebase && results[i].Head != batch[i].Attempt.Base { // what the ledger calls the head stays reachable
-			made.replayed = append(made.replayed, engine.Proved{Attempt: batch[i].Attempt, Result: results[i]})
+			made.replayed = append(made.replayed, engine.Verified{Attempt: batch[i].Attempt, Result: results[i]})
 		}
-		m.noteOverlaps(ctx, batch[i], made, &results[i])
+		m.recordOverlaps(ctx, batch[i], made, &results[i])
 		m.Work.Lands(batch[i].Attempt, &results[i])
 	}
 	made.Results = results
@@ -57,7 +57,7 @@ func (m *Merger) prove(ctx context.Context, batch []engine.Proved, made *step) (
 
 // unchanged reports whether what the checks have said of a task's work holds for the step it lands with: the files are the same, and
 // nothing was excused by a base that is not the head of the branch.
-func (m *Merger) unchanged(ctx context.Context, batch []engine.Proved, made *step) (bool, error) {
+func (m *Merger) unchanged(ctx context.Context, batch []engine.Verified, made *step) (bool, error) {
 	first := batch[0]
 	if len(batch) > 1 || made.From != first.Attempt.Base && excused(first.Result.Receipt.Checks) {
 		return false, nil
@@ -78,9 +78,9 @@ func excused(runs []attempts.CheckRun) bool {
 	return slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore })
 }
 
-// proveOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is checked once more: a flake
+// checkOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is checked once more: a flake
 // costs less than an agent that does it all again.
-func (m *Merger) proveOne(ctx context.Context, batch []engine.Proved, i int, made *step) (engine.Result, error) {
+func (m *Merger) checkOne(ctx context.Context, batch []engine.Verified, i int, made *step) (engine.Result, error) {
 	p := batch[i]
 	r, err := m.check(ctx, p, made, i == 0)
 	if err != nil || len(batch) > 1 || r.Outcome != attempts.Conflict {
@@ -95,7 +95,7 @@ func (m *Merger) proveOne(ctx context.Context, batch []engine.Proved, i int, mad
 
 // check runs the checks of one landing on the merged tree. Work whose checks fail there fits what has landed since as far as git can
 // tell, and no further: that is a conflict.
-func (m *Merger) check(ctx context.Context, p engine.Proved, made *step, ofEpic bool) (engine.Result, error) {
+func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpic bool) (engine.Result, error) {
 	p.Result.Receipt.Checks, p.Result.Notes = slices.Clone(p.Result.Receipt.Checks), slices.Clone(p.Result.Notes)
 	r, err := m.Work.Check(ctx, p, made.Step, ofEpic)
 	if r.Outcome == attempts.Check {
@@ -108,9 +108,9 @@ func (m *Merger) check(ctx context.Context, p engine.Proved, made *step, ofEpic 
 
 // undone reports whether a check of the epic that fails on a batch, and on the head of the branch, has passed on the work of one of
 // the batch: alone that one would have mended it, and what breaks it again would not have landed.
-func undone(batch []engine.Proved, i int, runs []attempts.CheckRun) bool {
+func undone(batch []engine.Verified, i int, runs []attempts.CheckRun) bool {
 	return len(batch) > 1 && slices.ContainsFunc(runs[len(batch[i].Result.Receipt.Checks):], func(now attempts.CheckRun) bool {
-		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(p engine.Proved) bool {
+		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(p engine.Verified) bool {
 			return slices.ContainsFunc(p.Result.Receipt.Checks, func(own attempts.CheckRun) bool {
 				return own.Name == now.Name && own.Phase == attempts.PhaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
 			})
@@ -139,8 +139,8 @@ type landing struct {
 	from string // where the branch was before
 }
 
-// noteOverlaps notes which files this task and those landed since it began, or with it, have both changed.
-func (m *Merger) noteOverlaps(ctx context.Context, p engine.Proved, made *step, r *engine.Result) {
+// recordOverlaps notes which files this task and those landed since it began, or with it, have both changed.
+func (m *Merger) recordOverlaps(ctx context.Context, p engine.Verified, made *step, r *engine.Result) {
 	own := changes.OfTask{Task: &p.Attempt.Task, Files: r.Receipt.FilesChanged}
 	var others []changes.OfTask
 	for _, l := range append(m.landedSince(p.Attempt.Base, made.From), made.landings...) {
