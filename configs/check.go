@@ -14,9 +14,9 @@ var reviewers = []string{"auto", "repoprompt", "gemini", "none", "claude", "code
 func (l *loader) check(c *Config) {
 	agents := slices.Sorted(maps.Keys(c.Relay.Agents))
 	l.checkNames("relay.runners", c.Relay.Runners, agents)
-	judges := append(slices.Clone(reviewers), agents...)
-	l.checkNames("relay.review.provider", []string{c.Relay.Review.Provider}, judges)
-	l.checkNames("quality_gate.reviewers", c.QualityGate.Reviewers, judges)
+	names := append(slices.Clone(reviewers), agents...)
+	l.checkNames("relay.review.provider", []string{c.Relay.Review.Provider}, names)
+	l.checkNames("quality_gate.reviewers", c.QualityGate.Reviewers, names)
 	for _, name := range agents {
 		if !l.broken[name] {
 			l.checkAgent(name, c.Relay.Agents[name])
@@ -36,7 +36,7 @@ func (l *loader) check(c *Config) {
 }
 
 // checkNames complains of names that nothing has, and of names given twice.
-func (l *loader) checkNames(key string, names, known []string) {
+func (l *loader) checkNames(key string, names, allowed []string) {
 	s, _ := l.winner(key)
 	for i, name := range names {
 		at := s.position
@@ -44,8 +44,8 @@ func (l *loader) checkNames(key string, names, known []string) {
 			at = s.items[i]
 		}
 		switch {
-		case !slices.Contains(known, name):
-			l.problem(at, fmt.Sprintf("%s: there is no agent %q", key, name), didYouMean(name, known))
+		case !slices.Contains(allowed, name):
+			l.problem(at, fmt.Sprintf("%s: there is no agent %q", key, name), didYouMean(name, allowed))
 		case slices.Index(names, name) < i:
 			l.problem(at, fmt.Sprintf("%s: %q is named twice", key, name), "")
 		}

@@ -16,8 +16,8 @@ func (l *loader) readEnviron(environ []string) {
 		if !strings.HasPrefix(name, "RELAY_") || slices.Contains(ours, name) || value == "" {
 			continue
 		}
-		targets, known := keys[name]
-		if !known {
+		targets, found := keys[name]
+		if !found {
 			l.warnings = append(l.warnings, fmt.Sprintf("%s is no setting of relay%s", shorten(name), meantVariable(name, keys)))
 			continue
 		}
@@ -68,7 +68,7 @@ func (l *loader) readFlags(flags map[string]any) {
 			continue
 		}
 		if name, isAgent := agentOf(key); isAgent {
-			if _, known := l.agents[name]; !known {
+			if _, found := l.agents[name]; !found {
 				l.agents[name] = at
 			}
 		}

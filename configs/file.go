@@ -177,11 +177,11 @@ func (w walker) section(path string, key, value *yaml.Node) {
 		w.loader.problem(w.near(value, key), fmt.Sprintf("%s has more than %d keys", path, maxKeys), "")
 		return
 	}
-	known := below(path)
+	keys := below(path)
 	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		k, v := value.Content[i], value.Content[i+1]
-		if w.twice(seen, k) || !w.isKnown(path, k, known) {
+		if w.twice(seen, k) || !w.isKnown(path, k, keys) {
 			w.breakAgent(path)
 			continue
 		}
@@ -192,7 +192,7 @@ func (w walker) section(path string, key, value *yaml.Node) {
 // entry reads one key: a value, or a section.
 func (w walker) entry(path string, key, value *yaml.Node) {
 	if name, ok := agentOf(path); ok {
-		if _, known := w.loader.agents[name]; !known || path == agentsKey+"."+name {
+		if _, seen := w.loader.agents[name]; !seen || path == agentsKey+"."+name {
 			w.loader.agents[name] = w.at(key)
 		}
 	}
@@ -218,29 +218,29 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 }
 
 // isKnown complains of a key that is none of the words, unless any name will do.
-func (w walker) isKnown(path string, key *yaml.Node, words []string) bool {
+func (w walker) isKnown(path string, key *yaml.Node, allowed []string) bool {
 	word := resolve(key).Value
 	switch {
 	case key.ShortTag() == "!!merge":
 		w.loader.problem(w.at(key), "merge keys (<<) are not read here", "write the keys out, or use an alias for the whole value")
 	case resolve(key).Kind != yaml.ScalarNode:
 		w.loader.problem(w.at(key), "a key must be a word", "")
-	case slices.Equal(words, []string{"*"}):
+	case slices.Equal(allowed, []string{"*"}):
 		if nameForm.pattern.MatchString(word) {
 			return true
 		}
 		w.loader.problem(w.at(key), fmt.Sprintf("%s: %q is not %s", path, shorten(word), nameForm.want), "")
-	case slices.Contains(words, word):
+	case slices.Contains(allowed, word):
 		return true
 	default:
-		w.loader.problem(w.at(key), fmt.Sprintf("unknown key %q under %s", shorten(word), path), hintFor(word, words))
+		w.loader.problem(w.at(key), fmt.Sprintf("unknown key %q under %s", shorten(word), path), hintFor(word, allowed))
 	}
 	return false
 }
 
 // hintFor looks for the key in its own section first, then in all others.
-func hintFor(word string, words []string) string {
-	if near := nearest(word, words); near != "" {
+func hintFor(word string, allowed []string) string {
+	if near := nearest(word, allowed); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	for _, f := range fields {
@@ -248,7 +248,7 @@ func hintFor(word string, words []string) string {
 			return fmt.Sprintf("did you mean %s?", f.key)
 		}
 	}
-	return didYouMean(word, words)
+	return didYouMean(word, allowed)
 }
 
 // twice complains of a key that its map already has.

@@ -88,10 +88,10 @@ func priceFromNode(n *yaml.Node) (p Price, why string) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
 		name := key.Value
-		to, known := part[name]
+		to, ok := part[name]
 		tag := value.ShortTag()
 		switch {
-		case !known || key.ShortTag() != "!!str":
+		case !ok || key.ShortTag() != "!!str":
 			return p, fmt.Sprintf("has an unknown key %q", shorten(name))
 		case given[name]:
 			return p, "has " + name + " twice"

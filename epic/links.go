@@ -58,10 +58,10 @@ func (v *validator) resolveDeps(g *Graph) {
 		t := &v.epic.Tasks[i]
 		stamp.reset()
 		for k, id := range t.DependsOn {
-			j, known := g.index[id]
+			j, ok := g.index[id]
 			at := Ref{TaskPart, i, FieldDependsOn, k}
 			switch {
-			case !known:
+			case !ok:
 				v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "task %s depends on %s, which does not exist", quotedTask(t.ID), quotedTask(id))
 				continue
 			case j == i:
@@ -153,9 +153,9 @@ func (v *validator) resolveGroups(g *Graph) {
 func (v *validator) members(g *Graph, k int) {
 	for item, id := range v.epic.Groups[k].Tasks {
 		at := Ref{GroupPart, k, FieldMembers, item}
-		i, known := g.index[id]
+		i, ok := g.index[id]
 		switch {
-		case !known:
+		case !ok:
 			v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "group %s names task %s, which does not exist",
 				quoted(v.epic.Groups[k].Name), quotedTask(id))
 		case g.groupOf[i] >= 0:
@@ -172,9 +172,9 @@ func (v *validator) blockers(g *Graph, k int, byName map[string]int, seen *stamp
 	group := v.epic.Groups[k].Name
 	for item, name := range v.epic.Groups[k].BlockedBy {
 		at := Ref{GroupPart, k, FieldBlockedBy, item}
-		b, known := byName[name]
+		b, ok := byName[name]
 		switch {
-		case !known:
+		case !ok:
 			names := slices.Sorted(maps.Keys(byName))
 			v.add(v.at(at), v.didYouMean(name, names, "the groups are "+listed(names)), "group %s is blocked by %s, which does not exist",
 				quoted(group), quoted(name))
@@ -191,7 +191,7 @@ func (v *validator) blockers(g *Graph, k int, byName map[string]int, seen *stamp
 func (g *Graph) share(v *validator) {
 	implied := 0
 	seen := newStamps(len(g.groups))
-	gather := func(groups []int) []int {
+	collect := func(groups []int) []int {
 		var tasks []int
 		for _, b := range groups {
 			tasks = append(tasks, g.groups[b].tasks...)
@@ -209,8 +209,8 @@ func (g *Graph) share(v *validator) {
 		group := &g.groups[k]
 		group.after = g.reach(group.blockedBy, seen, func(n *groupNode) []int { return n.blockedBy })
 		slices.Sort(group.after)
-		group.deps = gather(group.after)
-		group.dependants = gather(g.reach(group.blocks, seen, func(n *groupNode) []int { return n.blocks }))
+		group.deps = collect(group.after)
+		group.dependants = collect(g.reach(group.blocks, seen, func(n *groupNode) []int { return n.blocks }))
 	}
 }
 

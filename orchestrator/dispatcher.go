@@ -49,14 +49,14 @@ func (d *dispatcher) nextJob(ctx context.Context) (*job, *waiting, error) {
 		if wait, err := d.limits.waitForRoom(now); wait != nil || err != nil || d.limits.stopped.reason != "" {
 			return nil, wait, err
 		}
-		turn := ""
+		reason := ""
 		if d.state.plan.MissingReviewers(i) == nil {
-			turn = d.switchReason(i, runner, now)
+			reason = d.switchReason(i, runner, now)
 		}
 		d.askRunners(i, runner, now)
 		d.state.plan.Start(i)
 		d.limits.breaker.Begin(i)
-		return &job{index: i, runner: runner, switchReason: turn}, nil, nil
+		return &job{index: i, runner: runner, switchReason: reason}, nil, nil
 	}
 	if d.state.plan.CountReady() == 0 {
 		return nil, d.nothingReady(), nil
@@ -124,8 +124,8 @@ func (d *dispatcher) wanted() []string {
 func (d *dispatcher) reviewedRunner(i int, now clock.Instant) string {
 	task := d.state.plan.Task(i)
 	last := ""
-	if past := d.state.store.Task(task.ID).Attempts; len(past) > 0 {
-		last = past[len(past)-1].Runner
+	if earlier := d.state.store.Task(task.ID).Attempts; len(earlier) > 0 {
+		last = earlier[len(earlier)-1].Runner
 	}
 	if d.state.pool.Open(last, task.ID, now) {
 		return last
@@ -157,8 +157,8 @@ func (d *dispatcher) switchReason(i int, to string, now clock.Instant) string {
 	}
 	if from == "" || from == to {
 		from = to
-		if past := d.state.store.Task(task.ID).Attempts; len(past) > 0 {
-			from = text.FirstOf(past[len(past)-1].Runner, to)
+		if earlier := d.state.store.Task(task.ID).Attempts; len(earlier) > 0 {
+			from = text.FirstOf(earlier[len(earlier)-1].Runner, to)
 		}
 	}
 	if from == to {

@@ -57,9 +57,9 @@ func (x *executor) carryOut(ctx context.Context, j job) error {
 	return x.recorder.end(j, a, record, f, began)
 }
 
-// recordStart writes the event attempt_started, and meanwhile the brief if the engine can. turn says why another runner has the
+// recordStart writes the event attempt_started, and meanwhile the brief if the engine can. switchReason says why another runner has the
 // task than before; "" if it is the same.
-func (x *executor) recordStart(ctx context.Context, a engine.Attempt, turn string) error {
+func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReason string) error {
 	var brief func()
 	var failed error
 	if x.state.engine.Briefer != nil {
@@ -69,10 +69,10 @@ func (x *executor) recordStart(ctx context.Context, a engine.Attempt, turn strin
 		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number,
 		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal.Task(x.state.o.Epic, &a.Task)},
 	}}
-	if turn != "" {
-		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + turn}
+	if switchReason != "" {
+		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + switchReason}
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
-		x.state.withLock(func() { x.state.notify(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + turn}) })
+		x.state.withLock(func() { x.state.notify(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + switchReason}) })
 	}
 	err := x.state.store.AppendWhile(brief, events...)
 	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself

@@ -43,8 +43,8 @@ func (v *recovery) openAttempts() (found []openAttempt) {
 
 // recoverAll brings the attempts of a killed run to their end, one after the other: one whose agent had finished is judged by
 // its evidence, the others end as interrupted, uncharged, with their work kept.
-func (v *recovery) recoverAll(ctx context.Context, orphans []openAttempt) error {
-	for _, o := range orphans {
+func (v *recovery) recoverAll(ctx context.Context, open []openAttempt) error {
+	for _, o := range open {
 		if err := v.recoverTask(ctx, o); err != nil {
 			return err
 		}
@@ -54,10 +54,10 @@ func (v *recovery) recoverAll(ctx context.Context, orphans []openAttempt) error 
 
 // queueOpenAttempts gives the attempts of a killed run to the workers, before any new task. How their runners stand is not
 // known, so one new attempt asks a runner before all others do.
-func (v *recovery) queueOpenAttempts(orphans []openAttempt) {
+func (v *recovery) queueOpenAttempts(open []openAttempt) {
 	v.state.mu.Lock()
 	defer v.state.mu.Unlock()
-	for _, o := range orphans {
+	for _, o := range open {
 		at, ok := v.state.o.Graph.Index(o.task)
 		if !ok {
 			continue

@@ -211,12 +211,12 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 func (r *run) slept(d *suspend.Detector) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	nap, yes := d.Detect(r.state.instant())
+	suspended, yes := d.Detect(r.state.instant())
 	if !yes {
 		return
 	}
-	r.state.summary.Suspends = append(r.state.summary.Suspends, nap)
-	note := &attempts.Note{Kind: "sleep", Text: nap.String()}
+	r.state.summary.Suspends = append(r.state.summary.Suspends, suspended)
+	note := &attempts.Note{Kind: "sleep", Text: suspended.String()}
 	r.state.notify(Update{Kind: UpdateNote, Text: note.Text})
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})

@@ -86,7 +86,7 @@ func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
 
 // run carries the run out between opening and closing the ledger.
 func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
-	orphans, c := r.recovery.openAttempts(), r.state.engine.Lifecycle
+	open, c := r.recovery.openAttempts(), r.state.engine.Lifecycle
 	var refused error
 	r.state.store.View(func(l *attempts.Ledger) {
 		warnings = append(warnings, seal.Changes(r.state.o.Epic, r.state.o.Dir, l)...)
@@ -95,7 +95,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if refused != nil {
 		return refused
 	}
-	left := len(orphans) > 0 || c.Unclean()
+	left := len(open) > 0 || c.Unclean()
 	if err := r.open(ctx, c.Origin(), warnings); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 			return err
 		}
 		if r.merges == nil { // there is one place to work in: nothing can begin in it before
-			if err := r.recovery.recoverAll(ctx, orphans); err != nil {
+			if err := r.recovery.recoverAll(ctx, open); err != nil {
 				return err
 			}
 		}
@@ -121,7 +121,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	}
 	r.state.planTasks(wanted)
 	if r.merges != nil {
-		r.recovery.queueOpenAttempts(orphans)
+		r.recovery.queueOpenAttempts(open)
 	}
 	for again := true; again; {
 		if err := r.work(ctx); err != nil {
@@ -219,8 +219,8 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 			err = stop
 		}
 	}
-	if closing := r.state.store.Close(); err == nil {
-		err = closing
+	if closeErr := r.state.store.Close(); err == nil {
+		err = closeErr
 	}
 	if cleared := clearing.Wait(); err == nil {
 		err = cleared

@@ -91,10 +91,10 @@ func anyCounts(findings []Finding, s Strictness) bool {
 
 // withoutBlocking returns the findings of a refusal that point at nothing in the scope, to be counted all the same: they are
 // what the reviewer refuses for. They do not block a change that the reviewer has not blocked.
-func withoutBlocking(outside []Finding, said Decision) []Finding {
+func withoutBlocking(outside []Finding, decision Decision) []Finding {
 	outside = slices.Clone(outside)
 	for i := range outside {
-		if outside[i].Severity == Critical && said != Blocked {
+		if outside[i].Severity == Critical && decision != Blocked {
 			outside[i].Severity = High
 		}
 	}

@@ -110,14 +110,14 @@ func (r *priced) price(u Usage, models ...string) Usage {
 	if u.Priced && u.CostUSD > 0 {
 		return u
 	}
-	known := slices.DeleteFunc(models, func(model string) bool { return model == "" })
-	for _, model := range append(slices.Clone(known), "") { // a price for * is one for a model nobody names
+	hasPrice := slices.DeleteFunc(models, func(model string) bool { return model == "" })
+	for _, model := range append(slices.Clone(hasPrice), "") { // a price for * is one for a model nobody names
 		if price, ok := r.Prices.Of(model); ok {
 			u.CostUSD, u.Priced = max(u.CostUSD, price.cost(u)), true
 			return u
 		}
 	}
-	for _, model := range append(known, r.Unknown) {
+	for _, model := range append(hasPrice, r.Unknown) {
 		if price, ok := ListPrice(model); ok && u.InputTokens+u.OutputTokens > 0 {
 			u.CostUSD, u.Priced, u.ListPriced = max(u.CostUSD, price.cost(u)), true, true
 			return u

@@ -88,10 +88,10 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 			open = worker.OpenAttemptsOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
-	yard := remains.Finder{
+	finder := remains.Finder{
 		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Backup: p.BackupDir(),
 	}
-	found, err := yard.List(ctx)
+	found, err := finder.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	for _, l := range going {
 		gone := leftover{l.Kind, p.Rel(l.Name)}
-		if sure && !opts.remove(ctx, yard, l, &answer) {
+		if sure && !opts.remove(ctx, finder, l, &answer) {
 			continue
 		}
 		answer.Removed = append(answer.Removed, gone)
@@ -123,12 +123,12 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 }
 
 // remove removes one thing, unless it must stay by now.
-func (o cleanOptions) remove(ctx context.Context, yard remains.Finder, l remains.Leftover, answer *cleaned) bool {
-	err := yard.Remove(ctx, l)
+func (o cleanOptions) remove(ctx context.Context, finder remains.Finder, l remains.Leftover, answer *cleaned) bool {
+	err := finder.Remove(ctx, l)
 	if err == nil {
 		return true
 	}
-	name := project.Rel(yard.Git.Root(), l.Name)
+	name := project.Rel(finder.Git.Root(), l.Name)
 	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Show})
 	fmt.Fprintf(o.app.Err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
 	return false

@@ -148,9 +148,9 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	if s.How != finish.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()
 	}
-	standing := status.New(f.plan, f.view, f.project.Config.Relay.MaxAttemptsPerTask, false)
-	f.answer.Judged, f.answer.Regressions = standing.Judged, standing.Regressions
-	for _, t := range standing.Tasks {
+	report := status.New(f.plan, f.view, f.project.Config.Relay.MaxAttemptsPerTask, false)
+	f.answer.Judged, f.answer.Regressions = report.Judged, report.Regressions
+	for _, t := range report.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
 			continue

@@ -104,22 +104,22 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var events []attempts.Event
-	var said string
-	store.View(func(l *attempts.Ledger) { events, said, err = decide(opts, pl, l, t) })
+	var message string
+	store.View(func(l *attempts.Ledger) { events, message, err = decide(opts, pl, l, t) })
 	if err != nil {
 		return err
 	}
 	if err := store.Append(events...); err != nil {
 		return err
 	}
-	answer := gateAnswer{Task: t.ID, Changed: []string{}, Message: said}
+	answer := gateAnswer{Task: t.ID, Changed: []string{}, Message: message}
 	for _, e := range events {
 		answer.Changed = append(answer.Changed, e.Task)
 	}
 	if opts.json {
 		return opts.app.PrintJSON(answer)
 	}
-	fmt.Fprintln(opts.app.Out, said)
+	fmt.Fprintln(opts.app.Out, message)
 	return nil
 }
 
@@ -131,12 +131,12 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
 	default: // the others can be gated
 	}
-	said := t.ID + " is gated"
+	message := t.ID + " is gated"
 	if n := p.Waiting(l, t.ID); n > 0 {
-		said += ", which blocks " + text.Count(n, "task")
+		message += ", which blocks " + text.Count(n, "task")
 	}
 	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
-	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, said, nil
+	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, message, nil
 }
 
 func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
@@ -146,8 +146,8 @@ func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status lists the gated tasks"}
 	}
-	said := t.ID + " will be tried again: relay work"
-	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, said, nil
+	message := t.ID + " will be tried again: relay work"
+	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, message, nil
 }
 
 func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
@@ -159,13 +159,13 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 			}
 		}
 	}
-	said := t.ID + " is pending again"
+	message := t.ID + " is pending again"
 	stays := ""
 	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed {
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
-		said += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))
+		message += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))
 	}
-	return events, said + ": relay work" + stays, nil
+	return events, message + ": relay work" + stays, nil
 }

@@ -88,8 +88,8 @@ func runReport(ctx context.Context, opts reportOptions) error {
 }
 
 // noRun says that there is no such run, and which there are.
-func noRun(run string, known []string) error {
-	newest := slices.Clone(known)
+func noRun(run string, listed []string) error {
+	newest := slices.Clone(listed)
 	slices.Reverse(newest)
 	hint := "there has been none yet: relay work starts one"
 	if len(newest) > 0 {

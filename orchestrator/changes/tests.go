@@ -175,9 +175,9 @@ func (d *Diff) testsWeakened(ctx context.Context, changed []reanchor.Change) err
 	return ctx.Err()
 }
 
-// changedLines calls hear with every line that was removed from a file or added to it, under both its names, with the sign
+// changedLines calls visit with every line that was removed from a file or added to it, under both its names, with the sign
 // before it, and with the line, of @@, that each part of the diff begins with.
-func (d *Diff) changedLines(ctx context.Context, paths []string, hear func(line string)) error {
+func (d *Diff) changedLines(ctx context.Context, paths []string, visit func(line string)) error {
 	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--unified=0", "--find-renames", d.Base, d.Head, "--"}
 	for _, p := range slices.Compact(paths) {
 		args = append(args, ":(literal,top)"+p)
@@ -186,6 +186,6 @@ func (d *Diff) changedLines(ctx context.Context, paths []string, hear func(line 
 	if err != nil {
 		return err
 	}
-	evidence.EachChangedLine(string(out), hear)
+	evidence.EachChangedLine(string(out), visit)
 	return nil
 }

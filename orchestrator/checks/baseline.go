@@ -24,7 +24,7 @@ func (b Baseline) Changed() (paths []string) {
 func (b Baseline) Red(ofEpic []epic.Check) []string {
 	var names []string
 	for _, check := range List(nil, ofEpic) {
-		if r, known := b[check.Key()]; known && !r.Unknown && !r.Passed() {
+		if r, ok := b[check.Key()]; ok && !r.Unknown && !r.Passed() {
 			names = append(names, check.Name)
 		}
 	}

@@ -46,10 +46,10 @@ type cachedRun struct {
 // end of, or was not run to its end, is not remembered.
 func (c *Cache) Get(
 	ctx context.Context, key CacheKey, believed func([]Result) bool, run func() (list []Result, whole bool, err error),
-) (list []Result, known bool, err error) {
+) (list []Result, cached bool, err error) {
 	for {
-		e, mine := c.reserve(key, believed)
-		if mine {
+		e, created := c.reserve(key, believed)
+		if created {
 			list, whole, err := run()
 			e.results, e.valid = list, whole && err == nil && ctx.Err() == nil
 			c.finish(key, e)
@@ -67,7 +67,7 @@ func (c *Cache) Get(
 }
 
 // reserve returns the result on a list that there is or will be, or a new one for the caller to make.
-func (c *Cache) reserve(key CacheKey, believed func([]Result) bool) (e *cachedRun, mine bool) {
+func (c *Cache) reserve(key CacheKey, believed func([]Result) bool) (e *cachedRun, created bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.runs[key]; e != nil && (!e.closed() || believed(e.results)) {

@@ -25,7 +25,7 @@ func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s 
 		f.Held = true
 		return true
 	}
-	if _, told := r.reportedBroken.LoadOrStore(check.Name, true); !told {
+	if _, reported := r.reportedBroken.LoadOrStore(check.Name, true); !reported {
 		f.Note("check", "a check of the epic, "+why+"; until then it proves nothing")
 	}
 	return false

@@ -95,32 +95,32 @@ func (t *AssertionDiff) Issue() string {
 
 // less returns text that says what was taken away, or is "".
 func (t *AssertionDiff) less() string {
-	var said []string
+	var losses []string
 	if t.asserts < 0 {
-		said = append(said, fmt.Sprintf("%d fewer assertions", -t.asserts))
+		losses = append(losses, fmt.Sprintf("%d fewer assertions", -t.asserts))
 	}
 	if t.tests < 0 {
-		said = append(said, fmt.Sprintf("%d fewer tests", -t.tests))
+		losses = append(losses, fmt.Sprintf("%d fewer tests", -t.tests))
 	}
 	if t.skips > 0 {
-		said = append(said, fmt.Sprintf("%d more skipped", t.skips))
+		losses = append(losses, fmt.Sprintf("%d more skipped", t.skips))
 	}
 	if t.loose.wider > 0 {
-		said = append(said, fmt.Sprintf("tolerance widened %d times", t.loose.wider))
+		losses = append(losses, fmt.Sprintf("tolerance widened %d times", t.loose.wider))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(losses, ", ")
 }
 
-// EachChangedLine gives hear each line that a diff removes or adds, and the beginning of each of its parts.
-func EachChangedLine(diff string, hear func(line string)) {
+// EachChangedLine calls visit with each line that a diff removes or adds, and the beginning of each of its parts.
+func EachChangedLine(diff string, visit func(line string)) {
 	inHunk := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			inHunk = true
-			hear(line)
+			visit(line)
 		case inHunk && (strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")):
-			hear(line)
+			visit(line)
 		}
 	}
 }

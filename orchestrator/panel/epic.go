@@ -14,10 +14,10 @@ import (
 
 // ReviewEpic asks the panel about the whole epic up to head, and then has clean put right what its members have changed.
 func (s *Session) ReviewEpic(
-	ctx context.Context, head string, putOff []string, clean func(context.Context, *engine.Result) error,
+	ctx context.Context, head string, deferred []string, clean func(context.Context, *engine.Result) error,
 ) (r engine.ReviewedEpic, err error) {
 	f := engine.Result{Outcome: attempts.Success, Head: head}
-	about, err := s.epicSubject(ctx, head, putOff)
+	about, err := s.epicSubject(ctx, head, deferred)
 	if err != nil {
 		return r, errors.Join(err, clean(ctx, &f))
 	}
@@ -36,9 +36,9 @@ func (s *Session) ReviewEpic(
 }
 
 // epicSubject returns what the panel is asked about the epic.
-func (s *Session) epicSubject(ctx context.Context, head string, putOff []string) (review.Subject, error) {
+func (s *Session) epicSubject(ctx context.Context, head string, deferred []string) (review.Subject, error) {
 	plan := s.Options.Epic
-	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, Deferred: putOff}
+	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, Deferred: deferred}
 	names, err := s.Repo.Names(ctx, about.Base, head)
 	var many *reanchor.TooManyError
 	if err != nil && !errors.As(err, &many) {

@@ -28,9 +28,9 @@ func (s *Session) question(ctx context.Context, about review.Subject) (string, e
 // its run was killed. Only the ledger counts: an agent can write files.
 func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Opinion, bool) {
 	var opinions []attempts.Opinion
-	for _, past := range a.BriefInput.Record.Attempts {
-		if past.Receipt.Review != nil {
-			opinions = append(opinions, past.Receipt.Review.Opinions...)
+	for _, earlier := range a.BriefInput.Record.Attempts {
+		if earlier.Receipt.Review != nil {
+			opinions = append(opinions, earlier.Receipt.Review.Opinions...)
 		}
 	}
 	if a.ReviewProgress != nil {

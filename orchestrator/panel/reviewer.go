@@ -26,7 +26,7 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 	if err != nil {
 		return attempts.Opinion{}, err
 	}
-	if before, known := answered(s.Attempt, r, question); known {
+	if before, ok := answered(s.Attempt, r, question); ok {
 		before.Head = about.Head
 		s.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
 		return before, nil
@@ -66,7 +66,7 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 		return attempts.Opinion{}, err
 	}
 	v, asked, err := review.Ask(ctx, &reviewerProcess{Session: s, who: r, root: repo.Root()}, about)
-	if after, looking := edits(ctx, repo); looking == nil && after != before {
+	if after, askErr := edits(ctx, repo); askErr == nil && after != before {
 		s.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
 	}
 	if errors.Is(err, review.ErrNoVerdict) {

@@ -11,18 +11,18 @@ import (
 
 // tasks writes each task that was touched or needs a person.
 func (p *page) tasks(r *Report) {
-	told := 0
+	shown := 0
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		if !t.Touched && t.Gate == nil {
 			continue
 		}
-		if told++; told <= mostTasks {
+		if shown++; shown <= mostTasks {
 			p.task(t)
 		}
 	}
-	if told > mostTasks {
-		p.say("\nand %s more: `relay report --format json` has all of them\n", text.Count(told-mostTasks, "task"))
+	if shown > mostTasks {
+		p.say("\nand %s more: `relay report --format json` has all of them\n", text.Count(shown-mostTasks, "task"))
 	}
 }
 

@@ -114,8 +114,8 @@ func (m *builder) sanitize(notes []Note) []Note {
 	return list
 }
 
-// setHeadline records how it ended; past means that another run came after these.
-func (m *builder) setHeadline(past bool) {
+// setHeadline records how it ended; superseded means that another run came after these.
+func (m *builder) setHeadline(superseded bool) {
 	r := m.r
 	if len(r.Runs) == 0 {
 		r.State, r.Headline = Never, "no run yet"
@@ -133,7 +133,7 @@ func (m *builder) setHeadline(past bool) {
 		if last.Reason == string(ending.Reload) {
 			r.Headline = "stopped to go on with the plan as it was by then"
 		}
-	case m.Running && !past:
+	case m.Running && !superseded:
 		r.State, r.Headline = Running, "still at work: this is how it stands now"
 	default:
 		r.State, r.Headline = Crashed, "was killed; nothing recorded is lost, relay work continues"

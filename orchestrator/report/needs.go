@@ -85,23 +85,23 @@ func Finish(from string) Command {
 
 // remedy returns what to type for a gated task.
 func remedy(t *Task) []Command {
-	look := Command{"relay show " + t.ID, "what was tried"}
+	command := Command{"relay show " + t.ID, "what was tried"}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
 	switch t.Gate.Reason {
 	case attempts.UserBlocked:
 		return []Command{again}
 	case attempts.QualityGateBlocked:
-		look = Command{"relay show " + t.ID + " --review", "what the reviewers said"}
+		command = Command{"relay show " + t.ID + " --review", "what the reviewers said"}
 	case attempts.TamperedWith:
-		look = Command{"relay show " + t.ID + " --diff", "what it changed"}
+		command = Command{"relay show " + t.ID + " --diff", "what it changed"}
 	case attempts.BudgetExhausted:
 		return []Command{{"relay config relay.task_budget_usd", "its cap, unless the task has a budget_usd of its own: raise it"}, again}
 	case attempts.Infrastructure:
-		return []Command{look, {"relay check", "what is wrong with the machine"}, again}
+		return []Command{command, {"relay check", "what is wrong with the machine"}, again}
 	default: // the others are looked at and tried again
 	}
 	if len(t.Attempts) == 0 {
 		return []Command{again}
 	}
-	return []Command{look, again}
+	return []Command{command, again}
 }

@@ -69,7 +69,7 @@ func (m *builder) epicReviews() {
 		At: last.At, Run: last.Run, Base: m.line(last.Base), Head: m.line(last.Head), Text: m.text(ending.EpicVerdict(last)),
 		Findings: m.cleanFindings(last.Findings), Added: m.lines(slices.Clone(last.Added)), Usage: last.Usage,
 	}
-	if said := m.reviewOf(last.Decision, &last.Reviewed); said != nil {
-		m.r.Judged.Review = *said
+	if judgement := m.reviewOf(last.Decision, &last.Reviewed); judgement != nil {
+		m.r.Judged.Review = *judgement
 	}
 }

@@ -90,7 +90,7 @@ func findings(by map[review.Severity]int) string {
 
 // deferredFindings lists what reviewers found that did not hold a change up.
 func (p *page) deferredFindings(r *Report) {
-	told := 0
+	written := 0
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		a := judged(t)
@@ -98,26 +98,26 @@ func (p *page) deferredFindings(r *Report) {
 			continue
 		}
 		for _, f := range a.Review.Deferred {
-			told = p.deferredFindingRow(t.ID, &f, told)
+			written = p.deferredFindingRow(t.ID, &f, written)
 		}
 	}
 	if j := r.Judged; j != nil {
 		for _, f := range j.Deferred {
-			told = p.deferredFindingRow("the whole epic", &f, told)
+			written = p.deferredFindingRow("the whole epic", &f, written)
 		}
 	}
-	if told > mostDeferred {
-		p.say("- and %d more: `relay show TASK --review`\n", told-mostDeferred)
+	if written > mostDeferred {
+		p.say("- and %d more: `relay show TASK --review`\n", written-mostDeferred)
 	}
 }
 
 // deferredFindingRow writes one deferred finding unless mostDeferred were written, and returns the count with this one.
-func (p *page) deferredFindingRow(of string, f *DeferredFinding, told int) int {
+func (p *page) deferredFindingRow(of string, f *DeferredFinding, written int) int {
 	switch {
-	case told == 0:
+	case written == 0:
 		p.say("\n## Deferred findings\n\n")
-	case told >= mostDeferred:
-		return told + 1
+	case written >= mostDeferred:
+		return written + 1
 	}
 	why := "below the bar"
 	if f.Why == "outside" {
@@ -125,7 +125,7 @@ func (p *page) deferredFindingRow(of string, f *DeferredFinding, told int) int {
 	}
 	p.say("- %s, %s, %s", of, name(string(f.Severity)), why)
 	p.finding(&f.Raised)
-	return told + 1
+	return written + 1
 }
 
 // finding writes the rest of a row: where, what and by whom.

@@ -54,7 +54,7 @@ func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant)
 
 // SwitchReason returns text that says why a task goes to a runner and not to another one that had it, or the task before it.
 // Times are told by the given function.
-func (p *Pool) SwitchReason(from, to string, now clock.Instant, tell func(time.Time) string) string {
+func (p *Pool) SwitchReason(from, to string, now clock.Instant, clockText func(time.Time) string) string {
 	r := p.runner(from)
 	switch rest := r.opens.Rest(now); {
 	case p.before(to, from):
@@ -62,7 +62,7 @@ func (p *Pool) SwitchReason(from, to string, now clock.Instant, tell func(time.T
 	case r.out:
 		return "from " + from + " to " + to + ": " + from + ": " + r.why
 	case rest > 0:
-		text := fmt.Sprintf("from %s to %s: %s is not asked before %s", from, to, from, tell(r.opens.Day))
+		text := fmt.Sprintf("from %s to %s: %s is not asked before %s", from, to, from, clockText(r.opens.Day))
 		if r.why != "" {
 			text += ": " + r.why
 		}

@@ -114,12 +114,12 @@ func (o Estimator) Forecast() (*Forecast, error) {
 		return nil, err
 	}
 	f := &Forecast{BasedOn: len(left.durations)}
-	doubt := left.durations.spread()
+	spread := left.durations.spread()
 	ends := make([]float64, min(max(samplingWork/(o.Graph.Len()+o.Graph.Edges()), minSamples), maxSamples))
 	for k := range ends {
 		r := rand.New(rand.NewPCG(1, uint64(k)))
 		f.Tasks = 0
-		ends[k] = left.simulate(doubt.draw(r), func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
+		ends[k] = left.simulate(spread.draw(r), func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
 	}
 	if f.Tasks == 0 {
 		return nil, nil

@@ -38,7 +38,7 @@ func (g *earliest) setStart(i, n int, until float64) {
 		g.start = make([]float64, n)
 	}
 	g.start[i] = until
-	if k, known := slices.BinarySearch(g.times, until); !known {
+	if k, ok := slices.BinarySearch(g.times, until); !ok {
 		g.times = slices.Insert(g.times, k, until)
 	}
 }

@@ -105,7 +105,7 @@ const mostCompared = 5
 // that are not completed. It adds the ids it names to named.
 func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]bool) []string {
 	var warnings []string
-	tell := func(id, of string, was, is acceptanceTerms) {
+	compare := func(id, of string, was, is acceptanceTerms) {
 		for _, part := range []struct {
 			what    string
 			was, is []string
@@ -117,14 +117,14 @@ func compareTerms(before, now *epic.Epic, l *attempts.Ledger, named map[string]b
 			warnings = append(warnings, fmt.Sprintf("the %s of %s are not those of the last run: %s before, and now %s; %s", part.what, of, listedOrNone(part.was), listedOrNone(part.is), checkPlanHint))
 		}
 	}
-	tell(engine.WholeEpic, "the epic",
+	compare(engine.WholeEpic, "the epic",
 		acceptanceTerms{Checks: before.Checks, Protected: before.Protected},
 		acceptanceTerms{Checks: now.Checks, Protected: now.Protected})
 	for i := range now.Tasks {
 		t := &now.Tasks[i]
 		was, found := before.Task(t.ID)
 		if rec := l.Tasks[t.ID]; found && (rec == nil || !rec.Completed) {
-			tell(t.ID, t.ID,
+			compare(t.ID, t.ID,
 				acceptanceTerms{Checks: was.Checks, Protected: was.Protected},
 				acceptanceTerms{Checks: t.Checks, Protected: t.Protected})
 		}

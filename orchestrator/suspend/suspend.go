@@ -27,7 +27,7 @@ func NewDetector(up func() time.Duration, now clock.Instant) *Detector {
 }
 
 // Detect returns the period in which the machine slept since the last call, if it did.
-func (d *Detector) Detect(now clock.Instant) (nap Period, slept bool) {
+func (d *Detector) Detect(now clock.Instant) (period Period, slept bool) {
 	up := d.up()
 	length := (up - d.seenUp) - (now.Run - d.seen.Run)
 	from := d.seen.Day

@@ -87,14 +87,14 @@ func (w *Watch) RunForUser(run func() error) error {
 
 // take reads the files as they are, but for those that are as they were.
 func (w *Watch) take() {
-	known := map[string]*watchedFile{}
+	previous := map[string]*watchedFile{}
 	for i := range w.files {
-		known[w.files[i].path] = &w.files[i]
+		previous[w.files[i].path] = &w.files[i]
 	}
 	var files []watchedFile
 	bytes := 0
 	add := func(h watchedFile) {
-		if old := known[h.path]; old != nil && !old.was.touched(h.path) {
+		if old := previous[h.path]; old != nil && !old.was.touched(h.path) {
 			h.was = old.was
 		} else {
 			h.was = stateOf(h.path)

@@ -31,7 +31,7 @@ func (d abandoner) abandon(ctx context.Context, a engine.Attempt, f *state) erro
 
 // committed finds what is committed of an attempt: in its slot, if git can read that, else on its branch.
 func (d abandoner) committed(ctx context.Context, a engine.Attempt, f *state) (*slotAttempt, error) {
-	if name, known := filesOf(d.o.Dir, a).slot(); known {
+	if name, ok := filesOf(d.o.Dir, a).slot(); ok {
 		stays := d.relative(filepath.Join(d.o.Worktree.Dir, name))
 		f.Note("left", "what the agent left of "+a.Task.ID+" stays in "+stays+": git status there says more")
 		if repo, _, err := d.pool.Open(ctx, name, a.Base, d.branch(a)); err == nil {
@@ -56,9 +56,9 @@ func (d abandoner) contain(ctx context.Context, a engine.Attempt, f state, cause
 	if !d.ownFault(ctx, cause) {
 		return f, cause
 	}
-	settled, cancel := uninterrupted(ctx)
+	uninterruptedCtx, cancel := uninterrupted(ctx)
 	defer cancel()
-	return d.giveUp(settled, a, f, cause)
+	return d.giveUp(uninterruptedCtx, a, f, cause)
 }
 
 // giveUp sets an attempt aside whose checkout or commits git cannot read. What is left of them stays.

@@ -40,7 +40,7 @@ func (t *checkoutAttempt) runChecks(ctx context.Context, f *state) error {
 		if err := t.putBackProtected(ctx, check, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
-		if base, known := f.onBase[check.Key()]; known && s.Passed() && t.tree != nil {
+		if base, ok := f.onBase[check.Key()]; ok && s.Passed() && t.tree != nil {
 			f.RanFewer(&t.a.Task, check.Name, base.Run, s.Run, &f.Result)
 		}
 		if check.OfEpic {
@@ -102,9 +102,9 @@ func (t *checkoutAttempt) passes(ctx context.Context, check checks.Check, f *sta
 // redBefore reports whether a check of the epic could not run at all before the work either, or failed in the same way: it is
 // held against no task.
 func (t *checkoutAttempt) redBefore(ctx context.Context, check checks.Check, s checks.Result, f *state) bool {
-	base, known := f.onBase[check.Key()]
+	base, ok := f.onBase[check.Key()]
 	switch {
-	case !known || !base.Red():
+	case !ok || !base.Red():
 		return false
 	case t.checks.CannotRun(ctx, check, base.Run, t.a.Base) != "":
 		return true

@@ -215,20 +215,20 @@ func commitMessage(epicID string, a engine.Attempt) string {
 // failForRepositories fails an attempt that has put another repository into its commits: they have its name only, and what is in it
 // would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
 func (c collector) failForRepositories(ctx context.Context, names []reanchor.Change, f *state) error {
-	var known []string
+	var declared []string
 	for _, n := range names {
 		if n.Link == "" {
 			continue
 		}
-		if known == nil {
+		if declared == nil {
 			var err error
-			if known, err = nested.Declared(ctx, c.tree.Repo, f.Head); err != nil {
+			if declared, err = nested.Declared(ctx, c.tree.Repo, f.Head); err != nil {
 				return err
 			}
 		}
 		why := ""
 		switch {
-		case !slices.Contains(known, n.Path):
+		case !slices.Contains(declared, n.Path):
 			why = "the agent put a repository into the commit: " + n.Path + "; its content would not land"
 			if nested.At(c.tree.Repo, n.Path) {
 				c.tree.Leave(n.Path + "/")

@@ -194,12 +194,12 @@ func (g *workspace) comparePlan(f *state) error {
 	if err != nil {
 		return err
 	}
-	known := g.o.Plan
+	previous := g.o.Plan
 	if seen != nil {
-		known = seen.content
+		previous = seen.content
 	}
 	g.planSeen.Store(&planState{info, now})
-	if !bytes.Equal(now, known) {
+	if !bytes.Equal(now, previous) {
 		f.Note("plan", "epic.yml was changed; this run keeps the plan it began with, runs/"+g.o.Run+"/epic.yml, until relay reload")
 	}
 	return nil

@@ -61,9 +61,9 @@ func (c *checkout) Commit(a attempts.Attempt) string {
 // ask runs a task's checks in the checkout as it is, at its head, and puts it back. The epic's have passed on every task's work.
 func (c *checkout) ask(ctx context.Context, q checks.Question, f *state, visit checks.Visit) (err error) {
 	defer func() {
-		settled, cancel := uninterrupted(ctx)
+		uninterruptedCtx, cancel := uninterrupted(ctx)
 		defer cancel()
-		err = errors.Join(err, c.tree.Restore(settled, q.Commit))
+		err = errors.Join(err, c.tree.Restore(uninterruptedCtx, q.Commit))
 	}()
 	for _, check := range q.Checks {
 		if check.OfEpic {

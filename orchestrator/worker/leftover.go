@@ -155,9 +155,9 @@ func (f *state) judgeLeftovers() {
 
 // claims reports whether an agent lists a path among the files it has changed. It may give whole paths.
 func claims(claimed []string, p string) bool {
-	return slices.ContainsFunc(claimed, func(said string) bool {
-		said = cleanClaim(said)
-		return said == p || strings.HasSuffix(said, "/"+p)
+	return slices.ContainsFunc(claimed, func(files string) bool {
+		files = cleanClaim(files)
+		return files == p || strings.HasSuffix(files, "/"+p)
 	})
 }
 

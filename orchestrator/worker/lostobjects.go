@@ -21,7 +21,7 @@ func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Con
 	if err := w.reopenSlot(ctx, f); err != nil {
 		return err
 	}
-	claim := *f
+	before := *f
 	for try := 1; ; try++ {
 		err := once(ctx, f)
 		if err == nil && f.Outcome == attempts.Success || err != nil && !gitcmd.Refused(ctx, err) || w.gone || try == maxObjectTries {
@@ -32,7 +32,7 @@ func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Con
 			return errors.Join(err, regaining)
 		}
 		notes := f.Notes
-		*f = claim
+		*f = before
 		f.Notes = notes
 		if cleared {
 			f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")

@@ -67,9 +67,9 @@ func (w mergeWork) checkMerged(ctx context.Context, q checks.Question, f *state)
 func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.Check, f *state) (before checks.Result, err error) {
 	all := q
 	all.Before, all.Checks = true, checks.On(checks.OnTip, checks.List(nil, w.o.Epic.Checks))
-	err = w.ask(ctx, all, f, func(one checks.Check, said checks.Result) (bool, error) {
+	err = w.ask(ctx, all, f, func(one checks.Check, result checks.Result) (bool, error) {
 		if one.Index == check.Index {
-			before = said
+			before = result
 		}
 		return true, nil
 	})

@@ -85,9 +85,9 @@ func (c agentTurns) askResult(ctx context.Context, a engine.Attempt, p attemptFi
 	if err := c.makeRoom(q.brief, q.result, q.transcript, q.stderr, q.end); err != nil {
 		return false, err
 	}
-	known := a.BriefInput
-	known.Base = a.Base
-	brief := reanchor.ResultQuestion{Why: f.noResult.summary, Changed: f.Head != "" && f.Head != a.Base}.Brief(known)
+	found := a.BriefInput
+	found.Base = a.Base
+	brief := reanchor.ResultQuestion{Why: f.noResult.summary, Changed: f.Head != "" && f.Head != a.Base}.Brief(found)
 	if err := os.WriteFile(q.brief, withoutSecrets(c.o, brief), 0o600); err != nil {
 		return false, err
 	}

@@ -48,9 +48,9 @@ func (t *checkoutAttempt) failIfRedWithOldTests(ctx context.Context, f *state) (
 		return err
 	}
 	defer func() {
-		settled, cancel := uninterrupted(ctx)
+		uninterruptedCtx, cancel := uninterrupted(ctx)
 		defer cancel()
-		if back := tree.Lay(settled, f.Head, f.Old.All); err == nil {
+		if back := tree.Lay(uninterruptedCtx, f.Head, f.Old.All); err == nil {
 			err = back
 		}
 	}()

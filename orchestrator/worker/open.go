@@ -59,11 +59,11 @@ func localSlots(l *slotEngine) *Local {
 }
 
 // Open looks at the repository and refuses what no attempt could work in.
-func Open(ctx context.Context, o *engine.Options, heard chan<- engine.Event) (*Local, error) {
+func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
 	g := &workspace{
 		o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID},
-		watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, events: heard, now: time.Now,
+		watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, events: events, now: time.Now,
 	}
 	g.checks = &checks.Runner{
 		Options: o, Home: repo, Emit: g.emit, Now: func() time.Time { return g.now() },

@@ -80,17 +80,17 @@ func (c tamperGuard) reportPushes(did []gittrace.Command, f *state) {
 	if c.o.Push {
 		return
 	}
-	told := false
+	reported := false
 	for _, cmd := range did {
 		if c.noPush.covers(cmd) && c.within(cmd.Worktree) {
 			c.failForAgent(f, "the agent has pushed, although relay.push is false: "+cmd.String())
-			told = true
+			reported = true
 		}
 	}
 	if c.repo.CommonDir() == c.home.CommonDir() || c.tree == nil {
 		return
 	}
-	if branches := slot.Pushed(c.repo); len(branches) > 0 && !told {
+	if branches := slot.Pushed(c.repo); len(branches) > 0 && !reported {
 		c.failForAgent(f, "the agent has pushed, although relay.push is false: "+text.Listed(branches)+" was moved")
 	}
 }

@@ -39,15 +39,15 @@ func (w *slotAttempt) runChecks(ctx context.Context, f *state) error {
 	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, From: w.a.Base, Checks: checks.List(w.a.Task.Checks, w.o.Epic.Checks)}
 	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
 		f.written = append(f.written, after.Changed...)
-		base, known := w.onBase[check.Key()]
-		if known && check.OfEpic && !after.Passed() {
+		base, ok := w.onBase[check.Key()]
+		if ok && check.OfEpic && !after.Passed() {
 			var err error
 			if base, err = w.rerun(ctx, checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base}, check, base, f); err != nil {
 				return false, err
 			}
 			w.onBase[check.Key()] = base
 		}
-		if known {
+		if ok {
 			after.Run.Attribution = checks.Attribution(base, after)
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)

@@ -167,10 +167,10 @@ func (w *slotAttempt) recordProvisioned(ctx context.Context) error {
 func (w *slotAttempt) reopenSlot(ctx context.Context, f *state) error {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	repo, lost, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
+	repo, remade, err := w.pool.Open(ctx, w.name, w.a.Base, w.branch(w.a))
 	if err == nil {
 		w.c = w.attemptIn(w.name, repo, w.a).inherit(w.c)
-		if lost {
+		if remade {
 			f.Note("worktree", "the repository that "+w.a.Task.ID+" worked in was damaged or removed: its files are committed again")
 		}
 		return w.guardHead(ctx, f)

@@ -46,14 +46,14 @@ func (s *slotEngine) askList(ctx context.Context, q checks.Question, tree string
 	if q.OfEpic() || q.Before && !slices.ContainsFunc(q.Checks, func(n checks.Check) bool { return n.Expect == epic.ExpectRedThenGreen }) {
 		key = shared // whose doing a failure is may be told by what another task's checks have said
 	}
-	list, known, err := s.results.Get(ctx, key, q.Believed, run)
+	list, cached, err := s.results.Get(ctx, key, q.Believed, run)
 	switch {
 	case err != nil:
 		return false, err
 	case ctx.Err() != nil && f.Outcome == attempts.Success:
 		checks.FailStopped(q.Checks[0], &f.Result)
 		return false, nil
-	case known:
+	case cached:
 		return q.Replay(list, visit)
 	case !q.OfEpic():
 		s.results.Copy(key, own)
@@ -110,11 +110,11 @@ func (b *bench) enter(ctx context.Context, f *state) error {
 		return err
 	}
 	b.at = checks.Location{Attempt: b.q.Attempt, Logs: b.q.Logs, Dir: repo.Root()}
-	known := len(f.Receipt.Checks)
+	before := len(f.Receipt.Checks)
 	if err := b.l.provision(ctx, b.at, b.l.files, b.q.OfEpic(), f); err != nil || f.Outcome != attempts.Environment || b.q.From == "" {
 		return err
 	}
-	return b.blame(ctx, f, f.Receipt.Checks[known:])
+	return b.blame(ctx, f, f.Receipt.Checks[before:])
 }
 
 // blame finds out whose doing it is that a work cannot be set up: where the set-up goes well without it, it is the work's.

@@ -145,14 +145,14 @@ func (s *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, 
 // branch.
 func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
 	p := filesOf(s.o.Dir, a)
-	name, known := p.slot()
+	name, ok := p.slot()
 	switch {
-	case known && !p.ready():
+	case ok && !p.ready():
 		// No agent has been there: relay was killed while it made the slot ready, and it may be half a checkout.
 		if err := s.pool.Remove(ctx, name); err != nil {
 			return nil, err
 		}
-	case known:
+	case ok:
 		repo, own, err := s.openLeft(ctx, name, a)
 		if err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ func (s *slotEngine) CleanAfter(context.Context) ([]attempts.Note, error) { retu
 
 // Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
 func (s *slotEngine) Reserve(a engine.Attempt) {
-	if name, known := filesOf(s.o.Dir, a).slot(); known {
+	if name, ok := filesOf(s.o.Dir, a).slot(); ok {
 		s.slots.reserve(name)
 	}
 }
@@ -87,15 +87,15 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 	names, err := s.pool.Names(ctx)
 	stay := slices.Concat(s.stay, s.branches.Stay())
 	for _, name := range names {
-		why, lossErr := "", error(nil)
+		why, failure := "", error(nil)
 		if !strings.HasPrefix(name, benchSlot) && !strings.HasPrefix(name, reviewSlot) { // there is nothing but a commit and what the set-up made
-			why, lossErr = s.pool.Unsaved(ctx, name)
+			why, failure = s.pool.Unsaved(ctx, name)
 		}
-		if lossErr == nil && why == "" {
-			lossErr = s.pool.Remove(ctx, name)
+		if failure == nil && why == "" {
+			failure = s.pool.Remove(ctx, name)
 		}
-		if lossErr != nil {
-			why = lossErr.Error()
+		if failure != nil {
+			why = failure.Error()
 		}
 		if why != "" {
 			stay = append(stay, "the worktree "+s.relative(filepath.Join(s.o.Worktree.Dir, name))+" was not removed: "+why)

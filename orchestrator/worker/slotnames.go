@@ -103,7 +103,7 @@ func (g *workspace) recordSlot(a engine.Attempt, in, name string) error {
 }
 
 // slot returns the name of the slot that an attempt of a killed run had.
-func (p attemptFiles) slot() (name string, known bool) {
+func (p attemptFiles) slot() (name string, ok bool) {
 	text, err := runners.ReadResultFile(filepath.Join(p.folder, slotFile))
 	name = strings.TrimSpace(string(text))
 	return name, err == nil && filepath.Base(name) == name

@@ -92,8 +92,8 @@ func (s *slotEngine) try(ctx context.Context, base string, lists []triedList) (t
 			list.a.Base = base
 			b := bench{l: s, q: checks.Question{Attempt: list.a, Logs: filesOf(s.o.Dir, list.a).checks, Commit: base, Checks: list.checks}}
 			defer b.leave()
-			_, _, err := b.run(working, &f, func(check checks.Check, said checks.Result) (bool, error) {
-				results[i] = append(results[i], s.triedCheck(working, list, check, said, base))
+			_, _, err := b.run(working, &f, func(check checks.Check, result checks.Result) (bool, error) {
+				results[i] = append(results[i], s.triedCheck(working, list, check, result, base))
 				return true, nil
 			})
 			mu.Lock()

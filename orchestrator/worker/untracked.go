@@ -32,12 +32,12 @@ func (w *slotAttempt) keepAltered(ctx context.Context, f *state) error {
 		return err
 	}
 	defer root.Close()
-	to, lost := filepath.Join(w.p.folder, alteredName), []string{}
+	to, tooLarge := filepath.Join(w.p.folder, alteredName), []string{}
 	left := int64(alteredMost)
 	for _, name := range names {
 		info, err := root.Lstat(filepath.FromSlash(name))
 		if err != nil || info.Size() > left {
-			lost = append(lost, name)
+			tooLarge = append(tooLarge, name)
 			continue
 		}
 		left -= info.Size()
@@ -46,8 +46,8 @@ func (w *slotAttempt) keepAltered(ctx context.Context, f *state) error {
 		}
 	}
 	message := text.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + w.relative(to)
-	if len(lost) > 0 {
-		message += ", but not " + text.Listed(lost) + ", which is too large"
+	if len(tooLarge) > 0 {
+		message += ", but not " + text.Listed(tooLarge) + ", which is too large"
 	}
 	f.Note("left", message)
 	return nil

@@ -55,9 +55,9 @@ func (c verifier) verifyDiff(ctx context.Context, a engine.Attempt, names []rean
 }
 
 // unchanged returns the claimed paths that git does not list.
-func unchanged(claimed []string, names []reanchor.Change) []string {
+func unchanged(files []string, names []reanchor.Change) []string {
 	var missing []string
-	for _, p := range claimed {
+	for _, p := range files {
 		clean := cleanClaim(p) // an agent may give whole paths: what it says is compared, not trusted
 		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == clean || strings.HasSuffix(clean, "/"+n.Path) }) {
 			missing = append(missing, p)
@@ -138,8 +138,8 @@ func (c verifier) failIfNotDone(f *state) {
 // failIfUnproven ends an attempt at a task whose checks passed before the work, though some of them, named here, had to fail then:
 // they cannot prove it, and its agent has not found it done already.
 func (f *state) failIfUnproven(named []string) {
-	claimed := f.Outcome == attempts.Success || f.Outcome == attempts.Agent
-	if len(named) == 0 || !claimed || f.noResult != nil || f.Receipt.AlreadyDone {
+	files := f.Outcome == attempts.Success || f.Outcome == attempts.Agent
+	if len(named) == 0 || !files || f.noResult != nil || f.Receipt.AlreadyDone {
 		return
 	}
 	why := checks.PassesBefore(text.Listed(named))

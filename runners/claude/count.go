@@ -66,7 +66,7 @@ func (c *tokenCount) messageEnded(of jsonscan.String, usage json.RawMessage) {
 	if !of.Empty() {
 		id = of.String()
 	}
-	if _, known := c.messages[id]; known && !none(usage) {
+	if _, ok := c.messages[id]; ok && !none(usage) {
 		c.written(id, written{reported: usageOfClaude(usage).OutputTokens})
 		c.open = ""
 	}
@@ -77,8 +77,8 @@ func (c *tokenCount) messageEnded(of jsonscan.String, usage json.RawMessage) {
 func (c *tokenCount) message(m *message, subagent bool) {
 	id := m.ID.Bytes()
 	c.reads(id, m.Usage)
-	w, known := c.messages[string(id)]
-	if !known || !subagent {
+	w, ok := c.messages[string(id)]
+	if !ok || !subagent {
 		return
 	}
 	for i := range m.blocks {

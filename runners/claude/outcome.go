@@ -136,12 +136,12 @@ func (s *reader) Usage() runners.Usage {
 	if s.result == nil {
 		return s.counted.Reported
 	}
-	told := s.result.usage()
+	reported := s.result.usage()
 	if s.final() && s.subtype == "success" && !s.result.IsError {
-		return told
+		return reported
 	}
-	u := told.AtLeast(s.counted.Reported) // after an error, or a stop for budget, it lacks a message or all of them
-	u.Priced = u == told && told.Priced
+	u := reported.AtLeast(s.counted.Reported) // after an error, or a stop for budget, it lacks a message or all of them
+	u.Priced = u == reported && reported.Priced
 	return u
 }
 
@@ -213,7 +213,7 @@ const maxTools = 20 // names of tools remembered
 // count counts one more call of a tool.
 func count(calls map[string]int, tool string) {
 	tool = cleantext.OneLine(tool, cleantext.MaxName)
-	if _, known := calls[tool]; known || len(calls) < maxTools {
+	if _, ok := calls[tool]; ok || len(calls) < maxTools {
 		calls[tool]++
 	}
 }

@@ -196,9 +196,9 @@ func fill(arg string, values map[string]string) (string, error) {
 			return b.String(), nil
 		}
 		name, after, closed := strings.Cut(rest, "}")
-		value, known := values[name]
+		value, ok := values[name]
 		switch {
-		case !known || !closed:
+		case !ok || !closed:
 			b.WriteByte('{')
 			arg = rest
 			continue

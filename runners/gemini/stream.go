@@ -182,11 +182,11 @@ func (s *reader) Usage() runners.Usage {
 	if s.result == nil || s.result.Stats == nil {
 		return s.asked.SoFar(s.file.Expected())
 	}
-	told := s.result.Stats.usage()
+	reported := s.result.Stats.usage()
 	if s.result.Error == nil && s.result.Status == "success" {
-		return told
+		return reported
 	}
-	return told.AtLeast(s.asked.Reported)
+	return reported.AtLeast(s.asked.Reported)
 }
 
 // used returns usage with what a run that was cut off has used besides. A request that was refused costs nothing.

@@ -44,10 +44,10 @@ func (g *Guardian) dial() (*link, error) {
 		return nil, err
 	}
 	defer closeAll([]*os.File{inR, outW})
-	var said *stderrHead
+	var stderrTail *stderrHead
 	log := g.log
 	if log == nil {
-		if said, log, err = captureStderr(); err != nil {
+		if stderrTail, log, err = captureStderr(); err != nil {
 			closeAll([]*os.File{inW, outR})
 			return nil, err
 		}
@@ -57,15 +57,15 @@ func (g *Guardian) dial() (*link, error) {
 	proc, err := k.launchGuardian(g.argv, attr)
 	if err != nil {
 		closeAll([]*os.File{inW, outR})
-		if said != nil {
+		if stderrTail != nil {
 			_ = log.Close()
-			_ = said.first()
+			_ = stderrTail.first()
 		}
 		return nil, fmt.Errorf("start the guardian: %w", err)
 	}
 	l := &link{
 		proc: proc, in: inW, out: outR, calls: map[uint64]*remote{},
-		patience: g.patience, slowEnd: g.slowEnd, stderr: said, ended: make(chan struct{}),
+		patience: g.patience, slowEnd: g.slowEnd, stderr: stderrTail, ended: make(chan struct{}),
 	}
 	go l.listen()
 	go l.rouse(l.patience / rousings)

@@ -128,7 +128,7 @@ func (s *sweeper) addParent(m member) {
 }
 
 func (s *sweeper) add(m member, sig syscall.Signal) {
-	if _, known := s.targets[m.identity()]; known || s.skip[m.pid] {
+	if _, ok := s.targets[m.identity()]; ok || s.skip[m.pid] {
 		return
 	}
 	s.targets[m.identity()] = m

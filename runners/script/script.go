@@ -139,8 +139,8 @@ func (p *scriptParser) sessions(task, list *yaml.Node) {
 }
 
 func (p *scriptParser) step(key, args *yaml.Node) step {
-	check, known := stepArgs[key.Value]
-	if !known {
+	check, ok := stepArgs[key.Value]
+	if !ok {
 		p.fault(key, "unknown step %q", key.Value)
 	} else if err := check(args); err != nil {
 		p.fault(args, "%s: %v", key.Value, err)

@@ -135,7 +135,7 @@ func (r rechecker) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 
 type reviewer struct{ engine.EpicReviewer }
 
-func (r reviewer) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
-	reviewed, err := r.EpicReviewer.ReviewEpic(ctx, sent(a), head, sent(putOff))
+func (r reviewer) ReviewEpic(ctx context.Context, a engine.Attempt, head string, deferred []string) (engine.ReviewedEpic, error) {
+	reviewed, err := r.EpicReviewer.ReviewEpic(ctx, sent(a), head, sent(deferred))
 	return sent(reviewed), err
 }

@@ -20,8 +20,8 @@ func DiskFault(err error) bool {
 			return true
 		}
 	}
-	var said *reanchor.GitError
-	return errors.As(err, &said) && diskWords.MatchString(said.Stderr)
+	var gitErr *reanchor.GitError
+	return errors.As(err, &gitErr) && diskWords.MatchString(gitErr.Stderr)
 }
 
 var diskWords = regexp.MustCompile(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)

@@ -179,8 +179,8 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		return err
 	}
 	is, err := r.settings(ctx, content)
-	var said *reanchor.GitError
-	if errors.As(err, &said) && said.Code > 0 {
+	var gitErr *reanchor.GitError
+	if errors.As(err, &gitErr) && gitErr.Code > 0 {
 		r.unreported = append(r.unreported, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.global})
 		return f.putBack()
 	}

@@ -93,16 +93,16 @@ func (b *Branch) attemptCommits(ctx context.Context, base, head string, began ti
 
 // contiguous reports whether commits are all there is from base to head.
 func contiguous(commits []NamedCommit, base, head string) bool {
-	known := map[string]bool{base: true}
+	listed := map[string]bool{base: true}
 	for _, c := range commits {
 		for _, p := range c.Parents() {
-			if !known[p] {
+			if !listed[p] {
 				return false
 			}
 		}
-		known[c.Name] = true
+		listed[c.Name] = true
 	}
-	return known[head]
+	return listed[head]
 }
 
 // foreignTip returns the commit of a ref whose history no attempt has made; "" when there is none, or when it is one of

@@ -275,8 +275,8 @@ func (b *Branch) HasBeyond(ctx context.Context, head string) (bool, error) {
 // Contains reports whether commit is part of head's history.
 func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
 	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
-	var said *reanchor.GitError
-	if errors.As(err, &said) && said.Code == 1 {
+	var gitErr *reanchor.GitError
+	if errors.As(err, &gitErr) && gitErr.Code == 1 {
 		return false, nil
 	}
 	return err == nil, err

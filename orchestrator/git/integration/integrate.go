@@ -50,8 +50,8 @@ func (b *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (st
 // fork returns the commit at which two histories part; with several it is one of them.
 func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
 	fork, err := b.Git(ctx, nil, "merge-base", tip, head)
-	var said *reanchor.GitError
-	if errors.As(err, &said) && said.Code == 1 {
+	var gitErr *reanchor.GitError
+	if errors.As(err, &gitErr) && gitErr.Code == 1 {
 		return "", &ConflictError{Text: "the work has no commit in common with the integration branch"}
 	}
 	return fork, err
@@ -74,8 +74,8 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
 	out, err := b.Git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
-	var said *reanchor.GitError
-	if errors.As(err, &said) && said.Code == 1 {
+	var gitErr *reanchor.GitError
+	if errors.As(err, &gitErr) && gitErr.Code == 1 {
 		return "", b.conflict(ctx, out, tip, head)
 	}
 	if err != nil {

@@ -49,11 +49,11 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 	defer g.mu.Unlock()
 	err = g.Branch.advance(ctx, g.tip, to)
 	if errors.Is(err, errMoved) {
-		var untold Restored
-		if untold, err = g.restore(ctx); err != nil || untold.Text == "" {
+		var restored Restored
+		if restored, err = g.restore(ctx); err != nil || restored.Text == "" {
 			return false, err
 		}
-		g.unreported = untold
+		g.unreported = restored
 		err = g.Branch.advance(ctx, g.tip, to)
 	}
 	if err == nil {

@@ -21,7 +21,7 @@ import (
 //
 // A repository that is gone, or that git cannot read, is made anew around the files, on branch at commit: lost reports
 // that. What had been committed in it and not been fetched is only in the files then.
-func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *reanchor.Git, lost bool, err error) {
+func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *reanchor.Git, remade bool, err error) {
 	path, err := p.path(name)
 	if err != nil {
 		return nil, false, err

@@ -69,8 +69,8 @@ func (p *Pool) local(ctx context.Context) ([][2]string, error) {
 // localSettings lists a configuration file of the repository, without what it includes.
 func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]string, err error) {
 	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"config", which, "--no-includes", "-z", "--list"}})
-	var said *reanchor.GitError
-	if err != nil && (!errors.As(err, &said) || said.Code != 1) {
+	var gitErr *reanchor.GitError
+	if err != nil && (!errors.As(err, &gitErr) || gitErr.Code != 1) {
 		return nil, err
 	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {

@@ -90,7 +90,7 @@ func (s *smallest) Write(p []byte) (int, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if least, known := s.of[value]; !known || info.Size() < least.size {
+		if least, ok := s.of[value]; !ok || info.Size() < least.size {
 			s.of[value] = sized{path, info.Size()}
 		}
 	}

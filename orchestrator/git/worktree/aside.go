@@ -52,8 +52,8 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 
 // recordRefused records the files that git has not taken into an index. Any other refusal is returned.
 func (w *Tree) recordRefused(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
-	var said *reanchor.GitError
-	if !errors.As(refused, &said) || said.Code != 1 {
+	var gitErr *reanchor.GitError
+	if !errors.As(refused, &gitErr) || gitErr.Code != 1 {
 		return refused
 	}
 	out, err := git(nil, "ls-files", "--others", "--exclude-standard", "-z")

@@ -44,8 +44,8 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 		return err
 	}
 	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
-		was, looking := expect()
-		if err = looking; err != nil {
+		was, lookErr := expect()
+		if err = lookErr; err != nil {
 			break
 		}
 		if err = w.write(ctx, ref, commit, was); err == nil || ctx.Err() != nil {

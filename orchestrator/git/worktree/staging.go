@@ -77,11 +77,11 @@ func (s *staging) addAllBut(
 // halved until that one is alone.
 func (s *staging) addEach(ctx context.Context, paths []string, add func([]string) error) error {
 	err := add(paths)
-	var said *reanchor.GitError
+	var gitErr *reanchor.GitError
 	switch {
-	case err == nil || errors.As(err, &said) && said.Code == 1: // 1: not all of them
+	case err == nil || errors.As(err, &gitErr) && gitErr.Code == 1: // 1: not all of them
 		return nil
-	case said == nil || said.Code != gitDied || len(paths) == 0 ||
+	case gitErr == nil || gitErr.Code != gitDied || len(paths) == 0 ||
 		ctx.Err() != nil || len(s.refused) == refusedMost || s.probe(ctx, paths) != nil:
 		return err
 	case len(paths) > 1:

@@ -143,12 +143,12 @@ func (w *Tree) removeFresh(ctx context.Context, seen []string) error {
 		return err
 	}
 	defer root.Close()
-	known := make(map[string]bool, len(seen))
+	listed := make(map[string]bool, len(seen))
 	for _, p := range seen {
-		known[p] = true
+		listed[p] = true
 	}
 	for _, p := range fresh {
-		if !known[p] || strings.HasSuffix(p, "/") || removeIn(root, p) != nil {
+		if !listed[p] || strings.HasSuffix(p, "/") || removeIn(root, p) != nil {
 			w.Leave(p) // a repository of its own is in no commit of this one
 		}
 	}

@@ -112,8 +112,8 @@ func UseTrusted(ctx context.Context, repo *reanchor.Git, trusted, head string) (
 		return nothing, err
 	}
 	return func() error {
-		settled, cancel := gitcmd.Uninterrupted(ctx)
+		uninterruptedCtx, cancel := gitcmd.Uninterrupted(ctx)
 		defer cancel()
-		return tree.Lay(settled, head, slices.Concat(added, changed))
+		return tree.Lay(uninterruptedCtx, head, slices.Concat(added, changed))
 	}, nil
 }

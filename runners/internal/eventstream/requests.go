@@ -69,8 +69,8 @@ func (q *Requests) Report(u runners.Usage) {
 }
 
 // SoFar returns what the requests have used whose tokens are known. When nobody reports any, it is estimated.
-func (q *Requests) SoFar(tells bool) runners.Usage {
-	if q.AnyReported || tells {
+func (q *Requests) SoFar(reports bool) runners.Usage {
+	if q.AnyReported || reports {
 		return q.Reported
 	}
 	return q.estimated()
@@ -84,8 +84,8 @@ func (q *Requests) estimated() runners.Usage {
 
 // Total returns what the requests have used by the end of an agent that was cut off. A request under way has read its
 // conversation whether or not its answer came; it is counted as one like the last.
-func (q *Requests) Total(tells bool) runners.Usage {
-	u := q.SoFar(tells)
+func (q *Requests) Total(reports bool) runners.Usage {
+	u := q.SoFar(reports)
 	missing := q.Broken
 	if q.Pending {
 		missing++

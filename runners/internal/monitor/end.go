@@ -13,8 +13,8 @@ func (e End) CutOff() bool {
 }
 
 // Unanswered reports whether the limit that ended an agent passed while it waited for its model.
-func (e End) Unanswered(heard, toolRuns bool) bool {
-	return errors.Is(e.Cause, ErrSilence) && !toolRuns || errors.Is(e.Cause, ErrWall) && !heard
+func (e End) Unanswered(answered, toolRuns bool) bool {
+	return errors.Is(e.Cause, ErrSilence) && !toolRuns || errors.Is(e.Cause, ErrWall) && !answered
 }
 
 // End is how a watched process ended.

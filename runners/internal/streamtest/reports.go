@@ -19,8 +19,8 @@ import (
 // words than the first. The lines are a text and a tool's call, with a place for a number.
 func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 	t.Helper()
-	var told []string
-	s := c.Reader(runners.Request{Observe: func(e runners.Event) { told = append(told, string(e.Kind)+" "+e.Text) }})
+	var reported []string
+	s := c.Reader(runners.Request{Observe: func(e runners.Event) { reported = append(reported, string(e.Kind)+" "+e.Text) }})
 	var want []string
 	for poll, most := range []int{eventstream.MaxReported + 200, eventstream.MaxReported + 201, 3} {
 		for i := range most {
@@ -32,13 +32,13 @@ func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 			}
 		}
 		s.State()
-		if !slices.Equal(told, want) {
-			t.Errorf("poll %d: told %q, want %q", poll, told, want)
+		if !slices.Equal(reported, want) {
+			t.Errorf("poll %d: told %q, want %q", poll, reported, want)
 		}
-		told, want = nil, nil
+		reported, want = nil, nil
 	}
-	if s.State(); len(told) > 0 {
-		t.Errorf("told again: %q", told)
+	if s.State(); len(reported) > 0 {
+		t.Errorf("told again: %q", reported)
 	}
 }
 

@@ -89,15 +89,15 @@ func Check(ctx context.Context, environ []string) (name string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askedIn)
 	defer cancel()
-	var said bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "true")...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = secrets.Without(environ), &said, &said, letGo
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = secrets.Without(environ), &output, &output, letGo
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	switch err := cmd.Run(); {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s did not answer", argv[0])
 	case err != nil:
-		return "", fmt.Errorf("%s: %s", argv[0], text.Line(said.String(), 200))
+		return "", fmt.Errorf("%s: %s", argv[0], text.Line(output.String(), 200))
 	}
 	return argv[0], nil
 }

@@ -33,8 +33,8 @@ type programAnswer struct {
 // and its first arguments.
 func (p *programs) version(ctx context.Context, argv, env []string) (string, error) {
 	key := strings.Join(argv, "\x00")
-	if known, ok := p.answers[key]; ok {
-		return known.version, known.err
+	if cached, ok := p.answers[key]; ok {
+		return cached.version, cached.err
 	}
 	var answer programAnswer
 	answer.version, answer.err = p.ask(ctx, argv, env)

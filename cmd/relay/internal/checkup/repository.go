@@ -20,9 +20,9 @@ func (c *checkup) repository(ctx context.Context) {
 		c.gitFailed(err)
 		return
 	}
-	known := c.project.Config != nil
+	listed := c.project.Config != nil
 	isolation := string(engine.IsolationWorktree) // the default, as long as nobody can read what is set
-	if known {
+	if listed {
 		isolation = c.project.Config.Relay.Isolation
 	}
 	apart := isolation == string(engine.IsolationWorktree) // then the run begins from HEAD's commit, whatever is under way here
@@ -48,7 +48,7 @@ func (c *checkup) repository(ctx context.Context) {
 		}
 	}
 	switch {
-	case len(changed) == 0 || !known: // it may be the configuration itself
+	case len(changed) == 0 || !listed: // it may be the configuration itself
 	case isolation == "none":
 		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), "git commit or git stash them")
 	case apart:
@@ -60,7 +60,7 @@ func (c *checkup) repository(ctx context.Context) {
 // there.
 func (c *checkup) gitFailed(err error) {
 	c.fail("repository", err)
-	if said := err.Error(); strings.Contains(said, "hung up unexpectedly") || strings.Contains(said, " filter '") {
+	if answer := err.Error(); strings.Contains(answer, "hung up unexpectedly") || strings.Contains(answer, " filter '") {
 		c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
 	}
 }

@@ -80,12 +80,12 @@ func (a *App) CanAsk() bool {
 // Confirm asks a person a question, and reports whether the answer is yes.
 func (a *App) Confirm(question string) bool {
 	fmt.Fprint(a.Err, question+" [y/N] ")
-	said, err := bufio.NewReader(a.In).ReadString('\n')
-	if err != nil && said == "" {
+	answer, err := bufio.NewReader(a.In).ReadString('\n')
+	if err != nil && answer == "" {
 		fmt.Fprintln(a.Err)
 	}
-	said = strings.ToLower(strings.TrimSpace(said))
-	return said == "y" || said == "yes"
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }
 
 // Raw returns the output for what agents and commands wrote: unchanged for files and pipes, harmless for a terminal.

@@ -75,8 +75,8 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	if err == nil || p == nil || p.Config == nil {
 		return p, err
 	}
-	said := exit.Diagnose(err).Messages
-	p.Damage = append(p.Damage, "the configuration has mistakes, and relay uses the rest of it: "+said[0]+project.AndMore(len(said)-1))
+	messages := exit.Diagnose(err).Messages
+	p.Damage = append(p.Damage, "the configuration has mistakes, and relay uses the rest of it: "+messages[0]+project.AndMore(len(messages)-1))
 	return p, nil
 }
 

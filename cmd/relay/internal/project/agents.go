@@ -163,8 +163,8 @@ func (p *Project) CheckAgents(pl *Plan) error {
 // NoRunner returns an error with exit code exit.NoRunner and the hint of err; where goes before its text.
 func NoRunner(where string, err error) error {
 	e := &exit.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: exit.NoRunner}
-	if known, ok := errors.AsType[*exit.Hinted](err); ok {
-		e.Hint = known.Hint
+	if named, ok := errors.AsType[*exit.Hinted](err); ok {
+		e.Hint = named.Hint
 	}
 	return e
 }

@@ -94,11 +94,11 @@ func selected(environ, patterns, extra []string) []string {
 // Redactor returns the redactor for everything an agent of this project may know: the user's environment, and what the
 // configuration adds to it.
 func (p *Project) Redactor() *secrets.Redactor {
-	known := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
+	listed := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
 	for _, agent := range p.Config.Relay.Agents {
-		known = append(known, agent.Env...)
+		listed = append(listed, agent.Env...)
 	}
-	return secrets.New(known)
+	return secrets.New(listed)
 }
 
 func isVariable(name string) func(string) bool {

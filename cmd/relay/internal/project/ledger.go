@@ -104,8 +104,8 @@ const (
 
 // ActiveRun finds the run that is on. One that is just beginning, or between two plans, is waited for.
 func (p *Project) ActiveRun(ctx context.Context) (*attempts.View, error) {
-	look := time.NewTicker(beginPause)
-	defer look.Stop()
+	open := time.NewTicker(beginPause)
+	defer open.Stop()
 	late := time.After(beginWait)
 	for {
 		view, err := attempts.Read(p.Dir, nil, nil)
@@ -127,7 +127,7 @@ func (p *Project) ActiveRun(ctx context.Context) (*attempts.View, error) {
 				return nil, &attempts.HeldError{Holder: *view.Holder}
 			}
 			return nil, ErrNoRun()
-		case <-look.C:
+		case <-open.C:
 		}
 	}
 }

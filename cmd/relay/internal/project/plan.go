@@ -117,8 +117,8 @@ func (p *Project) LastRunPlan(view *attempts.View, mistakes error) (*Plan, strin
 		if err != nil || view.Ledger.EpicID != "" && pl.Epic.ID != view.Ledger.EpicID {
 			continue
 		}
-		said := exit.Diagnose(mistakes).Messages
-		return pl, said[0] + AndMore(len(said)-1) + "; using the plan of the last run, " + p.Rel(p.RunPlanFile(run.Name())), nil
+		messages := exit.Diagnose(mistakes).Messages
+		return pl, messages[0] + AndMore(len(messages)-1) + "; using the plan of the last run, " + p.Rel(p.RunPlanFile(run.Name())), nil
 	}
 	return nil, "", mistakes
 }

@@ -37,8 +37,8 @@ func (p *Project) otherVendor() []string {
 		ours = append(ours, p.Config.Relay.Agents[name].Type)
 	}
 	for _, name := range ReviewVendors() {
-		agent, known := p.Config.Relay.Agents[name]
-		if !known || slices.Contains(ours, agent.Type) {
+		agent, ok := p.Config.Relay.Agents[name]
+		if !ok || slices.Contains(ours, agent.Type) {
 			continue
 		}
 		if _, err := p.Program(name); err == nil {

@@ -17,10 +17,10 @@ const freeEvery = time.Second
 func (p *Project) FreeGauge(state string, now func() time.Time) func() orchestrator.Free {
 	folders := []string{p.Dir, p.Worktrees().Dir, state}
 	var last orchestrator.Free
-	var looked time.Time
+	var measured time.Time
 	return func() orchestrator.Free {
-		if age := now().Sub(looked); age < 0 || age >= freeEvery {
-			last, looked = freeSpaceOn(folders), now()
+		if age := now().Sub(measured); age < 0 || age >= freeEvery {
+			last, measured = freeSpaceOn(folders), now()
 		}
 		return last
 	}

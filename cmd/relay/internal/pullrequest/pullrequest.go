@@ -80,12 +80,12 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*Request, error)
 		Title: text.Line(title, 200), BodyFile: o.bodyFile(), Body: o.App.Secrets.Text(body),
 	}
 	tool := o.tool(ctx, remote)
-	byHand := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
+	manual := "open a pull request for " + r.Head + " into " + r.Base + " where " + remote.Name + " is; its text is in " + r.BodyFile
 	if tool != nil {
-		byHand = tool.typed(r)
+		manual = tool.typed(r)
 	}
 	if o.DryRun {
-		r.Commands = []string{o.Step.PushCommand(remote.Name), byHand}
+		r.Commands = []string{o.Step.PushCommand(remote.Name), manual}
 		return r, nil
 	}
 	if err := project.ReplaceFile(o.Project.File("pull-request.md"), []byte(r.Body)); err != nil {
@@ -96,7 +96,7 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*Request, error)
 	}
 	r.Pushed = true
 	if tool == nil {
-		r.Commands = []string{byHand}
+		r.Commands = []string{manual}
 		return r, nil
 	}
 	return r, o.create(ctx, tool, r)
@@ -105,9 +105,9 @@ func (o *Opener) Open(ctx context.Context, title, body string) (*Request, error)
 // create makes the pull request with the host's program, or updates the one that is there.
 func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 	fmt.Fprintf(o.App.Err, "relay: asking %s to open a pull request\n", tool.name)
-	said, err := o.run(ctx, tool.name, tool.create(r))
-	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(said) != "" { // something it has started goes on
-		r.URL = lastLink(said)
+	output, err := o.run(ctx, tool.name, tool.create(r))
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) && lastLink(output) != "" { // something it has started goes on
+		r.URL = lastLink(output)
 		return nil
 	}
 	if errors.Is(err, exec.ErrNotFound) {
@@ -116,8 +116,8 @@ func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 	}
 	// What gh and glab say of a branch that has an open pull request.
 	if refused := (*toolError)(nil); errors.As(err, &refused) && strings.Contains(refused.said, "already exists") {
-		if said, err = o.run(ctx, tool.name, tool.update(r)); err == nil {
-			r.URL = lastLink(said)
+		if output, err = o.run(ctx, tool.name, tool.update(r)); err == nil {
+			r.URL = lastLink(output)
 			return nil
 		}
 	}
@@ -215,8 +215,8 @@ func (o *Opener) run(ctx context.Context, name string, args []string) (string, e
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if said := strings.TrimSpace(complaint.String()); err != nil && said != "" {
-		err = &toolError{err, said}
+	if output := strings.TrimSpace(complaint.String()); err != nil && output != "" {
+		err = &toolError{err, output}
 	}
 	return out.String(), err
 }

@@ -151,11 +151,11 @@ func (s *session) reread() {
 		err = s.follows(pl)
 	}
 	if err != nil {
-		said := exit.Diagnose(err).Messages
-		if len(said) > 1 {
-			said = []string{said[0], fmt.Sprintf("and %d more", len(said)-1)}
+		messages := exit.Diagnose(err).Messages
+		if len(messages) > 1 {
+			messages = []string{messages[0], fmt.Sprintf("and %d more", len(messages)-1)}
 		}
-		s.remarks = []string{"relay reload: epic.yml cannot be used, so this run keeps the previous plan: " + strings.Join(said, "; ")}
+		s.remarks = []string{"relay reload: epic.yml cannot be used, so this run keeps the previous plan: " + strings.Join(messages, "; ")}
 		return
 	}
 	changes := project.ComparePlans(s.plan, pl).String()

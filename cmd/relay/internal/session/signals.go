@@ -26,8 +26,8 @@ type stopper struct {
 
 // listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
 // comes back as an error of the write that nobody reads. (Ignoring them instead would make every agent ignore them.)
-func listen(ctx context.Context, kill func(), tell func(string)) (context.Context, *stopper) {
-	s := &stopper{kill: kill, notify: tell, ch: make(chan os.Signal, 4)}
+func listen(ctx context.Context, kill func(), notify func(string)) (context.Context, *stopper) {
+	s := &stopper{kill: kill, notify: notify, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	signal.Notify(s.ch, append(reloadSignals(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
 	s.done.Go(s.serve)

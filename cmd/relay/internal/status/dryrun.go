@@ -65,19 +65,19 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 		forgetful.Cooldowns = nil
 		ledger = &forgetful
 	}
-	outlook := withSettings(p, schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
-	planned, err := outlook.Timeline()
+	estimator := withSettings(p, schedule.Estimator{Epic: pl.Epic, Graph: pl.Graph, Ledger: ledger, Tasks: o.Tasks}, r.now)
+	planned, err := estimator.Timeline()
 	if err != nil {
 		return nil, err
 	}
-	foreseen, err := outlook.Forecast()
+	foreseen, err := estimator.Forecast()
 	if err != nil {
 		return nil, err
 	}
 	if r.until, err = project.Deadline(p.Config.Relay.Until, r.now); err != nil {
 		return nil, err
 	}
-	r.Jobs, r.Makespan, r.Chain, r.BasedOn = outlook.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
+	r.Jobs, r.Makespan, r.Chain, r.BasedOn = estimator.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
 	r.Run, r.Left = make([]PlannedTask, len(planned.Slots)), leftOut(ledger, pl, wanted)
 	if r.BasedOn == 0 {
 		r.Unit = "points"
@@ -85,18 +85,18 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 	if foreseen != nil {
 		r.P50, r.P90 = foreseen.P50.Minutes(), foreseen.P90.Minutes()
 	}
-	for k, turn := range planned.Slots {
-		t := &pl.Epic.Tasks[turn.Task]
+	for k, slot := range planned.Slots {
+		t := &pl.Epic.Tasks[slot.Task]
 		runner, _ := chooseRunner(p, t, func(name string) time.Duration {
 			at := r.now
 			if r.BasedOn > 0 {
-				at = at.Add(schedule.Minutes(turn.Start))
+				at = at.Add(schedule.Minutes(slot.Start))
 			}
 			return cooldownOf(ledger, name, at)
 		})
-		r.Run[k] = PlannedTask{t.ID, t.Title, runner, turn.Job + 1, turn.Start, turn.End}
+		r.Run[k] = PlannedTask{t.ID, t.Title, runner, slot.Job + 1, slot.Start, slot.End}
 	}
-	r.Wait = firstWait(outlook, planned.Slots, r.now)
+	r.Wait = firstWait(estimator, planned.Slots, r.now)
 	r.addReviewers(p, pl, ledger)
 	if r.done = "every task is completed"; len(o.Tasks) == 1 {
 		r.done = o.Tasks[0] + " is completed"
@@ -107,13 +107,13 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 }
 
 // firstWait returns what a run waits for at its beginning, or nil when it can start a task at once.
-func firstWait(o schedule.Estimator, turns []schedule.Slot, now time.Time) *Wait {
+func firstWait(o schedule.Estimator, slots []schedule.Slot, now time.Time) *Wait {
 	first := time.Duration(math.MaxInt64)
-	for _, turn := range turns {
-		first = min(first, o.Opens(&o.Epic.Tasks[turn.Task]))
+	for _, slot := range slots {
+		first = min(first, o.Opens(&o.Epic.Tasks[slot.Task]))
 	}
 	for name, c := range o.Ledger.Cooldowns {
-		if len(turns) > 0 && first > 0 && c.Until.Sub(now) == first {
+		if len(slots) > 0 && first > 0 && c.Until.Sub(now) == first {
 			return &Wait{name, c.Until, c.Why}
 		}
 	}

@@ -33,11 +33,11 @@ var login = map[string]string{
 // LoginFix returns text that says what to type for a runner that would not work.
 func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
 	agent := p.Config.Relay.Agents[name]
-	how, known := login[agent.Type]
+	how, ok := login[agent.Type]
 	switch {
 	case o != attempts.Auth:
 		return "relay check"
-	case !known:
+	case !ok:
 		return "relay config relay.agents." + name
 	}
 	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)

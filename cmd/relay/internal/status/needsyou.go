@@ -14,7 +14,7 @@ import (
 // needsYou prints what a person should type, and for what.
 func (l Printer) needsYou(w io.Writer, s *Report) {
 	const most = 10
-	told, widest := 0, 0
+	printed, widest := 0, 0
 	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
 		if s.Tasks[i].Status == attempts.Gated {
 			widest, n = max(widest, len(s.Tasks[i].ID)), n+1
@@ -25,19 +25,19 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 		if t.Status != attempts.Gated {
 			continue
 		}
-		if told++; told == 1 {
+		if printed++; printed == 1 {
 			fmt.Fprint(w, "\nneeds you:\n")
 		}
-		if told > most {
+		if printed > most {
 			continue
 		}
 		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", terminal.Pad(t.ID, widest), t.ID)
 	}
-	if told > most {
-		fmt.Fprintf(w, "  and %d more gated tasks\n", told-most)
+	if printed > most {
+		fmt.Fprintf(w, "  and %d more gated tasks\n", printed-most)
 	}
 	doubtful := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return len(t.Doubtful) == 0 })
-	if told == 0 && len(s.Refused)+len(doubtful) > 0 {
+	if printed == 0 && len(s.Refused)+len(doubtful) > 0 {
 		fmt.Fprint(w, "\nneeds you:\n")
 	}
 	l.doubtful(w, doubtful)

@@ -49,20 +49,20 @@ func NewSummary(s ending.Summary, code, reloads int) Summary {
 }
 
 // suspendText returns text that says how long the machine was suspended during the run.
-func suspendText(naps []suspend.Period) string {
-	shown, sum := naps[0].String(), time.Duration(0)
-	for _, nap := range naps {
-		sum += nap.To.Sub(nap.From)
+func suspendText(suspends []suspend.Period) string {
+	shown, sum := suspends[0].String(), time.Duration(0)
+	for _, period := range suspends {
+		sum += period.To.Sub(period.From)
 	}
-	if more := len(naps) - 1; more > 0 {
+	if more := len(suspends) - 1; more > 0 {
 		shown += fmt.Sprintf(" and %s after that, %s in all", text.Count(more, "time"), text.Span(sum))
 	}
 	return shown + ": nothing was done then"
 }
 
-func suspendedSeconds(naps []suspend.Period) (seconds float64) {
-	for _, nap := range naps {
-		seconds += nap.To.Sub(nap.From).Seconds()
+func suspendedSeconds(suspends []suspend.Period) (seconds float64) {
+	for _, period := range suspends {
+		seconds += period.To.Sub(period.From).Seconds()
 	}
 	return seconds
 }
@@ -98,7 +98,7 @@ func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 	if u := s.Usage; u != (attempts.Usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", text.Usage(u))
 	}
-	widest, told := 0, 0
+	widest, printed := 0, 0
 	for i := range now.Tasks {
 		if now.Tasks[i].Status != attempts.Completed {
 			widest = max(widest, len(now.Tasks[i].ID))
@@ -109,7 +109,7 @@ func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 		if t.Status == attempts.Completed || (len(now.Tasks) > shortEpic && !urgent(t)) {
 			continue
 		}
-		if told++; told == 1 {
+		if printed++; printed == 1 {
 			fmt.Fprintln(w)
 		}
 		l.task(w, t, widest)

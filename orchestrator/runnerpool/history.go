@@ -28,14 +28,14 @@ func (p *Pool) Probe(name string, now clock.Instant) {
 
 // Learn restores from earlier runs whether failures were the runners' or the tasks' fault. It does not change whether a
 // runner may be asked now.
-func (p *Pool) Learn(past []EarlierAttempt) {
+func (p *Pool) Learn(earlier []EarlierAttempt) {
 	type edge struct {
 		at    time.Time
 		begun bool
 		EarlierAttempt
 	}
 	var edges []edge
-	for _, a := range past {
+	for _, a := range earlier {
 		edges = append(edges, edge{a.From, true, a}, edge{a.To, false, a})
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return a.at.Compare(b.at) })
@@ -63,7 +63,7 @@ func (p *Pool) Learn(past []EarlierAttempt) {
 
 // History returns the attempts of earlier runs if a runner has failed a task that is not completed, else nil. Faults before
 // a task was reset are left out.
-func History(l *attempts.Ledger) (past []EarlierAttempt) {
+func History(l *attempts.Ledger) (earlier []EarlierAttempt) {
 	relevant := false
 	for id, rec := range l.Tasks {
 		for i, a := range rec.Attempts {
@@ -76,13 +76,13 @@ func History(l *attempts.Ledger) (past []EarlierAttempt) {
 				outcome = attempts.Stopped
 			}
 			relevant = relevant || fault && !rec.Completed
-			past = append(past, EarlierAttempt{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
+			earlier = append(earlier, EarlierAttempt{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
 		}
 	}
 	if !relevant {
 		return nil
 	}
-	return past
+	return earlier
 }
 
 // isFault reports whether an outcome is a failure of a runner or its provider.
