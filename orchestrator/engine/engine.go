@@ -78,7 +78,7 @@ type Lifecycle interface {
 	Origin() attempts.Integration
 	// Admit refuses with a *text.RefusedError what this run cannot begin with: open are the attempts that a killed run left.
 	Admit(ctx context.Context, l *attempts.Ledger, open []Attempt) error
-	// CheckReady refuses with a *text.RefusedError a place in which nothing can work.
+	// CheckReady refuses with a *text.RefusedError a checkout, or a folder of slots, in which nothing can work.
 	CheckReady(ctx context.Context) error
 	// Awake readies what must be there before anything an earlier run left is looked at.
 	Awake(ctx context.Context) error

@@ -11,7 +11,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// workedIn says where the agent of an attempt was that a killed run left open: "" when it had not got to any place yet,
+// workedIn returns the isolation of an attempt that a killed run left open: "" when nothing had been prepared for its agent yet,
 // and for IsolationShared, which leaves nothing of a task's own.
 func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	switch {
@@ -23,7 +23,7 @@ func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	return ""
 }
 
-// Admit refuses a run that cannot work as things are. What a killed run left in its kind of place is no reason: that is settled
+// Admit refuses a run that cannot work as things are. What a killed run with the same isolation is no reason: that is recovered
 // first.
 func (c *checkout) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
 	here, err := refuseOtherIsolation(ctx, c.o, l, open)
@@ -47,8 +47,8 @@ func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []
 	return s.CheckReady(ctx)
 }
 
-// refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in worktrees is not in
-// the checkout, and the other way round. here reports whether there is any in this run's own kind of place.
+// refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in slots is not in
+// the checkout, and the other way round. here reports whether any is left where this run works.
 func refuseOtherIsolation(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
 	if o.Isolation != engine.IsolationNone && exists(filepath.Join(o.Dir, judgingName)) {
 		return false, elsewhere(engine.IsolationNone, "reviewers read or checks ran in this checkout")

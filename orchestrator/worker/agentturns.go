@@ -134,7 +134,7 @@ func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles)
 	return os.WriteFile(p.brief, PromptOf(c.o, in), 0o600)
 }
 
-// agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a worktree of
+// agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a slot of
 // relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
 func (c agentTurns) agentEnv(a engine.Attempt, result string) []string {
 	env := append(c.env(a, result), "GIT_TERMINAL_PROMPT=0")

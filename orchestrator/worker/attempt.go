@@ -10,18 +10,18 @@ import (
 	"relay/reanchor"
 )
 
-// attemptSteps is where an attempt works: a slot of its own, the user's checkout, or that checkout side by side with others.
+// attemptSteps are the steps of an attempt that depend on where it works: a slot of its own, the user's checkout, or that checkout side by side with others.
 type attemptSteps interface {
 	// agentCheckout returns the checkout that the agent works in. It is another one when the first had to be opened again.
 	agentCheckout() *checkout
-	// prepare readies the place and asks the checks what they say before the work. It takes note in a of what the agent is to know.
+	// prepare sets the checkout up and asks the checks what they say before the work. It takes note in a of what the agent is to know.
 	// No agent is asked when its outcome is not a success.
 	prepare(ctx context.Context, a *engine.Attempt) (state, error)
 	// startAgentTime begins the time in which an agent's code runs; end ends it.
 	startAgentTime(ctx context.Context) (end func(), err error)
 	// guard puts back what was done to what is not the attempt's. It is asked whenever code that an agent had a hand in has run.
 	guard(ctx context.Context, f *state) error
-	// judge calls once to find out what a turn of the agent has come to, again if need be after the place was mended.
+	// judge calls once to find out what a turn of the agent has come to, again if need be after the checkout was repaired.
 	judge(ctx context.Context, f *state, once func(context.Context, *state) error) error
 	// collect commits what the agent has left, and lists what the attempt has changed.
 	collect(ctx context.Context, f *state) ([]reanchor.Change, error)
@@ -29,19 +29,19 @@ type attemptSteps interface {
 	checkWork(ctx context.Context, f *state) error
 	// panelSession returns a session of reviewers who read the committed work.
 	panelSession(f *state) *panel.Session
-	// finish leaves the place as the next attempt or the user is to find it, once nothing more is asked of the agent.
+	// finish leaves the checkout as the next attempt or the user is to find it, once nothing more is asked of the agent.
 	finish(ctx context.Context, f *state) error
 }
 
-// attempt is the course of one attempt in its place.
+// attempt is the course of one attempt.
 type attempt struct {
 	attemptSteps
 	a engine.Attempt
 	p attemptFiles
 }
 
-// run readies the place, has the agent work, and holds what it made against the evidence, turn after turn, until there is nothing
-// more to be asked of it. The error is a fault of relay's own machine, or of git in the place.
+// run prepares the checkout, has the agent work, and holds what it made against the evidence, turn after turn, until there is nothing
+// more to be asked of it. The error is a fault of relay's own machine, or of git in the checkout.
 func (t *attempt) run(ctx context.Context) (state, error) {
 	before, err := t.prepare(ctx, &t.a)
 	if err != nil || before.Outcome != attempts.Success {

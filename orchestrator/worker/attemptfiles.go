@@ -30,7 +30,7 @@ func (p attemptFiles) used() bool {
 	return slices.ContainsFunc([]string{p.brief, p.transcript, p.stderr, p.end}, exists)
 }
 
-// ready reports whether the worktree was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
+// ready reports whether the slot was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
 func (p attemptFiles) ready() bool {
 	return exists(filepath.Join(p.folder, untrackedName)) || p.used() || p.round(1).used()
 }

@@ -17,7 +17,7 @@ import (
 	"relay/reanchor"
 )
 
-// checkout is a place that tasks work in, with child processes of this machine. The user's own checkout is an engine
+// checkout is a working tree that tasks work in: a slot, or the user's own. The user's own checkout is an engine
 // by itself.
 type checkout struct {
 	*workspace

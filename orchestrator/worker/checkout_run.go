@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Reserve does nothing: there is one place.
+// Reserve does nothing: there is one checkout.
 func (c *checkout) Reserve(engine.Attempt) {}
 
 // Resume makes ready to judge an attempt that a killed run left open.

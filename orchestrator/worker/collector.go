@@ -260,7 +260,7 @@ func (c collector) recollect(ctx context.Context, a engine.Attempt, f *state, ca
 	return c.collect(ctx, a, f)
 }
 
-// recordUserFiles tells of files of the user's own that an agent has put into its commits.
+// recordUserFiles records files of the user's own that an agent has put into its commits.
 func (c collector) recordUserFiles(names []reanchor.Change, f *state) {
 	var paths []string
 	for _, n := range names {

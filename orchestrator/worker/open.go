@@ -1,4 +1,4 @@
-// Package worker carries attempts out on this machine: it readies the place an agent works in, runs the agent, holds what it made against
+// Package worker carries attempts out on this machine: it sets up the checkout an agent works in, runs the agent, holds what it made against
 // the evidence (checks, reviewers), and leaves the work where the merge queue or the user's branch takes it.
 //
 // What is left uncommitted is committed at the end of an attempt, but for changes of protected files, and for untracked files
@@ -8,7 +8,7 @@
 // fault of its agent is put back for the next attempt. A failed attempt is kept as refs/relay/EPIC/TASK/N and changes.patch; what
 // that ref pointed to before, for another ledger of the same epic id, stays reachable as refs/relay-moved/COMMIT.
 //
-// With isolation none and shared the place of work is the user's own checkout, where nothing prevents what an agent does. A
+// With isolation none and shared agents work in the user's own checkout, where nothing prevents what an agent does. A
 // snapshot (refs/relay-checkout/EPIC/RUN) has what was not committed when the run began. After each attempt relay reports what
 // differs, with the command that restores it. The user may work there too, so a change by itself gates no task: what does is
 // git's own record of what the agent made it do (GIT_TRACE2_EVENT), which also shows who pushed or took entries from the user's

@@ -13,7 +13,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// OpenAttempts names the worktrees and branches of attempts that a run left open, because it was killed or interrupted three
+// OpenAttempts names the slots and branches of attempts that a run left open, because it was killed or interrupted three
 // times: the next run brings them to their end.
 type OpenAttempts map[string]bool
 

@@ -74,7 +74,7 @@ func (n *noPush) covers(c gittrace.Command) bool {
 		slices.ContainsFunc(n.prefixes, func(p string) bool { return strings.HasPrefix(to[0], p) })
 }
 
-// reportPushes tells of pushes that went through all the same, by what git has written down of the agent's commands, or in the
+// reportPushes reports pushes that went through all the same, by what git has written down of the agent's commands, or in the
 // logs of a slot. They gate the task.
 func (c tamperGuard) reportPushes(did []gittrace.Command, f *state) {
 	if c.o.Push {

@@ -58,7 +58,7 @@ func resultOf(of attempts.Attempt, notes []attempts.Note) state {
 	return f
 }
 
-// resumeWork puts what an earlier attempt has left into the place again, not committed, so that this one goes on from there.
+// resumeWork puts what an earlier attempt has left into the checkout again, not committed, so that this one goes on from there.
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
 func (c agentTurns) resumeWork(ctx context.Context, a *engine.Attempt) (notes []attempts.Note, err error) {
 	if a.Previous.ID == 0 || c.tree == nil || ctx.Err() != nil {

@@ -15,14 +15,14 @@ type slotAttempt struct {
 	*slotEngine
 	a      engine.Attempt
 	p      attemptFiles
-	name   string // of the worktree
+	name   string // of the slot
 	c      *checkout
 	onBase checks.Baseline
 	gone   bool              // the agent has destroyed it
 	inner  map[string]string // what submodules had before the agent that is nowhere else
 }
 
-// attemptIn makes a worktree a place to work in.
+// attemptIn returns the attempt a in a slot.
 func (s *slotEngine) attemptIn(name string, repo *reanchor.Git, a engine.Attempt) *slotAttempt {
 	c := &checkout{workspace: s.workspace, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(a)}}
 	if name != "" {

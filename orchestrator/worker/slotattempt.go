@@ -126,7 +126,7 @@ func (w *slotAttempt) checkWork(ctx context.Context, f *state) error {
 	return w.failIfRedWithOldTests(ctx, f)
 }
 
-// ready is what comes before the agent: the worktree is set up, and the checks are asked what they say of the base.
+// ready is what comes before the agent: the slot is set up, and the checks are asked what they say of the base.
 func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	f := state{Result: engine.Result{Outcome: attempts.Success}}
 	if err := w.provision(ctx, w.c.checkLocation(w.a, w.p), w.files, false, &f); err != nil || f.Outcome != attempts.Success {
@@ -162,7 +162,7 @@ func (w *slotAttempt) recordProvisioned(ctx context.Context) error {
 	return w.c.tree.User.Save(list)
 }
 
-// reopenSlot makes sure that git reads the worktree, and no other place, before relay works in it. When an agent has
+// reopenSlot makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has
 // destroyed it, what had been committed is all there is.
 func (w *slotAttempt) reopenSlot(ctx context.Context, f *state) error {
 	ctx, cancel := uninterrupted(ctx)
@@ -186,7 +186,7 @@ func (w *slotAttempt) reopenSlot(ctx context.Context, f *state) error {
 	return nil
 }
 
-// inherit takes over what is known of a place whose repository had to be opened again.
+// inherit takes over what is known of a checkout whose repository had to be opened again.
 func (w *slotAttempt) inherit(c *checkout) *checkout {
 	w.c.tree.User.Inherit(&c.tree.User)
 	w.c.config = c.config
@@ -194,7 +194,7 @@ func (w *slotAttempt) inherit(c *checkout) *checkout {
 	return w.c
 }
 
-// release frees the worktree for another task, unless something in it is in no commit: then nobody gets it any more.
+// release frees the slot for another task, unless something in it is in no commit: then nobody gets it any more.
 func (w *slotAttempt) release(ctx context.Context, f *state) error {
 	if !w.gone {
 		inner, err := nested.Unique(ctx, w.c.tree.Repo)

@@ -8,7 +8,7 @@ import (
 	"relay/reanchor"
 )
 
-// recordSteering takes note of a landing that changes the configuration of agent CLIs: later worktrees have it.
+// recordSteering takes note of a landing that changes the configuration of agent CLIs: later slots have it.
 func (g *workspace) recordSteering(files []string) {
 	if slices.ContainsFunc(files, steering.Configures) {
 		g.landedSteering.Store(true)

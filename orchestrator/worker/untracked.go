@@ -9,7 +9,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// recordLeft tells of files of an attempt that are in no commit and were not removed either.
+// recordLeft records files of an attempt that are in no commit and were not removed either.
 func (c collector) recordLeft(f *state) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
 		f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")

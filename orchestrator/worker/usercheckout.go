@@ -35,7 +35,7 @@ func (w *slotAttempt) beginCheckout(ctx context.Context) error {
 	return gitcmd.Unasked(err)
 }
 
-// reportCheckout tells what has changed in the user's checkout. A change alone is held against nobody: the user may be at work there.
+// reportCheckout reports what has changed in the user's checkout. A change alone is held against nobody: the user may be at work there.
 // What gates the task is git's own record of what the attempt's agent had it do there.
 func (w *slotAttempt) reportCheckout(ctx context.Context, did []gittrace.Command, f *state) error {
 	watch := w.userCheckout

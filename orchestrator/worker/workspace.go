@@ -31,7 +31,7 @@ type lock interface {
 	Keep(ctx context.Context) error
 }
 
-// workspace is what all places share that the tasks of a run work in.
+// workspace holds what all checkouts share that the tasks of a run work in.
 type workspace struct {
 	o      *engine.Options
 	home   *reanchor.Git // the user's own checkout

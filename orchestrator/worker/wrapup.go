@@ -17,7 +17,7 @@ import (
 // mostUnreachable bounds how many commits are kept that an attempt left behind.
 const mostUnreachable = 20
 
-// wrapUp keeps the work of an attempt that did not succeed, and leaves its worktree on no branch and with nothing half
+// wrapUp keeps the work of an attempt that did not succeed, and leaves its slot on no branch and with nothing half
 // done: all of it is in commits then.
 func (w *slotAttempt) wrapUp(ctx context.Context, f *state) error {
 	if f.Outcome != attempts.Success {
