@@ -10,7 +10,8 @@ import (
 	"relay/reanchor"
 )
 
-// attemptSteps are the steps of an attempt that depend on where it works: a slot of its own, the user's checkout, or that checkout side by side with others.
+// attemptSteps are the steps of an attempt that depend on where it works: a slot of its own, the user's checkout, or that checkout
+// side by side with others.
 type attemptSteps interface {
 	// agentCheckout returns the checkout that the agent works in. It is another one when the first had to be opened again.
 	agentCheckout() *checkout

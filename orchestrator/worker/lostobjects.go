@@ -31,9 +31,9 @@ func (w *slotAttempt) judge(ctx context.Context, f *state, once func(context.Con
 		if regaining != nil || !cleared && (err == nil || try > 1) {
 			return errors.Join(err, regaining)
 		}
-		notes := f.Notes
+		notes, onBase := f.Notes, f.onBase
 		*f = before
-		f.Notes = notes
+		f.Notes, f.onBase = notes, onBase
 		if cleared {
 			f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
 		}

@@ -24,7 +24,7 @@ func (w *slotAttempt) failIfRedWithOldTests(ctx context.Context, f *state) error
 	for range 2 {
 		red = nil
 		err := w.ask(ctx, q, f, func(check checks.Check, s checks.Result) (bool, error) {
-			if !s.Red() || check.OfEpic && w.onBase[check.Key()].Red() {
+			if !s.Red() || check.OfEpic && f.onBase[check.Key()].Red() {
 				return true, nil
 			}
 			red, at = &s, check

@@ -54,7 +54,7 @@ func (f *state) follow(next state, most int) {
 	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
 	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
 	next.Usage.Add(f.Usage)
-	next.answered = next.Receipt.Summary
+	next.answered, next.onBase = next.Receipt.Summary, f.onBase
 	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
 	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review

@@ -12,40 +12,40 @@ import (
 // baseline asks the checks of the task and of the epic what they say before the work. One that must fail then and
 // passes proves nothing about this task.
 func (w *slotAttempt) baseline(ctx context.Context, f *state) error {
-	w.onBase = make(checks.Baseline)
+	f.onBase = make(checks.Baseline)
 	list := checks.On(checks.OnBase, checks.List(w.a.Task.Checks, w.o.Epic.Checks))
 	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base, Checks: list, Before: true}
 	err := w.ask(ctx, q, f, func(check checks.Check, s checks.Result) (bool, error) {
-		w.onBase[check.Key()] = s
+		f.onBase[check.Key()] = s
 		return !w.checks.HoldBack(ctx, w.a, check, s, &f.Result), nil
 	})
 	if err == nil && f.Outcome == attempts.Success {
-		w.checks.RequireRed(&w.a.Task, w.onBase, &f.Result)
+		w.checks.RequireRed(&w.a.Task, f.onBase, &f.Result)
 	}
 	return err
 }
 
 // runChecks runs the acceptance commands on exactly the commits of the attempt, and says of each that fails whose doing it is.
 func (w *slotAttempt) runChecks(ctx context.Context, f *state) error {
-	if w.onBase == nil { // the agent has ended under a run that was killed
+	if f.onBase == nil { // the agent has ended under a run that was killed
 		if err := w.baseline(ctx, f); err != nil || f.Outcome != attempts.Success {
 			return err
 		}
-		if f.failIfUnproven(w.onBase.Early(&w.a.Task)); f.Outcome != attempts.Success {
+		if f.failIfUnproven(f.onBase.Early(&w.a.Task)); f.Outcome != attempts.Success {
 			return nil
 		}
 	}
-	f.written = append(f.written, w.onBase.Changed()...)
+	f.written = append(f.written, f.onBase.Changed()...)
 	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, From: w.a.Base, Checks: checks.List(w.a.Task.Checks, w.o.Epic.Checks)}
 	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
 		f.written = append(f.written, after.Changed...)
-		base, ok := w.onBase[check.Key()]
+		base, ok := f.onBase[check.Key()]
 		if ok && check.OfEpic && !after.Passed() {
 			var err error
 			if base, err = w.rerun(ctx, checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: w.a.Base}, check, base, f); err != nil {
 				return false, err
 			}
-			w.onBase[check.Key()] = base
+			f.onBase[check.Key()] = base
 		}
 		if ok {
 			after.Run.Attribution = checks.Attribution(base, after)

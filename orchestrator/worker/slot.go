@@ -4,22 +4,20 @@ import (
 	"context"
 	"path/filepath"
 
-	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
 )
 
-// slotAttempt is one attempt in its worktree.
+// slotAttempt is one attempt in its slot.
 type slotAttempt struct {
 	*slotEngine
-	a      engine.Attempt
-	p      attemptFiles
-	name   string // of the slot
-	c      *checkout
-	onBase checks.Baseline
-	gone   bool              // the agent has destroyed it
-	inner  map[string]string // what submodules had before the agent that is nowhere else
+	a     engine.Attempt
+	p     attemptFiles
+	name  string // of the slot
+	c     *checkout
+	gone  bool              // the agent has destroyed it
+	inner map[string]string // what submodules had before the agent that is nowhere else
 }
 
 // attemptIn returns the attempt a in a slot.

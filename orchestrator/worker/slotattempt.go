@@ -58,7 +58,7 @@ func (w *slotAttempt) prepare(ctx context.Context, a *engine.Attempt) (state, er
 			return f, nil
 		}
 	}
-	a.BriefInput.Red, a.BriefInput.Passing = w.onBase.Red(w.o.Epic.Checks), w.onBase.Early(&a.Task)
+	a.BriefInput.Red, a.BriefInput.Passing = f.onBase.Red(w.o.Epic.Checks), f.onBase.Early(&a.Task)
 	return f, nil
 }
 
@@ -90,7 +90,7 @@ func (w *slotAttempt) finish(context.Context, *state) error { return nil }
 func (w *slotAttempt) collect(ctx context.Context, f *state) ([]reanchor.Change, error) {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	f.written = append(f.written, w.onBase.Changed()...)
+	f.written = append(f.written, f.onBase.Changed()...)
 	if w.gone {
 		head, err := w.home.Ref(ctx, w.c.tree.Branch)
 		f.Head = head

@@ -28,7 +28,7 @@ type state struct {
 	left     leftovers
 	written  []string // protected files that checks have changed, on the base or on the work
 
-	onBase      checks.Baseline // by the checks, of the user's own checkout before the agent; nil: they were not asked
+	onBase      checks.Baseline // what the checks said before the agent; nil: they were not asked
 	epicResults checks.Baseline // by the checks of the epic, of the work
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
