@@ -93,7 +93,7 @@ type Update struct {
 // UpdateKind names a change of state.
 type UpdateKind string
 
-// What a watcher hears.
+// Kinds of updates.
 const (
 	UpdateRun       UpdateKind = "run"        // the run began; Text is the run id
 	UpdateStarted   UpdateKind = "started"    // an attempt began

@@ -45,9 +45,9 @@ type Vote struct {
 	Decision Decision `json:"decision" yaml:"decision"` // what its findings come to, alone
 }
 
-// Judge decides for a panel. Each reviewer's findings are put in scope and weighed alone, as [Decide] does; the
+// Judge decides for a panel. Each reviewer's findings are put in scope and decided alone, as [Decide] does; the
 // gravest of these decisions is the panel's: one refusal is enough, and an approval takes all. Findings that several
-// raised are one, as grave as the gravest of them. Without any opinion there is no approval: the decision is empty.
+// raised are one, as severe as the most severe of them. Without any opinion there is no approval: the decision is empty.
 func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 	var j Judgement
 	var all []Raised
@@ -104,7 +104,7 @@ func withoutBlocking(outside []Finding, decision Decision) []Finding {
 // itself is who raised what relay has found.
 const itself = "relay"
 
-// worse reports whether d weighs more than other.
+// worse reports whether d is a worse decision than other.
 func (d Decision) worse(other Decision) bool {
 	weight := map[Decision]int{Approved: 1, NeedsChanges: 2, Blocked: 3}
 	return weight[d] > weight[other]

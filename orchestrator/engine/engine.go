@@ -197,7 +197,7 @@ type Event struct {
 // EventKind says what an event is about.
 type EventKind string
 
-// What is heard of an attempt.
+// Kinds of events of an attempt.
 const (
 	KindActivity  EventKind = "activity"   // the agent did something
 	KindUsage     EventKind = "usage"      // it has used something

@@ -84,7 +84,7 @@ func (c *Run) occupyCheckout(ctx context.Context, o *engine.Options) error {
 	dead, err := c.enter(ctx)
 	for run := range dead {
 		if _, err := os.Stat(filepath.Join(o.Dir, "runs", run)); err == nil {
-			delete(dead, run) // of this ledger: see night.sweep
+			delete(dead, run) // of this ledger: see run.sweep
 		}
 	}
 	if err == nil && len(dead) > 0 { // nobody else would end what a killed run of another ledger has left here

@@ -36,7 +36,7 @@ type Pool struct {
 	calls   int // made so far, to tell which came before which
 }
 
-// runner is one runner's standing.
+// runner is the state of one runner.
 type runner struct {
 	opens    clock.Deadline // not asked before, by a task that it has failed since its last answer
 	reset    time.Time      // as the provider said

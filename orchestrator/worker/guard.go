@@ -97,7 +97,7 @@ func (c tamperGuard) mendRules(ctx context.Context, f *state) error {
 	return err
 }
 
-// recordTampering records what was found, and blames the attempt when that is grave.
+// recordTampering records what was found, and blames the attempt when that is serious.
 func (c tamperGuard) recordTampering(f *state, m gitconfig.Tampering) {
 	f.Note("tamper", m.Text)
 	if m.Serious {

@@ -1,5 +1,5 @@
-// Package worker carries attempts out on this machine: it sets up the checkout an agent works in, runs the agent, holds what it made against
-// the evidence (checks, reviewers), and leaves the work where the merge queue or the user's branch takes it.
+// Package worker carries attempts out on this machine: it sets up the checkout an agent works in, runs the agent, tests what it made by
+// evidence (checks, reviewers), and leaves the work where the merge queue or the user's branch takes it.
 //
 // What is left uncommitted is committed at the end of an attempt, but for changes of protected files, and for untracked files
 // that nobody names beside the agent's own commits: these are kept under a ref. An agent that ended well without a result is

@@ -34,7 +34,7 @@ func OpenAttemptsOf(dir, epicID string, l *attempts.Ledger) OpenAttempts {
 	return open
 }
 
-// Keep has what is not settled stay, and with it the copies of .git, whatever would be lost.
+// Keep has what is not recovered stay, and with it the copies of .git, whatever would be lost.
 func (u OpenAttempts) Keep(found []remains.Leftover) {
 	for i, l := range found {
 		name := l.Name

@@ -60,7 +60,7 @@ type workspace struct {
 
 func (g *workspace) Origin() attempts.Integration { return g.origin }
 
-// emit never waits: an activity nobody has time to hear is dropped.
+// emit never waits: an activity nobody has time to receive is dropped.
 func (g *workspace) emit(h engine.Event) {
 	select {
 	case g.events <- h:

@@ -22,7 +22,7 @@ const (
 	steering               // it decides what git reads and writes, which programs it runs for that, or where it sends it
 )
 
-// classify reports what a change of a setting weighs. known reports whether there was anything in its section before.
+// classify reports what kind of effect a change of a setting has. known reports whether there was anything in its section before.
 func classify(key string, values []string, known bool) effect {
 	section, rest, _ := strings.Cut(key, ".")
 	name := rest[strings.LastIndex(rest, ".")+1:]
@@ -52,10 +52,10 @@ func classify(key string, values []string, known bool) effect {
 	return personal
 }
 
-// difference is settings by what their changes weigh.
+// difference holds the effect of each changed setting, by its key.
 type difference map[string]effect
 
-// keys lists the settings whose changes weigh so much.
+// keys lists the settings whose changes have the effect w.
 func (d difference) keys(w effect) []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(d)) {
@@ -75,7 +75,7 @@ func (d difference) relaxUserSettings() {
 	}
 }
 
-// compare weighs what has changed from one configuration to another.
+// compare classifies what has changed from one configuration to another.
 func compare(was, is map[string][]string) difference {
 	sections := map[string]bool{}
 	for key := range was {

@@ -20,7 +20,7 @@ type Restored struct {
 // taken in; any other move is put back. Agents work in repositories of their own and do not reach it.
 type TipGuard struct {
 	Branch *Branch
-	// Describe says, in words to go on with, what is grave about commits that are taken in; nil: nothing.
+	// Describe says, in words to go on with, what is serious about commits that are taken in; nil: nothing.
 	Describe func(ctx context.Context, from, to string) string
 
 	mu         sync.Mutex

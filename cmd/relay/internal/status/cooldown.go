@@ -45,19 +45,19 @@ func (s *Report) AddCooldowns(now time.Time) {
 
 // cooldowns prints what keeps tasks from starting.
 func (l Printer) cooldowns(w io.Writer, s *Report) {
-	print := func(word, text string) {
+	printLine := func(word, text string) {
 		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 	}
 	if wait := s.Waiting; wait != nil {
-		print("wait", text.Line(l.waitText(wait), maxWhy))
+		printLine("wait", text.Line(l.waitText(wait), maxWhy))
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			print("limit", text.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), text.After(c.Why)), maxWhy))
+			printLine("limit", text.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), text.After(c.Why)), maxWhy))
 		}
 	}
 	if len(s.Cooldowns) > 0 {
-		print("", "relay work --ask-now asks at once"+stopRunHint(s))
+		printLine("", "relay work --ask-now asks at once"+stopRunHint(s))
 	}
 }
 
