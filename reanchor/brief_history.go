@@ -26,6 +26,7 @@ func dependencySection(s *sheet, deps []Dependency) {
 		}
 		var b strings.Builder
 		field(&b, "Summary", d.Receipt.Summary, 2<<10)
+		field(&b, "Decided", decided(d.Receipt.Decisions), 2<<10)
 		field(&b, "Files", fileList(d.Receipt.FilesChanged), 2<<10)
 		field(&b, "Learning", d.Receipt.Learning, 2<<10)
 		if b.Len() == 0 {
@@ -164,6 +165,7 @@ func writeAttempt(s *sheet, a attempts.Attempt, is attemptRelation) {
 	}
 	var b strings.Builder
 	field(&b, "Tried", r.Summary, 2<<10)
+	field(&b, "Decided", decided(r.Decisions), 2<<10)
 	field(&b, "Kind of error", string(r.ErrorCategory), 100)
 	field(&b, "Error", r.ErrorSummary, 4<<10)
 	field(&b, "Suggestion", r.Suggestion, 2<<10)

@@ -1,7 +1,10 @@
 package reanchor
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -27,4 +30,13 @@ func lesson(last attempts.Attempt) string {
 	default:
 		return " Find out why it failed and address those errors; do not try the same thing again."
 	}
+}
+
+// decided lists decisions, by what was open.
+func decided(decisions map[string]string) string {
+	var made []string
+	for _, what := range slices.Sorted(maps.Keys(decisions))[:min(len(decisions), fewItems)] {
+		made = append(made, strings.TrimSuffix(oneLine(what, titleBytes)+": "+oneLine(decisions[what], 500), ": "))
+	}
+	return strings.Join(made, "; ")
 }

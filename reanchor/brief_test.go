@@ -56,6 +56,7 @@ func second() Input {
 			Summary: "Added the endpoint", FilesChanged: []string{"api/users.go"}, ErrorCategory: attempts.QualityGate,
 			ErrorSummary: "TestUsers fails: got 500, want 200", Verdict: review.NeedsChanges,
 			Findings:   "## Finding 1: Missing test\n**Severity:** HIGH\n**File:** api/users.go:15\n**Fix:** add one\n",
+			Statement:  attempts.Statement{Decisions: map[string]string{"paging": "none yet:\n## it is short"}},
 			Suggestion: "Run db:migrate first", Learning: "the test database is empty",
 			Checks: []attempts.CheckRun{
 				{Name: "tests", ExitCode: 1, Tail: "--- FAIL: TestUsers\n    got 500, want 200\nFAIL\n"},
@@ -79,6 +80,7 @@ func third() Input {
 		attempts.Attempt{ID: 5, Result: attempts.ResultInProgress})
 	in.Dependencies = []Dependency{{ID: "T1", Title: "Create users table", Head: in.Base, Receipt: attempts.Receipt{
 		Summary:      "Migration and model",
+		Statement:    attempts.Statement{Decisions: map[string]string{"ids": "UUIDs, so that they tell nothing", "a table of roles": ""}},
 		FilesChanged: []string{"db/1_users.sql", "model/user.go"}, Learning: "ids are UUIDs",
 	}}, {ID: "T0", Title: "Nothing to tell"}}
 	in.Handoff = "The staging database is down."
@@ -103,6 +105,7 @@ func huge() Input {
 	in.Handoff = big
 	r := &in.Record.Attempts[3].Receipt
 	r.Summary, r.Findings, r.DiffStat, r.ErrorSummary = big, big, big, big
+	r.Decisions = map[string]string{big: big}
 	r.Checks = []attempts.CheckRun{{Name: big, ExitCode: 1, Tail: big + "the very end\n"}}
 	for i := range 500 {
 		in.Dependencies = append(in.Dependencies, Dependency{ID: "D" + strconv.Itoa(i), Title: big, Receipt: attempts.Receipt{Summary: big}})
@@ -172,6 +175,9 @@ func TestBriefGolden(t *testing.T) {
 	passing := first()
 	passing.Passing = []string{"go vet ./..."}
 	inputs["passing"] = passing
+	bugfix, judging := first(), first()
+	bugfix.Task.Kind, judging.Task.Kind, judging.Agent.Type = epic.KindBugfix, epic.KindReview, "gemini"
+	inputs["bugfix"], inputs["review"] = bugfix, judging
 	for _, of := range []Input{codex, claude, gemini, opencode} {
 		for round, past := range map[string]Input{"second": second(), "third": third()} {
 			past.Agent, past.Worktree, past.Silence = of.Agent, true, 10*time.Minute

@@ -66,7 +66,7 @@ func workSection(s *sheet, in Input, id, title string) {
 	}
 	s.section("How to work", "")
 	s.say("- " + strings.Join(rules, "\n- "))
-	sayForm(s, in.Agent)
+	sayForm(s, in.Agent, in.Task.Kind)
 }
 
 // whereToWork returns text that says where the agent works, and what it leaves alone there.
@@ -96,7 +96,7 @@ func done(t epic.Task) string {
 	return "No command proves this task: what counts is a change that does what the description and its criteria say. A task that changes no file counts as failed."
 }
 
-// resultForm is the report an agent is asked for whose CLI does not ask for it.
+// resultForm is the report an agent is asked for whose CLI does not ask for it; what is asked of the task's kind goes behind it.
 const resultForm = `{
   "status": "success or failure",
   "summary": "what you did, in a few sentences",
@@ -104,11 +104,47 @@ const resultForm = `{
   "discovered": [{"title": "work you found and left", "why": "why it is to be done"}],
   "learning": "what agents of later tasks should know",
   "error_summary": "for a failure: what went wrong",
-  "suggestion": "for a failure: what the next attempt should do differently"
+  "suggestion": "for a failure: what the next attempt should do differently",
+  "questions": ["what only a person can answer, for later"],
+  "confident": "true or false: whether you are sure that it does what was asked",
+`
+
+// What is asked of each kind of task.
+const (
+	builtForm = `  "implementation": {
+    "design_decisions": ["how it is built, and why so"],
+    "breaking_changes": ["what worked before for those who use it, and does not any more"]
+  }
 }`
+	mendedForm = `  "bugfix": {
+    "symptom": "what could be seen of the fault",
+    "root_cause": "what was wrong",
+    "fix": "what you changed to mend it",
+    "regression_risk": "what the change could break"
+  }
+}`
+	judgedForm = `  "review": {
+    "scope": ["files or areas you have read"],
+    "findings": [{"severity": "critical, high, medium, low or info", "location": "file:line", "issue": "what is wrong", "recommendation": "what to do"}],
+    "overall_assessment": "what you think of it as a whole"
+  }
+}`
+)
+
+// formFor returns the form for a kind of task.
+func formFor(kind epic.Kind) string {
+	switch kind {
+	case epic.KindBugfix:
+		return resultForm + mendedForm
+	case epic.KindReview:
+		return resultForm + judgedForm
+	default:
+		return resultForm + builtForm
+	}
+}
 
 // sayForm says how a result is reported. Claude and codex are asked for it by a schema.
-func sayForm(s *sheet, to Agent) {
+func sayForm(s *sheet, to Agent, kind epic.Kind) {
 	const only = "Only `status` and `summary` are required."
 	switch to.Type {
 	case "claude":
@@ -123,7 +159,7 @@ func sayForm(s *sheet, to Agent) {
 		s.say("When you are done, write your result, the JSON object in this block, to the file that the environment variable\n" +
 			"`RELAY_RESULT` names, or end your last message with the whole block. " + only)
 	}
-	s.say("```relay-result\n" + resultForm + "\n```")
+	s.say("```relay-result\n" + formFor(kind) + "\n```")
 }
 
 // allowance returns text that says what this attempt may still use.

@@ -15,6 +15,6 @@ func (q ResultQuestion) Brief(in Input) []byte {
 	if !q.Changed {
 		s.say("No file has changed. If the task was done already before you began, the result is a `success` that says so.")
 	}
-	sayForm(&s, in.Agent)
+	sayForm(&s, in.Agent, in.Task.Kind)
 	return s.bytes()
 }

@@ -19,6 +19,10 @@ const (
 func extra(fields map[string]json.RawMessage) map[string]json.RawMessage {
 	kept, room := map[string]json.RawMessage{}, maxExtra
 	for _, key := range sortedKeys(fields, maxList) {
+		name := cleantext.Clean(key, cleantext.MaxName)
+		if name != key && isField(name) {
+			continue
+		}
 		dec := json.NewDecoder(bytes.NewReader(fields[key]))
 		dec.UseNumber()
 		var v any
@@ -30,12 +34,23 @@ func extra(fields map[string]json.RawMessage) map[string]json.RawMessage {
 			continue
 		}
 		room -= len(raw) + len(key)
-		kept[cleantext.Clean(key, cleantext.MaxName)] = raw
+		kept[name] = raw
 	}
 	if len(kept) == 0 {
 		return nil
 	}
 	return kept
+}
+
+// isField reports whether a result has a field of that name.
+func isField(name string) bool {
+	switch name {
+	case "status", "summary", "files_changed", "error_category", "error_summary", "suggestion", "learning", "pattern_tags",
+		"discovered", "decisions", "questions", "confident", "implementation", "bugfix", "review":
+		return true
+	default:
+		return false
+	}
 }
 
 // cleanValue applies the caps of a result to a decoded JSON value; what lies deeper than depth becomes null.

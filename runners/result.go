@@ -26,6 +26,11 @@ type Result struct {
 	Questions     []string          `json:"questions,omitempty"`
 	Confident     *bool             `json:"confident,omitempty"`
 
+	// By the kind of the task.
+	Implementation *Implementation `json:"implementation,omitempty"`
+	Bugfix         *Bugfix         `json:"bugfix,omitempty"`
+	Review         *Inspection     `json:"review,omitempty"`
+
 	// Extra holds the fields relay does not know, and known optional ones of a wrong type, cleaned like the rest and
 	// at most 64 KiB together.
 	Extra map[string]json.RawMessage `json:"-"`
@@ -109,23 +114,55 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 	var confident bool
 	if take(fields, "confident", &confident) {
 		r.Confident = &confident
+	} else if yes, said := yesOrNo(textOf(fields["confident"])); said {
+		delete(fields, "confident")
+		r.Confident = &yes
+	}
+	r.Discovered = discovered(takeShaped(fields, "discovered", "["))
+	r.Decisions = decisions(takeShaped(fields, "decisions", "[{"))
+	r.payloads(fields)
+}
+
+// discovered reads a list of objects with a title, or of titles.
+func discovered(raw json.RawMessage) []Discovery {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
 	}
 	var found []Discovery
-	if take(fields, "discovered", &found) {
-		for _, d := range found[:min(len(found), maxList)] {
-			d.Title, d.Why = cleantext.Clean(d.Title, cleantext.MaxString), cleantext.Clean(d.Why, cleantext.MaxString)
-			if d.Title != "" {
-				r.Discovered = append(r.Discovered, d)
-			}
+	for _, item := range list[:min(len(list), maxList)] {
+		o := objectOf(item)
+		d := Discovery{Title: o.text("title"), Why: o.text("why")}
+		if d.Title == "" {
+			d.Title = cleantext.Clean(textOf(item), cleantext.MaxString)
+		}
+		if d.Title != "" {
+			found = append(found, d)
 		}
 	}
-	var decisions map[string]string
-	if take(fields, "decisions", &decisions) && len(decisions) > 0 {
-		r.Decisions = make(map[string]string, min(len(decisions), maxList))
-		for _, k := range sortedKeys(decisions, maxList) {
-			r.Decisions[cleantext.Clean(k, cleantext.MaxName)] = cleantext.Clean(decisions[k], cleantext.MaxString)
-		}
+	return found
+}
+
+// yesOrNo reads a truth value that was written as a text.
+func yesOrNo(text string) (yes, said bool) {
+	switch strings.ToLower(cleantext.Clean(text, cleantext.MaxName)) {
+	case "true", "yes":
+		return true, true
+	case "false", "no":
+		return false, true
+	default:
+		return false, false
 	}
+}
+
+// takeShaped removes fields[key] if it begins with one of some brackets or is null, and returns it.
+func takeShaped(fields map[string]json.RawMessage, key, brackets string) json.RawMessage {
+	raw := bytes.TrimLeft(fields[key], " \t\r\n")
+	if len(raw) == 0 || !strings.Contains(brackets, string(raw[:1])) && !bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	delete(fields, key)
+	return raw
 }
 
 // take decodes fields[key] into v and removes it; a value of another type stays where it is.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -24,20 +25,57 @@ func TestParseResult(t *testing.T) {
 		{
 			"all fields",
 			`{"status":"failure","summary":"s","files_changed":["a","","b"],"error_category":"the disk is full","error_summary":"e","suggestion":"g",
-			"learning":"l","pattern_tags":["p"],"discovered":[{"title":"t","why":"w"},{"why":"no title"}],"decisions":{"k":"v"},"questions":["q"],"confident":true}`,
+			"learning":"l","pattern_tags":["p"],"discovered":[{"title":"t","why":"w"},{"why":"no title"}],"decisions":{"k":"v"},"questions":["q"],"confident":true,
+			"implementation":{"design_decisions":["d"],"breaking_changes":["b"]},"bugfix":{"symptom":"s","root_cause":"r","fix":"f","regression_risk":"g"},
+			"review":{"scope":["a"],"findings":[{"severity":"low","location":"a:1","issue":"i","recommendation":"r"}],"overall_assessment":"o"}}`,
 			Result{
 				Status: "failure", Summary: "s", FilesChanged: []string{"a", "b"}, ErrorCategory: "the disk is full", ErrorSummary: "e",
 				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Discovered: []Discovery{{"t", "w"}},
 				Decisions: map[string]string{"k": "v"}, Questions: []string{"q"}, Confident: &yes,
+				Implementation: &Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
+				Bugfix:         &Bugfix{Symptom: "s", RootCause: "r", Fix: "f", RegressionRisk: "g"},
+				Review:         &Inspection{Scope: []string{"a"}, Findings: []InspectionFinding{{"low", "a:1", "i", "r"}}, Assessment: "o"},
 			},
 			"",
 		},
 		{
 			"unknown fields and wrong types are kept apart",
-			`{"status":"success","summary":"s","implementation":{"files":["x\u001b[0m"]},"files_changed":"a.txt","learning":null}`,
+			`{"status":"success","summary":"s","payload":{"files":["x\u001b[0m"]},"files_changed":"a.txt","learning":null}`,
 			Result{Status: "success", Summary: "s", Extra: map[string]json.RawMessage{
-				"implementation": json.RawMessage(`{"files":["x"]}`), "files_changed": json.RawMessage(`"a.txt"`),
+				"payload": json.RawMessage(`{"files":["x"]}`), "files_changed": json.RawMessage(`"a.txt"`),
 			}},
+			"",
+		},
+		{
+			"keys as the seed writes them",
+			`{"status":"success","summary":"s","implementation":{"feature":"f","designDecisions":"d","breakingChanges":["b"],"testsAdded":["t"]},
+			"bugfix":{"rootCause":"r","root_cause":"x","regressionRisk":"g"},"review":{"overallAssessment":"o","findings":[{"severity":"Major","issue":"i"},{"issue":" "},3]}}`,
+			Result{
+				Status: "success", Summary: "s",
+				Implementation: &Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
+				Bugfix:         &Bugfix{RootCause: "x", RegressionRisk: "g"},
+				Review:         &Inspection{Findings: []InspectionFinding{{Severity: "high", Issue: "i"}}, Assessment: "o"},
+			},
+			"",
+		},
+		{
+			"decisions as a list, and other forms",
+			`{"status":"success","summary":"s","decisions":[{"name":"a","value":"b"},"c",{"value":"no name"},4,null],"discovered":["t",{"Title":"u","why":1}],"confident":"Yes"}`,
+			Result{
+				Status: "success", Summary: "s", Decisions: map[string]string{"a": "b", "c": ""}, Discovered: []Discovery{{Title: "t"}, {Title: "u"}}, Confident: &yes,
+			},
+			"",
+		},
+		{
+			"wrong types within what is known",
+			`{"status":"success","summary":"s","decisions":{"a":1,"b":"\u0000x\u001b[31m","c":null,"d":{}},"implementation":{"design_decisions":7,"breaking_changes":[[],{},"k"]},
+			"bugfix":{"fix":["f"]},"review":[1],"discovered":{"title":"t"},"questions":null,"confident":"perhaps"}`,
+			Result{
+				Status: "success", Summary: "s", Decisions: map[string]string{"b": "x"}, Implementation: &Implementation{BreakingChanges: []string{"k"}},
+				Extra: map[string]json.RawMessage{
+					"confident": json.RawMessage(`"perhaps"`), "discovered": json.RawMessage(`{"title":"t"}`), "review": json.RawMessage(`[1]`),
+				},
+			},
 			"",
 		},
 		{"empty", "", Result{}, "result is empty"},
@@ -70,8 +108,15 @@ func TestParseResult(t *testing.T) {
 func TestResultIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 10_000)
+	many, findings := map[string]string{}, []any{}
+	for i := range 500 {
+		many[strings.Repeat("k", 700)+strconv.Itoa(i)], many[strconv.Itoa(i)] = "x", strings.Repeat("v", 300)
+		findings = append(findings, map[string]any{"severity": "low", "issue": "i"})
+	}
 	data, err := json.Marshal(map[string]any{
 		"status": "success", "summary": long, "files_changed": make([]int, 0), "questions": strings.Split(strings.Repeat("q ", 500), " "),
+		"decisions": many, "implementation": map[string]any{"design_decisions": strings.Split(strings.Repeat("q ", 500), " ")},
+		"bugfix": map[string]any{"fix": long}, "review": map[string]any{"findings": findings},
 		"x1": long, "x2": strings.Split(strings.Repeat("v ", 500), " "), "x3": map[string]any{"deep": []any{[]any{long}}},
 	})
 	if err != nil {
@@ -83,6 +128,18 @@ func TestResultIsBounded(t *testing.T) {
 	}
 	if len(r.Summary) > cleantext.MaxString || !utf8.ValidString(r.Summary) || !strings.HasSuffix(r.Summary, cleantext.CutMark) {
 		t.Errorf("summary has %d bytes", len(r.Summary))
+	}
+	if stored, err := json.Marshal(r); err != nil || len(stored) > MaxResult {
+		t.Errorf("stored in %d bytes, %v", len(stored), err)
+	}
+	built, found, fix := len(r.Implementation.DesignDecisions), len(r.Review.Findings), len(r.Bugfix.Fix)
+	if len(r.Decisions) != maxList || built != maxList || found != maxList || fix > cleantext.MaxString {
+		t.Errorf("%d decisions, %d design decisions, %d findings, a fix of %d bytes", len(r.Decisions), built, found, fix)
+	}
+	for name := range r.Decisions {
+		if len(name) > cleantext.MaxDetail {
+			t.Errorf("a decision has a name of %d bytes", len(name))
+		}
 	}
 	if len(r.Questions) > maxList {
 		t.Errorf("%d questions", len(r.Questions))
@@ -99,7 +156,11 @@ func TestResultIsBounded(t *testing.T) {
 func FuzzParseResult(f *testing.F) {
 	for _, s := range []string{
 		`{"status":"success","summary":"did it","x":[1,{"y":"\u0000"}],"decisions":{"a":"b"},"discovered":[{"title":"t"}]}`,
-		"{\"status\":\"failure\",\"summary\":\"\x1b\x1b[31m[31m\xff\"}", `{"status":1}`, "null", "{", `{"status":"success","summary":"s","confident":null,"\u202e":1e999}`,
+		"{\"status\":\"failure\",\"summary\":\"\x1b\x1b[31m[31m\xff\"}", `{"status":1}`, "null", "{",
+		`{"status":"success","summary":"s","decisions":[{"name":"a","value":"b"},"c"],"confident":"tr\u0000ue","discovered":["t"]}`,
+		`{"status":"success","summary":"s","implementation":{"designDecisions":["d\u0000"]},"bugfix":{"fix\u0000":"x","rootCause":"r"},"learning\u0000":"l"}`,
+		`{"status":"success","summary":"s","review":{"findings":[{"severity":"Blocker","issue":"i"}],"overallAssessment":"o"},"decisions":{"a":null,"b":"c"}}`,
+		`{"status":"success","summary":"s","confident":null,"\u202e":1e999}`,
 	} {
 		f.Add([]byte(s))
 	}

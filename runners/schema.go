@@ -1,7 +1,18 @@
 package runners
 
-// ResultSchema returns the JSON Schema of a [Result], for CLIs that can be told to answer in one.
-func ResultSchema() []byte { return []byte(resultSchema) }
+import "strings"
+
+// ResultSchema returns the JSON Schema of a [Result] of a kind of task, for CLIs that can be told to answer in one.
+func ResultSchema(kind string) []byte {
+	payload := implementationSchema
+	switch kind {
+	case kindBugfix:
+		payload = bugfixSchema
+	case kindReview:
+		payload = reviewSchema
+	}
+	return []byte(strings.Replace(resultSchema, "$payload", payload, 1))
+}
 
 const resultSchema = `{
   "type": "object",
@@ -23,6 +34,52 @@ const resultSchema = `{
         "properties": {"title": {"type": "string"}, "why": {"type": "string"}}
       }
     },
-    "decisions": {"type": "object", "additionalProperties": {"type": "string"}, "description": "what was open, and what you decided and why"}
+    "decisions": {"type": "object", "additionalProperties": {"type": "string"}, "description": "what was open, and what you decided and why"},
+    "questions": {"type": "array", "items": {"type": "string"}, "description": "what only a person can answer, for later: nobody answers now"},
+    "confident": {"type": "boolean", "description": "whether you are sure that the work does what was asked"},
+    $payload
   }
 }`
+
+// What is asked of each kind of task.
+const (
+	implementationSchema = `"implementation": {
+      "type": "object",
+      "description": "of what was built",
+      "properties": {
+        "design_decisions": {"type": "array", "items": {"type": "string"}, "description": "how it is built, and why so"},
+        "breaking_changes": {"type": "array", "items": {"type": "string"}, "description": "what worked before for those who use it, and does not any more"}
+      }
+    }`
+	bugfixSchema = `"bugfix": {
+      "type": "object",
+      "description": "of the fault that was mended",
+      "properties": {
+        "symptom": {"type": "string", "description": "what could be seen of it"},
+        "root_cause": {"type": "string", "description": "what was wrong"},
+        "fix": {"type": "string", "description": "what was changed to mend it"},
+        "regression_risk": {"type": "string", "description": "what the change could break"}
+      }
+    }`
+	reviewSchema = `"review": {
+      "type": "object",
+      "description": "of what was judged",
+      "properties": {
+        "scope": {"type": "array", "items": {"type": "string"}, "description": "files or areas that were read"},
+        "findings": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": ["severity", "issue"],
+            "properties": {
+              "severity": {"type": "string", "enum": ["critical", "high", "medium", "low", "info"]},
+              "location": {"type": "string", "description": "file:line"},
+              "issue": {"type": "string"},
+              "recommendation": {"type": "string"}
+            }
+          }
+        },
+        "overall_assessment": {"type": "string"}
+      }
+    }`
+)

@@ -12,7 +12,14 @@ import (
 // TestResultSchema fails when the schema and the parser disagree about what a result is.
 func TestResultSchema(t *testing.T) {
 	t.Parallel()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(runners.ResultSchema())))
+	for _, kind := range []string{"", "feature", "bugfix", "review", "chore"} {
+		testResultSchema(t, kind)
+	}
+}
+
+func testResultSchema(t *testing.T, kind string) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(runners.ResultSchema(kind))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +34,8 @@ func TestResultSchema(t *testing.T) {
 	for text, valid := range map[string]bool{
 		`{"status":"success","summary":"s"}`: true,
 		`{"status":"failure","summary":"s","files_changed":["a"],"discovered":[{"title":"t"}],"decisions":{"a":"b"},"confident":false,"review":{"x":1},"more":1}`: true,
+		`{"status":"success","summary":"s","implementation":{"design_decisions":["d"]},"bugfix":{"symptom":"s","root_cause":"r","fix":"f","regression_risk":"g"},
+			"review":{"scope":["a"],"findings":[{"severity":"low","issue":"i"}],"overall_assessment":"o"},"questions":["q"]}`: true,
 		`{"status":"done","summary":"s"}`: false,
 		`{"status":"success"}`:            false,
 		`[]`:                              false,

@@ -96,6 +96,9 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/git/integration/branch.go", "move", "", "what git is told, and writes into its log of a ref"},
 	{"review/prompt.go", "answerSchema", "", "a JSON Schema"},
 	{"runners/schema.go", "resultSchema", "", "a JSON Schema"},
+	{"runners/schema.go", "implementationSchema", "", "a JSON Schema"},
+	{"runners/schema.go", "bugfixSchema", "", "a JSON Schema"},
+	{"runners/schema.go", "reviewSchema", "", "a JSON Schema"},
 	{"cmd/relay/internal/pullrequest/pullrequest.go", "errToolLimit", "", "no test waits two minutes for another program"},
 }
 

@@ -88,6 +88,7 @@ func (p *page) attempts(t *Task) {
 			p.say("; kept as %s", code(a.Kept, columnsWide))
 		}
 		p.say("\n")
+		p.say("%s", said(t.ID, "  ", &a.Statement))
 	}
 }
 

@@ -78,7 +78,11 @@ func night(tb testing.TB, text string) Input {
 		Tasks: map[string]*attempts.TaskRecord{
 			"T1": {Completed: true, Attempts: []attempts.Attempt{
 				tried(1, 5, attempts.Check, attempts.Receipt{ErrorSummary: "greets: exit status 1", Checks: []attempts.CheckRun{{Name: "greets", ExitCode: 1, Seconds: 2, Phase: "task"}}}),
-				tried(2, 75, attempts.Success, attempts.Receipt{Summary: "Wrote it.", Verdict: review.Approved, Review: proved(text), Checks: []attempts.CheckRun{
+				tried(2, 75, attempts.Success, attempts.Receipt{Summary: "Wrote it.", Statement: attempts.Statement{
+					Decisions: map[string]string{"the greeting": text, "where": ""}, Questions: []string{text, "q2", "q3", "q4", "q5", "q6"},
+					Discovered: []attempts.Discovery{{Title: "mend the door", Why: "it creaks"}}, Confident: new(bool),
+					Implementation: &attempts.Implementation{DesignDecisions: []string{"one function"}, BreakingChanges: []string{text}},
+				}, Verdict: review.Approved, Review: proved(text), Checks: []attempts.CheckRun{
 					{Name: "greets", Seconds: 1.5, Phase: "task", Attribution: attempts.FixedByTask}, {Name: text, Seconds: 3, Phase: "merged"},
 				}}),
 			}},
@@ -90,7 +94,9 @@ func night(tb testing.TB, text string) Input {
 			"T9":  gated(attempts.TamperedWith, "a check was changed", tried(1, 95, attempts.Tamper, attempts.Receipt{ErrorSummary: "a check was changed"})),
 			"T10": gated(attempts.UserBlocked, ""),
 			"T11": gated(attempts.Infrastructure, "no room", tried(1, 99, attempts.Environment, attempts.Receipt{ErrorSummary: "no room"})),
-			"T13": {Completed: true, Attempts: []attempts.Attempt{tried(1, 120, attempts.Success, attempts.Receipt{Summary: "I did."})}},
+			"T13": {Completed: true, Attempts: []attempts.Attempt{tried(1, 120, attempts.Success, attempts.Receipt{Summary: "I did.", Statement: attempts.Statement{
+				Bugfix: &attempts.Bugfix{Symptom: "it was silent", RootCause: text, Fix: "it speaks", RegressionRisk: "it may shout"},
+			}})}},
 		},
 	}
 	whole := panel(text)

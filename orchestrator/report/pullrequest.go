@@ -74,6 +74,9 @@ func landedText(t *epic.Task, rec *attempts.TaskRecord) string {
 		text += fmt.Sprintf("\nIt took %d attempts.\n", n)
 	}
 	text += block(at.Receipt.Summary)
+	if said := said(t.ID, "", &at.Receipt.Statement); said != "" {
+		text += "\n" + said
+	}
 	if len(at.Receipt.Checks)+len(at.Receipt.Verdict) == 0 {
 		return text + "\nUnverified: no check and no reviewer.\n"
 	}

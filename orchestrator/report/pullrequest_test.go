@@ -38,7 +38,8 @@ func requested(t *testing.T) (*epic.Epic, *epic.Graph, *attempts.Ledger) {
 	failed := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Receipt: attempts.Receipt{Summary: "never shown", ErrorSummary: "the disk\x1b[31m is full"}}
 	return e, g, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
 		"T1": {Completed: true, Attempts: []attempts.Attempt{failed, done(attempts.Receipt{
-			Summary: "Made it.\n```\n# Fixes #12 @octocat\n<img src=x>\n````\n", Verdict: review.Approved,
+			Statement: attempts.Statement{Decisions: map[string]string{"ids": "UUIDs @octocat"}, Discovered: []attempts.Discovery{{Title: "`x`"}}},
+			Summary:   "Made it.\n```\n# Fixes #12 @octocat\n<img src=x>\n````\n", Verdict: review.Approved,
 			Checks: []attempts.CheckRun{{Name: "go test `x|y` ./...", Seconds: 12.34, Phase: "task"}, {Name: "make test", Seconds: 3, Phase: "merged", Attribution: attempts.FixedByTask}},
 		})}},
 		"T2": {Completed: true, Attempts: []attempts.Attempt{done(attempts.Receipt{})}},

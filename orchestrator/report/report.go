@@ -199,22 +199,23 @@ type Task struct {
 
 // Attempt records how one attempt ended.
 type Attempt struct {
-	ID         int                   `json:"id"`
-	Run        string                `json:"run,omitempty"`
-	Elsewhere  bool                  `json:"other_run,omitempty"` // of another night than this one
-	StartedAt  time.Time             `json:"started_at"`
-	EndedAt    *time.Time            `json:"ended_at,omitempty"`
-	Seconds    float64               `json:"seconds"`
-	Agent      string                `json:"agent,omitempty"`
-	Model      string                `json:"model,omitempty"`
-	Result     attempts.Result       `json:"result"`
-	Outcome    attempts.Outcome      `json:"outcome,omitempty"`
-	Charged    bool                  `json:"charged"`
-	Category   attempts.Category     `json:"error_category,omitempty"`
-	Error      string                `json:"error,omitempty"`
-	Summary    string                `json:"summary,omitempty"` // in the agent's words
-	Suggestion string                `json:"suggestion,omitempty"`
-	Learning   string                `json:"learning,omitempty"`
+	ID         int               `json:"id"`
+	Run        string            `json:"run,omitempty"`
+	Elsewhere  bool              `json:"other_run,omitempty"` // of another night than this one
+	StartedAt  time.Time         `json:"started_at"`
+	EndedAt    *time.Time        `json:"ended_at,omitempty"`
+	Seconds    float64           `json:"seconds"`
+	Agent      string            `json:"agent,omitempty"`
+	Model      string            `json:"model,omitempty"`
+	Result     attempts.Result   `json:"result"`
+	Outcome    attempts.Outcome  `json:"outcome,omitempty"`
+	Charged    bool              `json:"charged"`
+	Category   attempts.Category `json:"error_category,omitempty"`
+	Error      string            `json:"error,omitempty"`
+	Summary    string            `json:"summary,omitempty"` // in the agent's words
+	Suggestion string            `json:"suggestion,omitempty"`
+	Learning   string            `json:"learning,omitempty"`
+	attempts.Statement
 	ResultFrom attempts.ResultSource `json:"result_from,omitempty"` // what stood in for the agent's result
 	Files      []string              `json:"files_changed,omitempty"`
 	Base       string                `json:"base,omitempty"`

@@ -142,7 +142,7 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 		Seconds: m.attemptSeconds(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
 		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory,
 		Error: m.text(in.ErrorSummary), Summary: m.text(in.Summary),
-		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning),
+		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning), Statement: in.Statement.Map(m.line, m.text),
 		ResultFrom: in.ResultFrom, Files: m.lines(slices.Clone(in.FilesChanged)),
 		Base: m.line(a.Base), Head: m.line(a.Head), Landed: m.line(a.Landed), Kept: m.line(in.Salvage), Usage: a.Usage,
 		Checks: slices.Clone(in.Checks), Review: m.reviewOf(in.Verdict, in.Review),

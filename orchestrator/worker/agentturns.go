@@ -63,7 +63,7 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)),
+		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)),
 		Ended: t.ended, Session: t.session, Spent: t.used, Unsteered: !t.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer,
@@ -78,6 +78,10 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 		},
 	})
 	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
+	if report.Result != nil {
+		result := report.Result.OfKind(string(a.Task.Kind))
+		report.Result = &result
+	}
 	c.used(a, t.sum(report.Usage))
 	return cutShort(cut, report, err)
 }

@@ -1,12 +1,11 @@
 package worker
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/facts"
 	"relay/orchestrator/text"
 	"relay/runners"
 )
@@ -36,9 +35,6 @@ func judge(r runners.Report) state {
 	return f
 }
 
-// mostDiscovered bounds what an agent tells of work that it found and did not do.
-const mostDiscovered = 5
-
 // recordClaim takes in what the agent said of itself.
 func (f *state) recordClaim(r *runners.Result) {
 	f.Receipt.Claimed = r.Status
@@ -46,16 +42,11 @@ func (f *state) recordClaim(r *runners.Result) {
 		f.Receipt.ResultFrom = attempts.ResultLoose
 	}
 	f.Receipt.Summary = r.Summary
-	for _, what := range slices.Sorted(maps.Keys(r.Decisions)) {
-		f.Receipt.Summary += "\nDecided, " + what + ": " + r.Decisions[what]
-	}
+	f.Receipt.Statement = facts.Statement(r)
 	f.Receipt.Suggestion = r.Suggestion
 	f.Receipt.Learning = r.Learning
 	f.Receipt.PatternTags = r.PatternTags
 	f.claimedFiles = r.FilesChanged
-	for _, d := range r.Discovered[:min(len(r.Discovered), mostDiscovered)] {
-		f.Note("discovered", "its agent found, and left: "+strings.TrimSuffix(d.Title+" ("+d.Why+")", " ()"))
-	}
 	// An agent that failed though it claims success says nothing of its failure: how it ended does.
 	if f.Outcome != attempts.Agent || r.Status != runners.StatusFailure {
 		return

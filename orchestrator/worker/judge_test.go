@@ -1,7 +1,7 @@
 package worker
 
 import (
-	"slices"
+	"reflect"
 	"testing"
 
 	"relay/attempts"
@@ -61,19 +61,18 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What an agent decided is in its receipt, and what it found and left is told.
-func TestJudgeTellsDecisions(t *testing.T) {
+// What an agent decided, and what it found and left, is in its receipt, and not in its summary.
+func TestJudgeRecordsStatement(t *testing.T) {
 	t.Parallel()
 	f := judge(runners.Report{Outcome: runners.Claimed, Result: &runners.Result{
 		Status: runners.StatusSuccess, Summary: "sum",
 		Decisions: map[string]string{"b": "2", "a": "1"}, Discovered: []runners.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}},
 	}})
-	if want := "sum\nDecided, a: 1\nDecided, b: 2"; f.Receipt.Summary != want {
-		t.Errorf("got %q, want %q", f.Receipt.Summary, want)
+	want := attempts.Statement{
+		Decisions: map[string]string{"a": "1", "b": "2"}, Discovered: []attempts.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}},
 	}
-	want := []attempts.Note{{Kind: "discovered", Text: "its agent found, and left: mend x (it leaks)"}, {Kind: "discovered", Text: "its agent found, and left: y"}}
-	if !slices.Equal(f.Notes, want) {
-		t.Errorf("got %v, want %v", f.Notes, want)
+	if !reflect.DeepEqual(f.Receipt.Statement, want) || f.Receipt.Summary != "sum" || len(f.Notes) > 0 {
+		t.Errorf("got %+v, %q, %v", f.Receipt.Statement, f.Receipt.Summary, f.Notes)
 	}
 }
 

@@ -54,7 +54,7 @@ func resultOf(of attempts.Attempt, notes []attempts.Note) state {
 		Result: engine.Result{Outcome: attempts.Success, Model: of.Model, Notes: notes}, earlier: in.Review.Earlier, answered: in.Review.Answer,
 	}
 	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
-	f.Receipt.Learning, f.Receipt.PatternTags = in.Learning, in.PatternTags
+	f.Receipt.Learning, f.Receipt.PatternTags, f.Receipt.Statement = in.Learning, in.PatternTags, in.Statement
 	return f
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/facts"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
@@ -56,6 +57,7 @@ func (f *state) follow(next state, most int) {
 	next.Usage.Add(f.Usage)
 	next.answered, next.onBase = next.Receipt.Summary, f.onBase
 	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
+	next.Receipt.Statement = facts.Later(f.Receipt.Statement, next.Receipt.Statement)
 	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
 	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks),

@@ -57,7 +57,7 @@ func TestCodexArguments(t *testing.T) {
 		{
 			"everything",
 			codex.Options{Model: "m0", Permission: "danger-full-access", Args: []string{"-c", "x=1"}},
-			func(r *runners.Request) { r.Schema, r.Session = runners.ResultSchema(), codexSession },
+			func(r *runners.Request) { r.Schema, r.Session = runners.ResultSchema("feature"), codexSession },
 			"--sandbox danger-full-access -c analytics.enabled=false -m m0 --output-schema SCHEMA resume " + codexSession + " -",
 		},
 		{
@@ -217,7 +217,7 @@ func TestCodexReport(t *testing.T) {
 		`{"type":"item.completed","item":{"id":"i2","type":"file_change","changes":[{"path":"/w/a.txt","kind":"add"}]}}`,
 		`{"type":"item.started","item":{"id":"i3","type":"mcp_tool_call","server":"docs","tool":"find"}}`,
 		codexSaying(`{\"status\":\"success\",\"summary\":\"s\",\"learning\":null}`), codexDone)
-	req.Session, req.Schema, req.Spent = codexSession, runners.ResultSchema(), runners.Usage{
+	req.Session, req.Schema, req.Spent = codexSession, runners.ResultSchema("feature"), runners.Usage{
 		InputTokens: 1500, CachedTokens: 300, OutputTokens: 60,
 	}
 	req.Observe = func(e runners.Event) { told = append(told, e) }

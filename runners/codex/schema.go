@@ -6,8 +6,9 @@ import (
 )
 
 // strictSchema returns the form of a schema that providers enforce to the letter: each object is closed, and all its
-// properties are required. What was optional may be null, and an optional property that has no such form, as an object
-// of any keys, is left out. It is nil for a schema with anything else in it.
+// properties are required. What was optional may be null; a map of texts is a list of objects with a name and a value, which is
+// how [runners.ParseResult] also reads decisions; and an optional property that has no such form, as any other object of any keys,
+// is left out. It is nil for a schema with anything else in it.
 func strictSchema(schema []byte) []byte {
 	var s map[string]any
 	if json.Unmarshal(schema, &s) != nil || s["type"] != "object" {
@@ -43,6 +44,9 @@ func strictNode(s map[string]any) (map[string]any, bool) {
 	}
 	switch s["type"] {
 	case "object":
+		if list := strictMap(s); list != nil {
+			return list, true
+		}
 		return strict, strictObject(s, strict)
 	case "string", "integer", "number", "boolean":
 		return strict, true
@@ -58,6 +62,23 @@ func strictChild(value any) (map[string]any, bool) {
 		return nil, false
 	}
 	return strictNode(s)
+}
+
+// strictMap returns the strict form of an object of any keys whose values are texts; nil for any other.
+func strictMap(s map[string]any) map[string]any {
+	value, _ := s["additionalProperties"].(map[string]any)
+	if len(value) != 1 || value["type"] != "string" || s["properties"] != nil || s["required"] != nil {
+		return nil
+	}
+	text := map[string]any{"type": "string"}
+	list := map[string]any{"type": "array", "items": map[string]any{
+		"type": "object", "properties": map[string]any{"name": text, "value": text},
+		"required": []any{"name", "value"}, "additionalProperties": false,
+	}}
+	if about, ok := s["description"]; ok {
+		list["description"] = about
+	}
+	return list
 }
 
 // strictObject fills in the properties of an object.

@@ -14,17 +14,20 @@ import (
 // TestStrictSchema fails when a provider would refuse the strict form of a result's schema, or a result in that form.
 func TestStrictSchema(t *testing.T) {
 	t.Parallel()
-	data := strictSchema(runners.ResultSchema())
-	var root map[string]any
-	if err := json.Unmarshal(data, &root); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, "", root)
-	for _, name := range []string{"decisions", "implementation", "bugfix", "review"} {
-		if _, kept := root["properties"].(map[string]any)[name]; kept {
-			t.Errorf("%s is kept: it has no strict form", name)
+	for kind, payload := range map[string]string{"feature": "implementation", "chore": "implementation", "bugfix": "bugfix", "review": "review"} {
+		data := strictSchema(runners.ResultSchema(kind))
+		var root map[string]any
+		if err := json.Unmarshal(data, &root); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		closed(t, kind, root)
+		for _, name := range []string{"decisions", "questions", "confident", payload} {
+			if _, kept := root["properties"].(map[string]any)[name]; !kept {
+				t.Errorf("%s: %s is left out", kind, name)
+			}
 		}
 	}
+	data := strictSchema(runners.ResultSchema("feature"))
 	c := jsonschema.NewCompiler()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
 	if err != nil {
@@ -38,7 +41,8 @@ func TestStrictSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := `{"status":"success","summary":"s","files_changed":null,"error_category":null,"error_summary":null,"suggestion":null,
-		"learning":"l","discovered":[{"title":"t","why":null}]}`
+		"learning":"l","discovered":[{"title":"t","why":null}],"decisions":[{"name":"store","value":"a file: no server"}],"questions":null,
+		"confident":null,"implementation":{"design_decisions":["d"],"breaking_changes":null}}`
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(answer))
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +51,9 @@ func TestStrictSchema(t *testing.T) {
 		t.Error(err)
 	}
 	r, err := runners.ParseResult([]byte(answer))
+	if r.Decisions["store"] != "a file: no server" || r.Implementation == nil || r.Implementation.DesignDecisions[0] != "d" {
+		t.Errorf("got %+v", r)
+	}
 	if err != nil || r.Learning != "l" || len(r.Extra) != 0 || r.Confident != nil || len(r.Discovered) != 1 || r.Discovered[0].Why != "" {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -75,13 +82,15 @@ func closed(t *testing.T, at string, s map[string]any) {
 func TestStrictSchemaForms(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"string","enum":["x"]}}}`: `{"additionalProperties":false,"properties":{"a":{"type":"string"},"b":{"enum":["x",null],"type":["string","null"]}},"required":["a","b"],"type":"object"}`,
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"object"}}}`:                                    "",
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"string","pattern":"x"}}}`:                      "",
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"array"}}}`:                                     "",
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"array","items":{"type":"null"}}}}`:             "",
-		`{"type":"object","additionalProperties":true,"properties":{"a":{"type":"string"}}}`:                         "",
-		`{"type":"object","oneOf":[],"properties":{"a":{"type":"string"}}}`:                                          "",
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"string","enum":["x"]}}}`:                         `{"additionalProperties":false,"properties":{"a":{"type":"string"},"b":{"enum":["x",null],"type":["string","null"]}},"required":["a","b"],"type":"object"}`,
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"object"}}}`:                                                            "",
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"string","pattern":"x"}}}`:                                              "",
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"array"}}}`:                                                             "",
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"array","items":{"type":"null"}}}}`:                                     "",
+		`{"type":"object","additionalProperties":true,"properties":{"a":{"type":"string"}}}`:                                                 "",
+		`{"type":"object","oneOf":[],"properties":{"a":{"type":"string"}}}`:                                                                  "",
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"object","additionalProperties":{"type":"string"},"description":"d"}}}`: `{"additionalProperties":false,"properties":{"a":{"description":"d","items":{"additionalProperties":false,"properties":{"name":{"type":"string"},"value":{"type":"string"}},"required":["name","value"],"type":"object"},"type":"array"}},"required":["a"],"type":"object"}`,
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"object","additionalProperties":{"type":"integer"}}}}`:                  "",
 		`{"type":"object"}`:                          "",
 		`{"type":"array","items":{"type":"string"}}`: "",
 		`[]`: "",

@@ -58,7 +58,7 @@ func FuzzReadsAlike(f *testing.F) { cli.FuzzReadsAlike(f) }
 func FuzzStream(f *testing.F) {
 	resumed := cli
 	resumed.Reader = func(req runners.Request) eventstream.Reader {
-		req.Session, req.Schema, req.Spent = "s", runners.ResultSchema(), runners.Usage{InputTokens: 1500, OutputTokens: 1}
+		req.Session, req.Schema, req.Spent = "s", runners.ResultSchema("feature"), runners.Usage{InputTokens: 1500, OutputTokens: 1}
 		return &reader{req: req, now: time.Now}
 	}
 	resumed.FuzzReports(f, []string{"ok", "schema", "401", "400", "usage", "network-down", "sseerr", "resume-id", "maxtok"},

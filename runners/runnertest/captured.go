@@ -63,7 +63,7 @@ func (c Captured) replay(t *testing.T, name string, run capturedRun) runners.Rep
 		req.Session, req.Spent = "99999999-2222-4333-8444-555555555555", run.Spent
 	}
 	if run.Schema {
-		req.Schema = runners.ResultSchema()
+		req.Schema = runners.ResultSchema("feature")
 	}
 	if !run.Printed.IsZero() {
 		req.Transcript = copyOf(t, req.Transcript, filepath.Join(dir, "transcript.jsonl"), run.Printed)

@@ -89,6 +89,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 			fmt.Fprintln(w, indent+"| "+text.Line(shown, max(l.Width-len(indent)-2, 20)))
 		}
 	}
+	writeStatement(say, &r.Statement)
 	say("suggestion: ", r.Suggestion)
 	say("learning: ", r.Learning)
 	say("kept: ", r.Salvage)

@@ -20,6 +20,22 @@ func TestTellReceipt(t *testing.T) {
 		{attempts.Receipt{ResultFrom: attempts.ResultChecks}, "result: the agent gave none; the task's checks decided"},
 		{attempts.Receipt{ResultFrom: attempts.ResultReviewers}, "result: the agent gave none when it had fixed what reviewers found; the reviewers decided"},
 		{attempts.Receipt{ResultFrom: attempts.ResultAsked}, "result: given when the agent was asked for it once more"},
+		{
+			attempts.Receipt{Statement: attempts.Statement{
+				Decisions: map[string]string{"b": "2", "a": "\x1b[31m1"}, Questions: []string{"why?"}, Discovered: []attempts.Discovery{{Title: "x", Why: "it leaks"}, {Title: "y"}}, Confident: new(bool),
+				Bugfix: &attempts.Bugfix{RootCause: "c", Fix: "f"},
+			}},
+			"decided: a: \\u001b[31m1\ndecided: b: 2\ncause: c\nfix: f\nasks: why?\nfound, and left: x: it leaks\nfound, and left: y\nthe agent is not sure of it",
+		},
+		{
+			attempts.Receipt{Statement: attempts.Statement{
+				Implementation: &attempts.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
+				Inspection: &attempts.Inspection{
+					Scope: []string{"a.go"}, Assessment: "fair", Findings: []attempts.InspectionFinding{{Severity: "low", Location: "a.go:1", Issue: "i", Recommendation: "r"}},
+				},
+			}},
+			"built so: d\nbreaks: b\nlooked at: a.go\nfinding: low a.go:1: i: r\nassessment: fair",
+		},
 		{attempts.Receipt{AlreadyDone: true}, "already done: nothing had to change, and its checks pass on the commit that the attempt began from"},
 	} {
 		var b strings.Builder

@@ -1,0 +1,222 @@
+package runners
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"relay/runners/internal/cleantext"
+)
+
+// Implementation is what an agent says of something it has built.
+type Implementation struct {
+	DesignDecisions []string `json:"design_decisions,omitempty"`
+	BreakingChanges []string `json:"breaking_changes,omitempty"`
+}
+
+// Bugfix is what an agent says of a fault it has mended.
+type Bugfix struct {
+	Symptom        string `json:"symptom,omitempty"`
+	RootCause      string `json:"root_cause,omitempty"`
+	Fix            string `json:"fix,omitempty"`
+	RegressionRisk string `json:"regression_risk,omitempty"`
+}
+
+// Inspection is what an agent says of code that it was to judge.
+type Inspection struct {
+	Scope      []string            `json:"scope,omitempty"` // files or areas
+	Findings   []InspectionFinding `json:"findings,omitempty"`
+	Assessment string              `json:"overall_assessment,omitempty"`
+}
+
+// InspectionFinding is one thing that was found.
+type InspectionFinding struct {
+	Severity       string `json:"severity"` // critical, high, medium, low or info
+	Location       string `json:"location,omitempty"`
+	Issue          string `json:"issue"`
+	Recommendation string `json:"recommendation,omitempty"`
+}
+
+// Kinds of tasks that have a payload of their own; every other kind has that of an implementation.
+const (
+	kindBugfix = "bugfix"
+	kindReview = "review"
+)
+
+// OfKind returns the result without the payloads that are not those of a kind of task.
+func (r Result) OfKind(kind string) Result {
+	if kind == kindBugfix || kind == kindReview {
+		r.Implementation = nil
+	}
+	if kind != kindBugfix {
+		r.Bugfix = nil
+	}
+	if kind != kindReview {
+		r.Review = nil
+	}
+	return r
+}
+
+// payloads takes what an agent says by the kind of its task. Keys may also be written as in designDecisions. An object under one of
+// their names is taken though nothing in it is known.
+func (r *Result) payloads(fields map[string]json.RawMessage) {
+	o := objectOf(takeShaped(fields, "implementation", "{"))
+	built := Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
+	if len(built.DesignDecisions)+len(built.BreakingChanges) > 0 {
+		r.Implementation = &built
+	}
+	o = objectOf(takeShaped(fields, "bugfix", "{"))
+	mended := Bugfix{
+		Symptom: o.text("symptom"), RootCause: o.text("root_cause"), Fix: o.text("fix"), RegressionRisk: o.text("regression_risk"),
+	}
+	if mended != (Bugfix{}) {
+		r.Bugfix = &mended
+	}
+	o = objectOf(takeShaped(fields, "review", "{"))
+	judged := Inspection{
+		Scope: o.texts("scope"), Findings: findings(o["findings"]),
+		Assessment: cmp.Or(o.text("overall_assessment"), o.text("assessment")),
+	}
+	if len(judged.Scope)+len(judged.Findings) > 0 || judged.Assessment != "" {
+		r.Review = &judged
+	}
+}
+
+// findings reads a list of them; what names no issue is none.
+func findings(raw json.RawMessage) []InspectionFinding {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	var out []InspectionFinding
+	for _, item := range list[:min(len(list), maxList)] {
+		o := objectOf(item)
+		f := InspectionFinding{
+			Severity: severity(o.text("severity")), Location: o.text("location"), Issue: o.text("issue"), Recommendation: o.text("recommendation"),
+		}
+		if f.Issue != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// severity returns one of the five words for what an agent calls it; info for what it does not say.
+func severity(word string) string {
+	switch word = strings.ToLower(word); word {
+	case "critical", "high", "medium", "low":
+		return word
+	case "blocker":
+		return "critical"
+	case "major":
+		return "high"
+	case "moderate", "warning":
+		return "medium"
+	case "minor":
+		return "low"
+	default:
+		return "info"
+	}
+}
+
+// decisions reads a map of texts, or a list of {name, value} or of texts: a schema whose objects are closed has no map. What is of
+// another type is left out.
+func decisions(raw json.RawMessage) map[string]string {
+	made := map[string]string{}
+	var list []json.RawMessage
+	var named map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &list) == nil:
+		for _, item := range list[:min(len(list), maxList)] {
+			o := objectOf(item)
+			decide(made, cmp.Or(o.text("name"), textOf(item)), o.text("value"))
+		}
+	case json.Unmarshal(raw, &named) == nil:
+		for _, name := range sortedKeys(named, maxList) {
+			if bytes.HasPrefix(named[name], []byte(`"`)) {
+				decide(made, name, textOf(named[name]))
+			}
+		}
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	return made
+}
+
+// decide adds a decision. A name that is too long is its own value, if it has none.
+func decide(made map[string]string, name, value string) {
+	whole := cleantext.Clean(name, cleantext.MaxString)
+	name, value = cleantext.Clean(name, cleantext.MaxDetail), cleantext.Clean(value, cleantext.MaxString)
+	if value == "" && whole != name {
+		value = whole
+	}
+	if name != "" {
+		made[name] = value
+	}
+}
+
+// object is a JSON object by its keys in snake_case.
+type object map[string]json.RawMessage
+
+// objectOf reads an object; nil of anything else. A key in snake_case wins over another form of it.
+func objectOf(raw json.RawMessage) object {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(raw, &keys) != nil {
+		return nil
+	}
+	out := make(object, min(len(keys), maxList))
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if name := snake(key); name == key || out[name] == nil {
+			if len(out) < maxList || out[name] != nil {
+				out[name] = keys[key]
+			}
+		}
+	}
+	return out
+}
+
+// snake returns designDecisions as design_decisions.
+func snake(key string) string {
+	if len(key) > cleantext.MaxName {
+		return key
+	}
+	var b strings.Builder
+	for i, r := range key {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+func (o object) text(key string) string { return cleantext.Clean(textOf(o[key]), cleantext.MaxString) }
+
+// texts reads a list of texts, of which one may stand alone.
+func (o object) texts(key string) []string {
+	var list []json.RawMessage
+	if json.Unmarshal(o[key], &list) != nil {
+		list = []json.RawMessage{o[key]}
+	}
+	var out []string
+	for _, item := range list[:min(len(list), maxList)] {
+		if text := cleantext.Clean(textOf(item), cleantext.MaxString); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// textOf returns a JSON text; "" of anything else.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
+}
