@@ -1,9 +1,10 @@
 package attempts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 // repeated compares with the last charged attempt; uncharged ones in between prove nothing. Fewer failing tests than then
@@ -76,19 +77,19 @@ func summaryOf(r Receipt) string {
 }
 
 var (
-	howEnded = regexp.MustCompile(`(?:exit(?:ed with)? (?:status|code) \d+|(?:killed|ended) by (?:a )?signal\w*(?: [a-z]+)?|it left (?:a|\d+) process(?:es)? running)(?:[:,] (?:something in it|as the system does)[^;]*)?`)
-	ownWords = regexp.MustCompile(`^the (?:agent|model|task|provider|run|process)\b[a-z', ]*$`)
+	howEnded = lazyregexp.New(`(?:exit(?:ed with)? (?:status|code) \d+|(?:killed|ended) by (?:a )?signal\w*(?: [a-z]+)?|it left (?:a|\d+) process(?:es)? running)(?:[:,] (?:something in it|as the system does)[^;]*)?`)
+	ownWords = lazyregexp.New(`^the (?:agent|model|task|provider|run|process)\b[a-z', ]*$`)
 
-	foldTime    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
-	foldClock   = regexp.MustCompile(`(^|[^\w:.])\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b`)
-	foldAddress = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b|\[::1?\]:\d+\b|\bport \d+\b`)
-	foldNumber  = regexp.MustCompile(`\b(goroutine|pid|process|thread) #?\d+\b`)
-	foldPath    = regexp.MustCompile(`(^|[^\w.@~+/\\-])(?:[a-z]:|~)?(?:[/\\][\w.@~+-]+)*[/\\]([\w.@~+-]+)`)
-	foldHex     = regexp.MustCompile(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b`)
-	foldSpace   = regexp.MustCompile(`\s+`)
+	foldTime    = lazyregexp.New(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
+	foldClock   = lazyregexp.New(`(^|[^\w:.])\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b`)
+	foldAddress = lazyregexp.New(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b|\[::1?\]:\d+\b|\bport \d+\b`)
+	foldNumber  = lazyregexp.New(`\b(goroutine|pid|process|thread) #?\d+\b`)
+	foldPath    = lazyregexp.New(`(^|[^\w.@~+/\\-])(?:[a-z]:|~)?(?:[/\\][\w.@~+-]+)*[/\\]([\w.@~+-]+)`)
+	foldHex     = lazyregexp.New(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b`)
+	foldSpace   = lazyregexp.New(`\s+`)
 
 	// keptName matches names of files and programs; other last parts of a path are numbered or made up.
-	keptName = regexp.MustCompile(`^[a-z_+-]+\d?$|\.[a-z][a-z0-9]{0,5}$`)
+	keptName = lazyregexp.New(`^[a-z_+-]+\d?$|\.[a-z][a-z0-9]{0,5}$`)
 )
 
 const maxNormalised = 16 << 10

@@ -6,10 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/internal/lazyregexp"
 )
 
 // Versions of the two formats written here.
@@ -28,7 +28,7 @@ const (
 	reserveFile = "reserve"
 )
 
-var runPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z-[0-9a-z]{1,16}$`)
+var runPattern = lazyregexp.New(`^[0-9]{8}T[0-9]{6}Z-[0-9a-z]{1,16}$`)
 
 // NewRunID names a run by when it began: YYYYMMDDThhmmssZ-xxxx, the end from entropy.
 func NewRunID(now time.Time, entropy io.Reader) string {

@@ -1,11 +1,11 @@
 package attempts
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -31,7 +31,7 @@ func (c TestCount) MoreFailed(before TestCount) bool {
 type testSummary struct {
 	// form has groups with names: of numbers, failed, more (failed too), passed, total (of both), and alone (failed, when
 	// another line has the total); of words that stand for one test, afail and apass.
-	form *regexp.Regexp
+	form *lazyregexp.Regexp
 	sum  bool // there is a line for each part of the run; else the last line counts for all
 	weak bool // only counts when no other form was found
 }
@@ -39,44 +39,44 @@ type testSummary struct {
 // testSummaries are the forms known, the first that matches a line takes it.
 var testSummaries = []testSummary{
 	// cargo test, for each test binary
-	{form: regexp.MustCompile(`^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;`), sum: true},
+	{form: lazyregexp.New(`^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;`), sum: true},
 	// go test: one line for each failed test, and with -v for each passed one
-	{form: regexp.MustCompile(`^\s*--- (?:(?P<afail>FAIL)|(?P<apass>PASS)): `), sum: true},
+	{form: lazyregexp.New(`^\s*--- (?:(?P<afail>FAIL)|(?P<apass>PASS)): `), sum: true},
 	// jest: "Tests:       2 failed, 1 skipped, 7 passed, 10 total"
-	{form: regexp.MustCompile(`^Tests:\s+(?:(?P<failed>\d+) failed, )?(?:\d+ (?:skipped|todo|pending), )*(?:(?P<passed>\d+) passed, )?\d+ total`)},
+	{form: lazyregexp.New(`^Tests:\s+(?:(?P<failed>\d+) failed, )?(?:\d+ (?:skipped|todo|pending), )*(?:(?P<passed>\d+) passed, )?\d+ total`)},
 	// vitest: "      Tests  2 failed | 7 passed (9)"
-	{form: regexp.MustCompile(`^\s*Tests\s+(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?(?: \| .*)?\s*\(\d+\)`)},
+	{form: lazyregexp.New(`^\s*Tests\s+(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?(?: \| .*)?\s*\(\d+\)`)},
 	// pytest: "== 2 failed, 7 passed in 0.10s =="; with -q without the signs
-	{form: regexp.MustCompile(`^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:(?:, )?\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed))*(?:(?:, )?(?P<more>\d+) errors?)? in \d[\d.]*s`)},
+	{form: lazyregexp.New(`^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:(?:, )?\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed))*(?:(?:, )?(?P<more>\d+) errors?)? in \d[\d.]*s`)},
 	// maven, for each class and then for all: "Tests run: 9, Failures: 1, Errors: 0, Skipped: 0"
-	{form: regexp.MustCompile(`Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)(?:, +Errors: (?P<more>\d+))?`)},
+	{form: lazyregexp.New(`Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)(?:, +Errors: (?P<more>\d+))?`)},
 	// gradle: "45 tests completed, 12 failed"
-	{form: regexp.MustCompile(`^\s*(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
+	{form: lazyregexp.New(`^\s*(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
 	// PHPUnit: "Tests: 5, Assertions: 9, Failures: 1."
-	{form: regexp.MustCompile(`^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<more>\d+))?(?:, Failures: (?P<failed>\d+))?`)},
+	{form: lazyregexp.New(`^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<more>\d+))?(?:, Failures: (?P<failed>\d+))?`)},
 	// rspec, ExUnit, bats: "9 examples, 1 failure"
-	{form: regexp.MustCompile(`^(?P<total>\d+) (?:examples?|tests?), (?P<failed>\d+) failures?\b`)},
+	{form: lazyregexp.New(`^(?P<total>\d+) (?:examples?|tests?), (?P<failed>\d+) failures?\b`)},
 	// minitest: "9 runs, 12 assertions, 1 failures, 0 errors, 0 skips"
-	{form: regexp.MustCompile(`^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<more>\d+) errors`)},
+	{form: lazyregexp.New(`^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<more>\d+) errors`)},
 	// dotnet test, for each assembly: "Failed!  - Failed:     1, Passed:     8, Skipped:     0, Total:     9"
-	{form: regexp.MustCompile(`^\w+!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+),`), sum: true},
+	{form: lazyregexp.New(`^\w+!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+),`), sum: true},
 	// ctest: "89% tests passed, 1 tests failed out of 9"
-	{form: regexp.MustCompile(`^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)`)},
+	{form: lazyregexp.New(`^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)`)},
 	// Python's unittest: "Ran 9 tests in 0.001s" and "FAILED (failures=1, errors=1)"
-	{form: regexp.MustCompile(`^Ran (?P<total>\d+) tests? in [\d.]+s`)},
-	{form: regexp.MustCompile(`^FAILED \((?:failures=(?P<alone>\d+))?(?:, )?(?:errors=(?P<alone>\d+))?[^)]*\)`)},
+	{form: lazyregexp.New(`^Ran (?P<total>\d+) tests? in [\d.]+s`)},
+	{form: lazyregexp.New(`^FAILED \((?:failures=(?P<alone>\d+))?(?:, )?(?:errors=(?P<alone>\d+))?[^)]*\)`)},
 	// mocha: "  7 passing (10ms)" and "  2 failing"
-	{form: regexp.MustCompile(`^\s+(?P<passed>\d+) passing\b`)},
-	{form: regexp.MustCompile(`^\s+(?P<failed>\d+) failing$`)},
+	{form: lazyregexp.New(`^\s+(?P<passed>\d+) passing\b`)},
+	{form: lazyregexp.New(`^\s+(?P<failed>\d+) failing$`)},
 	// TAP, the summary of node --test: "# pass 7", "# fail 2"
-	{form: regexp.MustCompile(`^(?:#|ℹ) pass (?P<passed>\d+)$`)},
-	{form: regexp.MustCompile(`^(?:#|ℹ) fail (?P<failed>\d+)$`)},
+	{form: lazyregexp.New(`^(?:#|ℹ) pass (?P<passed>\d+)$`)},
+	{form: lazyregexp.New(`^(?:#|ℹ) fail (?P<failed>\d+)$`)},
 	// TAP, a line for each test
-	{form: regexp.MustCompile(`^(?:(?P<apass>ok)|(?P<afail>not ok)) \d+\b`), sum: true, weak: true},
+	{form: lazyregexp.New(`^(?:(?P<apass>ok)|(?P<afail>not ok)) \d+\b`), sum: true, weak: true},
 	// "3 of 12 tests failed", "3/12 failed"
-	{form: regexp.MustCompile(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: of |/)(?P<total>\d+)(?: \w+)? (?:failed|failures|failing)\b`), weak: true},
+	{form: lazyregexp.New(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: of |/)(?P<total>\d+)(?: \w+)? (?:failed|failures|failing)\b`), weak: true},
 	// "2 failed, 7 passed", "2 tests failed", "2 failures"
-	{form: regexp.MustCompile(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: tests?)? (?:failed|failures?|failing)\b(?:, (?P<passed>\d+) passed\b)?`), weak: true},
+	{form: lazyregexp.New(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: tests?)? (?:failed|failures?|failing)\b(?:, (?P<passed>\d+) passed\b)?`), weak: true},
 }
 
 // hints are the words of which one is in each line that says something of tests.
@@ -84,8 +84,8 @@ var hints = []string{"fail", "FAIL", "Fail", "pass", "PASS", "ok ", "ests", "ERR
 
 var (
 	// untold matches what keeps tests from being counted: a part of them was not built, or the program ended in the middle.
-	untold = regexp.MustCompile(`^FAIL\t\S+ \[(build|setup) failed\]|^panic: |^error: could not compile|Interrupted: \d+ errors? during collection|Test suite failed to run`)
-	todo   = regexp.MustCompile(`(?i)# (todo|skip)\b`)
+	untold = lazyregexp.New(`^FAIL\t\S+ \[(build|setup) failed\]|^panic: |^error: could not compile|Interrupted: \d+ errors? during collection|Test suite failed to run`)
+	todo   = lazyregexp.New(`(?i)# (todo|skip)\b`)
 )
 
 // CountTests reads from the output of a test command how many tests ran and failed: the forms of go test, pytest, jest,

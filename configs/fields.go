@@ -1,12 +1,13 @@
 package configs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/internal/lazyregexp"
 )
 
 // kind says how a setting is written.
@@ -36,7 +37,7 @@ type field struct {
 
 // form restricts the texts that a setting may have.
 type form struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	want    string                   // the pattern in words
 	check   func(text string) string // a complaint the pattern cannot make, or ""
 }
@@ -53,35 +54,35 @@ const (
 
 var (
 	nameForm = form{
-		pattern: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`),
+		pattern: lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`),
 		want:    "a name: a letter, then up to 31 letters, digits, - or _",
 	}
 	// A leading dash would be read as an option by the CLI that gets the model.
-	modelForm = form{pattern: regexp.MustCompile(`^([^\s-]\S*)?$`), want: "a model's name: no spaces, no leading dash"}
+	modelForm = form{pattern: lazyregexp.New(`^([^\s-]\S*)?$`), want: "a model's name: no spaces, no leading dash"}
 	dirForm   = form{
-		pattern: regexp.MustCompile(`^[^/\\~]`), want: "a folder inside the repository, such as .agents-os/relay",
+		pattern: lazyregexp.New(`^[^/\\~]`), want: "a folder inside the repository, such as .agents-os/relay",
 		check: localFolder,
 	}
 	passForm = form{
-		pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
+		pattern: lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
 		check: notOurs,
 	}
-	argumentForm = form{pattern: regexp.MustCompile(`^[^\x00]*$`), want: "an argument without NUL"}
-	pathForm     = form{pattern: regexp.MustCompile(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
-	shellForm    = form{pattern: regexp.MustCompile(`^[^\x00]*[^\s\x00][^\x00]*$`), want: "a shell command"}
+	argumentForm = form{pattern: lazyregexp.New(`^[^\x00]*$`), want: "an argument without NUL"}
+	pathForm     = form{pattern: lazyregexp.New(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
+	shellForm    = form{pattern: lazyregexp.New(`^[^\x00]*[^\s\x00][^\x00]*$`), want: "a shell command"}
 	anywhereForm = form{
-		pattern: regexp.MustCompile(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), want: "a folder, absolute or in the repository, with ~ written out",
+		pattern: lazyregexp.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), want: "a folder, absolute or in the repository, with ~ written out",
 		check: ownFolder,
 	}
 	untrackedForm = form{
-		pattern: regexp.MustCompile(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
+		pattern: lazyregexp.New(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
 		check: userFile,
 	}
 	untilForm = form{
-		pattern: regexp.MustCompile(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
+		pattern: lazyregexp.New(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
 		want:    "a time of day such as 07:00, or how long from now: 8h, 90m",
 	}
-	permissionForm = form{pattern: regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
+	permissionForm = form{pattern: lazyregexp.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
 )
 
 // fields are all settings, in the order of the documentation.

@@ -7,13 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/internal/lazyregexp"
 )
 
 // maxFile bounds a configuration file, in bytes.
@@ -80,7 +81,7 @@ func (l *loader) read(src []byte, name string) error {
 }
 
 // yamlErrorForm is how yaml.v3 words a syntax error: it has no type for it.
-var yamlErrorForm = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var yamlErrorForm = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 func yamlError(err error, file string) (position, string) {
 	m := yamlErrorForm.FindStringSubmatch(err.Error())
@@ -95,7 +96,7 @@ func yamlError(err error, file string) (position, string) {
 }
 
 // tabbed is a line that is indented with a tab.
-var tabbed = regexp.MustCompile(`^ *\t[ \t]*[^\s#]`)
+var tabbed = lazyregexp.New(`^ *\t[ \t]*[^\s#]`)
 
 // syntaxHint reports what a syntax error most often comes of. A tab is where the mistake is; the parser may name a line
 // above.

@@ -3,12 +3,13 @@ package configs
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/internal/lazyregexp"
 )
 
 const pricesKey = "relay.prices"
@@ -35,7 +36,7 @@ func (p Prices) String() string {
 
 // modelGlobForm is a model's name, in which a star stands for any text. An expression that counted itself would be as long
 // as what it counts, and every start of relay compiles it.
-var modelGlobForm = regexp.MustCompile(`^\S+$`)
+var modelGlobForm = lazyregexp.New(`^\S+$`)
 
 const longestGlob = 200 // characters
 

@@ -2,20 +2,21 @@ package epic
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/internal/lazyregexp"
 )
 
 var (
-	epicID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
-	taskID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-	word   = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+	epicID = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
+	taskID = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	word   = lazyregexp.New(`^[A-Za-z0-9_./-]+$`)
 	// device matches the names Windows keeps for itself: a folder cannot have one, whatever its case.
-	device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+	device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 )
 
 func isWord(text string) bool { return len(text) <= 60 && word.MatchString(text) }

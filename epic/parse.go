@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/internal/lazyregexp"
 )
 
 // maxNodes bounds the values in a file, maxAliased those that aliases add to them, and maxAliasedText the bytes of these: what
@@ -193,7 +194,7 @@ func (w *aliasWalk) walk(n *yaml.Node) expanse {
 	return size
 }
 
-var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var yamlError = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // syntax reports what the YAML parser said, at the line where it had to say it.
 func (r *reader) syntax(src []byte, err error) {

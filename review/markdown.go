@@ -2,8 +2,9 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 // Markdown writes findings in the form of a receipt's quality_gate_findings.
@@ -36,10 +37,10 @@ func Markdown(findings []Raised) string {
 }
 
 var (
-	verdictLine = regexp.MustCompile(`(?i)^[#*\- ]*(?:overall |final )?verdict[* ]*(?::(.*))?$`)
-	headingLine = regexp.MustCompile(`(?i)^#{1,6} +(?:finding +\d+ *[:.)-] *)?(.*)$`)
-	findingLine = regexp.MustCompile(`(?i)^#{1,6} +finding\b`)
-	fieldLine   = regexp.MustCompile(`(?i)^[-* ]*\*\*(severity|file|fix|issue|criterion|raised by)(?::\*\*|\*\*:)(.*)$`)
+	verdictLine = lazyregexp.New(`(?i)^[#*\- ]*(?:overall |final )?verdict[* ]*(?::(.*))?$`)
+	headingLine = lazyregexp.New(`(?i)^#{1,6} +(?:finding +\d+ *[:.)-] *)?(.*)$`)
+	findingLine = lazyregexp.New(`(?i)^#{1,6} +finding\b`)
+	fieldLine   = lazyregexp.New(`(?i)^[-* ]*\*\*(severity|file|fix|issue|criterion|raised by)(?::\*\*|\*\*:)(.*)$`)
 )
 
 // draft is a verdict being read from markdown, line by line.

@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -166,7 +166,7 @@ func (d *document) cut(body []string, before int) []string {
 }
 
 // yamlLine is the line that an error of the YAML parser names.
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlLine = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
 
 // part reads one part of a file, whose first line has the number given.
 func (r *nodeReader) part(lines []string, number int) (Map, error) {

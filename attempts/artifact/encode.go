@@ -3,14 +3,14 @@ package artifact
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
-var versionOf = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+var versionOf = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // builder collects the fields of a mapping. What is empty is left out.
 type builder struct{ m Map }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -103,7 +103,7 @@ func (l Legacy) mode(i *importer) (Mode, error) {
 }
 
 // dateIn finds a date, perhaps with a time, in a heading or in the name of a file.
-var dateIn = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _-]+[0-9]{2}[:-]?[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?`)
+var dateIn = lazyregexp.New(`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _-]+[0-9]{2}[:-]?[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?`)
 
 // date is the date in the heading, else that in the name of the file, else the time of the file.
 func (l Legacy) date(i *importer) string {
@@ -117,7 +117,7 @@ func (l Legacy) date(i *importer) string {
 	return Stamp(l.Modified)
 }
 
-var dayIn = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+var dayIn = lazyregexp.New(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
 // normalDate returns a date in the way of artifacts. A time without a zone is taken for UTC.
 func normalDate(text string) (date string, ok bool) {
@@ -149,7 +149,7 @@ type importer struct {
 }
 
 // heading is a line like "## Next Steps".
-var heading = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+var heading = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
 
 // read takes the lines apart: each section is one of a level-two heading, or of a level-one heading after the first.
 func (i *importer) read(lines []string) {
@@ -236,7 +236,7 @@ func (i *importer) section(name string, lines []string) {
 }
 
 // word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
-var word = regexp.MustCompile(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
+var word = lazyregexp.New(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
 
 // preamble reads what stands before the first section.
 func (i *importer) preamble(lines []string) {
@@ -263,7 +263,7 @@ func (i *importer) preamble(lines []string) {
 }
 
 // bullet begins an item of a list.
-var bullet = regexp.MustCompile(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
+var bullet = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
 
 // items are the items of a list, with the lines that go on with them, and paragraphs, one line each.
 func items(lines []string) (list []string) {

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/internal/lazyregexp"
 )
 
 // keyOf is a key that needs no quotes, unless it is one of a few words.
-var keyOf = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var keyOf = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 
 // quotable is a text on one line that can stand in quotes without any escape: readers that go by lines take off the quotes, and no more.
 func quotable(s string) string {

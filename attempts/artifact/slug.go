@@ -1,9 +1,10 @@
 package artifact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 // maxSlug is how long a part of a file name may be.
@@ -31,7 +32,7 @@ func Slug(text string) string {
 	return slug
 }
 
-var manyDashes = regexp.MustCompile(`-{2,}`)
+var manyDashes = lazyregexp.New(`-{2,}`)
 
 // devices are the names that Windows keeps for devices.
 func devices() []string {
@@ -42,7 +43,7 @@ func devices() []string {
 }
 
 // dateAndTime is how dates begin whose time can be part of a file name.
-var dateAndTime = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
+var dateAndTime = lazyregexp.New(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
 
 // fileName is the name of the file of an artifact. Its time is that of the date as it is written.
 func fileName(a *Artifact, title string) string {

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -68,7 +68,7 @@ const (
 )
 
 // jsonNumber is a number that YAML 1.1, YAML 1.2 and JSON read alike.
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var jsonNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 // nodeReader makes values of YAML nodes, and remembers the lines on which they are.
 type nodeReader struct {

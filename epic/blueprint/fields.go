@@ -2,13 +2,13 @@ package blueprint
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"relay/epic"
+	"relay/internal/lazyregexp"
 )
 
 // fieldNames are the keys of a task's lines, as a hint shows them.
@@ -30,8 +30,8 @@ var fields = map[string]string{
 var (
 	priorities = []string{"p0", "p1", "p2", "p3"}
 
-	taskID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	amount = regexp.MustCompile(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
+	taskID = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	amount = lazyregexp.New(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
 )
 
 // fieldName returns the canonical name of a key.

@@ -1,14 +1,14 @@
 package blueprint
 
 import (
-	"regexp"
 	"strings"
 
 	"relay/epic"
+	"relay/internal/lazyregexp"
 )
 
 // delimiter is the line below the header of a table.
-var delimiter = regexp.MustCompile(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
+var delimiter = lazyregexp.New(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
 
 // groupAt is a row of the matrix: where it stands, and what it names before the names are looked up.
 type groupAt struct {

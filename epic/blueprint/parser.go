@@ -2,10 +2,10 @@ package blueprint
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"relay/epic"
+	"relay/internal/lazyregexp"
 )
 
 // parser goes through the blocks of a document once, from the top.
@@ -36,9 +36,9 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 
 var (
 	// taskHead is T1: Title, with or without the word Task; a bare number needs the word.
-	taskHead = regexp.MustCompile(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
-	taskNumb = regexp.MustCompile(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
-	numbered = regexp.MustCompile(`^[0-9.]+[.)]?[ \t]+`)
+	taskHead = lazyregexp.New(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
+	taskNumb = lazyregexp.New(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
+	numbered = lazyregexp.New(`^[0-9.]+[.)]?[ \t]+`)
 	sections = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
 )
 

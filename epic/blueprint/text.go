@@ -1,19 +1,19 @@
 package blueprint
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"relay/epic"
+	"relay/internal/lazyregexp"
 )
 
 var (
 	// boldKey is **Key:** or **Key**: at the beginning of a text.
-	boldKey = regexp.MustCompile(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
-	box     = regexp.MustCompile(`^\[([ xX])\](?:[ \t]+|$)`)
-	escape  = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
-	note    = regexp.MustCompile(`[ \t]*\([^()]*\)$`)
+	boldKey = lazyregexp.New(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
+	box     = lazyregexp.New(`^\[([ xX])\](?:[ \t]+|$)`)
+	escape  = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
+	note    = lazyregexp.New(`[ \t]*\([^()]*\)$`)
 )
 
 // checkbox takes the box off a list item's text.

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -86,8 +86,8 @@ func (d *Diff) displaces(c *evidence.Command, p string) bool {
 
 // Lines of a diff that name versions of what a project depends on, and nothing else, in the files that have them.
 var (
-	manifest    = regexp.MustCompile(`^(package\.json|Cargo\.toml|pyproject\.toml)$`)
-	versionLine = regexp.MustCompile(`^[+-]\s*("[\w@/.-]+"\s*:\s*"[~^<>=v ]*\d[\w.*+-]*"|[\w-]+\s*=\s*("[~^<>=]*\d[\w.*+-]*"|\{\s*version\s*=\s*"[^"]*".*\})|"[\w.-]+(\[[\w,-]+\])?\s*([~^<>=!]=?\s*\d[\w.*+-]*,?\s*)*")?,?\s*$`)
+	manifest    = lazyregexp.New(`^(package\.json|Cargo\.toml|pyproject\.toml)$`)
+	versionLine = lazyregexp.New(`^[+-]\s*("[\w@/.-]+"\s*:\s*"[~^<>=v ]*\d[\w.*+-]*"|[\w-]+\s*=\s*("[~^<>=]*\d[\w.*+-]*"|\{\s*version\s*=\s*"[^"]*".*\})|"[\w.-]+(\[[\w,-]+\])?\s*([~^<>=!]=?\s*\d[\w.*+-]*,?\s*)*")?,?\s*$`)
 )
 
 // onlyVersions reports whether nothing but versions was changed in a file, as a task does that needs one thing more.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
@@ -21,11 +21,11 @@ import (
 // Names of scripts that check something, rather than being what is checked; files that a shell script reads in; lines
 // that end a test or a program at once; and words of a task that is about changing tests, or what they hold.
 var (
-	checkName = regexp.MustCompile(`(?i)check|verif|test|spec|lint|valid|accept|assert|smoke|e2e|(^|[/._-])ci([/._-]|$)`)
-	readsIn   = regexp.MustCompile(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
-	endsEarly = regexp.MustCompile(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
-	changesIt = regexp.MustCompile(`(?i)\b(chang|renam|refactor|rewrit|replac|remov|delet|drop|migrat|port|convert|restructur|reword)\w*`)
-	wantsTest = regexp.MustCompile(`(?i)\b(updat|chang|adjust|adapt|rewrit|replac|migrat|renam|remov|fix|correct)\w*[^.\n]{0,60}\b(tests?|specs?|fixtures?|snapshots?|goldens?|expectations?)\b`)
+	checkName = lazyregexp.New(`(?i)check|verif|test|spec|lint|valid|accept|assert|smoke|e2e|(^|[/._-])ci([/._-]|$)`)
+	readsIn   = lazyregexp.New(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
+	endsEarly = lazyregexp.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
+	changesIt = lazyregexp.New(`(?i)\b(chang|renam|refactor|rewrit|replac|remov|delet|drop|migrat|port|convert|restructur|reword)\w*`)
+	wantsTest = lazyregexp.New(`(?i)\b(updat|chang|adjust|adapt|rewrit|replac|migrat|renam|remov|fix|correct)\w*[^.\n]{0,60}\b(tests?|specs?|fixtures?|snapshots?|goldens?|expectations?)\b`)
 )
 
 // OldTests are the changed files by which the checks of a task judge it, when nobody has asked for their change.

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/evidence"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -23,9 +23,9 @@ import (
 // testNames match files that hold tests, in the conventions of common languages; testFolders hold nothing else. Rust has
 // tests in its sources as well.
 var (
-	testNames   = regexp.MustCompile(`(?i:(^|[._-])(tests?|spec)[._-][^/]*$|[._-](tests?|specs?)\.[^./]+$|^conftest\.py$)|[a-z0-9](Test|Tests|Spec)\.[a-z]+$`)
-	testFolders = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata)/`)
-	goIgnores   = regexp.MustCompile(`(^|/)([_.][^/]*|testdata/.*)$|(^|/)[_.][^/]*/`)
+	testNames   = lazyregexp.New(`(?i:(^|[._-])(tests?|spec)[._-][^/]*$|[._-](tests?|specs?)\.[^./]+$|^conftest\.py$)|[a-z0-9](Test|Tests|Spec)\.[a-z]+$`)
+	testFolders = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata)/`)
+	goIgnores   = lazyregexp.New(`(^|/)([_.][^/]*|testdata/.*)$|(^|/)[_.][^/]*/`)
 )
 
 // IsTest reports whether a file holds tests, by its name or folder.
@@ -135,7 +135,7 @@ const maxTestsRead = 200
 
 // rulesTests matches what a new test can do to all the others, in POSIX's extended expressions: end the program as if all
 // had passed, or, for pytest, leave some out or say what they come to.
-var rulesTests = regexp.MustCompile(`(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`)
+var rulesTests = lazyregexp.New(`(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`)
 
 // holding keeps the changed files in which git grep finds something at a commit: at the base by their old names.
 func (d *Diff) holding(ctx context.Context, commit string, changes []reanchor.Change, patterns ...string) ([]reanchor.Change, error) {

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/globs"
-
 	"relay/attempts"
+	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/evidence"
 	"relay/reanchor"
@@ -46,7 +46,7 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	return check.Name + " cannot run: " + why
 }
 
-var changeDir = regexp.MustCompile(`\bcd ([\w./-]+)`)
+var changeDir = lazyregexp.New(`\bcd ([\w./-]+)`)
 
 // finder looks for what a check lacks: in the commit, in the user's checkout and on the machine.
 type finder struct {

@@ -4,19 +4,20 @@ package evidence
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 // Lines of a test, in common languages: where one begins, those that prove something, those that prove what is true
 // anyway, and those that keep a test from proving anything. What stands in a comment does none of it, but for directives.
 var (
-	testHead  = regexp.MustCompile(`#\[(\w+::)*test\b|@(Parameterized|Repeated)?Test\b|\[(Fact|Theory|Test|TestMethod|TestCase)\b|\bfunc (Test|Fuzz|Example)|\bdef test|\bfunction test|\bTEST(_F|_P)?\s*\(|(^|[^.\w])[xf]?(it|test|describe|specify)(\.\w+)*\s*(\(|['"])`)
-	assertion = regexp.MustCompile(`(?i)\bassert|\bexpect\s*\(|\brequire\.|\bshould\b|\.to(Be|Equal|Have|Throw|Match)|\bt\.(Error|Fatal|Fail)|\braises\s*\(|\bcheck\s*\(`)
-	tautology = regexp.MustCompile(`(?i)\b(assert|require|expect)[\w.!]*[\s(]+(t,\s*)?true\s*($|[,;)])`)
-	skip      = regexp.MustCompile(`(?i)\bskip(If|Now|Test|f)?\s*[(:=]|@(unittest\.)?skip|pytest\.mark\.(skip|xfail)|\bSkipTest\b|\bexpectedFailure\b|__test__\s*=\s*False|\bcollect_ignore|@Ignore\b|\[Ignore\b|@Disabled\b|\benabled\s*=\s*false|\bassume(True\s*\(\s*false|False\s*\(\s*true)|\bmarkTest(Skipped|Incomplete)|\b(it|test|describe|context)\.(skip|only|todo|fixme|failing)\b|(^|[^.\w])[xf](it|test|describe|context|specify)\s*[(]|#\[ignore|\b(os\._exit|sys\.exit|process\.exit|os\.Exit)\s*\(\s*0?\s*\)|^[+-]\s*if \(?(false|0)\)?\s*[:{]?\s*$`)
-	directive = regexp.MustCompile(`^[+-](//go:build\b|//\s*\+build\b|\s*#\s*if\s+0\b)`)
-	comment   = regexp.MustCompile(`^[+-]\s*(//|#([^\[!]|$)|/\*|\*[ /]|--|<!--|;|%)`)
+	testHead  = lazyregexp.New(`#\[(\w+::)*test\b|@(Parameterized|Repeated)?Test\b|\[(Fact|Theory|Test|TestMethod|TestCase)\b|\bfunc (Test|Fuzz|Example)|\bdef test|\bfunction test|\bTEST(_F|_P)?\s*\(|(^|[^.\w])[xf]?(it|test|describe|specify)(\.\w+)*\s*(\(|['"])`)
+	assertion = lazyregexp.New(`(?i)\bassert|\bexpect\s*\(|\brequire\.|\bshould\b|\.to(Be|Equal|Have|Throw|Match)|\bt\.(Error|Fatal|Fail)|\braises\s*\(|\bcheck\s*\(`)
+	tautology = lazyregexp.New(`(?i)\b(assert|require|expect)[\w.!]*[\s(]+(t,\s*)?true\s*($|[,;)])`)
+	skip      = lazyregexp.New(`(?i)\bskip(If|Now|Test|f)?\s*[(:=]|@(unittest\.)?skip|pytest\.mark\.(skip|xfail)|\bSkipTest\b|\bexpectedFailure\b|__test__\s*=\s*False|\bcollect_ignore|@Ignore\b|\[Ignore\b|@Disabled\b|\benabled\s*=\s*false|\bassume(True\s*\(\s*false|False\s*\(\s*true)|\bmarkTest(Skipped|Incomplete)|\b(it|test|describe|context)\.(skip|only|todo|fixme|failing)\b|(^|[^.\w])[xf](it|test|describe|context|specify)\s*[(]|#\[ignore|\b(os\._exit|sys\.exit|process\.exit|os\.Exit)\s*\(\s*0?\s*\)|^[+-]\s*if \(?(false|0)\)?\s*[:{]?\s*$`)
+	directive = lazyregexp.New(`^[+-](//go:build\b|//\s*\+build\b|\s*#\s*if\s+0\b)`)
+	comment   = lazyregexp.New(`^[+-]\s*(//|#([^\[!]|$)|/\*|\*[ /]|--|<!--|;|%)`)
 )
 
 // AssertionDiff counts what a diff takes away from a test.

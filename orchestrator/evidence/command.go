@@ -2,34 +2,34 @@ package evidence
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 )
 
 // Kinds of words in a shell command: what runs a file given to it, what stands before a command, and what ends one.
 var (
-	interpreter = regexp.MustCompile(`^(sh|bash|dash|zsh|ksh|source|\.|node|bun|deno|ruby|perl|php|python[0-9.]*)$`)
-	prefix      = regexp.MustCompile(`^(exec|env|time|nice|nohup|command|timeout|!|if|then|else|elif|while|until|do|\{|[0-9.]+[smh]?|[A-Za-z_]\w*=.*)$`)
-	separators  = regexp.MustCompile("\n|&&|\\|\\||[;|&()`]")
+	interpreter = lazyregexp.New(`^(sh|bash|dash|zsh|ksh|source|\.|node|bun|deno|ruby|perl|php|python[0-9.]*)$`)
+	prefix      = lazyregexp.New(`^(exec|env|time|nice|nohup|command|timeout|!|if|then|else|elif|while|until|do|\{|[0-9.]+[smh]?|[A-Za-z_]\w*=.*)$`)
+	separators  = lazyregexp.New("\n|&&|\\|\\||[;|&()`]")
 )
 
 // ruled are programs that decide by what stands in a file of a certain name, wherever it is.
-var ruled = []struct{ program, files *regexp.Regexp }{
-	{regexp.MustCompile(`^g?make$`), regexp.MustCompile(`^(GNUm|m|M)akefile$`)},
-	{regexp.MustCompile(`^(npm|npx|yarn|pnpm|bun|jest|vitest|mocha)$`), regexp.MustCompile(`^(package\.json|(jest|vitest|vite)\.config\.\w+|\.mocharc\.\w+)$`)},
-	{regexp.MustCompile(`^(pytest|py\.test|tox|nox)$`), regexp.MustCompile(`^(pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py)$`)},
-	{regexp.MustCompile(`^cargo$`), regexp.MustCompile(`^(Cargo\.toml|build\.rs)$`)},
-	{regexp.MustCompile(`^(mvnw?|gradlew?)$`), regexp.MustCompile(`^(pom\.xml|(build|settings)\.gradle(\.kts)?)$`)},
-	{regexp.MustCompile(`^(just|rake)$`), regexp.MustCompile(`^([jJ]ustfile|Rakefile)$`)},
+var ruled = []struct{ program, files *lazyregexp.Regexp }{
+	{lazyregexp.New(`^g?make$`), lazyregexp.New(`^(GNUm|m|M)akefile$`)},
+	{lazyregexp.New(`^(npm|npx|yarn|pnpm|bun|jest|vitest|mocha)$`), lazyregexp.New(`^(package\.json|(jest|vitest|vite)\.config\.\w+|\.mocharc\.\w+)$`)},
+	{lazyregexp.New(`^(pytest|py\.test|tox|nox)$`), lazyregexp.New(`^(pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py)$`)},
+	{lazyregexp.New(`^cargo$`), lazyregexp.New(`^(Cargo\.toml|build\.rs)$`)},
+	{lazyregexp.New(`^(mvnw?|gradlew?)$`), lazyregexp.New(`^(pom\.xml|(build|settings)\.gradle(\.kts)?)$`)},
+	{lazyregexp.New(`^(just|rake)$`), lazyregexp.New(`^([jJ]ustfile|Rakefile)$`)},
 }
 
 // Command is what an acceptance command hangs on, as far as its text says it.
 type Command struct {
-	Scripts []string         // files it runs
-	files   []*regexp.Regexp // names of files its programs go by
+	Scripts []string             // files it runs
+	files   []*lazyregexp.Regexp // names of files its programs go by
 	Words   []string
 }
 
@@ -71,5 +71,5 @@ func (c *Command) Runs(p string) bool {
 
 // Reads reports whether a program of the command reads a file of that name.
 func (c *Command) Reads(name string) bool {
-	return slices.ContainsFunc(c.files, func(r *regexp.Regexp) bool { return r.MatchString(name) })
+	return slices.ContainsFunc(c.files, func(r *lazyregexp.Regexp) bool { return r.MatchString(name) })
 }

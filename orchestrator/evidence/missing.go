@@ -1,11 +1,11 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"relay/attempts"
+	"relay/internal/lazyregexp"
 )
 
 // Missing is what a check needed and did not find, so that it could not run at all.
@@ -32,21 +32,21 @@ const (
 var noRun = []struct {
 	kind  MissingKind
 	shell bool
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 }{
-	{MissingFile, true, regexp.MustCompile(`: (/\S+): bad interpreter: No such file or directory$`)},
-	{NotExecutable, true, regexp.MustCompile(`(?:^|: )([^\s:]+): (?:Permission denied|cannot execute: required file not found|cannot execute binary file: Exec format error)$`)},
-	{MissingProgram, true, regexp.MustCompile(`(?:^|: )([^\s:]+): (?:command )?not found$`)},
-	{MissingProgram, true, regexp.MustCompile(`: command not found: (\S+)$`)},
-	{MissingProgram, true, regexp.MustCompile(`(?:^|: )[‘']?([^\s:’']+)[’']?: No such file or directory$`)},
-	{MissingFile, false, regexp.MustCompile(`^\S*sh: \d+: cannot open ([^\s:]+)(?:: No such file)?$`)},
-	{MissingFile, false, regexp.MustCompile(`: can't open file '([^']+)': \[Errno 2\]`)},
-	{MissingTool, false, regexp.MustCompile(`^\S*python[\d.]*: No module named '?([\w.]+)'?$`)},
-	{MissingModule, false, regexp.MustCompile(`^ModuleNotFoundError: No module named '([\w.]+)'`)},
-	{MissingModule, false, regexp.MustCompile(`Cannot find (?:module|package) '([^']+)'`)},
+	{MissingFile, true, lazyregexp.New(`: (/\S+): bad interpreter: No such file or directory$`)},
+	{NotExecutable, true, lazyregexp.New(`(?:^|: )([^\s:]+): (?:Permission denied|cannot execute: required file not found|cannot execute binary file: Exec format error)$`)},
+	{MissingProgram, true, lazyregexp.New(`(?:^|: )([^\s:]+): (?:command )?not found$`)},
+	{MissingProgram, true, lazyregexp.New(`: command not found: (\S+)$`)},
+	{MissingProgram, true, lazyregexp.New(`(?:^|: )[‘']?([^\s:’']+)[’']?: No such file or directory$`)},
+	{MissingFile, false, lazyregexp.New(`^\S*sh: \d+: cannot open ([^\s:]+)(?:: No such file)?$`)},
+	{MissingFile, false, lazyregexp.New(`: can't open file '([^']+)': \[Errno 2\]`)},
+	{MissingTool, false, lazyregexp.New(`^\S*python[\d.]*: No module named '?([\w.]+)'?$`)},
+	{MissingModule, false, lazyregexp.New(`^ModuleNotFoundError: No module named '([\w.]+)'`)},
+	{MissingModule, false, lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`)},
 }
 
-var shellStatus = regexp.MustCompile(`(?i)\b(?:error|code|status):? 12[67]\b`)
+var shellStatus = lazyregexp.New(`(?i)\b(?:error|code|status):? 12[67]\b`)
 
 // FindMissing reads from how a check ended what it did not find; the last line that says so counts.
 func FindMissing(run attempts.CheckRun) Missing {

@@ -1,16 +1,17 @@
 package evidence
 
 import (
-	"regexp"
 	"strconv"
+
+	"relay/internal/lazyregexp"
 )
 
 // tolerance matches lines of a test that say how exact a result must be; finer, those of them where more is more exact;
 // number, what may have been changed in them.
 var (
-	tolerance = regexp.MustCompile(`(?i)toleran|epsilon|\beps\b|delta|approx|within|close_?to|isclose|[ar](bs)?_?tol\b|rel_tol|margin|threshold|places|precision|digits|timeout`)
-	finer     = regexp.MustCompile(`(?i)places|precision|digits|close_?to\s*\([^,)]*,\s*\d+\s*\)`)
-	number    = regexp.MustCompile(`\d+(\.\d+)?([eE][-+]?\d+)?`)
+	tolerance = lazyregexp.New(`(?i)toleran|epsilon|\beps\b|delta|approx|within|close_?to|isclose|[ar](bs)?_?tol\b|rel_tol|margin|threshold|places|precision|digits|timeout`)
+	finer     = lazyregexp.New(`(?i)places|precision|digits|close_?to\s*\([^,)]*,\s*\d+\s*\)`)
+	number    = lazyregexp.New(`\d+(\.\d+)?([eE][-+]?\d+)?`)
 )
 
 // toleranceDiff finds tolerances that a diff has widened: a line that is the same but for a larger number, or a smaller one

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 // loose are rules that are wrong too often in what agents write: they take names in code, base64 or the hash of a
@@ -29,7 +31,7 @@ const (
 )
 
 // escapes are what stands before or behind a token in JSON, in a URL and on a terminal: letters that belong to no word.
-var escapes = regexp.MustCompile(`\\[nrt]|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[A-Za-z]`)
+var escapes = lazyregexp.New(`\\[nrt]|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[A-Za-z]`)
 
 // shapes finds what looks like a token.
 func shapes(s string) []span {

@@ -4,16 +4,17 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 // secretName matches the names of variables whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|passphrase|credential)`)
+var secretName = lazyregexp.New(`(?i)(key|token|secret|passw|passphrase|credential)`)
 
 // pathName matches the names of variables that say where something is, if their value is a path.
-var pathName = regexp.MustCompile(`(?i)(file|path|dir|home|sock|socket|store|ring|credentials|_key|_cert)$`)
+var pathName = lazyregexp.New(`(?i)(file|path|dir|home|sock|socket|store|ring|credentials|_key|_cert)$`)
 
 const (
 	shortest = 8  // a shorter value is no secret: it would blank out common words

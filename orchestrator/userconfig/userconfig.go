@@ -15,10 +15,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/text"
 )
 
@@ -197,7 +197,7 @@ func (w *Watch) keep(path string, now *state) (string, error) {
 }
 
 // relative is a line of git's configuration that names a file beside it: a copy elsewhere would not find that.
-var relative = regexp.MustCompile(`(?im)^\s*(path|\[include[^\]]*\]\s*path)\s*=\s*"?[^/~"\s]`)
+var relative = lazyregexp.New(`(?im)^\s*(path|\[include[^\]]*\]\s*path)\s*=\s*"?[^/~"\s]`)
 
 // Point returns an environment in which tools go by copies of their files, as these were before agents began.
 func (w *Watch) Point(env []string) ([]string, error) {

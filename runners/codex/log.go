@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"path/filepath"
-	"regexp"
 	"time"
 
+	"github.com/google/uuid"
+
+	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/adapter"
-
-	"github.com/google/uuid"
 )
 
 // home returns the folder in which codex keeps its settings and sessions; "": there is none.
@@ -45,4 +45,4 @@ func OwnSettings(env []string) runners.OwnSettings {
 	return runners.OwnSettings{}
 }
 
-var modelPattern = regexp.MustCompile(`(?m)^\s*model\s*=\s*["']([^"'\n]+)["']`)
+var modelPattern = lazyregexp.New(`(?m)^\s*model\s*=\s*["']([^"'\n]+)["']`)

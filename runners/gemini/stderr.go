@@ -1,10 +1,10 @@
 package gemini
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
@@ -17,7 +17,7 @@ const maxSaid = 64 << 10
 
 // errorReportPattern is the line on stderr that names the class of the error that the CLI gave up on. It knows more than the
 // result, which calls most of them unknown.
-var errorReportPattern = regexp.MustCompile(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
+var errorReportPattern = lazyregexp.New(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
 
 // class returns the class of the result's error inside the CLI, or "". What tools print comes to stderr too, when they
 // fail: only the last report counts, and only if it speaks of the same error.
@@ -34,7 +34,7 @@ func (s *reader) class() string {
 }
 
 // retryPattern is the line on stderr by which the CLI tells that it will ask again.
-var retryPattern = regexp.MustCompile(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
+var retryPattern = lazyregexp.New(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
 
 type retryWait struct {
 	outcome runners.Outcome
@@ -78,7 +78,7 @@ func (s *reader) stderr() string {
 }
 
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
-var noisePattern = regexp.MustCompile(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
+var noisePattern = lazyregexp.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
 
 // exited returns text that says how the CLI ended, with its last words: those before the help page that it prints for a
 // wrong flag.

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
@@ -225,7 +225,7 @@ func (s *reader) denials() string {
 }
 
 // logErrorPattern matches what it logs of a request that failed.
-var logErrorPattern = regexp.MustCompile(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
+var logErrorPattern = lazyregexp.New(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
 
 // logged returns the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It
 // is for people, and decides nothing.
@@ -255,7 +255,7 @@ func (s *reader) refusedSince() bool {
 	return false
 }
 
-var logTimePattern = regexp.MustCompile(`(?m)\btimestamp=(\S+) .*message="stream error"`)
+var logTimePattern = lazyregexp.New(`(?m)\btimestamp=(\S+) .*message="stream error"`)
 
 func (s *reader) loggedUnanswered() string {
 	if s.answered {

@@ -3,8 +3,9 @@ package version
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
+
+	"relay/internal/lazyregexp"
 )
 
 // Range is the versions that an adapter was tested on, from the oldest to the newest, such as "2.1.197".
@@ -41,4 +42,4 @@ func versionNumbers(version string) [3]int {
 	return numbers
 }
 
-var versionPattern = regexp.MustCompile(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-[0-9A-Za-z.-]{1,40})?`)
+var versionPattern = lazyregexp.New(`(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-[0-9A-Za-z.-]{1,40})?`)

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
+	"relay/internal/lazyregexp"
 	"relay/reanchor"
 )
 
@@ -24,7 +24,7 @@ func DiskFault(err error) bool {
 	return errors.As(err, &gitErr) && diskWords.MatchString(gitErr.Stderr)
 }
 
-var diskWords = regexp.MustCompile(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)
+var diskWords = lazyregexp.New(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)
 
 // Whole reports whether git has all files of a commit.
 func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {

@@ -20,12 +20,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
@@ -206,7 +206,7 @@ func (p *Pool) forget(name string) {
 }
 
 // slotName is what a slot may be called: nothing that leads out of Dir, nor into a folder of it.
-var slotName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var slotName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func isSlotName(name string) bool { return len(name) <= 64 && slotName.MatchString(name) }
 

@@ -11,10 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
@@ -22,7 +22,7 @@ import (
 
 // pattern matches the files of a repository by which agent CLIs go: their configuration, commands and plugins, and what
 // they read as instructions.
-var pattern = regexp.MustCompile(`(^|/)(\.claude|\.codex|\.gemini|\.opencode)(/|$)|(^|/)(\.mcp\.json|opencode[^/]*\.jsonc?|(CLAUDE|AGENTS|GEMINI)(\.[a-z]+)?\.md)$`)
+var pattern = lazyregexp.New(`(^|/)(\.claude|\.codex|\.gemini|\.opencode)(/|$)|(^|/)(\.mcp\.json|opencode[^/]*\.jsonc?|(CLAUDE|AGENTS|GEMINI)(\.[a-z]+)?\.md)$`)
 
 // Matches reports whether agent CLIs go by a file.
 func Matches(p string) bool { return pattern.MatchString(p) }
@@ -40,7 +40,7 @@ const (
 )
 
 // ownFiles matches what agent CLIs put beside their configuration themselves, when they are started.
-var ownFiles = regexp.MustCompile(`^(\.opencode/(node_modules|package(-lock)?\.json|bun\.lockb?|\.gitignore)|\.claude/worktrees)$`)
+var ownFiles = lazyregexp.New(`^(\.opencode/(node_modules|package(-lock)?\.json|bun\.lockb?|\.gitignore)|\.claude/worktrees)$`)
 
 // Digest returns a digest of the configuration of agent CLIs in a checkout, whether git knows of it or not.
 func Digest(root string) string {

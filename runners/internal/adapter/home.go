@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/runners/internal/monitor"
 )
 
@@ -53,6 +53,6 @@ func UnmarshalJSONC(text []byte, into any) {
 }
 
 var (
-	jsoncComment = regexp.MustCompile(`(?m)(^|\s)//.*$|(?s)/\*.*?\*/`)
-	jsoncComma   = regexp.MustCompile(`,(\s*[}\]])`)
+	jsoncComment = lazyregexp.New(`(?m)(^|\s)//.*$|(?s)/\*.*?\*/`)
+	jsoncComma   = lazyregexp.New(`,(\s*[}\]])`)
 )

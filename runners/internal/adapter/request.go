@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/cleantext"
 	"relay/runners/process"
@@ -104,7 +104,7 @@ func StartFault(err error) runners.Report {
 }
 
 // sessionPattern, with maxSession, keeps what comes back as an argument of --resume from being a flag or anything else.
-var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+var sessionPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 const maxSession = 128
 
