@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"relay/attempts/internal/schema"
 )
 
 //go:embed artifact.schema.json
@@ -22,36 +22,15 @@ var artifactSchema []byte
 func Schema() json.RawMessage { return bytes.Clone(artifactSchema) }
 
 // Validator holds artifacts against [Schema], and writes those that meet it. It is not safe for use by several goroutines at once.
-type Validator struct {
-	schema  *jsonschema.Schema
-	printer *message.Printer
-}
+type Validator struct{ schema *schema.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	text, err := jsonschema.UnmarshalJSON(bytes.NewReader(artifactSchema))
+	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date": checkDate, "date-time": checkTime, "uri": checkURI})
 	if err != nil {
 		return nil, err
 	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: func(v any) error {
-		text, ok := v.(string)
-		if !ok { // the type says so
-			return nil
-		}
-		_, err := parseTime(text)
-		return err
-	}})
-	const name = "artifact.schema.json"
-	if err := compiler.AddResource(name, text); err != nil {
-		return nil, err
-	}
-	schema, err := compiler.Compile(name)
-	if err != nil {
-		return nil, err
-	}
-	return &Validator{schema: schema, printer: message.NewPrinter(language.English)}, nil
+	return &Validator{compiled}, nil
 }
 
 // Validate checks an artifact as it would be written. The error says everything that is wrong with it.
@@ -90,26 +69,57 @@ func newFinding(path []string, what string) finding {
 
 // check is Check that also says where.
 func (v *Validator) check(value any) []finding {
-	invalid, ok := errors.AsType[*jsonschema.ValidationError](v.schema.Validate(value))
-	if !ok {
-		return nil
-	}
-	found := v.leaves(invalid, nil)
-	// The validator goes through objects in any order.
+	found := findings(v.schema.Validate(value), nil)
+	// Objects are gone through in any order.
 	slices.SortFunc(found, func(x, y finding) int { return strings.Compare(x.text, y.text) })
 	return slices.CompactFunc(found, func(x, y finding) bool { return x.text == y.text })
 }
 
-// leaves lists the errors that have no causes: the others only say that there are some.
-func (v *Validator) leaves(e *jsonschema.ValidationError, found []finding) []finding {
-	if _, either := e.ErrorKind.(*kind.AnyOf); either && slices.Equal(e.InstanceLocation, []string{"date"}) {
-		return append(found, newFinding(e.InstanceLocation, "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"))
-	}
-	for _, cause := range e.Causes {
-		found = v.leaves(cause, found)
-	}
-	if len(e.Causes) == 0 {
-		found = append(found, newFinding(e.InstanceLocation, e.ErrorKind.LocalizedString(v.printer)))
+// findings makes sentences of problems.
+func findings(problems []schema.Problem, found []finding) []finding {
+	for _, p := range problems {
+		switch {
+		case p.Either == nil:
+			found = append(found, newFinding(p.Path, p.Text))
+		case slices.Equal(p.Path, []string{"date"}):
+			found = append(found, newFinding(p.Path, "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"))
+		default:
+			found = findings(p.Either, found)
+		}
 	}
 	return found
+}
+
+func checkDate(text string) error {
+	_, err := time.Parse(time.DateOnly, text)
+	return err
+}
+
+func checkTime(text string) error {
+	_, err := parseTime(text)
+	return err
+}
+
+// checkURI takes a URL with a scheme. An IPv6 address in it stands in brackets.
+func checkURI(text string) error {
+	u, err := url.Parse(text)
+	if err != nil {
+		return err
+	}
+	if host := u.Hostname(); strings.Contains(host, ":") {
+		if !strings.Contains(u.Host, "[") || !strings.Contains(u.Host, "]") {
+			return errors.New("ipv6 address not enclosed in brackets")
+		}
+		address, err := netip.ParseAddr(host)
+		if err == nil && address.Zone() != "" {
+			err = errors.New("zone id is not a part of ipv6 address")
+		}
+		if err != nil {
+			return fmt.Errorf("invalid ipv6 address: %w", err)
+		}
+	}
+	if !u.IsAbs() {
+		return errors.New("relative url")
+	}
+	return nil
 }

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+
+	"relay/attempts/internal/schema"
 )
 
 //go:embed entry.schema.json
@@ -23,72 +22,32 @@ var entrySchema []byte
 func Schema() json.RawMessage { return bytes.Clone(entrySchema) }
 
 // Validator holds entries against [Schema]. It is not safe for use by several goroutines at once.
-type Validator struct {
-	schema  *jsonschema.Schema
-	printer *message.Printer
-}
+type Validator struct{ schema *schema.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	text, err := jsonschema.UnmarshalJSON(bytes.NewReader(entrySchema))
+	compiled, err := schema.Compile(entrySchema, map[string]schema.Format{"uuid": checkUUID, "date-time": checkTime})
 	if err != nil {
 		return nil, err
 	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	compiler.RegisterFormat(&jsonschema.Format{Name: "uuid", Validate: onText(checkUUID)})
-	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: onText(checkTime)})
-	const name = "entry.schema.json"
-	if err := compiler.AddResource(name, text); err != nil {
-		return nil, err
-	}
-	schema, err := compiler.Compile(name)
-	if err != nil {
-		return nil, err
-	}
-	return &Validator{schema: schema, printer: message.NewPrinter(language.English)}, nil
+	return &Validator{compiled}, nil
 }
 
 // Check returns what is wrong with one line, a sentence each, in alphabetical order. None: it is a valid entry.
-func (v *Validator) Check(line []byte) []string {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+func (v *Validator) Check(line []byte) (found []string) {
+	value, err := schema.Decode(line)
 	if err != nil {
 		return []string{"it is not JSON: " + err.Error()}
 	}
-	invalid, ok := errors.AsType[*jsonschema.ValidationError](v.schema.Validate(value))
-	if !ok {
-		return nil
-	}
-	found := v.leaves(invalid, nil)
-	slices.Sort(found) // the validator goes through objects in any order
-	return found
-}
-
-// leaves lists the errors that have no causes: the others only say that there are some.
-func (v *Validator) leaves(e *jsonschema.ValidationError, found []string) []string {
-	for _, cause := range e.Causes {
-		found = v.leaves(cause, found)
-	}
-	if len(e.Causes) == 0 {
-		at, what := strings.Join(e.InstanceLocation, "."), e.ErrorKind.LocalizedString(v.printer)
-		if at != "" {
-			what = at + ": " + what
+	for _, p := range v.schema.Validate(value) { // the schema has no anyOf: each problem is a text
+		text := p.Text
+		if at := strings.Join(p.Path, "."); at != "" {
+			text = at + ": " + text
 		}
-		if !slices.Contains(found, what) {
-			found = append(found, what)
-		}
+		found = append(found, text)
 	}
-	return found
-}
-
-// onText makes a check of texts one of values: what is no text is not for a format to judge.
-func onText(check func(text string) error) func(any) error {
-	return func(v any) error {
-		if text, ok := v.(string); ok {
-			return check(text)
-		}
-		return nil
-	}
+	slices.Sort(found) // objects are gone through in any order
+	return slices.Compact(found)
 }
 
 // checkUUID takes what the program does: a UUID, also as a URN.

@@ -152,7 +152,7 @@ var faultPrefixes = []struct {
 }
 
 // noModelPattern matches what providers say of a model that is not there, or not for this account.
-var noModelPattern = lazyregexp.New(`^(?:model: |The (?:requested )?model ['"` + "`" + `]|The '[^']*' model is not supported)`)
+var noModelPattern = lazyregexp.New(`^(?:model: |The (?:requested )?model ['"\x60]|The '[^']*' model is not supported)`)
 
 // classifyFault maps a message to an outcome, and to the part of it that is for people.
 func classifyFault(message string) (runners.Outcome, string) {
