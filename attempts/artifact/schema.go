@@ -100,16 +100,13 @@ func checkTime(text string) error {
 	return err
 }
 
-// checkURI takes a URL with a scheme. An IPv6 address in it stands in brackets.
+// checkURI takes a URL with a scheme.
 func checkURI(text string) error {
 	u, err := url.Parse(text)
 	if err != nil {
 		return err
 	}
 	if host := u.Hostname(); strings.Contains(host, ":") {
-		if !strings.Contains(u.Host, "[") || !strings.Contains(u.Host, "]") {
-			return errors.New("ipv6 address not enclosed in brackets")
-		}
 		address, err := netip.ParseAddr(host)
 		if err == nil && address.Zone() != "" {
 			err = errors.New("zone id is not a part of ipv6 address")

@@ -38,3 +38,15 @@ func TestTheLibraryHasTheSameFormats(t *testing.T) {
 		}
 	}
 }
+
+func TestURIs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"http://[::1%25lo0]/": "invalid ipv6 address: zone id is not a part of ipv6 address",
+		"/a":                  "relative url",
+	} {
+		if err := checkURI(text); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}

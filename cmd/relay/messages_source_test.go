@@ -43,9 +43,10 @@ var sayingFields = []string{
 var lookingFor = map[string]string{
 	"strings": "HasPrefix HasSuffix Contains ContainsAny ContainsRune Cut CutPrefix CutSuffix Index IndexByte IndexAny LastIndex EqualFold Split SplitN " +
 		"Count Fields Trim TrimLeft TrimRight TrimPrefix TrimSuffix NewReplacer",
-	"bytes":    "HasPrefix HasSuffix Contains Cut CutPrefix Index Equal Split TrimPrefix TrimSuffix",
-	"regexp":   "MustCompile Compile",
-	"template": "Must",
+	"bytes":      "HasPrefix HasSuffix Contains Cut CutPrefix Index Equal Split TrimPrefix TrimSuffix",
+	"regexp":     "MustCompile Compile",
+	"lazyregexp": "New",
+	"template":   "Must",
 }
 
 // moduleRoot is two folders up from this one.

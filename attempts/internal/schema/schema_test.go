@@ -18,7 +18,7 @@ func TestCompileRefuses(t *testing.T) {
 		`{"additionalProperties":false}`:            "cannot unmarshal",
 		`{"additionalProperties":{"not":{}}}`:       "not",
 		`{"additionalProperties":{"type":"thing"}}`: `no type "thing"`,
-		`{"minimum":1e9999999}`:                     "no limit",
+		`{"minimum":1e9999999}`:                     "1e9999999 is no limit",
 		`{"const":5}`:                               "cannot unmarshal",
 	} {
 		if _, err := Compile([]byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
@@ -58,5 +58,31 @@ func TestValuesThatJSONDoesNotHave(t *testing.T) {
 	got := s.Validate([]any{"a", 5})
 	if len(got) != 1 || got[0].Text != "invalid jsonType int" || strings.Join(got[0].Path, "/") != "1" {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ schema, value, want string }{
+		{`{"minLength":2}`, `"a"`, "minLength: got 1, want 2"},
+		{`{"maxLength":1}`, `"☃☃"`, "maxLength: got 2, want 1"},
+		{`{"oneOf":[{"type":"null"},{"type":"string"},{"minLength":1}]}`, `"a"`, "'oneOf' failed, subschemas 1, 2 matched"},
+		{`{"enum":["a"]}`, `"b"`, "value must be 'a'"},
+		{`{"required":["a","b"]}`, `{}`, "missing properties 'a', 'b'"},
+	} {
+		s, err := Compile([]byte(test.schema), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := Decode([]byte(test.value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Validate(value); len(got) != 1 || got[0].Text != test.want {
+			t.Errorf("%s of %s: got %v, want %q", test.value, test.schema, got, test.want)
+		}
+	}
+	if _, err := Decode([]byte("{} {}")); err == nil || err.Error() != "invalid character after top-level value" {
+		t.Errorf("got %v", err)
 	}
 }
