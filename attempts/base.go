@@ -25,7 +25,7 @@ func (f *fold) asBase() []Event {
 	l := f.ledger
 	base := Base{
 		EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings,
-		Integration: l.Integration, Extra: f.extra, EpicReviews: l.EpicReviews,
+		Integration: l.Integration, Extra: f.extra, EpicReviews: l.EpicReviews, Status: l.Status,
 	}
 	var parts []*Accepted
 	size := bigEvent

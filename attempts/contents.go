@@ -19,10 +19,14 @@ type contents struct {
 	*history
 	edit  *EditedError          // somebody else changed the ledger
 	taken map[string]TaskRecord // what accepting the edit would change
-	base  []Event               // what the next log has to begin with, because earlier logs are missing
-	sum   string                // of attempt-ledger.yml
-	stamp durable.Stamp         // of attempt-ledger.yml
-	saved uint64                // events in attempt-ledger.yml, if it is ours
+	// ineffective is what the edit changes besides, to no effect.
+	ineffective []string
+	base        []Event       // what the next log has to begin with, because earlier logs are missing
+	sum         string        // of attempt-ledger.yml
+	stamp       durable.Stamp // of attempt-ledger.yml
+	saved       uint64        // events in attempt-ledger.yml, if it is ours
+	// foreign are the settings of a ledger that relay did not write; nil: it is relay's.
+	foreign *Settings
 }
 
 // load reads the logs and checks the ledger against them.
@@ -110,6 +114,12 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 		return nil
 	}
 	c.reset(g)
+	if p.foreign {
+		theirs := p.ledger.Settings
+		c.foreign = &theirs
+		c.notes = append(c.notes, LedgerFile+" was not written by relay; it is taken as it stands")
+		c.notes = append(c.notes, p.ledger.setAside()...)
+	}
 	c.fold = newFold(g, p.ledger)
 	c.fold.extra = p.extra
 	c.known = p.ledger.Folded.Seq
@@ -124,7 +134,9 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	if _, ok := c.fold.written.find(file.sum()); !ok && c.fold.written.next > 0 {
 		c.edit = &EditedError{Path: LedgerFile, Diff: "(the event logs that would show the change are missing)\n"}
 	}
-	if c.known > 0 || base > 0 || c.next > 1 {
+	if p.foreign {
+		c.base = c.fold.asBase()
+	} else if c.known > 0 || base > 0 || c.next > 1 {
 		c.base = c.fold.asBase()
 		c.notes = append(c.notes, fmt.Sprintf("there is no event log of what %s says up to event %d; it is taken as it stands", LedgerFile, c.known))
 	}
@@ -168,6 +180,9 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 		if len(c.taken) == 0 && (seq == 0 || sameHead(ours.ledger, p.ledger)) {
 			return nil
 		}
+	}
+	if err == nil {
+		c.ineffective = ineffective(ours.ledger, p.ledger)
 	}
 	diff := ours.diff(text)
 	c.edit = &EditedError{Path: LedgerFile, Diff: diff, Unreadable: err}

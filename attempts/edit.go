@@ -61,7 +61,31 @@ func mergeEdit(was, theirs, latest *TaskRecord) TaskRecord {
 
 func sameHead(a, b *Ledger) bool {
 	return a.EpicID == b.EpicID && a.StartedAt.Equal(b.StartedAt) &&
-		a.EndedAt.Equal(b.EndedAt) && a.Settings == b.Settings && a.Integration == b.Integration
+		a.EndedAt.Equal(b.EndedAt) && a.Settings == a.Settings.overruled(b.Settings) && a.Integration == b.Integration
+}
+
+// ineffective names what somebody changed in the ledger besides the tasks, from ours to theirs. None of it is ever taken in:
+// settings come from the configuration, the rest from the log.
+func ineffective(ours, theirs *Ledger) []string {
+	var names []string
+	for _, difference := range ours.Settings.differences(theirs.Settings) {
+		names = append(names, "settings."+difference)
+	}
+	for _, one := range []struct {
+		name string
+		same bool
+	}{
+		{"epic_id", ours.EpicID == theirs.EpicID},
+		{"started_at", ours.StartedAt.Equal(theirs.StartedAt)},
+		{"ended_at", ours.EndedAt.Equal(theirs.EndedAt)},
+		{"integration", ours.Integration == theirs.Integration},
+		{"relay_status", sameJSON(ours.Status, theirs.Status)},
+	} {
+		if !one.same {
+			names = append(names, one.name)
+		}
+	}
+	return names
 }
 
 func sameJSON(a, b any) bool {

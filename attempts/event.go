@@ -177,6 +177,8 @@ type Base struct {
 	Extra       string      `json:"extra,omitempty"` // keys of a foreign ledger that mean nothing here, as YAML
 
 	EpicReviews []EpicReview `json:"epic_reviews,omitempty"` // in the first part
+
+	Status RelayStatus `json:"relay_status,omitzero"` // of the last run before it
 }
 
 // Receipt is the structured memory of one attempt, in the seed's fields and relay's (attempt ledger, "Receipt Structure").
@@ -202,6 +204,7 @@ type Receipt struct {
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
 	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
+	Extra         string    `json:"extra,omitempty" yaml:"-"`                             // as in Attempt
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.

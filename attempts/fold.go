@@ -92,10 +92,8 @@ func (f *fold) apply(e *Event) {
 	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
 	switch {
 	case e.RunStarted != nil:
-		if l.Status.StartedAt.IsZero() {
-			l.StartedAt = e.At
-		}
-		l.EpicID, l.Settings = e.RunStarted.EpicID, e.RunStarted.Settings
+		f.begin(e.At)
+		l.EpicID, l.Settings = e.RunStarted.EpicID, l.Settings.overruled(e.RunStarted.Settings)
 		l.Integration.take(e.RunStarted)
 		f.jobs = e.RunStarted.Jobs
 		l.Status = RelayStatus{State: "running", PID: e.RunStarted.PID, StartedAt: e.At}
@@ -206,6 +204,9 @@ func (f *fold) accept(e *Event) {
 		rec.CountFrom = min(max(rec.CountFrom, 0), len(rec.Attempts))
 		for i := range rec.Attempts {
 			rec.Attempts[i].land(rec.Attempts[i].Landing)
+			if rec.Attempts[i].baseless() {
+				rec.Attempts[i].setAside()
+			}
 		}
 		*f.record(id) = rec
 		f.update(id, e.At)
@@ -216,6 +217,9 @@ func (f *fold) accept(e *Event) {
 	}
 	f.ledger.EpicID, f.ledger.StartedAt, f.ledger.EndedAt = b.EpicID, b.StartedAt, b.EndedAt
 	f.ledger.Settings, f.ledger.Integration = b.Settings, b.Integration.whole()
+	if b.Status != (RelayStatus{}) {
+		f.ledger.Status = b.Status
+	}
 	f.base, f.bases = f.base+1, b.Parts
 	if b.Extra != "" {
 		f.extra = b.Extra

@@ -62,8 +62,8 @@ type TaskRecord struct {
 // Attempt is one process start for a task. ID counts every start; Charged ones count against the limit.
 type Attempt struct {
 	ID        int       `json:"id"`
-	StartedAt time.Time `json:"started_at"`
-	EndedAt   time.Time `json:"ended_at"` // zero while running
+	StartedAt time.Time `json:"started_at,omitzero"` // zero in a foreign ledger that does not say
+	EndedAt   time.Time `json:"ended_at,omitzero"`   // zero while running
 	Result    Result    `json:"result"`
 	Outcome   Outcome   `json:"outcome,omitempty"`
 	Charged   bool      `json:"charged,omitempty"`
@@ -84,13 +84,16 @@ type Attempt struct {
 	Undone *Undone `json:"undone,omitempty"`
 	// ReviewProgress holds the opinions and rounds of an attempt under way. It is in the log only.
 	ReviewProgress *ReviewProgress `json:"-"`
+	// Extra holds keys of a foreign ledger that mean nothing here, as YAML.
+	Extra string `json:"extra,omitempty"`
 }
 
 // Gate keeps a task from being tried until a person says so.
 type Gate struct {
 	Reason Reason    `json:"reason"`
 	Detail string    `json:"detail,omitempty"`
-	At     time.Time `json:"gated_at"`
+	At     time.Time `json:"gated_at,omitzero"`
+	Extra  string    `json:"extra,omitempty"` // as in Attempt
 }
 
 // Reason is why a task is gated.
@@ -112,22 +115,24 @@ type Settings struct {
 	MaxAttemptsPerTask int            `json:"max_attempts_per_task" yaml:"max_attempts_per_task"`
 	TimeoutMinutes     float64        `json:"timeout_minutes" yaml:"timeout_minutes"`
 	Review             ReviewSettings `json:"review" yaml:"review"`
+	Extra              string         `json:"extra,omitempty" yaml:"-"` // as in Attempt
 }
 
 // ReviewSettings say who reviews.
 type ReviewSettings struct {
 	Enabled  bool   `json:"enabled" yaml:"enabled"`
 	Provider string `json:"provider" yaml:"provider"`
+	Extra    string `json:"extra,omitempty" yaml:"-"` // as in Attempt
 }
 
 // RelayStatus is the state of the last run.
 type RelayStatus struct {
-	State          string // "running", "stopped", or "" before the first run
-	PID            int
-	StartedAt      time.Time
-	StoppedAt      time.Time
-	LastExitCode   int
-	LastExitReason string
+	State          string    `json:"state"` // "running", "stopped", or "" before the first run
+	PID            int       `json:"pid,omitempty"`
+	StartedAt      time.Time `json:"started_at,omitzero"`
+	StoppedAt      time.Time `json:"stopped_at,omitzero"`
+	LastExitCode   int       `json:"last_exit_code,omitempty"`
+	LastExitReason string    `json:"last_exit_reason,omitempty"`
 }
 
 // Folded records up to which event a snapshot goes.

@@ -85,6 +85,11 @@ func (s *Store) start(decide policy) error {
 	if err := decide(s, c); err != nil {
 		return err
 	}
+	if c.foreign != nil {
+		if err := s.keepForeign(*c.foreign); err != nil {
+			return err
+		}
+	}
 	if err := s.begin(c); err != nil {
 		return err
 	}

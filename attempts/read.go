@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"relay/attempts/internal/durable"
 	"relay/attempts/internal/eventlog"
@@ -19,10 +21,12 @@ type View struct {
 	Faults   []Fault // damage that keeps a run from starting; the Ledger is what could be read. They are among the Warnings
 	Broken   error   // why attempt-ledger.yml is no ledger any more; the Ledger is what the event logs say. It is among the Warnings
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
-	Holder   *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
-	Running  bool    // the holder lives
-	Jobs     int     // how many tasks the newest run does at a time; 0: unknown
-	Tail     []Event // the last events, oldest first
+	// Effective are the tasks that accepting the edit would change, Ineffective what else it has, as in "settings.timeout_minutes: 5".
+	Effective, Ineffective []string
+	Holder                 *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
+	Running                bool    // the holder lives
+	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
+	Tail                   []Event // the last events, oldest first
 }
 
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
@@ -61,7 +65,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		v.Broken = c.edit
 		v.Warnings = append(v.Warnings, c.edit.Error()+"; the event logs stand in for it, and relay ledger repair writes it anew")
 	case c.edit != nil:
-		v.Edit = c.edit.Diff
+		v.Edit, v.Effective, v.Ineffective = c.edit.Diff, slices.Sorted(maps.Keys(c.taken)), c.ineffective
 	}
 	return v, nil
 }

@@ -98,6 +98,7 @@ func gateOf(g *Gate, at time.Time) *Gate {
 		return &Gate{Reason: UserBlocked, At: at}
 	}
 	out := *g
+	out.At = out.At.Truncate(time.Millisecond) // as every time of an event
 	if out.At.IsZero() {
 		out.At = at
 	}

@@ -14,6 +14,7 @@ type attemptYAML struct {
 	Landing   *endYAML    `yaml:"landing"`
 	Undone    *undoneYAML `yaml:"undone"`
 	endYAML   `yaml:",inline"`
+	Rest      rest `yaml:",inline"`
 }
 
 // endYAML records how an attempt ended, or is about to.
@@ -26,7 +27,10 @@ type endYAML struct {
 	Landed  string  `yaml:"landed"`
 	Session string  `yaml:"session_id"`
 	Usage   *Usage  `yaml:"usage"`
-	Receipt Receipt `yaml:"receipt"`
+	Receipt struct {
+		Receipt `yaml:",inline"`
+		Rest    rest `yaml:",inline"`
+	} `yaml:"receipt"`
 }
 
 func (y *attemptYAML) attempt(i int) Attempt {
@@ -34,7 +38,7 @@ func (y *attemptYAML) attempt(i int) Attempt {
 	a := Attempt{
 		ID: y.ID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged,
 		Run: y.Run, Runner: y.Runner, Model: e.Model, Base: y.Base, Sealed: y.Sealed, Head: e.Head, Landed: e.Landed,
-		Session: e.Session, Usage: e.Usage, Receipt: e.Receipt,
+		Session: e.Session, Usage: e.Usage, Receipt: e.Receipt, Extra: y.Rest.text(),
 	}
 	if a.ID <= 0 {
 		a.ID = i + 1
@@ -67,9 +71,10 @@ func (y *undoneYAML) undone() *Undone {
 func (y *endYAML) ended(over bool) Ended {
 	e := Ended{
 		Result: Result(y.Result), Outcome: y.Outcome, Head: y.Head, Landed: y.Landed, Model: y.Model, Session: y.Session,
-		Usage: y.Usage, Receipt: y.Receipt,
+		Usage: y.Usage, Receipt: y.Receipt.Receipt,
 	}
 	r := &e.Receipt
+	r.Extra = y.Receipt.Rest.text()
 	r.categorise()
 	if e.Usage != nil {
 		e.Usage.CostUSD = finite(e.Usage.CostUSD)

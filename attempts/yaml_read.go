@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type ledgerYAML struct {
 	StartedAt   stamp                    `yaml:"started_at"`
 	EndedAt     stamp                    `yaml:"ended_at"`
 	Duration    any                      `yaml:"duration_minutes"`
-	Settings    Settings                 `yaml:"settings"`
+	Settings    settingsYAML             `yaml:"settings"`
 	Integration Integration              `yaml:"integration"`
 	Status      map[string]string        `yaml:"task_status"`
 	Attempts    map[string][]attemptYAML `yaml:"attempts"`
@@ -30,17 +31,18 @@ type ledgerYAML struct {
 	CountFrom   map[string]int           `yaml:"count_from"`
 	EpicReviews []EpicReview             `yaml:"epic_reviews"`
 	Relay       statusYAML               `yaml:"relay_status"`
-	Folded      struct {
+	Folded      *struct {
 		Run string `yaml:"run"`
 		Seq uint64 `yaml:"seq"`
 	} `yaml:"folded"`
-	Rest map[string]yaml.Node `yaml:",inline"`
+	Rest rest `yaml:",inline"`
 }
 
 type gateYAML struct {
 	Reason Reason `yaml:"reason"`
 	Detail string `yaml:"detail"`
 	At     stamp  `yaml:"gated_at"`
+	Rest   rest   `yaml:",inline"`
 }
 
 type statusYAML struct {
@@ -50,6 +52,40 @@ type statusYAML struct {
 	StoppedAt      stamp  `yaml:"stopped_at"`
 	LastExitCode   int    `yaml:"last_exit_code"`
 	LastExitReason string `yaml:"last_exit_reason"`
+}
+
+// status returns the state of the last run. The ancestor wrote idle for stopped, and for one that never ran.
+func (y *statusYAML) status() RelayStatus {
+	s := RelayStatus{
+		State: y.State, PID: y.PID, StartedAt: y.StartedAt.Time, StoppedAt: y.StoppedAt.Time,
+		LastExitCode: y.LastExitCode, LastExitReason: y.LastExitReason,
+	}
+	if s == (RelayStatus{State: "idle"}) {
+		return RelayStatus{}
+	}
+	if s.State == "idle" {
+		s.State = "stopped"
+	}
+	return s
+}
+
+// settingsYAML are settings with keys of others.
+type settingsYAML struct {
+	MaxAttemptsPerTask int     `yaml:"max_attempts_per_task"`
+	TimeoutMinutes     float64 `yaml:"timeout_minutes"`
+	Review             struct {
+		Enabled  bool   `yaml:"enabled"`
+		Provider string `yaml:"provider"`
+		Rest     rest   `yaml:",inline"`
+	} `yaml:"review"`
+	Rest rest `yaml:",inline"`
+}
+
+func (y *settingsYAML) settings() Settings {
+	return Settings{
+		MaxAttemptsPerTask: y.MaxAttemptsPerTask, TimeoutMinutes: finite(y.TimeoutMinutes), Extra: y.Rest.text(),
+		Review: ReviewSettings{Enabled: y.Review.Enabled, Provider: y.Review.Provider, Extra: y.Review.Rest.text()},
+	}
 }
 
 // stamp is a time that may be missing, "null", "..." or anything else in a foreign file.
@@ -71,9 +107,10 @@ func (s *stamp) UnmarshalYAML(n *yaml.Node) error {
 
 // parsed is a ledger file that was read.
 type parsed struct {
-	ledger *Ledger
-	extra  string   // unknown top-level keys, as YAML
-	odd    []string // values that were not understood and left out
+	ledger  *Ledger
+	extra   string   // unknown top-level keys, as YAML
+	odd     []string // values that were not understood and left out
+	foreign bool     // relay did not write it
 }
 
 // parseLedger reads attempt-ledger.yml. What it does not understand is kept or left out, never fatal; only a file that
@@ -108,19 +145,22 @@ func parseLedger(src []byte) (*parsed, error) {
 		return nil, errors.New("there is a second YAML document in it")
 	}
 	p.ledger = y.ledger()
-	p.extra = extraKeys(y.Rest)
+	p.extra, p.foreign = y.Rest.text(), y.Folded == nil
 	return p, nil
 }
 
-func extraKeys(rest map[string]yaml.Node) string {
-	names := make([]string, 0, len(rest))
-	for name := range rest {
-		names = append(names, name)
+// rest are the keys of a map that mean nothing here.
+type rest map[string]yaml.Node
+
+// text writes the keys as YAML, without comments; what cannot be kept is left out.
+func (r rest) text() string {
+	if len(r) == 0 {
+		return ""
 	}
-	slices.Sort(names)
 	var b strings.Builder
-	for _, name := range names {
-		node := rest[name]
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		node := r[name]
+		uncomment(&node)
 		text, err := yaml.Marshal(map[string]*yaml.Node{name: &node})
 		if err == nil { // an alias of something elsewhere in the file cannot be kept
 			err = yaml.Unmarshal(text, &yaml.Node{})
@@ -132,18 +172,23 @@ func extraKeys(rest map[string]yaml.Node) string {
 	return b.String()
 }
 
+func uncomment(n *yaml.Node) {
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	for _, inner := range n.Content {
+		uncomment(inner)
+	}
+}
+
 func (y *ledgerYAML) ledger() *Ledger {
 	l := &Ledger{
-		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings,
+		Version: LedgerVersion, EpicID: y.EpicID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Settings: y.Settings.settings(),
 		Integration: y.Integration.whole(), EpicReviews: y.EpicReviews,
 		Tasks:  make(map[string]*TaskRecord, len(y.Status)),
-		Folded: Folded{Run: y.Folded.Run, Seq: y.Folded.Seq},
-		Status: RelayStatus{
-			State: y.Relay.State, PID: y.Relay.PID, StartedAt: y.Relay.StartedAt.Time, StoppedAt: y.Relay.StoppedAt.Time,
-			LastExitCode: y.Relay.LastExitCode, LastExitReason: y.Relay.LastExitReason,
-		},
+		Status: y.Relay.status(),
 	}
-	l.Settings.TimeoutMinutes = finite(l.Settings.TimeoutMinutes)
+	if y.Folded != nil {
+		l.Folded = Folded{Run: y.Folded.Run, Seq: y.Folded.Seq}
+	}
 	record := func(id string) *TaskRecord {
 		if l.Tasks[id] == nil {
 			l.Tasks[id] = &TaskRecord{}
@@ -157,7 +202,7 @@ func (y *ledgerYAML) ledger() *Ledger {
 		}
 	}
 	for id, g := range y.Gated {
-		record(id).Gate = &Gate{Reason: g.Reason, Detail: g.Detail, At: g.At.Time}
+		record(id).Gate = &Gate{Reason: g.Reason, Detail: g.Detail, At: g.At.Time, Extra: g.Rest.text()}
 	}
 	for id, status := range y.Status {
 		record(id).applyStatus(Status(status))

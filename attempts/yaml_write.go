@@ -86,6 +86,8 @@ func (y ledgerWriter) settings(s Settings) {
 	y.Line(2, "review:")
 	y.Line(4, "enabled: ", strconv.FormatBool(s.Review.Enabled))
 	y.Line(4, "provider: ", yamltext.Scalar(s.Review.Provider))
+	y.extra(4, s.Review.Extra)
+	y.extra(2, s.Extra)
 }
 
 // integration writes the integration branch, or nothing when there is none.
@@ -141,6 +143,7 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.receipt(6, &a.Receipt)
 	y.landing(a.Landing)
 	y.undone(a.Undone)
+	y.extra(6, a.Extra)
 }
 
 // undone writes the check of completed work that fails since.
@@ -224,13 +227,14 @@ func (y ledgerWriter) receipt(indent int, r *Receipt) {
 		y.Line(indent, "doubtful: true")
 	}
 	y.reviewed(indent, r.Review)
+	y.extra(indent, r.Extra)
 }
 
 func (r *Receipt) empty() bool {
 	lists := len(r.FilesChanged) + len(r.PatternTags) + len(r.Checks) + len(r.Kept) + len(r.Contested) + len(r.WeakerTests)
 	return lists == 0 && r.Summary == "" && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
 		r.Findings == "" && r.Suggestion == "" && r.Learning == "" &&
-		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil && r.Statement.empty()
+		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil && r.Extra == "" && r.Statement.empty()
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {
@@ -250,6 +254,7 @@ func (y ledgerWriter) gates(l *Ledger, ids []string) {
 		y.Line(4, "reason: ", yamltext.Scalar(string(g.Reason)))
 		y.Text(4, "detail", g.Detail)
 		y.Time(4, "gated_at", g.At)
+		y.extra(4, g.Extra)
 	}
 	if n == 0 {
 		y.Line(0, "\ngated_tasks: {}")

@@ -163,8 +163,29 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 		return err
 	}
 	fmt.Fprintf(opts.app.Out, "accepted:\n%s\n", strings.TrimRight(view.Edit, "\n"))
+	tellEffect(opts, view)
 	return nil
 }
+
+// tellEffect says what of an accepted edit has an effect, and what decides instead of the rest.
+func tellEffect(opts ledgerOptions, view *attempts.View) {
+	effect := "none: no task is other than before"
+	if len(view.Effective) > 0 {
+		effect = text.Some(view.Effective, maxEffective)
+	}
+	fmt.Fprintf(opts.app.Out, "effect: %s\n", plaintext.Escape(effect))
+	for _, what := range view.Ineffective {
+		why := "only relay writes it"
+		if name, ok := strings.CutPrefix(what, "settings."); ok {
+			name, _, _ = strings.Cut(name, ":")
+			why = "the configuration decides: relay." + name
+		}
+		fmt.Fprintf(opts.app.Out, "this has no effect: %s (%s)\n", plaintext.Escape(what), why)
+	}
+}
+
+// maxEffective is how many tasks of an edit are named.
+const maxEffective = 20
 
 func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
 	p, err := opts.app.Locate(ctx, nil)

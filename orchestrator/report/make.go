@@ -74,7 +74,10 @@ func (m *builder) collectRuns() {
 			run.StartedAt = m.Ledger.StartedAt
 		}
 		if status.State != string(Running) {
-			run.StoppedAt, run.ExitCode, run.Reason, run.Why = &status.StoppedAt, &status.LastExitCode, status.LastExitReason, m.Ledger.Why
+			if !status.StoppedAt.IsZero() {
+				run.StoppedAt = &status.StoppedAt
+			}
+			run.ExitCode, run.Reason, run.Why = &status.LastExitCode, status.LastExitReason, m.Ledger.Why
 		}
 		r.Runs = append(r.Runs, run)
 	}
@@ -94,6 +97,8 @@ func (m *builder) setRunEnd(i int) {
 	m.runs = append(m.runs, run.ID)
 	end := m.Now
 	switch {
+	case run.ExitCode != nil && run.StoppedAt == nil: // a foreign ledger does not say when
+		end = time.Time{}
 	case run.StoppedAt != nil:
 		end = *run.StoppedAt
 	case m.Journal != nil && i < len(m.Journal.session) && !(last && m.Running):
@@ -123,7 +128,7 @@ func (m *builder) setHeadline(superseded bool) {
 	}
 	last := &r.Runs[len(r.Runs)-1]
 	switch {
-	case last.StoppedAt != nil:
+	case last.ExitCode != nil:
 		r.State = Stopped
 		left := 1
 		if last.ExitCode != nil && *last.ExitCode == 0 {

@@ -92,7 +92,7 @@ func (p *page) run(r *Run) string {
 		shown = code(r.ID, 60)
 	}
 	shown += ", " + p.day(r.StartedAt)
-	if r.StoppedAt != nil && !r.StoppedAt.IsZero() {
+	if r.StoppedAt != nil {
 		shown += " to " + p.timeText(*r.StoppedAt)
 	}
 	if r.Seconds > 0 {

@@ -62,8 +62,8 @@ type Epic struct {
 
 // Run is one run.
 type Run struct {
-	ID        string     `json:"id,omitempty"` // empty: a program that told none
-	StartedAt time.Time  `json:"started_at"`
+	ID        string     `json:"id,omitempty"`        // empty: a program that told none
+	StartedAt time.Time  `json:"started_at,omitzero"` // zero when a foreign ledger does not say
 	StoppedAt *time.Time `json:"stopped_at,omitempty"`
 	Seconds   float64    `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
 	Jobs      int        `json:"jobs,omitempty"`
@@ -202,7 +202,7 @@ type Attempt struct {
 	ID         int               `json:"id"`
 	Run        string            `json:"run,omitempty"`
 	Elsewhere  bool              `json:"other_run,omitempty"` // of another night than this one
-	StartedAt  time.Time         `json:"started_at"`
+	StartedAt  time.Time         `json:"started_at,omitzero"` // as of a run
 	EndedAt    *time.Time        `json:"ended_at,omitempty"`
 	Seconds    float64           `json:"seconds"`
 	Agent      string            `json:"agent,omitempty"`

@@ -129,7 +129,7 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
 func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
-	if a.EndedAt.IsZero() && m.Running {
+	if a.Result == attempts.ResultInProgress && m.Running {
 		return secondsBetween(a.StartedAt, m.Now)
 	}
 	return secondsBetween(a.StartedAt, a.EndedAt)

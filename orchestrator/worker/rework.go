@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -56,7 +55,7 @@ func (f *state) follow(next state, most int) {
 	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
 	next.Usage.Add(f.Usage)
 	next.answered, next.onBase = next.Receipt.Summary, f.onBase
-	next.Receipt.Summary = strings.TrimSpace(f.Receipt.Summary + "\n" + next.Receipt.Summary)
+	next.Receipt.Summary = text.JoinSummaries(f.Receipt.Summary, next.Receipt.Summary, next.rounds)
 	next.Receipt.Statement = facts.Later(f.Receipt.Statement, next.Receipt.Statement)
 	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review

@@ -14,13 +14,15 @@ import (
 // WriteAttempt writes one attempt with its receipt for a person.
 func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 	head := fmt.Sprintf("attempt %d  %s", at.ID, FormatTime(at.StartedAt, l.Now))
+	begun, over := !at.StartedAt.IsZero(), at.Result != attempts.ResultInProgress
 	result := strings.ReplaceAll(string(at.Result), "_", " ")
 	switch {
-	case !at.EndedAt.IsZero():
+	case !at.EndedAt.IsZero() && begun:
 		head += "  " + text.Span(at.EndedAt.Sub(at.StartedAt))
+	case over: // a foreign ledger does not say how long it took
 	case l.Dead:
 		result = InterruptedText
-	default:
+	case begun:
 		head += "  running for " + text.Span(l.Now.Sub(at.StartedAt))
 	}
 	if at.Runner != "" {

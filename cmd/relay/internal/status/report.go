@@ -148,7 +148,7 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	}
 	if running := rec.Running(); running != nil {
 		state.Attempt++
-		state.Runner, state.StartedAt = running.Runner, &running.StartedAt
+		state.Runner, state.StartedAt = running.Runner, known(running.StartedAt)
 	}
 	if rec.Gate != nil {
 		state.Reason, state.Detail = rec.Gate.Reason, rec.Gate.Detail
@@ -172,9 +172,7 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 func runOf(v *attempts.View) Run {
 	status := v.Ledger.Status
 	r := Run{ID: v.Ledger.Folded.Run, State: stopped, PID: status.PID, Reason: status.LastExitReason}
-	if !status.StartedAt.IsZero() {
-		r.StartedAt = &status.StartedAt
-	}
+	r.StartedAt = known(status.StartedAt)
 	switch {
 	case v.Running:
 		r.State, r.Reason = Running, ""
@@ -189,14 +187,22 @@ func runOf(v *attempts.View) Run {
 	case status.State == "running":
 		r.State, r.Reason = crashed, "crashed"
 	default:
-		r.StoppedAt, r.ExitCode, r.Why = &status.StoppedAt, &status.LastExitCode, v.Ledger.Why
+		r.StoppedAt, r.ExitCode, r.Why = known(status.StoppedAt), &status.LastExitCode, v.Ledger.Why
 	}
 	return r
 }
 
+// known returns a time, or nil for one that a foreign ledger does not tell.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
-	return r.State == stopped && r.Reason == project.Reloading && now.Sub(*r.StoppedAt) < project.ReloadWait
+	return r.State == stopped && r.Reason == project.Reloading && r.StoppedAt != nil && now.Sub(*r.StoppedAt) < project.ReloadWait
 }
 
 // CountTasks counts the tasks of an epic by state.

@@ -182,6 +182,9 @@ func runText(r Run, now time.Time) string {
 		}
 		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
 	case crashed:
+		if r.PID == 0 {
+			return "the last one was killed; relay work continues"
+		}
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
 	why := strings.ReplaceAll(r.Reason, "_", " ")
@@ -190,7 +193,11 @@ func runText(r Run, now time.Time) string {
 			why = "the tasks you named are completed"
 		}
 	}
-	shown := fmt.Sprintf("stopped %s: %s", FormatTime(*r.StoppedAt, now), why)
+	shown := "stopped"
+	if r.StoppedAt != nil {
+		shown += " " + FormatTime(*r.StoppedAt, now)
+	}
+	shown += text.After(why)
 	if *r.ExitCode != 0 {
 		shown += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
 	}
@@ -199,6 +206,9 @@ func runText(r Run, now time.Time) string {
 
 // FormatTime shows a time as near as needed: today's by the clock, others with their date.
 func FormatTime(t, now time.Time) string {
+	if t.IsZero() {
+		return "at a time nobody knows"
+	}
 	t, now = t.Local(), now.Local()
 	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
 		return t.Format("15:04")

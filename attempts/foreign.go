@@ -1,0 +1,125 @@
+package attempts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts/internal/durable"
+)
+
+// setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its
+// agent is not known to relay, so there is nothing to go on from and nobody to blame.
+func (l *Ledger) setAside() []string {
+	var notes []string
+	for id, rec := range l.Tasks {
+		for i := range rec.Attempts {
+			if a := &rec.Attempts[i]; a.Result == ResultInProgress {
+				a.setAside()
+				notes = append(notes, fmt.Sprintf("%s attempt %d is in progress there, and relay did not start it: it counts as interrupted, uncharged", id, a.ID))
+			}
+		}
+	}
+	slices.Sort(notes)
+	return notes
+}
+
+func (a *Attempt) setAside() {
+	a.Result, a.Outcome, a.Charged, a.Landing = ResultInterrupted, Stopped, false, nil
+	a.Receipt.ErrorCategory = cmp.Or(a.Receipt.ErrorCategory, Interrupted)
+	a.Receipt.ErrorSummary = cmp.Or(a.Receipt.ErrorSummary, "relay did not start it, and found it in progress in the ledger")
+}
+
+// baseless reports whether the attempt is in progress and no run of relay can have begun it.
+func (a *Attempt) baseless() bool {
+	return a.Result == ResultInProgress && a.Landing == nil && a.Base == ""
+}
+
+// overruled returns the settings of a run, with what a foreign ledger had besides.
+func (s Settings) overruled(by Settings) Settings {
+	by.Extra, by.Review.Extra = s.Extra, s.Review.Extra
+	return by
+}
+
+// differences names the settings that others has otherwise, with its values, as in "max_attempts_per_task: 5".
+func (s Settings) differences(others Settings) []string {
+	var out []string
+	add := func(name string, ours, theirs any) {
+		if ours != theirs {
+			out = append(out, fmt.Sprintf("%s: %v", name, theirs))
+		}
+	}
+	add("max_attempts_per_task", s.MaxAttemptsPerTask, others.MaxAttemptsPerTask)
+	add("timeout_minutes", s.TimeoutMinutes, others.TimeoutMinutes)
+	add("review.enabled", s.Review.Enabled, others.Review.Enabled)
+	add("review.provider", s.Review.Provider, others.Review.Provider)
+	return out
+}
+
+// keepForeign copies a ledger that relay did not write to a name of its own before it is replaced, and tells where, and which
+// of its settings do not count.
+func (s *Store) keepForeign(theirs Settings) error {
+	name := LedgerFile + ".foreign"
+	for n := 2; ; n++ {
+		if _, err := s.fsys.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return err
+		}
+		name = fmt.Sprintf("%s.foreign-%d", LedgerFile, n)
+	}
+	f, err := durable.Regular(s.fsys, LedgerFile, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = durable.Replace(s.fsys, name, nil, durable.Content{Write: func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	}})
+	if err != nil {
+		return fmt.Errorf("keep a copy of %s: %w", LedgerFile, err)
+	}
+	s.opts.Warn(fmt.Sprintf("relay writes %s from now on; the file as it was is kept in %s", LedgerFile, filepath.Join(s.opts.Dir, name)))
+	if s.opts.Fresh == nil {
+		return nil
+	}
+	ours := *s.opts.Fresh
+	theirs.MaxAttemptsPerTask = cmp.Or(theirs.MaxAttemptsPerTask, ours.MaxAttemptsPerTask) // what it does not say is not overruled
+	theirs.TimeoutMinutes = cmp.Or(theirs.TimeoutMinutes, ours.TimeoutMinutes)
+	if theirs.Review.Provider == "" {
+		theirs.Review = ours.Review
+	}
+	if over := ours.differences(theirs); len(over) > 0 {
+		s.opts.Warn(fmt.Sprintf("the configuration overrules these settings of %s: %s", LedgerFile, strings.Join(over, ", ")))
+	}
+	return nil
+}
+
+// extra writes keys of a foreign ledger that mean nothing here.
+func (y ledgerWriter) extra(indent int, text string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if line != "" {
+			y.Line(indent, line)
+			continue
+		}
+		y.Line(0)
+	}
+}
+
+// begin records when the epic began, if no earlier run and no ledger of somebody else has told.
+func (f *fold) begin(at time.Time) {
+	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {
+		l.StartedAt = at
+	}
+}
