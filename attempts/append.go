@@ -131,9 +131,27 @@ func (s *Store) foldIn(last uint64) {
 			s.dirty = ready[i].Seq
 		}
 	}
+	s.tellDurable(ready)
 	select {
 	case s.wake <- struct{}{}:
 	default:
+	}
+}
+
+// tellDurable passes on what is on the disk by now. The caller holds folding.
+func (s *Store) tellDurable(ready []Event) {
+	if s.opts.Durable == nil {
+		return
+	}
+	s.folded = append(s.folded, ready...)
+	synced := s.log.Synced()
+	n := 0
+	for n < len(s.folded) && s.folded[n].Seq <= synced {
+		n++
+	}
+	if n > 0 {
+		s.opts.Durable(s.folded[:n:n])
+		s.folded = append([]Event(nil), s.folded[n:]...)
 	}
 }
 

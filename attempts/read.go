@@ -108,3 +108,27 @@ func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
 	}, func(*eventlog.BadLine) error { return nil })
 	return err
 }
+
+// LastEvent returns the number of the last event of an epic, or 0 when there is none. It reads the newest log only.
+func LastEvent(dir string) (seq uint64, err error) {
+	disk, err := durable.OpenDisk(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer disk.Close()
+	logs, err := findLogs(disk)
+	if err != nil {
+		return 0, err
+	}
+	for _, l := range slices.Backward(logs) {
+		if l.odd || l.first == 0 {
+			continue
+		}
+		err := l.replay(disk, func(e Event) error {
+			seq = max(seq, e.Seq)
+			return nil
+		})
+		return seq, err
+	}
+	return 0, nil
+}

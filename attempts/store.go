@@ -25,6 +25,8 @@ type Options struct {
 	Now   func() time.Time // the clock; required
 	// Fault is called at every point that a crash can cut, see [FaultPoints]; an error is taken for the disk's. Nil in earnest.
 	Fault func(point string) error
+	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
+	Durable func([]Event)
 	// Warn hears what a person should know and nobody has to act on. May be nil.
 	Warn func(string)
 }
@@ -52,7 +54,8 @@ type Store struct {
 
 	folding sync.RWMutex
 	fold    *fold
-	dirty   uint64 // last event that changed the ledger
+	dirty   uint64  // last event that changed the ledger
+	folded  []Event // of them those that Durable has not heard of; empty without it
 
 	writing sync.Mutex
 	log     *durable.Log
@@ -84,6 +87,13 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	return open(o, disk, refuseEdit)
+}
+
+// Seq returns the number of the last event that is written.
+func (s *Store) Seq() uint64 {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.seq
 }
 
 // Run returns the id of the run whose log is written.

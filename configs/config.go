@@ -60,6 +60,7 @@ type Relay struct {
 	Env                []string         `mapstructure:"env"` // NAME, NAME* or NAME=value
 	Push               bool             `mapstructure:"push"`
 	InhibitSleep       bool             `mapstructure:"inhibit_sleep"`
+	Records            Records          `mapstructure:"records"`
 	Review             Review           `mapstructure:"review"`
 	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
 }
@@ -82,6 +83,13 @@ type Worktree struct {
 	Copy  []string `mapstructure:"copy"`  // paths and globs of untracked files, with slashes
 	Link  []string `mapstructure:"link"`
 	Dir   string   `mapstructure:"dir"` // absolute, or relative to the repository; "": below relay's folder
+}
+
+// Records holds what stands under `relay.records:`.
+type Records struct {
+	LedgerSync  bool   `mapstructure:"ledgersync"`
+	Artifacts   bool   `mapstructure:"artifacts"`
+	Checkpoints string `mapstructure:"checkpoints"` // "stop", "landing" or "none"
 }
 
 // Review holds what stands under `relay.review:`.

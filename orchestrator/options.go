@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -55,6 +56,7 @@ type Options struct {
 	Spent    attempts.Usage // by earlier runs, as far as it counts against this run's cap
 	Review   engine.Review
 	Settings attempts.Settings // as recorded in the ledger
+	Records  recordkeeper.Settings
 
 	// AskNow forgets what earlier runs were told of usage limits: every runner may be asked at once.
 	AskNow bool

@@ -13,6 +13,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
 	"relay/orchestrator/suspend"
@@ -30,6 +31,7 @@ type run struct {
 	recovery   *recovery
 	rechecker  *rechecker
 	epicReview *epicReview
+	keeper     *recordkeeper.Keeper // nil: no records are kept
 
 	up      func() time.Duration // a clock that goes on while the machine sleeps
 	started bool                 // run_started is in the log

@@ -56,7 +56,9 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	}
 	defer func() { _ = here.Release() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
-	store, err := openLedger(&o, func(text string) { warnings = append(warnings, text) })
+	var n *run
+	keeper := newKeeper(&o, func(text string) { n.warn(text) })
+	store, err := openLedger(&o, keeper.Add, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
@@ -65,7 +67,9 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	if o.Wire != nil {
 		abilities = o.Wire.Engine(abilities)
 	}
-	n := newRun(&o, store, abilities)
+	n = newRun(&o, store, abilities)
+	n.keeper = keeper
+	keeper.Start(store.Seq())
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)
@@ -78,9 +82,10 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 }
 
 // openLedger opens the epic's ledger, or makes one for a plan that was written by hand.
-func openLedger(o *Options, warn func(string)) (*attempts.Store, error) {
+func openLedger(o *Options, durable func([]attempts.Event), warn func(string)) (*attempts.Store, error) {
 	return attempts.Open(attempts.Options{
 		Dir: o.Dir, Epic: o.Epic, Graph: o.Graph, Run: o.Run, Fresh: &o.Settings, Now: time.Now, Fault: o.Fault, Warn: warn,
+		Durable: durable,
 	})
 }
 
@@ -219,6 +224,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 			err = stop
 		}
 	}
+	r.keeper.Close()
 	if closeErr := r.state.store.Close(); err == nil {
 		err = closeErr
 	}

@@ -114,17 +114,26 @@ func (w *Writer) Encode(e *Entry) ([]byte, error) {
 // Append writes entries at the end of the ledger, in one write, and makes them durable. A last line that has no end gets one before; half
 // an entry, which a writer has left that was cut short, is moved into a file beside the ledger: mended says so, in words.
 func (w *Writer) Append(entries ...*Entry) (mended string, err error) {
-	var lines bytes.Buffer
+	var lines [][]byte
 	for _, e := range entries {
 		line, err := w.Encode(e)
 		if err != nil {
 			return "", err
 		}
+		lines = append(lines, line)
+	}
+	return w.AppendLines(lines...)
+}
+
+// AppendLines is Append for entries that Encode has made lines of.
+func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
+	if len(encoded) == 0 {
+		return "", nil
+	}
+	var lines bytes.Buffer
+	for _, line := range encoded {
 		lines.Write(line)
 		lines.WriteByte('\n')
-	}
-	if lines.Len() == 0 {
-		return "", nil
 	}
 	name := path.Join(Folder, LedgerFile)
 	log, err := durable.OpenLog(w.fsys, name, w.fault)

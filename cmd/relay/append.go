@@ -26,7 +26,7 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var found proposal.Proposal
 	store.View(func(l *attempts.Ledger) { found, err = proposal.New(pl.Epic, l) })
 	if err != nil {

@@ -101,7 +101,7 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	f := &finishing{finishOptions: opts, project: p, plan: pl}
 	if f.view, err = p.View(pl); err != nil {
 		return err

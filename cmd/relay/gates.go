@@ -102,7 +102,7 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var events []attempts.Event
 	var message string
 	store.View(func(l *attempts.Ledger) { events, message, err = decide(opts, pl, l, t) })

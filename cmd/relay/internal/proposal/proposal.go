@@ -117,7 +117,7 @@ func AddUnasked(p *project.Project, pl *project.Plan) (ids []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var found Proposal
 	store.View(func(l *attempts.Ledger) { found, err = New(pl.Epic, l) })
 	if err != nil || len(found.Tasks)+len(found.There) == 0 {

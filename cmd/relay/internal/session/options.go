@@ -62,6 +62,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness),
 			Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic,
 		},
+		Records:  p.Records(),
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
 		Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 		SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),

@@ -1,0 +1,128 @@
+package ledgersync
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"relay/attempts/internal/durable"
+)
+
+// Size returns the length of the ledger in bytes; 0 when it is not there.
+func (w *Writer) Size() (int64, error) {
+	info, err := w.fsys.Lstat(path.Join(Folder, LedgerFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Lines calls f with the id and the text of every line from an offset on that can be an entry, the oldest first. An offset that is not
+// the beginning of a line stands for that of the ledger.
+func (w *Writer) Lines(from int64, f func(id string, line []byte)) error {
+	file, err := durable.Regular(w.fsys, path.Join(Folder, LedgerFile), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if !beginsLine(file, from) {
+		from = 0
+	}
+	return eachLine(io.NewSectionReader(file, from, 1<<62), func(_ int, text []byte, _ bool) error {
+		if id := idOf(text); id != "" {
+			f(id, text)
+		}
+		return nil
+	})
+}
+
+// beginsLine reports whether a line begins at an offset.
+func beginsLine(file io.ReaderAt, at int64) bool {
+	if at == 0 {
+		return true
+	}
+	before := make([]byte, 1)
+	_, err := file.ReadAt(before, at-1)
+	return err == nil && before[0] == '\n'
+}
+
+// idOf returns the id of an entry; "" : it is none.
+func idOf(text []byte) string {
+	var e struct {
+		ID string `json:"id"`
+	}
+	if !bytes.Contains(text, []byte(`"id"`)) || json.Unmarshal(text, &e) != nil {
+		return ""
+	}
+	return e.ID
+}
+
+// Restore puts lines back that somebody has changed: those whose id is a key of lines. The bytes of all others stay as they are. It
+// returns how many were changed.
+func (w *Writer) Restore(lines map[string][]byte) (restored int, err error) {
+	name := path.Join(Folder, LedgerFile)
+	unlock, err := w.lock(name)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	file, err := durable.Regular(w.fsys, name, os.O_RDONLY)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	err = durable.Replace(w.fsys, name, w.fault, durable.Content{Write: func(to io.Writer) error {
+		restored, err = copyRestored(to, io.NewSectionReader(file, 0, info.Size()), lines)
+		return err
+	}, Before: func() error {
+		now, err := file.Stat()
+		if err == nil && now.Size() != info.Size() {
+			err = fmt.Errorf("%s was written to by another program meanwhile", name)
+		}
+		return err
+	}})
+	return restored, err
+}
+
+// copyRestored copies a ledger with the lines of these ids in place of its own.
+func copyRestored(to io.Writer, from io.Reader, lines map[string][]byte) (restored int, err error) {
+	in := bufio.NewReaderSize(from, MaxLine+2)
+	for {
+		raw, err := in.ReadSlice('\n')
+		text := bytes.TrimSpace(raw)
+		want, ok := lines[idOf(text)]
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull), !ok, bytes.Equal(text, want):
+			if _, err := to.Write(raw); err != nil {
+				return restored, err
+			}
+		default:
+			restored++
+			if _, err := to.Write(append(bytes.Clone(want), '\n')); err != nil {
+				return restored, err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return restored, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return restored, err
+		}
+	}
+}

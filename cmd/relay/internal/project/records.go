@@ -1,0 +1,29 @@
+package project
+
+import (
+	"relay/attempts"
+	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/records"
+)
+
+// Records returns what is written for other programs, as the configuration has it.
+func (p *Project) Records() recordkeeper.Settings {
+	c := &p.Config.Relay.Records
+	return recordkeeper.Settings{LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Checkpoints: records.Checkpoints(c.Checkpoints)}
+}
+
+// RecordOptions returns what the records of an epic are made from.
+func (p *Project) RecordOptions(pl *Plan) recordkeeper.Options {
+	return recordkeeper.Options{
+		Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Epic: pl.Epic, Plan: pl.Source, Settings: p.Records(),
+		Warn: p.Session.Warn, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+	}
+}
+
+// Close brings the records for other programs up to date with a ledger that a person's command has changed, and closes it.
+func (p *Project) Close(store *attempts.Store, pl *Plan) error {
+	if _, err := recordkeeper.CatchUp(p.RecordOptions(pl)); err != nil {
+		p.Session.Warn("the records for other programs are not up to date: " + err.Error())
+	}
+	return store.Close()
+}

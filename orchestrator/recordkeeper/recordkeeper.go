@@ -1,0 +1,199 @@
+// Package recordkeeper writes what follows from an epic's event log into files that other programs read: entries into the ledger of
+// LedgerSync, and artifacts of sessions.
+//
+// The log is the truth, and these files follow it: what was written is kept in a file beside the log ([CursorFile]), and what is missing
+// is made up for by the next that opens the epic. Each record is written once, whenever a crash comes: its id and its name follow from
+// the event. Nothing of others is ever changed. What records say belongs to [relay/orchestrator/records].
+package recordkeeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/records"
+)
+
+// Options say whose records are kept, and where.
+type Options struct {
+	Top    string // top folder of the checkout, where the records are
+	Dir    string // relay's folder, where the event log is
+	EpicID string
+	Epic   *epic.Epic // the plan as it is now; nil: it cannot be read
+	Plan   []byte     // its text
+
+	Settings
+
+	Warn  func(text string)        // hears what a person should know; required
+	Fault func(point string) error // fault points for tests; nil in use
+}
+
+// Settings say which records are kept.
+type Settings struct {
+	LedgerSync  bool
+	Artifacts   bool
+	Checkpoints records.Checkpoints
+}
+
+// enabled reports whether any records are kept.
+func (o *Settings) enabled() bool { return o.LedgerSync || o.Artifacts }
+
+// CatchUp writes what is missing of the records of all events there are, and returns how many it has written. Whoever calls it holds
+// the epic's ledger.
+func CatchUp(o Options) (written int, err error) {
+	if !o.enabled() {
+		return 0, nil
+	}
+	f := newFollower(&o)
+	defer f.close()
+	if f.behind() == upToDate {
+		return 0, nil
+	}
+	err = f.replay(^uint64(0))
+	return f.written, errors.Join(err, f.save())
+}
+
+// plans finds the plan that a run has followed.
+type plans struct {
+	o    *Options
+	last string // text
+	epic *epic.Epic
+}
+
+// of returns the plan of a run; nil: it is not known.
+func (p *plans) of(run string) *epic.Epic {
+	text, err := os.ReadFile(filepath.Join(p.o.Dir, attempts.RunsDir, run, "epic.yml"))
+	switch {
+	case err != nil, string(text) == string(p.o.Plan):
+		return p.o.Epic
+	case string(text) == p.last:
+		return p.epic
+	}
+	plan, err := epic.Read("epic.yml", text)
+	if err != nil {
+		plan = p.o.Epic
+	}
+	p.last, p.epic = string(text), plan
+	return plan
+}
+
+// follower turns events into records and writes those that are not written yet.
+type follower struct {
+	o       *Options
+	project *records.Projector
+	plans   plans
+	cursor  cursor
+	ledger  *ledgerSink   // nil: none is kept
+	files   *artifactSink // the same
+	seq     uint64        // of the last event
+	written int
+}
+
+func newFollower(o *Options) *follower {
+	f := &follower{o: o, plans: plans{o: o}, cursor: readCursor(o.Dir)}
+	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: f.plans.of, Checkpoints: o.Checkpoints})
+	if o.LedgerSync {
+		f.ledger = &ledgerSink{o: o, cursor: &f.cursor.LedgerSync}
+	}
+	if o.Artifacts {
+		f.files = &artifactSink{o: o, cursor: &f.cursor.Artifacts}
+	}
+	return f
+}
+
+// upToDate is what behind returns when nothing is missing.
+const upToDate = ^uint64(0)
+
+// behind returns the number of the first event whose records may be missing.
+func (f *follower) behind() uint64 {
+	last, err := attempts.LastEvent(f.o.Dir)
+	if err != nil {
+		return 0
+	}
+	first := uint64(upToDate)
+	for _, c := range f.kept() {
+		if c.Seq < last {
+			first = min(first, c.Seq+1)
+		}
+	}
+	return first
+}
+
+// kept lists the cursors of the records that are kept.
+func (f *follower) kept() (list []*position) {
+	if f.ledger != nil {
+		list = append(list, f.ledger.cursor)
+	}
+	if f.files != nil {
+		list = append(list, f.files.cursor)
+	}
+	return list
+}
+
+// replay takes in the events that are in the log up to one of them, and writes what is missing of their records.
+func (f *follower) replay(upTo uint64) error {
+	var batch []attempts.Event
+	const most = 1000
+	stop := errors.New("stop")
+	err := attempts.Replay(f.o.Dir, func(e attempts.Event) error {
+		if e.Seq > upTo {
+			return stop
+		}
+		if batch = append(batch, e); len(batch) == most {
+			f.take(batch)
+			batch = batch[:0]
+		}
+		return nil
+	})
+	f.take(batch)
+	if errors.Is(err, stop) {
+		return nil
+	}
+	return err
+}
+
+// take takes in the next events, and writes their records unless they are written. What cannot be written is told once, and left to the
+// next run.
+func (f *follower) take(events []attempts.Event) {
+	var batch batch
+	for i := range events {
+		e := &events[i]
+		if e.Seq <= f.seq { // told twice
+			continue
+		}
+		f.seq = e.Seq
+		found := f.project.Apply(e)
+		for _, entry := range found.Entries {
+			batch.entries = append(batch.entries, numbered[entryOf]{e.Seq, entry})
+		}
+		for _, a := range found.Artifacts {
+			batch.artifacts = append(batch.artifacts, numbered[records.Artifact]{e.Seq, a})
+		}
+	}
+	if f.ledger != nil {
+		f.written += f.ledger.write(batch.entries, f.seq)
+	}
+	if f.files != nil {
+		f.written += f.files.write(batch.artifacts, f.seq)
+	}
+}
+
+// save keeps what is written.
+func (f *follower) save() error {
+	if err := f.cursor.save(f.o.Dir); err != nil {
+		return fmt.Errorf("%s: %w", CursorFile, err)
+	}
+	return nil
+}
+
+func (f *follower) close() {
+	if f.ledger != nil {
+		f.ledger.close()
+	}
+	if f.files != nil {
+		f.files.close()
+	}
+}

@@ -1,0 +1,177 @@
+package recordkeeper
+
+import (
+	"crypto/sha256"
+	"path/filepath"
+
+	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
+	"relay/orchestrator/records"
+)
+
+// batch holds the records of some events.
+type batch struct {
+	entries   []numbered[entryOf]
+	artifacts []numbered[records.Artifact]
+}
+
+type entryOf = *ledgersync.Entry
+
+// numbered is a record with the number of its event.
+type numbered[R any] struct {
+	seq    uint64
+	record R
+}
+
+// ledgerSink writes entries into the ledger of LedgerSync.
+type ledgerSink struct {
+	o      *Options
+	cursor *position
+	w      *ledgersync.Writer
+	broken bool                // it could not be written: nothing more is until the next run
+	there  map[string]bool     // ids behind the cursor
+	mine   map[string][32]byte // what was written since it was opened: the hash of each line, by its id
+	from   int64               // length of the ledger when it was opened
+}
+
+// write appends entries that are not there yet, and returns how many. upTo is the number of the last event that was looked at.
+func (s *ledgerSink) write(entries []numbered[entryOf], upTo uint64) (written int) {
+	var lines [][]byte
+	ids := map[string][32]byte{}
+	for _, e := range entries {
+		if e.seq <= s.cursor.Seq || !s.open() || s.there[e.record.ID] {
+			continue
+		}
+		line, err := s.w.Encode(e.record)
+		if err != nil { // the projection has made something that the format does not allow
+			s.o.Warn("an entry of " + ledgersync.Folder + " was left out: " + err.Error())
+			continue
+		}
+		lines = append(lines, line)
+		ids[e.record.ID] = sha256.Sum256(line)
+	}
+	if s.broken {
+		return 0
+	}
+	if len(lines) > 0 {
+		mended, err := s.w.AppendLines(lines...)
+		if mended != "" {
+			s.o.Warn(mended)
+		}
+		if err != nil {
+			s.fail(err)
+			return 0
+		}
+		for id, sum := range ids {
+			s.mine[id] = sum
+		}
+		if size, err := s.w.Size(); err == nil {
+			s.cursor.Offset = size
+		}
+	}
+	s.cursor.Seq = max(s.cursor.Seq, upTo)
+	return len(lines)
+}
+
+// open opens the ledger when the first entry is to be written. It reports whether it can be written.
+func (s *ledgerSink) open() bool {
+	if s.w != nil || s.broken {
+		return !s.broken
+	}
+	w, err := ledgersync.Open(s.o.Top, filepath.Base(s.o.Top))
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	s.w, s.there, s.mine = w, map[string]bool{}, map[string][32]byte{}
+	s.from, err = w.Size()
+	if err == nil {
+		err = w.Lines(min(s.cursor.Offset, s.from), func(id string, _ []byte) { s.there[id] = true })
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	return !s.broken
+}
+
+func (s *ledgerSink) fail(err error) {
+	s.broken = true
+	s.o.Warn(filepath.Join(ledgersync.Folder, ledgersync.LedgerFile) + " cannot be written: " + err.Error() +
+		"; relay goes on without it, and catches up when it can: relay ledger rebuild")
+}
+
+// intact reports whether all that was written since it was opened is still there as it was.
+func (s *ledgerSink) intact() bool {
+	if s.w == nil || s.broken || len(s.mine) == 0 {
+		return true
+	}
+	found := 0
+	err := s.w.Lines(s.from, func(id string, line []byte) {
+		if sum, ok := s.mine[id]; ok && sum == sha256.Sum256(line) {
+			found++
+		}
+	})
+	return err == nil && found >= len(s.mine)
+}
+
+func (s *ledgerSink) close() {
+	if s.w != nil {
+		_ = s.w.Close() // a folder that was opened; each append was synced
+	}
+}
+
+// artifactSink writes artifacts.
+type artifactSink struct {
+	o      *Options
+	cursor *position
+	w      *artifact.Writer
+	broken bool
+}
+
+// write writes artifacts, and returns how many. One that is there already is written again, with the same text and time.
+func (s *artifactSink) write(list []numbered[records.Artifact], upTo uint64) (written int) {
+	for _, a := range list {
+		if a.seq <= s.cursor.Seq || !s.open() {
+			continue
+		}
+		if _, err := s.w.Encode(a.record.Artifact); err != nil {
+			s.o.Warn("an artifact was left out: " + err.Error())
+			continue
+		}
+		if _, err := s.w.Put(a.record.Artifact, a.record.Title); err != nil {
+			s.fail(err)
+			return written
+		}
+		written++
+		s.cursor.Seq = a.seq
+	}
+	if !s.broken {
+		s.cursor.Seq = max(s.cursor.Seq, upTo)
+	}
+	return written
+}
+
+func (s *artifactSink) open() bool {
+	if s.w != nil || s.broken {
+		return !s.broken
+	}
+	w, err := artifact.Open(s.o.Top)
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	s.w = w
+	return true
+}
+
+func (s *artifactSink) fail(err error) {
+	s.broken = true
+	s.o.Warn(artifact.Folder + " cannot be written: " + err.Error() +
+		"; relay goes on without it, and catches up when it can: relay ledger rebuild")
+}
+
+func (s *artifactSink) close() {
+	if s.w != nil {
+		_ = s.w.Close()
+	}
+}

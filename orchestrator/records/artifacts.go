@@ -1,0 +1,209 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"relay/attempts"
+	"relay/attempts/artifact"
+	"relay/orchestrator/ending"
+)
+
+// atStop returns the artifacts of a run that is over: what a person finds of it.
+func (p *Projector) atStop(e *attempts.Event) []Artifact {
+	if p.complete() {
+		if p.finalized {
+			return nil
+		}
+		p.finalized = true
+		return []Artifact{p.final(e)}
+	}
+	var out []Artifact
+	if p.o.Checkpoints != Never && stoppedEarly(ending.Reason(e.RunStopped.Reason)) {
+		out = append(out, p.named(p.ofRun(e, artifact.Checkpoint), e))
+	}
+	a := p.ofRun(e, artifact.Handoff)
+	a.Next = p.next(mostItems)
+	a.FilesToReview, a.ContinuationPrompt = p.filesToReview(), p.continuation(e)
+	return append(out, p.named(a, e))
+}
+
+// stoppedEarly reports whether a run had more to do when it ended.
+func stoppedEarly(r ending.Reason) bool {
+	return r != ending.NoRunnableTasks && r != ending.EpicComplete && r != ending.NoRunner
+}
+
+// named gives an artifact of an event the title of its file.
+func (p *Projector) named(a *artifact.Artifact, e *attempts.Event) Artifact {
+	return Artifact{Artifact: a, Title: fmt.Sprintf("%s-%d", e.Run, e.Seq)}
+}
+
+// ofRun begins an artifact about a run.
+func (p *Projector) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
+	now := "complete"
+	if !p.complete() {
+		now = p.headline(e)
+		if next := p.next(1); len(next) > 0 {
+			now += "; next: " + next[0]
+		}
+	}
+	a := p.begin(e, mode, now)
+	created, modified, deleted := list{}, list{}, list{}
+	for i := range p.run.done {
+		d := &p.run.done[i]
+		a.Done = appendTask(a.Done, d.task+": "+firstOf(p.planned(d.task).Title, d.summary), d.changes)
+		sortFiles(d.changes, &created, &modified, &deleted)
+		if d.summary != "" {
+			a.Worked = appendLine(a.Worked, d.task+": "+d.summary)
+		}
+		p.addSaid(a, d.task, &d.said, d.learned)
+	}
+	a.Failed = p.run.failed.all()
+	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
+	a.Files = filesOf(created, modified, deleted)
+	for i, finding := range p.run.deferred.all() {
+		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
+	}
+	for i, found := range p.run.discovered.all() {
+		a.Findings = append(a.Findings, artifact.Note{Key: "discovered " + strconv.Itoa(i+1), Text: found})
+	}
+	if s := e.RunStopped; s != nil {
+		a.Test = checksAtEnd(s)
+	}
+	return a
+}
+
+// begin begins an artifact with what all of them say.
+func (p *Projector) begin(e *attempts.Event, mode artifact.Mode, now string) *artifact.Artifact {
+	bead := p.o.EpicID
+	if p.epic != nil && p.epic.Bead != "" {
+		bead = p.epic.Bead
+	}
+	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
+		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
+	})
+	if p.branch != "" && p.tip != "" {
+		a.Git = &artifact.Git{Branch: p.branch, Commit: p.tip, PRReady: p.pullRequest}
+	}
+	about := artifact.Map{
+		{Key: "run", Value: e.Run}, {Key: "seq", Value: int(e.Seq)}, {Key: "epic", Value: p.o.EpicID},
+	}
+	if p.run.version != "" {
+		about = append(artifact.Map{{Key: "version", Value: p.run.version}}, about...)
+	}
+	if s := e.RunStopped; s != nil {
+		about = append(about, artifact.Field{Key: "exit_reason", Value: s.Reason})
+	}
+	about = append(about,
+		artifact.Field{Key: "cost_usd", Value: p.run.usage.CostUSD},
+		artifact.Field{Key: "input_tokens", Value: int(p.run.usage.InputTokens)},
+		artifact.Field{Key: "output_tokens", Value: int(p.run.usage.OutputTokens)},
+		artifact.Field{Key: "report", Value: "runs/" + e.Run + "/report.md"},
+	)
+	a.Metadata = artifact.Map{{Key: "relay", Value: about}}
+	return a
+}
+
+// outcome says how far the epic has come.
+func (p *Projector) outcome() artifact.Outcome {
+	completed, total := p.counts()
+	switch {
+	case total > 0 && completed == total:
+		return artifact.Succeeded
+	case completed == 0:
+		return artifact.Failed
+	case 2*completed >= total && len(p.gated()) == 0:
+		return artifact.PartialPlus
+	default:
+		return artifact.PartialMinus
+	}
+}
+
+// landed is the checkpoint of a task that is completed.
+func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifact {
+	now := e.Task + " is completed"
+	if next := p.next(1); len(next) > 0 {
+		now += "; next: " + next[0]
+	}
+	a := p.begin(e, artifact.Checkpoint, now)
+	a.AgentID = agentOf(started, "").Name
+	a.Done = appendTask(nil, e.Task+": "+p.planned(e.Task).Title, e.Ended.Changes)
+	created, modified, deleted := list{}, list{}, list{}
+	sortFiles(e.Ended.Changes, &created, &modified, &deleted)
+	a.Files = filesOf(created, modified, deleted)
+	receipt := &e.Ended.Receipt
+	p.addSaid(a, e.Task, &receipt.Statement, receipt.Learning)
+	a.Questions = receipt.Questions
+	if receipt.Summary != "" {
+		a.Worked = []string{e.Task + ": " + line(receipt.Summary)}
+	}
+	a.Test = checksOf(receipt.Checks)
+	return p.named(a, e)
+}
+
+// addSaid adds an agent's decisions and what it has learned.
+func (p *Projector) addSaid(a *artifact.Artifact, task string, said *attempts.Statement, learned string) {
+	for _, what := range sortedKeys(said.Decisions) {
+		if len(a.Decisions) < mostItems {
+			a.Decisions = append(a.Decisions, artifact.Decision{Decision: task + " " + line(what), Rationale: clip(said.Decisions[what], longText)})
+		}
+	}
+	if learned != "" && len(a.Findings) < mostItems {
+		a.Findings = append(a.Findings, artifact.Note{Key: task, Text: clip(learned, longText)})
+	}
+}
+
+// mostDone is how many tasks of a run an artifact lists.
+const mostDone = 500
+
+func appendTask(tasks []artifact.Task, title string, changed []attempts.FileChange) []artifact.Task {
+	if len(tasks) == mostDone {
+		return append(tasks, artifact.Task{Task: "… and more, which the report of the run has", Files: []string{}})
+	}
+	if len(tasks) > mostDone {
+		return tasks
+	}
+	files := []string{}
+	for _, c := range changed[:min(len(changed), mostItems)] {
+		files = append(files, c.Path)
+	}
+	return append(tasks, artifact.Task{Task: line(title), Files: files})
+}
+
+func appendLine(lines []string, text string) []string {
+	if len(lines) >= mostItems {
+		return lines
+	}
+	return append(lines, line(text))
+}
+
+// sortFiles sorts changed files by what became of them.
+func sortFiles(changed []attempts.FileChange, created, modified, deleted *list) {
+	for _, c := range changed {
+		switch c.Kind {
+		case attempts.FileAdded:
+			created.addOnce(c.Path)
+		case attempts.FileDeleted:
+			deleted.addOnce(c.Path)
+		case attempts.FileRenamed:
+			deleted.addOnce(c.From)
+			created.addOnce(c.Path)
+		case attempts.FileModified:
+			modified.addOnce(c.Path)
+		}
+	}
+}
+
+func (l *list) addOnce(s string) {
+	if !slices.Contains(l.lines, line(s)) {
+		l.add("%s", s)
+	}
+}
+
+func filesOf(created, modified, deleted list) *artifact.Files {
+	if len(created.lines)+len(modified.lines)+len(deleted.lines) == 0 {
+		return nil
+	}
+	return &artifact.Files{Created: created.all(), Modified: modified.all(), Deleted: deleted.all()}
+}

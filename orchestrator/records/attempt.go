@@ -1,0 +1,289 @@
+package records
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/attempts/ledgersync"
+	"relay/epic"
+	"relay/orchestrator/text"
+)
+
+// briefed answers the handoff of the attempt before, once another one has been told of it.
+func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
+	t := p.task(e.Task)
+	from := t.left
+	if from == nil || t.started == nil {
+		return nil
+	}
+	t.left = nil
+	planned, brief := p.planned(e.Task), e.Briefed
+	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(e, t.started, ""))
+	entry.SetSummary(fmt.Sprintf("%s: attempt %d begins where another one has ended", e.Task, e.Attempt))
+	entry.Reasoning.Intent = stated(planned.Title)
+	entry.RelatedEntries = []string{from.ID}
+	if len(brief.Documents) > 0 {
+		entry.Grounding = &ledgersync.Grounding{PhilosophyRefs: brief.Documents}
+	}
+	steps := list{}
+	steps.add("%s: %s", planned.ID, planned.Title)
+	for _, check := range planned.Checks {
+		steps.add("proved by: %s", check.Name)
+	}
+	entry.Transition = &ledgersync.TransitionDetails{
+		FromAgent: from.Agent.Name, FromSessionID: from.Session.ID, FromEntryID: from.ID,
+		ContextAcquired: ledgersync.ContextAcquired{
+			EntriesRead: brief.Entries, PhilosophyDocsRead: brief.Documents, FilesIndexed: brief.Files,
+		},
+		InheritedState: inherited(from),
+		Readiness: ledgersync.Readiness{
+			Confident:            len(brief.Cut) == 0 && (brief.Continues || from.SessionSummary.CurrentState["work"] == ""),
+			ClarificationsNeeded: brief.Unclear, ProposedNextSteps: steps.all(),
+		},
+	}
+	return []*ledgersync.Entry{entry}
+}
+
+// ended records what an attempt came to.
+func (p *Projector) ended(e *attempts.Event) Records {
+	t, ended := p.task(e.Task), e.Ended
+	started := t.started
+	if started == nil { // its start was lost with an older log
+		started = &attempts.Started{}
+	}
+	t.started = nil
+	t.questions = ended.Receipt.Questions
+	p.count(e)
+	records := Records{Entries: p.opinions(e, attemptName(e), ended.Receipt.Review, ended.Receipt.FilesChanged)}
+	if ended.Result != attempts.ResultSuccess {
+		entry := p.attemptHandoff(e, started)
+		records.Entries = append(records.Entries, entry)
+		t.left = entry
+		if t.handoffs = append(t.handoffs, entry.ID); len(t.handoffs) > mostHandoffs {
+			t.handoffs = slices.Clone(t.handoffs[1:])
+		}
+		if ended.Gate != nil && !t.record.Completed {
+			t.record.Gate = ended.Gate
+		}
+		return records
+	}
+	t.record.Completed, t.record.Gate, t.left = true, nil, nil
+	if ended.Landed != "" {
+		p.tip = ended.Landed
+	}
+	records.Entries = append(records.Entries, p.work(e, started))
+	t.handoffs = nil
+	if p.o.Checkpoints == AtLanding {
+		records.Artifacts = []Artifact{p.landed(e, started)}
+	}
+	return records
+}
+
+// count keeps what the records of the whole run say of an attempt.
+func (p *Projector) count(e *attempts.Event) {
+	ended, r := e.Ended, &p.run
+	receipt := &ended.Receipt
+	if r.context == nil {
+		r.context = table{} // events of a run whose start was lost
+	}
+	r.attempts++
+	if ended.Usage != nil {
+		r.usage.Add(*ended.Usage)
+	}
+	if ended.Result == attempts.ResultSuccess {
+		r.done = append(r.done, done{
+			task: e.Task, summary: line(receipt.Summary), changes: ended.Changes, said: receipt.Statement, learned: receipt.Learning,
+		})
+	} else {
+		r.failed.add("%s: %s", e.Task, why(e))
+	}
+	for _, q := range receipt.Questions {
+		r.questions.add("%s: %s", e.Task, q)
+	}
+	for _, d := range receipt.Discovered {
+		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, text.After(d.Why))
+	}
+	if receipt.Review != nil {
+		for _, f := range receipt.Review.Deferred {
+			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
+		}
+	}
+	for _, what := range sortedKeys(receipt.Decisions) {
+		r.context.set(e.Task+" decided, "+what, receipt.Decisions[what])
+	}
+	r.context.set(e.Task+" learned", receipt.Learning)
+	r.context.set(e.Task+" kept its work as", receipt.Salvage)
+}
+
+// attemptHandoff says how an attempt that did not complete its task has left it.
+func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started) *ledgersync.Entry {
+	receipt := &e.Ended.Receipt
+	entry := p.attemptEntry(e, started, ledgersync.Handoff)
+	entry.Reasoning.Intent = stated(why(e))
+	completed, state, left, blockers, context := list{}, table{}, list{}, list{}, table{}
+	if receipt.Claimed == "success" || e.Ended.Head != "" && len(receipt.FilesChanged) > 0 {
+		completed.add("%s", receipt.Summary)
+	}
+	state.set("result", string(e.Ended.Outcome))
+	state.set("work", receipt.Salvage)
+	state.set("checks", checksOf(receipt.Checks))
+	state.set("review", string(receipt.Verdict))
+	for _, finding := range strings.Split(receipt.Findings, "\n") {
+		left.add("%s", strings.TrimLeft(finding, "#-* "))
+	}
+	left.add("%s", receipt.Suggestion)
+	for _, d := range receipt.Discovered {
+		left.add("found, and left: %s%s", d.Title, text.After(d.Why))
+	}
+	if gate := e.Ended.Gate; gate != nil {
+		blockers.add("%s is gated: %s%s", e.Task, gate.Reason, text.After(gate.Detail))
+	}
+	for _, file := range receipt.Contested {
+		blockers.add("conflicts with what has landed: %s", file)
+	}
+	for _, what := range sortedKeys(receipt.Decisions) {
+		context.set("decided, "+what, receipt.Decisions[what])
+	}
+	context.set("learned", receipt.Learning)
+	context.set("base", started.Base)
+	context.set("head", e.Ended.Head)
+	for i, ref := range receipt.Kept {
+		context.set("also kept "+strconv.Itoa(i+1), ref)
+	}
+	entry.SessionSummary = &ledgersync.SessionSummary{
+		Completed: completed.all(), CurrentState: state, Deferred: left.all(), Blockers: blockers.all(), ImportantContext: context,
+		HandoffNotes: clip(receipt.Suggestion, longText),
+	}
+	return entry
+}
+
+// why says in words why an attempt has ended.
+func why(e *attempts.Event) string {
+	receipt := &e.Ended.Receipt
+	return firstOf(receipt.ErrorSummary, string(receipt.ErrorCategory), string(e.Ended.Outcome))
+}
+
+// attemptEntry begins an entry about an attempt, with what all of them say.
+func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, of ledgersync.Type) *ledgersync.Entry {
+	ended, planned := e.Ended, p.planned(e.Task)
+	receipt := &ended.Receipt
+	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
+	entry.Action.Description = "Files of the attempt: " + folderOf(e)
+	summary := firstOf(receipt.Summary, planned.Title)
+	if of == ledgersync.Handoff {
+		summary = firstOf(receipt.ErrorSummary, receipt.Summary, why(e))
+	}
+	entry.Tags = append(entry.Tags, receipt.PatternTags...)
+	entry.Reasoning.Intent = stated(planned.Title)
+	for _, what := range sortedKeys(receipt.Decisions) {
+		entry.Reasoning.Considerations = append(entry.Reasoning.Considerations, line(what+": "+receipt.Decisions[what]))
+	}
+	entry.Reasoning.Uncertainties = append(entry.Reasoning.Uncertainties, receipt.Questions...)
+	if receipt.Review != nil {
+		for _, proof := range receipt.Review.Proofs {
+			if proof.By == "unproven" {
+				entry.Reasoning.Uncertainties = append(entry.Reasoning.Uncertainties, line("not proved: "+proof.Criterion))
+			}
+		}
+	}
+	for _, tool := range ended.Tools {
+		parameters := map[string]any{"calls": tool.Calls}
+		if tool.Failed > 0 {
+			parameters["failed"] = tool.Failed
+		}
+		entry.Tools = append(entry.Tools, ledgersync.Tool{Name: tool.Name, Parameters: parameters})
+	}
+	entry.RelatedEntries = slices.Clone(p.task(e.Task).handoffs)
+	setFiles(entry, ended)
+	entry.SetSummary(e.Task + ": " + summary)
+	return entry
+}
+
+// folderOf is where the files of an attempt are, below relay's folder.
+func folderOf(e *attempts.Event) string {
+	return path.Join("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
+}
+
+// setFiles lists what git says was changed. Of an attempt whose event has no more than names, these are in the description.
+func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
+	add := func(path, action string, lines int) {
+		entry.Artifacts = append(entry.Artifacts, ledgersync.Artifact{Path: path, Action: action, LinesChanged: &lines})
+	}
+	for _, c := range ended.Changes {
+		switch lines := c.Added + c.Deleted; c.Kind {
+		case attempts.FileAdded:
+			add(c.Path, ledgersync.Created, lines)
+		case attempts.FileDeleted:
+			add(c.Path, ledgersync.Deleted, lines)
+		case attempts.FileRenamed:
+			add(c.From, ledgersync.Deleted, 0)
+			add(c.Path, ledgersync.Created, lines)
+		case attempts.FileModified:
+			add(c.Path, ledgersync.Modified, lines)
+		}
+	}
+	if ended.MoreChanges > 0 {
+		entry.Action.Description += fmt.Sprintf("\n%d more files were changed.", ended.MoreChanges)
+	}
+	if files := ended.Receipt.FilesChanged; len(ended.Changes) == 0 && len(files) > 0 {
+		entry.Action.Description += "\nFiles changed: " + text.Some(files, 20)
+	}
+}
+
+// agentOf names the agent as other programs do.
+func agentOf(started *attempts.Started, model string) ledgersync.Agent {
+	name := firstOf(started.CLI, started.Runner, "unknown")
+	switch name {
+	case "claude":
+		name = "claude-code"
+	case "command", "script":
+		name = firstOf(started.Runner, name)
+	}
+	return ledgersync.Agent{Name: name, Model: firstOf(model, started.Model), Version: started.Version}
+}
+
+// sessionOf is the agent's own session, or the attempt where it has told none.
+func sessionOf(e *attempts.Event, started *attempts.Started, ended string) string {
+	return firstOf(ended, started.Session, attemptName(e))
+}
+
+// attemptName names an attempt.
+func attemptName(e *attempts.Event) string { return fmt.Sprintf("%s/%s/%d", e.Run, e.Task, e.Attempt) }
+
+// checksOf says in words what the checks came to.
+func checksOf(checks []attempts.CheckRun) string {
+	passed, failed := 0, list{}
+	for _, c := range checks {
+		if c.Phase == attempts.PhaseBaseline {
+			continue
+		}
+		if c.ExitCode == 0 {
+			passed++
+			continue
+		}
+		failed.add("%s (exit %d)", c.Name, c.ExitCode)
+	}
+	switch {
+	case passed+len(failed.lines) == 0:
+		return ""
+	case len(failed.lines) == 0:
+		return fmt.Sprintf("all %d pass", passed)
+	}
+	return fmt.Sprintf("%d pass; fail: %s", passed, joined(failed.all()))
+}
+
+// kindOf returns the type of the entry that records a task of a kind.
+func kindOf(k epic.Kind) ledgersync.Type {
+	switch k {
+	case epic.KindBugfix:
+		return ledgersync.Bugfix
+	case epic.KindReview:
+		return ledgersync.Review
+	default:
+		return ledgersync.Implementation
+	}
+}

@@ -1,0 +1,65 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/attempts/artifact"
+	"relay/epic"
+)
+
+// final says what came of an epic that is complete. What it lists is of the run that has completed it.
+func (p *Projector) final(e *attempts.Event) Artifact {
+	a := p.ofRun(e, artifact.Finalize)
+	a.FinalDecisions = a.Decisions
+	for i := range p.run.done {
+		d := &p.run.done[i]
+		if fix := d.said.Bugfix; fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix {
+			a.FinalSolutions = append(a.FinalSolutions, artifact.Solution{
+				Problem: clip(fix.Symptom, longText), Solution: clip(fix.Fix, longText), Rationale: stated(fix.RootCause),
+			})
+		}
+		for _, c := range d.changes {
+			if c.Kind != attempts.FileDeleted && len(a.ArtifactsProduced) < mostDone && !listed(a.ArtifactsProduced, c.Path) {
+				a.ArtifactsProduced = append(a.ArtifactsProduced, artifact.FileRef{Path: c.Path, Note: d.task})
+			}
+		}
+	}
+	return p.named(a, e)
+}
+
+func listed(refs []artifact.FileRef, path string) bool {
+	return slices.ContainsFunc(refs, func(r artifact.FileRef) bool { return r.Path == path })
+}
+
+// filesToReview names the work that is kept of gated tasks.
+func (p *Projector) filesToReview() []artifact.FileRef {
+	var refs []artifact.FileRef
+	for _, id := range p.gated() {
+		t := p.tasks[id]
+		if t.left == nil || len(refs) >= mostItems {
+			continue
+		}
+		note := id
+		if ref := t.left.SessionSummary.CurrentState["work"]; ref != "" {
+			note += ", kept as " + ref
+		}
+		for _, f := range t.left.Artifacts[:min(len(t.left.Artifacts), 20)] {
+			refs = append(refs, artifact.FileRef{Path: f.Path, Note: note})
+		}
+	}
+	return refs
+}
+
+// continuation says what to type to go on, and why.
+func (p *Projector) continuation(e *attempts.Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s (%s).\n", p.title(), p.headline(e), p.progress())
+	if e.RunStopped.Why != "" {
+		fmt.Fprintf(&b, "%s\n", line(e.RunStopped.Why))
+	}
+	b.WriteString(p.notes())
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,151 @@
+package records
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/text"
+)
+
+// next returns the tasks that are left, in the order in which they would go, at most so many.
+func (p *Projector) next(most int) []string {
+	l := list{}
+	for _, i := range p.waiting() {
+		if len(l.lines) >= most {
+			l.more++
+			continue
+		}
+		l.add("%s: %s", p.epic.Tasks[i].ID, p.epic.Tasks[i].Title)
+	}
+	return l.all()
+}
+
+// waiting returns the tasks that are neither completed nor gated: those that could begin now, the heaviest path first, then those that
+// wait for others.
+func (p *Projector) waiting() []int {
+	if p.graph == nil {
+		return nil
+	}
+	var ready, blocked []int
+	for _, i := range p.graph.Order() {
+		record := p.recordOf(i)
+		if record.Completed || record.Gate != nil {
+			continue
+		}
+		if slices.ContainsFunc(p.graph.Deps(i), func(d int) bool { return !p.recordOf(d).Completed }) {
+			blocked = append(blocked, i)
+			continue
+		}
+		ready = append(ready, i)
+	}
+	slices.SortStableFunc(ready, func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.graph.Weight(b), p.graph.Weight(a)), cmp.Compare(p.epic.Tasks[a].Priority, p.epic.Tasks[b].Priority), cmp.Compare(a, b))
+	})
+	return append(ready, blocked...)
+}
+
+// recordOf returns what is known of a task of the plan.
+func (p *Projector) recordOf(i int) attempts.TaskRecord {
+	if t := p.tasks[p.graph.ID(i)]; t != nil {
+		return *t.record
+	}
+	return attempts.TaskRecord{}
+}
+
+// gated returns the gated tasks in the order of the plan.
+func (p *Projector) gated() []string {
+	var ids []string
+	if p.graph == nil {
+		return nil
+	}
+	for i := range p.graph.Len() {
+		if p.recordOf(i).Gate != nil {
+			ids = append(ids, p.graph.ID(i))
+		}
+	}
+	return ids
+}
+
+// blockers says what keeps work from going on.
+func (p *Projector) blockers(e *attempts.Event) []string {
+	l := list{}
+	for _, id := range p.gated() {
+		gate := p.tasks[id].record.Gate
+		l.add("%s is gated: %s%s", id, gate.Reason, text.After(gate.Detail))
+	}
+	if p.graph != nil {
+		for i := range p.graph.Len() {
+			p.task(p.graph.ID(i)) // a task that nothing was heard of is in the ledger too
+		}
+		for i, causes := range attempts.AllRootCauses(&p.ledger, p.graph) {
+			if len(causes) > 0 && p.recordOf(i).Gate == nil {
+				l.add("%s waits for %s", p.graph.ID(i), text.Some(causes, 5))
+			}
+		}
+	}
+	for _, name := range sortedKeys(p.run.cooldowns) {
+		if c := p.run.cooldowns[name]; c.Until.After(e.At) {
+			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.Because(c.Why))
+		}
+	}
+	return l.all()
+}
+
+// notes says what a person has to look at, and what to type.
+func (p *Projector) notes() string {
+	var b strings.Builder
+	gated := p.gated()
+	for _, id := range gated[:min(len(gated), mostItems)] {
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.tasks[id].record.Gate.Reason, id, id)
+	}
+	if len(p.waiting()) > 0 {
+		b.WriteString("relay work continues with what is left.\n")
+	}
+	if completed, _ := p.counts(); completed > 0 && p.branch != "" {
+		fmt.Fprintf(&b, "relay finish lands what is on %s.\n", p.branch)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// openQuestions returns what agents have asked and nobody has answered, of tasks that are not completed.
+func (p *Projector) openQuestions() []string {
+	l := list{}
+	for _, id := range sortedKeys(p.tasks) {
+		if t := p.tasks[id]; !t.record.Completed {
+			for _, q := range t.questions {
+				l.add("%s: %s", id, q)
+			}
+		}
+	}
+	return l.all()
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func firstOf(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func joined(l []string) string { return strings.Join(l, "; ") }
+
+// at names a branch and its commit.
+func at(branch, commit string) string {
+	switch {
+	case branch == "":
+		return commit
+	case commit == "":
+		return branch
+	}
+	return branch + " at " + commit
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }

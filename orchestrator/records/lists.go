@@ -1,0 +1,73 @@
+package records
+
+import (
+	"fmt"
+	"strings"
+
+	"relay/internal/plaintext"
+)
+
+const (
+	mostItems = 100 // of a list
+	longItem  = 500 // bytes
+	longText  = 4 << 10
+	notStated = "not stated" // stands for a text that the format requires and nobody has given
+)
+
+// line returns a text in one line of at most 500 bytes.
+func line(s string) string {
+	return clip(strings.Join(strings.Fields(s), " "), longItem)
+}
+
+// clip shortens a text.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	const more = " …"
+	return strings.TrimSpace(plaintext.Head(s, most-len(more))) + more
+}
+
+// stated returns a text, or says that nobody has given one.
+func stated(texts ...string) string {
+	for _, s := range texts {
+		if s = strings.TrimSpace(s); s != "" {
+			return clip(s, longText)
+		}
+	}
+	return notStated
+}
+
+// list gathers lines of text, and counts those that there is no room for.
+type list struct {
+	lines []string
+	more  int
+}
+
+func (l *list) add(format string, args ...any) {
+	if len(l.lines) >= mostItems {
+		l.more++
+		return
+	}
+	if s := line(fmt.Sprintf(format, args...)); s != "" {
+		l.lines = append(l.lines, s)
+	}
+}
+
+// all returns the lines; the last one says how many are left out.
+func (l *list) all() []string {
+	if l.more > 0 {
+		return append(l.lines[:len(l.lines):len(l.lines)], fmt.Sprintf("… and %d more", l.more))
+	}
+	return l.lines
+}
+
+// table gathers texts under names, and leaves out those that there is no room for.
+type table map[string]string
+
+func (t table) set(name, value string) {
+	if value == "" || len(t) >= mostItems {
+		return
+	}
+	t[line(name)] = clip(value, longText)
+}

@@ -1,0 +1,207 @@
+// Package records turns the events of an epic into records that other programs read: entries of LedgerSync and artifacts of sessions.
+//
+// It is pure: events and plans in, entries and artifacts out, and the same of them whenever they are asked for. What relay records
+// when, and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync] and [relay/attempts/artifact], and
+// writing is what [relay/orchestrator/recordkeeper] does.
+package records
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"relay/attempts"
+	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
+	"relay/epic"
+)
+
+// Checkpoints says when checkpoints are recorded.
+type Checkpoints string
+
+// When checkpoints are recorded: when a run was stopped before its end, also whenever a task is completed, or never.
+const (
+	AtStop    Checkpoints = "stop"
+	AtLanding Checkpoints = "landing"
+	Never     Checkpoints = "none"
+)
+
+// Options say whose events these are.
+type Options struct {
+	EpicID      string
+	Plan        func(run string) *epic.Epic // the plan that a run followed; nil: it is not known
+	Checkpoints Checkpoints                 // "" is AtStop
+}
+
+// Records are what follows from one event, in the order in which they are written.
+type Records struct {
+	Entries   []*ledgersync.Entry
+	Artifacts []Artifact
+}
+
+// Artifact is an artifact with the title that its file is named by, which no other one of the epic has.
+type Artifact struct {
+	*artifact.Artifact
+
+	Title string
+}
+
+// Projector holds what is known of an epic after the events it was given. Its memory grows with tasks and sessions, and not with
+// attempts.
+type Projector struct {
+	o     Options
+	epic  *epic.Epic  // the plan of the run; nil: not known
+	graph *epic.Graph // nil when epic is
+
+	tasks     map[string]*task
+	ledger    attempts.Ledger // only which tasks are completed or gated
+	run       run
+	sessions  map[string]session
+	handoff   *ledgersync.Entry // of the last run that has stopped, until another one answers it
+	finalized bool              // the epic is complete, and an artifact says so
+
+	branch, tip string // that the work is collected on
+	pullRequest string // URL
+}
+
+// session is one session of LedgerSync.
+type session struct {
+	next int    // index of its next entry
+	last string // id of its last entry
+}
+
+// task is what is known of one task.
+type task struct {
+	record    *attempts.TaskRecord
+	started   *attempts.Started // of the attempt under way
+	left      *ledgersync.Entry // the handoff of its last attempt, until another one answers it
+	handoffs  []string          // ids of earlier ones, the last few
+	questions []string          // that are open
+}
+
+// mostHandoffs is how many earlier handoffs of a task an entry names.
+const mostHandoffs = 20
+
+// New returns a projector that knows nothing yet.
+func New(o Options) *Projector {
+	if o.Checkpoints == "" {
+		o.Checkpoints = AtStop
+	}
+	p := &Projector{o: o, tasks: map[string]*task{}, sessions: map[string]session{}}
+	p.ledger.Tasks = map[string]*attempts.TaskRecord{}
+	return p
+}
+
+// Apply takes the next event in, and returns what is to be recorded of it. Events must come in the order of their numbers, and all of
+// them.
+func (p *Projector) Apply(e *attempts.Event) Records {
+	switch {
+	case e.RunStarted != nil:
+		return p.runStarted(e)
+	case e.RunStopped != nil:
+		return p.runStopped(e)
+	case e.EpicReviewed != nil:
+		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil)}
+	case e.PullRequest != nil:
+		p.pullRequest = e.PullRequest.URL
+	case e.TasksAdded != nil:
+		p.finalized = false
+	case e.Cooldown != nil:
+		p.run.cool(e)
+	case e.Accepted != nil:
+		p.accept(e)
+	case e.Task == "":
+	case e.Type == attempts.TypeAttemptStarted:
+		started := e.Started
+		if started == nil {
+			started = &attempts.Started{}
+		}
+		p.task(e.Task).started = started
+	case e.Briefed != nil:
+		return Records{Entries: p.briefed(e)}
+	case e.Ended != nil:
+		return p.ended(e)
+	default:
+		p.decided(e)
+	}
+	return Records{}
+}
+
+// decided takes in what a person or relay decided about a task.
+func (p *Projector) decided(e *attempts.Event) {
+	record := p.task(e.Task).record
+	switch e.Type {
+	case attempts.TypeGated:
+		if !record.Completed {
+			record.Gate = &attempts.Gate{Reason: attempts.UserBlocked}
+			if e.Gate != nil {
+				record.Gate = e.Gate
+			}
+		}
+	case attempts.TypeUngated:
+		record.Gate = nil
+	case attempts.TypeReset, attempts.TypeUndone:
+		record.Gate, record.Completed, p.finalized = nil, false, false
+	default: // it changes nothing that is recorded
+	}
+}
+
+// accept takes in what was known of the epic before its log began, or a person has changed.
+func (p *Projector) accept(e *attempts.Event) {
+	for id := range e.Accepted.Tasks {
+		was := e.Accepted.Tasks[id]
+		record := p.task(id).record
+		if record.Completed && !was.Completed {
+			p.finalized = false
+		}
+		record.Completed, record.Gate = was.Completed, was.Gate
+		if was.Completed {
+			record.Gate = nil
+		}
+	}
+	if base := e.Accepted.Base; base != nil {
+		p.branch = base.Integration.Branch
+	}
+}
+
+// task returns what is known of a task.
+func (p *Projector) task(id string) *task {
+	t := p.tasks[id]
+	if t == nil {
+		t = &task{record: &attempts.TaskRecord{}}
+		p.tasks[id], p.ledger.Tasks[id] = t, t.record
+	}
+	return t
+}
+
+// planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.
+func (p *Projector) planned(id string) *epic.Task {
+	if p.graph != nil {
+		if i, ok := p.graph.Index(id); ok {
+			return &p.epic.Tasks[i]
+		}
+	}
+	return &epic.Task{ID: id, Title: id, Kind: epic.KindFeature}
+}
+
+// id names a record: telling it again gives the same name.
+func (p *Projector) id(e *attempts.Event, what string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", p.o.EpicID, e.Run, e.Seq, what)).String()
+}
+
+// entry begins an entry of a session.
+func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, agent ledgersync.Agent, sessionID string) *ledgersync.Entry {
+	s := p.sessions[sessionID]
+	entry := &ledgersync.Entry{
+		ID: p.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
+		Session: ledgersync.Session{ID: sessionID, Index: s.next, Parent: s.last},
+		Action:  ledgersync.Action{Type: of.Action()},
+		Tags:    []string{"relay", p.o.EpicID},
+	}
+	if e.Task != "" {
+		entry.Tags = append(entry.Tags, e.Task)
+	}
+	entry.Tags = append(entry.Tags, "run:"+e.Run)
+	p.sessions[sessionID] = session{next: s.next + 1, last: entry.ID}
+	return entry
+}

@@ -1,0 +1,194 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+
+	"relay/attempts"
+	"relay/attempts/ledgersync"
+	"relay/epic"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/report"
+)
+
+// run is what has happened in the run.
+type run struct {
+	id         string
+	version    string // of relay
+	base       string // commit that the work was collected on when it began
+	done       []done
+	failed     list // "T1: why"
+	questions  list
+	discovered list
+	deferred   list
+	context    table // decisions, learnings and refs that keep work, by task
+	usage      attempts.Usage
+	attempts   int
+	cooldowns  map[string]attempts.Cooldown
+}
+
+// done is a task that was completed.
+type done struct {
+	task    string
+	summary string
+	changes []attempts.FileChange
+	said    attempts.Statement
+	learned string
+}
+
+// cool takes in that a runner is not to be asked.
+func (r *run) cool(e *attempts.Event) {
+	if r.cooldowns == nil {
+		r.cooldowns = map[string]attempts.Cooldown{}
+	}
+	r.cooldowns[e.Cooldown.Runner] = *e.Cooldown
+}
+
+// runStarted begins a run, and answers the handoff of the run before.
+func (p *Projector) runStarted(e *attempts.Event) Records {
+	started := e.RunStarted
+	p.run = run{id: e.Run, version: started.Relay, base: started.Tip, context: table{}}
+	if started.Integration != "" {
+		p.branch = started.Integration
+	}
+	if started.Tip != "" {
+		p.tip = started.Tip
+	}
+	if plan := p.o.Plan(e.Run); plan != nil {
+		if graph, err := epic.NewGraph(plan); err == nil {
+			p.epic, p.graph = plan, graph
+		}
+	}
+	p.finalized = p.finalized && p.complete()
+	from := p.handoff
+	if from == nil {
+		return Records{}
+	}
+	p.handoff = nil
+	entry := p.entry(e, ledgersync.Transition, "transition", p.relay(), e.Run)
+	entry.SetSummary("relay goes on with " + p.title() + ": " + p.progress())
+	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
+	entry.RelatedEntries = []string{from.ID}
+	entry.Transition = &ledgersync.TransitionDetails{
+		FromAgent: from.Agent.Name, FromSessionID: from.Session.ID, FromEntryID: from.ID,
+		ContextAcquired: ledgersync.ContextAcquired{EntriesRead: 1}, InheritedState: inherited(from),
+		Readiness: ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.next(10)},
+	}
+	return Records{Entries: []*ledgersync.Entry{entry}}
+}
+
+// inherited copies what a handoff says of the state.
+func inherited(from *ledgersync.Entry) ledgersync.InheritedState {
+	s := from.SessionSummary
+	return ledgersync.InheritedState{Completed: s.Completed, Deferred: s.Deferred, Blockers: s.Blockers}
+}
+
+// runStopped records where a run has left the epic.
+func (p *Projector) runStopped(e *attempts.Event) Records {
+	if tip := firstOf(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
+		p.tip = tip
+	}
+	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: p.atStop(e)}
+	p.handoff = records.Entries[0]
+	return records
+}
+
+// runHandoff says where a run has left the epic, and what the next one has to know.
+func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
+	entry := p.entry(e, ledgersync.Handoff, "handoff", p.relay(), e.Run)
+	headline := p.headline(e)
+	entry.SetSummary(p.title() + ": " + headline + "; " + p.progress())
+	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
+	state := table{}
+	state.set("run", headline)
+	state.set("progress", p.progress())
+	state.set("branch", at(p.branch, p.tip))
+	state.set("checks", checksAtEnd(e.RunStopped))
+	context := table{}
+	for _, name := range sortedKeys(p.run.context) {
+		context.set(name, p.run.context[name])
+	}
+	context.set("base", p.run.base)
+	context.set("head", p.tip)
+	completed := list{}
+	for i := range p.run.done {
+		completed.add("%s: %s", p.run.done[i].task, p.planned(p.run.done[i].task).Title)
+	}
+	left := list{}
+	for _, step := range p.next(mostItems) {
+		left.add("%s", step)
+	}
+	for _, more := range slices.Concat(p.run.deferred.all(), p.run.discovered.all()) {
+		left.add("%s", more)
+	}
+	entry.SessionSummary = &ledgersync.SessionSummary{
+		Completed: completed.all(), CurrentState: state, Deferred: left.all(), Blockers: p.blockers(e), ImportantContext: context,
+		HandoffNotes: p.notes(),
+	}
+	return entry
+}
+
+// relay is relay itself, as an agent.
+func (p *Projector) relay() ledgersync.Agent {
+	return ledgersync.Agent{Name: "relay", Version: p.run.version}
+}
+
+// title is the epic's.
+func (p *Projector) title() string {
+	if p.epic != nil && p.epic.Title != "" {
+		return line(p.epic.Title)
+	}
+	return p.o.EpicID
+}
+
+// progress says how many tasks are completed.
+func (p *Projector) progress() string {
+	completed, total := p.counts()
+	return fmt.Sprintf("%d of %d tasks completed", completed, total)
+}
+
+// counts returns how many tasks of the plan are completed, and how many there are.
+func (p *Projector) counts() (completed, total int) {
+	if p.epic == nil {
+		for _, t := range p.tasks {
+			if total++; t.record.Completed {
+				completed++
+			}
+		}
+		return completed, total
+	}
+	for i := range p.epic.Tasks {
+		if t := p.tasks[p.epic.Tasks[i].ID]; t != nil && t.record.Completed {
+			completed++
+		}
+	}
+	return completed, len(p.epic.Tasks)
+}
+
+// complete reports whether every task is.
+func (p *Projector) complete() bool {
+	completed, total := p.counts()
+	return total > 0 && completed == total
+}
+
+// headline says how the run ended.
+func (p *Projector) headline(e *attempts.Event) string {
+	completed, total := p.counts()
+	return report.Headline(ending.Reason(e.RunStopped.Reason), total-completed)
+}
+
+// checksAtEnd says what the checks came to on all that has landed.
+func checksAtEnd(e *attempts.RunStopped) string {
+	switch {
+	case e.Tip == "":
+		return ""
+	case len(e.Relapsed) == 0:
+		return "all pass on " + short(e.Tip)
+	default:
+		l := list{}
+		for _, check := range e.Relapsed {
+			l.add("%s", check)
+		}
+		return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(l.all()))
+	}
+}
