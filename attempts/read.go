@@ -83,7 +83,7 @@ func Replay(dir string, f func(Event) error) error {
 		return err
 	}
 	for _, l := range logs {
-		if l.odd {
+		if l.odd || l.first == 0 { // an empty one may have events by now, which come after those of all others
 			continue
 		}
 		if err := l.replay(disk, f); err != nil {

@@ -103,7 +103,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 		a.Previous = last
 	}
 	a.BriefInput = briefing.Input(x.state.o.Engine(), x.state.store, task)
-	a.BriefInput.Agent = x.state.o.agent(runner)
+	a.BriefInput.Agent = x.state.o.Agent(runner)
 	x.state.withLock(func() {
 		left := x.limits.budget.Remaining(task, record.UsedSince())
 		a.BriefInput.BudgetUSD, a.BriefInput.Tokens = left.USD, left.Tokens

@@ -156,8 +156,8 @@ func (o *Options) reviewerNames() []string {
 	return names
 }
 
-// agent returns what a brief says of a runner.
-func (o *Options) agent(runner string) (a reanchor.Agent) {
+// Agent returns what a brief says of a runner.
+func (o *Options) Agent(runner string) (a reanchor.Agent) {
 	if o.AgentOf != nil {
 		a.Type, a.Forbids = o.AgentOf(runner)
 	}

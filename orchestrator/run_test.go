@@ -213,7 +213,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 
 func openedLedger(t *testing.T, o *Options) (*attempts.Store, error) {
 	t.Helper()
-	return openLedger(o, func(text string) { t.Log(text) })
+	return openLedger(o, nil, func(text string) { t.Log(text) })
 }
 
 const threeInARow = `version: 2

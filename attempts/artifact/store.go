@@ -31,12 +31,13 @@ type Writer struct {
 
 // Open opens the top folder of a checkout for writing. Nothing is made there before the first artifact is written; the folder thoughts, if
 // there is none, is then made so that git ignores it. One that is there is used as it is.
-func Open(top string) (*Writer, error) {
+// fault is called at each point that a crash can cut; nil in use.
+func Open(top string, fault func(point string) error) (*Writer, error) {
 	fsys, err := durable.OpenDisk(top)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(fsys, nil)
+	w, err := newWriter(fsys, fault)
 	if err != nil {
 		return nil, errors.Join(err, fsys.Close())
 	}

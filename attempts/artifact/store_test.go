@@ -18,7 +18,7 @@ import (
 func openTest(t *testing.T) (w *Writer, top string) {
 	t.Helper()
 	top = t.TempDir()
-	w, err := Open(top)
+	w, err := Open(top, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestWritersAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for k := range writers {
 		all.Go(func() {
-			w, err := Open(top)
+			w, err := Open(top, nil)
 			if err != nil {
 				t.Error(err)
 				return

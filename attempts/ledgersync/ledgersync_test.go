@@ -30,7 +30,7 @@ func entryOf(n int) *Entry {
 func openTest(t *testing.T) (w *Writer, top string) {
 	t.Helper()
 	top = t.TempDir()
-	w, err := Open(top, "demo: yes")
+	w, err := Open(top, "demo: yes", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(own, Folder, ConfigFile), []byte("mine\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	v, err := Open(own, "x")
+	v, err := Open(own, "x", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestWhatIsNoFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, Folder), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(top, "x"); err == nil || !strings.Contains(err.Error(), Folder+" is not a folder") {
+	if _, err := Open(top, "x", nil); err == nil || !strings.Contains(err.Error(), Folder+" is not a folder") {
 		t.Errorf("got %v", err)
 	}
 	w, top := openTest(t)
@@ -345,7 +345,7 @@ func TestWritersAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for k := range writers {
 		all.Go(func() {
-			w, err := Open(top, "x")
+			w, err := Open(top, "x", nil)
 			if err != nil {
 				t.Error(err)
 				return

@@ -40,13 +40,14 @@ type Writer struct {
 }
 
 // Open makes the ledger's folder in the top folder of a checkout, with a configuration, unless they are there. A folder that it makes is
-// ignored by git; one that is there is used as it is. project is the name that a new configuration has.
-func Open(top, project string) (*Writer, error) {
+// ignored by git; one that is there is used as it is. project is the name that a new configuration has. fault is called at each point that
+// a crash can cut; nil in use.
+func Open(top, project string, fault func(point string) error) (*Writer, error) {
 	fsys, err := durable.OpenDisk(top)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(fsys, project, nil)
+	w, err := newWriter(fsys, project, fault)
 	if err != nil {
 		return nil, errors.Join(err, fsys.Close())
 	}

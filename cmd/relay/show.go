@@ -13,7 +13,6 @@ import (
 	"relay/cmd/relay/internal/taskview"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/orchestrator"
 )
 
 type showOptions struct {
@@ -116,7 +115,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 // nextBrief shows what the next attempt would be told now.
 func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, t *epic.Task) error {
 	work := session.Options{App: opts.app}
-	brief, err := orchestrator.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)
+	brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)
 	if err != nil {
 		return err
 	}

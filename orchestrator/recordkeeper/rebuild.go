@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"relay/attempts"
@@ -30,15 +31,8 @@ type Counts struct {
 
 // changedWords says what was put right.
 func (c Counts) changedWords() string {
-	return fmt.Sprintf("%s of relay in %s had been changed or removed by others, and %s back as the log has them",
-		text.Count(c.Missing+c.Changed, "entry"), filepath.Join(ledgersync.Folder, ledgersync.LedgerFile), isOrAre(c.Missing+c.Changed))
-}
-
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
+	return fmt.Sprintf("others had changed or removed %s of relay in %s; relay has put back what its log says",
+		text.Count(c.Missing+c.Changed, "line"), path.Join(ledgersync.Folder, ledgersync.LedgerFile))
 }
 
 // Rebuilt says what became of the records.
@@ -100,47 +94,25 @@ func (r *Rebuilding) entries(entries []*ledgersync.Entry, at *position) (counts 
 		counts.Missing = counts.Records
 		return counts, nil
 	}
-	w, err := ledgersync.Open(r.Top, filepath.Base(r.Top))
+	w, err := ledgersync.Open(r.Top, filepath.Base(r.Top), r.Fault)
 	if err != nil {
 		return counts, err
 	}
 	defer w.Close()
-	lines := make(map[string][]byte, len(entries))
-	for _, e := range entries {
-		if lines[e.ID], err = w.Encode(e); err != nil {
-			return counts, err
-		}
-	}
-	there, changed := make(map[string]bool, len(entries)), map[string][]byte{}
-	err = w.Lines(0, func(id string, line []byte) {
-		want, ok := lines[id]
-		if !ok {
-			return
-		}
-		there[id] = true
-		if !bytes.Equal(want, line) {
-			changed[id] = want
-		}
-	})
+	found, err := compare(w, entries)
 	if err != nil {
 		return counts, err
 	}
-	var missing [][]byte
-	for _, e := range entries {
-		if !there[e.ID] {
-			missing = append(missing, lines[e.ID])
-		}
-	}
-	counts.Missing, counts.Changed = len(missing), len(changed)
+	counts.Missing, counts.Changed = len(found.missing), len(found.changed)
 	if r.DryRun {
 		return counts, nil
 	}
-	if len(changed) > 0 {
-		if _, err := w.Restore(changed); err != nil {
+	if len(found.changed) > 0 {
+		if _, err := w.Restore(found.changed); err != nil {
 			return counts, err
 		}
 	}
-	mended, err := w.AppendLines(missing...)
+	mended, err := w.AppendLines(found.missing...)
 	if mended != "" {
 		r.Warn(mended)
 	}
@@ -151,12 +123,46 @@ func (r *Rebuilding) entries(entries []*ledgersync.Entry, at *position) (counts 
 	return counts, err
 }
 
+// compared is what a ledger lacks.
+type compared struct {
+	missing [][]byte          // lines
+	changed map[string][]byte // lines as they should be, by id
+}
+
+// compare looks for entries in a ledger.
+func compare(w *ledgersync.Writer, entries []*ledgersync.Entry) (found compared, err error) {
+	lines := make(map[string][]byte, len(entries))
+	for _, e := range entries {
+		if lines[e.ID], err = w.Encode(e); err != nil {
+			return found, err
+		}
+	}
+	there := make(map[string]bool, len(entries))
+	found.changed = map[string][]byte{}
+	err = w.Lines(0, func(id string, line []byte) {
+		want, ok := lines[id]
+		if !ok {
+			return
+		}
+		there[id] = true
+		if !bytes.Equal(want, line) {
+			found.changed[id] = want
+		}
+	})
+	for _, e := range entries {
+		if !there[e.ID] {
+			found.missing = append(found.missing, lines[e.ID])
+		}
+	}
+	return found, err
+}
+
 // artifacts puts the files right.
 func (r *Rebuilding) artifacts(list []records.Artifact) (counts Counts, err error) {
 	if counts.Records = len(list); counts.Records == 0 {
 		return counts, nil
 	}
-	w, err := artifact.Open(r.Top)
+	w, err := artifact.Open(r.Top, r.Fault)
 	if err != nil {
 		return counts, err
 	}

@@ -113,7 +113,7 @@ func (f *follower) behind() uint64 {
 	if err != nil {
 		return 0
 	}
-	first := uint64(upToDate)
+	first := upToDate
 	for _, c := range f.kept() {
 		if c.Seq < last {
 			first = min(first, c.Seq+1)

@@ -2,6 +2,7 @@ package recordkeeper
 
 import (
 	"crypto/sha256"
+	"maps"
 	"path/filepath"
 
 	"relay/attempts/artifact"
@@ -62,9 +63,7 @@ func (s *ledgerSink) write(entries []numbered[entryOf], upTo uint64) (written in
 			s.fail(err)
 			return 0
 		}
-		for id, sum := range ids {
-			s.mine[id] = sum
-		}
+		maps.Copy(s.mine, ids)
 		if size, err := s.w.Size(); err == nil {
 			s.cursor.Offset = size
 		}
@@ -78,7 +77,7 @@ func (s *ledgerSink) open() bool {
 	if s.w != nil || s.broken {
 		return !s.broken
 	}
-	w, err := ledgersync.Open(s.o.Top, filepath.Base(s.o.Top))
+	w, err := ledgersync.Open(s.o.Top, filepath.Base(s.o.Top), s.o.Fault)
 	if err != nil {
 		s.fail(err)
 		return false
@@ -140,10 +139,10 @@ func (s *artifactSink) write(list []numbered[records.Artifact], upTo uint64) (wr
 		}
 		if _, err := s.w.Put(a.record.Artifact, a.record.Title); err != nil {
 			s.fail(err)
+			s.cursor.Seq = max(s.cursor.Seq, a.seq-1) // an event may have several
 			return written
 		}
 		written++
-		s.cursor.Seq = a.seq
 	}
 	if !s.broken {
 		s.cursor.Seq = max(s.cursor.Seq, upTo)
@@ -155,7 +154,7 @@ func (s *artifactSink) open() bool {
 	if s.w != nil || s.broken {
 		return !s.broken
 	}
-	w, err := artifact.Open(s.o.Top)
+	w, err := artifact.Open(s.o.Top, s.o.Fault)
 	if err != nil {
 		s.fail(err)
 		return false

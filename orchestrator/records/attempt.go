@@ -132,7 +132,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	state.set("work", receipt.Salvage)
 	state.set("checks", checksOf(receipt.Checks))
 	state.set("review", string(receipt.Verdict))
-	for _, finding := range strings.Split(receipt.Findings, "\n") {
+	for finding := range strings.SplitSeq(receipt.Findings, "\n") {
 		left.add("%s", strings.TrimLeft(finding, "#-* "))
 	}
 	left.add("%s", receipt.Suggestion)

@@ -43,7 +43,8 @@ func (p *Projector) waiting() []int {
 		ready = append(ready, i)
 	}
 	slices.SortStableFunc(ready, func(a, b int) int {
-		return cmp.Or(cmp.Compare(p.graph.Weight(b), p.graph.Weight(a)), cmp.Compare(p.epic.Tasks[a].Priority, p.epic.Tasks[b].Priority), cmp.Compare(a, b))
+		heavier := cmp.Compare(p.graph.Weight(b), p.graph.Weight(a))
+		return cmp.Or(heavier, cmp.Compare(p.epic.Tasks[a].Priority, p.epic.Tasks[b].Priority), cmp.Compare(a, b))
 	})
 	return append(ready, blocked...)
 }

@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/internal/plaintext"
@@ -57,7 +58,7 @@ func (l *list) add(format string, args ...any) {
 // all returns the lines; the last one says how many are left out.
 func (l *list) all() []string {
 	if l.more > 0 {
-		return append(l.lines[:len(l.lines):len(l.lines)], fmt.Sprintf("… and %d more", l.more))
+		return append(slices.Clip(l.lines), fmt.Sprintf("… and %d more", l.more))
 	}
 	return l.lines
 }

@@ -182,11 +182,11 @@ func checksAtEnd(e *attempts.RunStopped) string {
 	switch {
 	case e.Tip == "":
 		return ""
-	case len(e.Relapsed) == 0:
+	case len(e.Regressed) == 0:
 		return "all pass on " + short(e.Tip)
 	default:
 		l := list{}
-		for _, check := range e.Relapsed {
+		for _, check := range e.Regressed {
 			l.add("%s", check)
 		}
 		return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(l.all()))

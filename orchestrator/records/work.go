@@ -60,7 +60,7 @@ func isDoc(name string) bool {
 	case ".md", ".rst", ".adoc":
 		return true
 	}
-	for _, folder := range strings.Split(path.Dir(name), "/") {
+	for folder := range strings.SplitSeq(path.Dir(name), "/") {
 		if strings.HasPrefix(folder, "doc") {
 			return true
 		}

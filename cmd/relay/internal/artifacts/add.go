@@ -102,7 +102,7 @@ func gitOf(ctx context.Context, p *project.Project) *artifact.Git {
 
 // write writes an artifact without the secrets that are in it, under a name that no other file has.
 func write(a *cli.App, p *project.Project, f *artifact.Artifact, title string) (name string, added bool, err error) {
-	w, err := artifact.Open(p.Root)
+	w, err := artifact.Open(p.Root, nil)
 	if err != nil {
 		return "", false, err
 	}

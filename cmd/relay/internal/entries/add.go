@@ -39,7 +39,7 @@ func Add(a *cli.App, p *project.Project, o AddOptions) error {
 	if err := fill(a, p, e); err != nil {
 		return err
 	}
-	w, err := ledgersync.Open(p.Root, filepath.Base(p.Root))
+	w, err := ledgersync.Open(p.Root, filepath.Base(p.Root), nil)
 	if err != nil {
 		return err
 	}

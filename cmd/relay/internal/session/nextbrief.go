@@ -1,10 +1,11 @@
-package orchestrator
+package session
 
 import (
 	"context"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/text"
@@ -13,7 +14,7 @@ import (
 
 // NextBrief returns the prompt that the agent would be given if the task's next attempt began now. It fails if the repository
 // cannot be read.
-func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.Task) ([]byte, error) {
+func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View, task *epic.Task) ([]byte, error) {
 	facts, err := o.Repo.Facts(ctx, worker.RecentCommits)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func NextBrief(ctx context.Context, o Options, view *attempts.View, task *epic.T
 	in := briefing.Input(o.Engine(), readOnly{view}, task)
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
-		in.Agent = o.agent(text.FirstOf(task.Runner, o.Runners[0]))
+		in.Agent = o.Agent(text.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
 	return worker.PromptOf(o.Engine(), in), nil

@@ -1,0 +1,367 @@
+package recordkeeper
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/attempts/ledgersync"
+	"relay/epic"
+)
+
+const planText = `version: 2
+id: 20260111-plan
+title: Three letters
+tasks:
+  A: {title: Write a}
+  B: {title: Write b, depends_on: [A]}
+  C: {title: Write c, kind: bugfix}
+`
+
+// checkout is a checkout with relay's folder in it.
+type checkout struct {
+	top, dir string
+	epic     *epic.Epic
+	graph    *epic.Graph
+	now      time.Time
+	mu       sync.Mutex
+	warnings []string
+}
+
+func newCheckout(t *testing.T) *checkout {
+	t.Helper()
+	plan, err := epic.Read("epic.yml", []byte(planText))
+	must(t, err)
+	graph, err := epic.NewGraph(plan)
+	must(t, err)
+	c := &checkout{top: filepath.Join(t.TempDir(), "letters"), epic: plan, graph: graph, now: time.Date(2026, 1, 11, 22, 0, 0, 0, time.UTC)}
+	c.dir = filepath.Join(c.top, ".agents-os", "relay")
+	must(t, os.MkdirAll(c.dir, 0o755))
+	must(t, attempts.Create(c.dir, c.epic, attempts.Settings{MaxAttemptsPerTask: 3}, c.clock()))
+	return c
+}
+
+func (c *checkout) clock() time.Time {
+	c.now = c.now.Add(time.Second)
+	return c.now
+}
+
+func (c *checkout) options(fault func(string) error) Options {
+	return Options{
+		Top: c.top, Dir: c.dir, EpicID: c.epic.ID, Epic: c.epic, Plan: []byte(planText), Settings: Settings{LedgerSync: true, Artifacts: true},
+		Warn: func(text string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.warnings = append(c.warnings, text)
+		},
+		Fault: fault,
+	}
+}
+
+// run carries a run out: its events are appended while its records are kept. between is called before the last event.
+func (c *checkout) run(t *testing.T, id string, keeper *Keeper, between func(), events ...attempts.Event) {
+	t.Helper()
+	store, err := attempts.Open(attempts.Options{Dir: c.dir, Epic: c.epic, Graph: c.graph, Run: id, Now: c.clock, Durable: keeper.Add})
+	must(t, err)
+	keeper.Start(store.Seq())
+	must(t, os.WriteFile(filepath.Join(c.dir, attempts.RunsDir, id, "epic.yml"), []byte(planText), 0o600))
+	for i, e := range events {
+		if i == len(events)-1 && between != nil {
+			between()
+		}
+		must(t, store.Append(e))
+	}
+	keeper.Close()
+	must(t, store.Close())
+}
+
+// nights are two runs: B fails in the first, and is completed in the second.
+func nights() (first, second []attempts.Event) {
+	first = []attempts.Event{
+		{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{Version: attempts.LogVersion, EpicID: "20260111-plan", Relay: "1.0"}},
+		started("A", 1), done("A", 1), started("B", 1), failed("B", 1), started("C", 1), done("C", 1),
+		{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{Reason: "interrupted"}},
+	}
+	second = []attempts.Event{
+		{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{Version: attempts.LogVersion, EpicID: "20260111-plan"}},
+		started("B", 2),
+		{Type: attempts.TypeBriefed, Task: "B", Attempt: 2, Briefed: &attempts.Briefed{Bytes: 100}},
+		done("B", 2),
+		{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{Reason: "epic_complete"}},
+	}
+	return first, second
+}
+
+const (
+	run1 = "20260111T220000Z-aaaa"
+	run2 = "20260112T220000Z-bbbb"
+)
+
+func started(task string, n int) attempts.Event {
+	return attempts.Event{Type: attempts.TypeAttemptStarted, Task: task, Attempt: n, Started: &attempts.Started{Runner: "claude", CLI: "claude"}}
+}
+
+func done(task string, n int) attempts.Event {
+	return attempts.Event{Type: attempts.TypeAttemptEnded, Task: task, Attempt: n, Ended: &attempts.Ended{
+		Result: attempts.ResultSuccess, Outcome: attempts.Success, Receipt: attempts.Receipt{Summary: "wrote " + task},
+		Changes: []attempts.FileChange{{Path: task + ".txt", Kind: attempts.FileAdded, Added: 1}},
+	}}
+}
+
+func failed(task string, n int) attempts.Event {
+	return attempts.Event{Type: attempts.TypeAttemptEnded, Task: task, Attempt: n, Ended: &attempts.Ended{
+		Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true,
+		Receipt: attempts.Receipt{ErrorCategory: attempts.TestFailure, ErrorSummary: "the test fails", Suggestion: "look at the test"},
+	}}
+}
+
+// records reads all files of records, by name.
+func (c *checkout) records(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, folder := range []string{".ledgersync", "thoughts"} {
+		err := filepath.WalkDir(filepath.Join(c.top, folder), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			rel, _ := filepath.Rel(c.top, path)
+			files[rel] = string(text)
+			return err
+		})
+		must(t, err)
+	}
+	return files
+}
+
+func same(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got[name], text)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is there besides", name)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fromZero is what the log of two nights says that there must be.
+func (c *checkout) fromZero(t *testing.T) map[string]string {
+	t.Helper()
+	other := &checkout{top: filepath.Join(t.TempDir(), "letters"), dir: c.dir, epic: c.epic}
+	must(t, os.Mkdir(other.top, 0o755))
+	o := other.options(nil)
+	cursor, err := os.ReadFile(filepath.Join(c.dir, CursorFile))
+	counts, rerr := Rebuild(Rebuilding{Options: o})
+	must(t, rerr)
+	if err == nil { // it is another checkout's
+		must(t, os.WriteFile(filepath.Join(c.dir, CursorFile), cursor, 0o600))
+	}
+	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}}); counts != want || len(other.warnings) > 0 {
+		t.Fatalf("from zero: %+v, want %+v; %q", counts, want, other.warnings)
+	}
+	return other.records(t)
+}
+
+// Wherever a crash comes, the next run leaves each record once, as if there had been none.
+func TestKillAtEveryPoint(t *testing.T) {
+	t.Parallel()
+	first, second := nights()
+	for n := 1; ; n++ {
+		c := newCheckout(t)
+		calls := 0
+		fault := func(string) error {
+			if calls++; calls >= n {
+				return errors.New("killed")
+			}
+			return nil
+		}
+		c.run(t, run1, New(c.options(fault)), nil, first...)
+		killed := calls >= n
+		c.run(t, run2, New(c.options(nil)), nil, second...)
+		same(t, c.records(t), c.fromZero(t))
+		if t.Failed() {
+			t.Fatalf("killed at point %d", n)
+		}
+		if !killed {
+			if n < 15 {
+				t.Errorf("%d points only", n)
+			}
+			return
+		}
+	}
+}
+
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	c := newCheckout(t)
+	first, second := nights()
+	c.run(t, run1, nil, nil, first...)
+	c.run(t, run2, nil, nil, second...)
+	want := c.fromZero(t)
+	must(t, os.Remove(filepath.Join(c.dir, CursorFile)))
+	if len(c.records(t)) > 0 {
+		t.Fatal("records are kept though nobody wants them")
+	}
+
+	counts, err := Rebuild(Rebuilding{Options: c.options(nil), DryRun: true})
+	must(t, err)
+	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}}); counts != want || len(c.records(t)) > 0 {
+		t.Errorf("dry run: %+v, want %+v", counts, want)
+	}
+	counts, err = Rebuild(Rebuilding{Options: c.options(nil)})
+	must(t, err)
+	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}}); counts != want {
+		t.Errorf("from zero: %+v, want %+v", counts, want)
+	}
+	same(t, c.records(t), want)
+
+	// Lines of others stay, what was removed comes back, and what was changed is put back.
+	name := ledgersync.Path(c.top)
+	lines := strings.SplitAfter(want[".ledgersync/ledger.jsonl"], "\n")
+	foreign := "{\"id\":\"somebody's\", \"odd\":1}\r\nnot JSON at all\n"
+	changed := strings.Replace(lines[2], "claude-code", "somebody", 1)
+	must(t, os.WriteFile(name, []byte(foreign+lines[0]+lines[1]+changed+strings.Join(lines[4:], "")), 0o600))
+	counts, err = Rebuild(Rebuilding{Options: c.options(nil)})
+	must(t, err)
+	if want := (Rebuilt{Counts{8, 1, 1}, Counts{3, 0, 0}}); counts != want {
+		t.Errorf("of a damaged one: %+v, want %+v", counts, want)
+	}
+	text, err := os.ReadFile(name)
+	must(t, err)
+	if want := foreign + lines[0] + lines[1] + lines[2] + strings.Join(lines[4:], "") + lines[3]; string(text) != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	if len(c.warnings) > 0 {
+		t.Errorf("warnings: %q", c.warnings)
+	}
+}
+
+// An agent that rewrites records while it works gains nothing.
+func TestAgentRewritesRecords(t *testing.T) {
+	t.Parallel()
+	for what, tamper := range map[string]func(name string) error{
+		"removed":  os.Remove,
+		"emptied":  func(name string) error { return os.Truncate(name, 0) },
+		"replaced": func(name string) error { return os.WriteFile(name, []byte("{\"id\":\"mine\"}\n"), 0o600) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newCheckout(t)
+			first, second := nights()
+			synced := make(chan struct{}, 100)
+			keeper := New(c.options(func(point string) error {
+				if point == "append.after-sync" {
+					synced <- struct{}{}
+				}
+				return nil
+			}))
+			c.run(t, run1, keeper, func() {
+				for lines := 0; lines < 3; { // what has ended is recorded while the run goes on
+					<-synced
+					text, err := os.ReadFile(ledgersync.Path(c.top))
+					must(t, err)
+					lines = strings.Count(string(text), "\n")
+				}
+				must(t, tamper(ledgersync.Path(c.top)))
+			}, first...)
+			if len(c.warnings) != 1 || !strings.Contains(c.warnings[0], "others had changed or removed 3 lines of relay in .ledgersync/ledger.jsonl; relay has put back what its log says") {
+				t.Errorf("warnings: %q", c.warnings)
+			}
+			c.run(t, run2, New(c.options(nil)), nil, second...)
+			want, got := c.fromZero(t), map[string]bool{}
+			for line := range strings.Lines(c.records(t)[".ledgersync/ledger.jsonl"]) {
+				got[line] = true
+			}
+			for line := range strings.Lines(want[".ledgersync/ledger.jsonl"]) {
+				if !got[line] {
+					t.Errorf("missing: %s", line)
+				}
+			}
+		})
+	}
+}
+
+// What cannot be written is told once, and made up for later.
+func TestUnwritable(t *testing.T) {
+	t.Parallel()
+	for what, spoil := range map[string]struct {
+		name    string
+		make    func(name string) error
+		warning string
+	}{
+		"a folder in place of the ledger": {
+			".ledgersync/ledger.jsonl", func(name string) error { return os.MkdirAll(name, 0o700) },
+			".ledgersync/ledger.jsonl cannot be written: open .ledgersync/ledger.jsonl: not a regular file; relay goes on without it",
+		},
+		"a link in place of the ledger": {".ledgersync/ledger.jsonl", func(name string) error {
+			return errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.Symlink("/etc/passwd", name))
+		}, ".ledgersync/ledger.jsonl cannot be written"},
+		"a file in place of the folder": {
+			".ledgersync", func(name string) error { return os.WriteFile(name, nil, 0o600) },
+			".ledgersync is not a folder: records need one of that name",
+		},
+		"a file in place of the artifacts": {
+			"thoughts", func(name string) error { return os.WriteFile(name, nil, 0o600) },
+			"thoughts/shared/handoffs cannot be written: thoughts is not a folder: artifacts need one of that name",
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newCheckout(t)
+			first, second := nights()
+			must(t, spoil.make(filepath.Join(c.top, spoil.name)))
+			c.run(t, run1, New(c.options(nil)), nil, first...)
+			if len(c.warnings) != 1 || !strings.Contains(c.warnings[0], spoil.warning) {
+				t.Errorf("warnings: %q, want %q", c.warnings, spoil.warning)
+			}
+			must(t, os.Remove(filepath.Join(c.top, spoil.name)))
+			if spoil.name != "thoughts" {
+				must(t, os.RemoveAll(filepath.Join(c.top, ".ledgersync")))
+			}
+			c.run(t, run2, New(c.options(nil)), nil, second...)
+			same(t, c.records(t), c.fromZero(t))
+		})
+	}
+}
+
+// A command that appends events brings records up to date before it ends, and writes nothing when they are.
+func TestCatchUp(t *testing.T) {
+	t.Parallel()
+	c := newCheckout(t)
+	first, second := nights()
+	c.run(t, run1, nil, nil, first...)
+	c.run(t, run2, nil, nil, second...)
+	written, err := CatchUp(c.options(nil))
+	must(t, err)
+	if written != 11 {
+		t.Errorf("%d written", written)
+	}
+	same(t, c.records(t), c.fromZero(t))
+	must(t, os.RemoveAll(filepath.Join(c.top, ".ledgersync")))
+	if written, err := CatchUp(c.options(nil)); written != 0 || err != nil {
+		t.Errorf("what a person has removed is written again: %d, %v", written, err)
+	}
+	if written, err := CatchUp(Options{}); written != 0 || err != nil {
+		t.Errorf("without settings: %d, %v", written, err)
+	}
+}
