@@ -259,10 +259,14 @@ func TestRebuild(t *testing.T) {
 // An agent that rewrites records while it works gains nothing.
 func TestAgentRewritesRecords(t *testing.T) {
 	t.Parallel()
-	for what, tamper := range map[string]func(name string) error{
-		"removed":  os.Remove,
-		"emptied":  func(name string) error { return os.Truncate(name, 0) },
-		"replaced": func(name string) error { return os.WriteFile(name, []byte("{\"id\":\"mine\"}\n"), 0o600) },
+	const putBack = "others had changed or removed 3 lines of relay in .ledgersync/ledger.jsonl; relay has put back what its log says"
+	for what, tamper := range map[string]struct {
+		do   func(name string) error
+		want string
+	}{
+		"removed":  {os.Remove, putBack},
+		"emptied":  {func(name string) error { return os.Truncate(name, 0) }, putBack},
+		"replaced": {func(name string) error { return os.WriteFile(name, []byte("{\"id\":\"mine\"}\n"), 0o600) }, putBack},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -282,10 +286,10 @@ func TestAgentRewritesRecords(t *testing.T) {
 					must(t, err)
 					lines = strings.Count(string(text), "\n")
 				}
-				must(t, tamper(ledgersync.Path(c.top)))
+				must(t, tamper.do(ledgersync.Path(c.top)))
 			}, first...)
-			if len(c.warnings) != 1 || !strings.Contains(c.warnings[0], "others had changed or removed 3 lines of relay in .ledgersync/ledger.jsonl; relay has put back what its log says") {
-				t.Errorf("warnings: %q", c.warnings)
+			if len(c.warnings) != 1 || c.warnings[0] != tamper.want {
+				t.Errorf("warnings: %q, want %q", c.warnings, tamper.want)
 			}
 			c.run(t, run2, New(c.options(nil)), nil, second...)
 			want, got := c.fromZero(t), map[string]bool{}
@@ -363,5 +367,29 @@ func TestCatchUp(t *testing.T) {
 	}
 	if written, err := CatchUp(Options{}); written != 0 || err != nil {
 		t.Errorf("without settings: %d, %v", written, err)
+	}
+}
+
+// What cannot be put back is told, and stays to be made up for.
+func TestLedgerCannotBePutBack(t *testing.T) {
+	t.Parallel()
+	c := newCheckout(t)
+	first, _ := nights()
+	synced := make(chan struct{}, 100)
+	keeper := New(c.options(func(point string) error {
+		if point == "append.after-sync" {
+			synced <- struct{}{}
+		}
+		return nil
+	}))
+	name := ledgersync.Path(c.top)
+	c.run(t, run1, keeper, func() {
+		<-synced
+		must(t, os.Remove(name))
+		must(t, os.Mkdir(name, 0o700))
+	}, first...)
+	want := "entries of relay in the ledger of LedgerSync were changed, and cannot be put back: open .ledgersync/ledger.jsonl: not a regular file"
+	if len(c.warnings) == 0 || !strings.Contains(strings.Join(c.warnings, "\n"), "not a regular file") {
+		t.Errorf("warnings: %q, want %q", c.warnings, want)
 	}
 }

@@ -271,9 +271,9 @@ func checksOf(checks []attempts.CheckRun) string {
 	case passed+len(failed.lines) == 0:
 		return ""
 	case len(failed.lines) == 0:
-		return fmt.Sprintf("all %d pass", passed)
+		return fmt.Sprintf("%d of %d pass", passed, passed)
 	}
-	return fmt.Sprintf("%d pass; fail: %s", passed, joined(failed.all()))
+	return fmt.Sprintf("%d of %d pass; not: %s", passed, passed+len(failed.lines)+failed.more, joined(failed.all()))
 }
 
 // kindOf returns the type of the entry that records a task of a kind.
