@@ -51,7 +51,9 @@ func began(tip string) attempts.Event {
 }
 
 func stopped(reason, why, head string, relapsed ...string) attempts.Event {
-	return attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{Reason: reason, Why: why, Head: head, Tip: head, Regressed: relapsed}}
+	return attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{
+		Reason: reason, Why: why, Head: head, Tip: head, Regressed: relapsed,
+	}}
 }
 
 func started(task string, n int, s attempts.Started) attempts.Event {
