@@ -315,7 +315,8 @@ func TestUnwritable(t *testing.T) {
 	}{
 		"a folder in place of the ledger": {
 			".ledgersync/ledger.jsonl", func(name string) error { return os.MkdirAll(name, 0o700) },
-			".ledgersync/ledger.jsonl cannot be written: open .ledgersync/ledger.jsonl: not a regular file; relay goes on without it",
+			".ledgersync/ledger.jsonl cannot be written: open .ledgersync/ledger.jsonl: not a regular file" +
+				"; relay goes on without it, and catches up when it can: relay ledger rebuild",
 		},
 		"a link in place of the ledger": {".ledgersync/ledger.jsonl", func(name string) error {
 			return errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.Symlink("/etc/passwd", name))
@@ -326,7 +327,8 @@ func TestUnwritable(t *testing.T) {
 		},
 		"a file in place of the artifacts": {
 			"thoughts", func(name string) error { return os.WriteFile(name, nil, 0o600) },
-			"thoughts/shared/handoffs cannot be written: thoughts is not a folder: artifacts need one of that name",
+			"thoughts/shared/handoffs cannot be written: thoughts is not a folder: artifacts need one of that name" +
+				"; relay goes on without it, and catches up when it can: relay ledger rebuild",
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
