@@ -85,6 +85,7 @@ func (c *recorder) endedEvent(a engine.Attempt, f engine.Result) attempts.Ended 
 	e := attempts.Ended{
 		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
 		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
+		Changes: f.Changes, MoreChanges: f.MoreChanges, Tools: f.Tools,
 	}
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage

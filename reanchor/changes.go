@@ -130,14 +130,24 @@ func (g *Git) EachName(ctx context.Context, base, head string, visit func(Change
 
 // Stat returns git's summary of what differs between two commits, at most 50 files and the totals.
 func (g *Git) Stat(ctx context.Context, base, head string) (string, error) {
-	args, err := g.between(base, head, "-r", "--stat=100,70,50", "--find-renames")
+	stat, _, err := g.StatLines(ctx, base, head, 0)
+	return stat, err
+}
+
+// StatLines returns the same, and by their paths how many lines of the first files differ, at most so many files.
+func (g *Git) StatLines(ctx context.Context, base, head string, most int) (string, map[string]Lines, error) {
+	args, err := g.between(base, head, "-r", "-z", "--numstat", "--stat=100,70,50", "--find-renames")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
+	scan := linesScan{most: most, lines: map[string]Lines{}}
+	cut := records{take: scan.take}
 	// Without an index git reads the commits' files, and not those of the checkout in their place: an object that is damaged
 	// must not be found by whoever checks the commit out.
-	out, err := g.Run(ctx, Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}})
-	return string(out), err
+	if _, err := g.Run(ctx, Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}, Stdout: &cut}); err != nil {
+		return string(cut.part), nil, err
+	}
+	return string(cut.part), scan.lines, nil // the summary stands behind the last record
 }
 
 // Patch writes the difference of two commits in a form git apply takes, binary files included.

@@ -33,6 +33,9 @@ type Change struct {
 	Link string // commit of another repository that stands at the path now, where two commits were compared
 }
 
+// Lines counts those of a file that differ between two commits; a binary file has none.
+type Lines struct{ Added, Deleted int }
+
 // Cached gives the facts of one checkout without asking git each time: they are refreshed at most once per interval.
 type Cached struct {
 	ask   func(context.Context) (Facts, error)

@@ -246,17 +246,25 @@ func TestNamesStatPatch(t *testing.T) {
 	if err != nil || !strings.Contains(stat, "4 files changed") || strings.Contains(stat, "\x1b") {
 		t.Errorf("Stat() = %q, %v", stat, err)
 	}
+	again, lines, err := g.StatLines(t.Context(), base, "HEAD", 3)
+	if err != nil || again != stat || len(lines) != 3 || lines["blob"] != (Lines{}) || lines["edited.txt"].Added != 1 || lines["gone.txt"].Deleted == 0 {
+		t.Errorf("StatLines() = %q, %v, %v", again, lines, err)
+	}
+	_, lines, err = g.StatLines(t.Context(), base, "HEAD", 100)
+	if _, renamed := lines["two\nlines.txt"]; err != nil || !renamed || len(lines) != 4 {
+		t.Errorf("StatLines() = %v, %v", lines, err)
+	}
 	var patch strings.Builder
 	if err := g.Patch(t.Context(), base, "HEAD", &patch); err != nil {
 		t.Fatal(err)
 	}
 	git(t, dir, "config", "--unset", "diff.noprefix")
-	again := filepath.Join(t.TempDir(), "again")
-	git(t, dir, "worktree", "add", "-q", "--detach", again, base)
-	if _, err := Run(t.Context(), Call{Dir: again, Args: []string{"apply", "--index", "-"}, Stdin: strings.NewReader(patch.String()), Writes: true}); err != nil {
+	applied := filepath.Join(t.TempDir(), "again")
+	git(t, dir, "worktree", "add", "-q", "--detach", applied, base)
+	if _, err := Run(t.Context(), Call{Dir: applied, Args: []string{"apply", "--index", "-"}, Stdin: strings.NewReader(patch.String()), Writes: true}); err != nil {
 		t.Fatalf("the patch does not apply: %v\n%s", err, patch.String())
 	}
-	if got, want := git(t, again, "write-tree"), git(t, dir, "rev-parse", "HEAD^{tree}"); got != want {
+	if got, want := git(t, applied, "write-tree"), git(t, dir, "rev-parse", "HEAD^{tree}"); got != want {
 		t.Errorf("the patch makes tree %s, want %s", got, want)
 	}
 }

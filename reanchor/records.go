@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -176,6 +177,50 @@ func (s *nameScan) take(rec []byte) error {
 	}
 	s.pending.Path, s.wants = string(rec), 0
 	return s.visit(s.pending)
+}
+
+// linesScan reads --numstat -z: two numbers and a path, or, of a rename, the numbers alone and then both paths.
+type linesScan struct {
+	most    int // files that are kept
+	lines   map[string]Lines
+	pending Lines
+	wants   int // paths still to come
+}
+
+func (s *linesScan) take(rec []byte) error {
+	if s.wants == 0 {
+		added, rest, one := bytes.Cut(rec, []byte("\t"))
+		deleted, path, two := bytes.Cut(rest, []byte("\t"))
+		if !one || !two {
+			return fmt.Errorf("%w: numbers of lines %q", errRecord, oneLine(string(rec), 80))
+		}
+		s.pending = Lines{Added: number(added), Deleted: number(deleted)}
+		if len(path) == 0 {
+			s.wants = 2
+			return nil
+		}
+		s.keep(path)
+		return nil
+	}
+	if s.wants--; s.wants == 0 {
+		s.keep(rec)
+	}
+	return nil
+}
+
+func (s *linesScan) keep(path []byte) {
+	if len(s.lines) < s.most {
+		s.lines[string(path)] = s.pending
+	}
+}
+
+// number reads a count; 0 of anything else.
+func number(text []byte) int {
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // linkMode is that of a path at which a tree has the commit of another repository.

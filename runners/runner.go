@@ -93,10 +93,18 @@ type Report struct {
 	Session   string
 	Model     string
 	Usage     Usage
+	Tools     []ToolUse // of those that its CLI tells of, the most used first
 	Exit      process.Exit
 
 	// EndedWell means of an outcome that is none of the agent's that its CLI knows of no fault: what is missing tells of one.
 	EndedWell bool
+}
+
+// ToolUse says how often an agent has used one of its tools. The name is clean, and short.
+type ToolUse struct {
+	Name   string
+	Calls  int
+	Failed int // of them
 }
 
 // Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written

@@ -171,12 +171,16 @@ type Result struct {
 	Model   string
 	Session string
 	Usage   attempts.Usage
-	ResetAt time.Time       // Quota, Provider: when to ask the runner again, if the provider said so
-	Unable  []Unable        // reviewers; the outcome is theirs where nothing but their opinion is missing
-	Gate    attempts.Reason // set when the outcome alone does not say that the task must be gated
+	ResetAt time.Time // Quota, Provider: when to ask the runner again, if the provider said so
+	Tools   []attempts.ToolUse
+	Changes []attempts.FileChange // from the attempt's base to Head, the first of them
+	Unable  []Unable              // reviewers; the outcome is theirs where nothing but their opinion is missing
+	Gate    attempts.Reason       // set when the outcome alone does not say that the task must be gated
 	Notes   []attempts.Note
 	// Charged means that the task is charged though the outcome alone does not say so.
 	Charged bool
+	// MoreChanges counts the changed files that are not in Changes.
+	MoreChanges int
 	// Held means that no agent was asked: a check of the task cannot run here.
 	Held bool
 	// Doubtful means that tests prove less than before the work.

@@ -101,7 +101,7 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 	if why == "" {
 		return r, err
 	}
-	return runners.Report{Outcome: runners.Stopped, Detail: why, Usage: r.Usage, Model: r.Model}, nil
+	return runners.Report{Outcome: runners.Stopped, Detail: why, Usage: r.Usage, Model: r.Model, Tools: r.Tools}, nil
 }
 
 // traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/facts"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/worktree"
@@ -37,6 +38,7 @@ func (c collector) collectWork(ctx context.Context, a engine.Attempt, f *state) 
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
 func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+	f.Changes, f.MoreChanges = nil, 0
 	if err := c.tree.Unlock(ctx); err != nil {
 		return nil, err
 	}
@@ -71,8 +73,13 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	case err != nil:
 		return nil, err
 	}
-	stat, err := c.repo.Stat(ctx, a.Base, head)
+	stat, lines, err := c.repo.StatLines(ctx, a.Base, head, facts.MostChanges)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
+	unlisted := 0
+	if many != nil {
+		unlisted = many.Rest
+	}
+	f.Changes, f.MoreChanges = facts.Changes(names, lines, unlisted)
 	if err := c.failForRepositories(ctx, names, f); err != nil {
 		return nil, err
 	}

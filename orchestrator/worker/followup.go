@@ -35,7 +35,7 @@ func (c agentTurns) followUp(ctx context.Context, a engine.Attempt, p attemptFil
 		}
 		next := f.turned(report)
 		if f.Outcome != attempts.Success || !f.recall(a.ReviewProgress, n) {
-			f.Usage.Add(next.Usage)
+			f.spent(next.Result)
 			continue
 		}
 		f.follow(next, c.o.Review.Rounds)

@@ -14,7 +14,7 @@ import (
 // claim; evidence decides it later.
 func judge(r runners.Report) state {
 	f := state{
-		Result: engine.Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: engine.UsageOf(r.Usage)},
+		Result: engine.Result{Model: r.Model, Session: r.Session, ResetAt: r.ResetAt, Usage: engine.UsageOf(r.Usage), Tools: facts.Used(r.Tools)},
 		used:   r.Usage,
 	}
 	row := engine.OutcomeOf(r.Outcome)

@@ -119,7 +119,7 @@ func (c agentTurns) resultLeft(ctx context.Context, a engine.Attempt, p attemptF
 		return err
 	}
 	if !f.undecided() {
-		f.Usage.Add(engine.UsageOf(report.Usage))
+		f.spent(judge(report).Result)
 		return nil
 	}
 	f.recordAnswer(report)
@@ -133,7 +133,7 @@ func (f *state) recordAnswer(report runners.Report) (answered bool) {
 	f.noResult.asked = true
 	f.used = next.used
 	f.Notes = append(f.Notes, next.Notes...)
-	f.Usage.Add(next.Usage)
+	f.spent(next.Result)
 	switch {
 	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
 		f.Outcome, f.claimedFiles = next.Outcome, next.claimedFiles

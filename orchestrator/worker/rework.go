@@ -53,7 +53,7 @@ func (f *state) follow(next state, most int) {
 	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
 	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
 	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
-	next.Usage.Add(f.Usage)
+	next.spent(f.Result)
 	next.answered, next.onBase = next.Receipt.Summary, f.onBase
 	next.Receipt.Summary = text.JoinSummaries(f.Receipt.Summary, next.Receipt.Summary, next.rounds)
 	next.Receipt.Statement = facts.Later(f.Receipt.Statement, next.Receipt.Statement)
@@ -94,7 +94,7 @@ func (c agentTurns) nextTurn(ctx context.Context, a engine.Attempt, p attemptFil
 		return next, nil
 	}
 	f.Session, f.used = "", runners.Usage{}
-	f.Usage.Add(next.Usage)
+	f.spent(next.Result)
 	if report, err = c.giveFindings(ctx, a, p, f); err != nil {
 		return state{}, err
 	}

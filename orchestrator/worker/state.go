@@ -5,6 +5,7 @@ import (
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/facts"
 	"relay/review"
 	"relay/runners"
 )
@@ -32,6 +33,12 @@ type state struct {
 	epicResults checks.Baseline // by the checks of the epic, of the work
 
 	claimedFiles []string // as the agent listed them; compared with git's list and then forgotten
+}
+
+// spent adds what another turn of the agent has used.
+func (f *state) spent(turn engine.Result) {
+	f.Usage.Add(turn.Usage)
+	f.Tools = facts.Tools(f.Tools, turn.Tools)
 }
 
 // waiveCharge clears the charge if somebody committed after a crash, so that the failure cannot be attributed.

@@ -91,6 +91,8 @@ type contentBlock struct {
 	Text  jsonscan.String `json:"text"`
 	Name  jsonscan.String `json:"name"`
 	Input json.RawMessage `json:"input"`
+
+	Failed bool `json:"is_error"` // tool_result
 }
 
 // messagePart is a piece of a message that is still being written.

@@ -20,7 +20,7 @@ import (
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{
 		Exit: e.Exit, Session: s.session, Model: s.model,
-		FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e),
+		FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
 	}
 	var structured []byte
 	if s.final() {

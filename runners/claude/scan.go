@@ -13,7 +13,7 @@ var (
 	claudePartFields    = []string{"type", "message", "delta", "usage"}
 	claudeStartFields   = []string{"id", "usage"}
 	claudeDeltaFields   = []string{"text", "partial_json", "thinking"}
-	claudeBlockFields   = []string{"type", "id", "tool_use_id", "text", "name", "input"}
+	claudeBlockFields   = []string{"type", "id", "tool_use_id", "text", "name", "input", "is_error"}
 )
 
 // frequentEvent is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
@@ -155,6 +155,8 @@ func (b *contentBlock) read(s *jsonscan.Scanner) {
 			b.Name = s.Text()
 		case "input":
 			b.Input = s.Value()
+		case "is_error":
+			b.Failed = s.Bool()
 		}
 	}
 }

@@ -30,6 +30,7 @@ type reader struct {
 	apiError    string       // the CLI's word for the fault it gave up on
 	limit       *rateLimit   // the usage limit that was hit
 	running     eventstream.Steps
+	tools       eventstream.Tools
 	called      map[string]int // calls by tool
 	denied      map[string]int // and those that were not allowed
 	counted     tokenCount
@@ -149,6 +150,7 @@ func (s *reader) assistant(m *message, subagent bool) {
 			}
 			count(s.called, b.Name.String())
 			s.running.Begin(b.ID)
+			s.tools.Begin(b.ID, b.Name)
 			s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
 		}
 	}
@@ -159,6 +161,7 @@ func (s *reader) user(m *message) {
 	for i := range m.blocks {
 		if b := &m.blocks[i]; string(b.Type.Word()) == "tool_result" {
 			s.running.End(b.Ends)
+			s.tools.End(b.Ends, b.Failed)
 		}
 	}
 }

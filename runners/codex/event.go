@@ -67,6 +67,18 @@ func (u *tokenUsage) usage() runners.Usage {
 	return runners.Usage{InputTokens: max(0, u.Input), CachedTokens: max(0, u.Cached), OutputTokens: max(0, u.Output)}
 }
 
+// failed reports whether a step that has ended did so in vain.
+func (i *turnItem) failed() bool { return string(i.Status.Word()) == "failed" }
+
+// tool returns what the step's tool is called, one of an MCP server as in mcp__SERVER__TOOL.
+func (i *turnItem) tool() jsonscan.String {
+	if string(i.Type.Word()) != "mcp_tool_call" || i.Tool.Empty() || i.Server.Empty() {
+		return i.Type
+	}
+	name := append(jsonscan.String(`"mcp__`), i.Server[1:len(i.Server)-1]...)
+	return append(append(name, "__"...), i.Tool[1:]...)
+}
+
 // note returns what a person wants to see of a step.
 func (i *turnItem) note() eventstream.Action {
 	n := eventstream.Action{Kind: runners.EventTool, Name: i.Type}

@@ -20,7 +20,7 @@ import (
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{
 		Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model),
-		FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e),
+		FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
 	}
 	var claimErr error
 	if !s.req.Question {

@@ -26,6 +26,7 @@ type reader struct {
 	lastMessage eventstream.LastMessage // last message of the agent
 	step        []byte                  // id of the step last told to the observer
 	running     eventstream.Steps
+	tools       eventstream.Tools
 	steps       int // commands and changes of files that have ended
 	vain        int // those of them that failed
 
@@ -125,15 +126,17 @@ func (s *reader) item(completed bool, item *turnItem) {
 	default:
 		s.modelWrote(len(item.Command))
 		if completed {
+			s.tools.Ended(item.ID, item.tool(), item.failed())
 			if s.running.End(item.ID); len(s.running) == 0 {
 				s.modelAsked()
 			}
 		} else {
 			s.running.Begin(item.ID)
+			s.tools.Begin(item.ID, item.tool())
 		}
 		if completed && (kind == "command_execution" || kind == "file_change") {
 			s.steps++
-			if string(item.Status.Word()) == "failed" {
+			if item.failed() {
 				s.vain++
 			}
 		}

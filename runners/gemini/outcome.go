@@ -17,7 +17,7 @@ import (
 // Report reports what the stream and the process's end mean together. Success needs both a result that says so and exit
 // status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
 func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.worked(), Usage: s.used(e)}
+	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.worked(), Usage: s.used(e), Tools: s.tools.List()}
 	r.FinalText = cleantext.CleanEnd(s.recentText[max(0, len(s.recentText)-cleantext.MaxFinal):], cleantext.MaxFinal)
 	var claimErr error
 	if !s.req.Question {

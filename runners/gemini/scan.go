@@ -7,13 +7,13 @@ import (
 )
 
 // messageFields are those that matter of the events that come often.
-var messageFields = []string{"type", "role", "content", "tool_name", "tool_id", "parameters", "error"}
+var messageFields = []string{"type", "role", "content", "tool_name", "tool_id", "parameters", "status", "error"}
 
 // frequentEvent is an event that comes often: what the agent or one of its tools says, or one that means nothing here.
 type frequentEvent struct {
-	kind                    []byte
-	role, content, tool, id jsonscan.String
-	input                   json.RawMessage
+	kind                            []byte
+	role, content, tool, id, status jsonscan.String
+	input                           json.RawMessage
 }
 
 // read reads an event with what is needed of it. ok is false when it has to be decoded in full.
@@ -33,6 +33,8 @@ func (t *frequentEvent) read(line []byte) (ok bool) {
 			t.id = s.Text()
 		case "parameters":
 			t.input = s.Value()
+		case "status":
+			t.status = s.Text()
 		case "error":
 			if s.Raw() != nil {
 				s.GiveUp()

@@ -32,13 +32,17 @@ type reader struct {
 	result     *outputEvent
 	resumed    bool              // it went on working after the result
 	calls      map[string]string // tools at work, by the id of the call
-	denied     string            // the last tool a policy refused
-	began      time.Time         // when, by its own clock
+	tools      eventstream.Tools
+	denied     string    // the last tool a policy refused
+	began      time.Time // when, by its own clock
 	file       eventstream.SessionLog
 	answers    map[string]struct{} // ids of those in that file that are counted
 	asked      eventstream.Requests
 	progress   eventstream.Progress
 }
+
+// statusError is the status of a tool or of a run that failed.
+const statusError = "error"
 
 const baseTokens = 12_000 // tokens of its own instructions and tools, about
 
@@ -66,6 +70,7 @@ func (s *reader) Line(line []byte) {
 	case "tool_use":
 		s.tool(t.tool, t.id, t.input)
 	case "tool_result":
+		s.tools.End(t.id, string(t.status.Word()) == statusError)
 		s.toolResult(t.id, "")
 		s.shown = int64(len(line))
 	}
@@ -89,6 +94,7 @@ func (s *reader) event(ev *outputEvent) {
 		if ev.Error != nil {
 			fault = ev.Error.Type
 		}
+		s.tools.End(ev.ToolID, ev.Status == statusError)
 		s.toolResult(ev.ToolID, fault)
 	case "error":
 		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
@@ -121,6 +127,7 @@ func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
 	case "write_file", "replace", "run_shell_command":
 		s.wrote = true
 	}
+	s.tools.Begin(id, tool)
 	if s.calls == nil {
 		s.calls = map[string]string{}
 	}

@@ -24,7 +24,8 @@ import (
 // after a last step that ended with "stop".
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{
-		Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal), Usage: s.used(e),
+		Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal),
+		Usage: s.used(e), Tools: s.tools.List(),
 	}
 	if over := len(r.FinalText) - cleantext.MaxFinal; over > 0 {
 		r.FinalText = cleantext.Clean(strings.ToValidUTF8(r.FinalText[over:], ""), cleantext.MaxFinal)

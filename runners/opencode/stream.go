@@ -29,6 +29,7 @@ type reader struct {
 	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
 	rejected  bool                // a tool was rejected in the last step, which ends the session
 	denied    map[string]struct{} // tools it was not allowed to use
+	tools     eventstream.Tools
 	asked     eventstream.Requests
 	lastAt    int64 // when it last told something, in milliseconds since 1970
 	stepping  bool  // a step has begun, and its tokens are not told
@@ -132,7 +133,9 @@ func (s *reader) ending() []byte { return s.lastText[max(0, len(s.lastText)-2*cl
 
 func (s *reader) tool(p *messagePart) {
 	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
-	if string(p.State.Status.Word()) != "error" {
+	failed := string(p.State.Status.Word()) == "error"
+	s.tools.Ended(nil, p.Tool, failed)
+	if !failed {
 		return
 	}
 	fault := p.State.Error.Head(cleantext.MaxString)

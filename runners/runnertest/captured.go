@@ -105,6 +105,9 @@ func (c Captured) outcomes(t *testing.T) string {
 				fmt.Fprintf(&text, " $%.5f", r.Usage.CostUSD)
 			}
 		}
+		for _, use := range r.Tools {
+			fmt.Fprintf(&text, " %s:%d/%d", use.Name, use.Calls, use.Failed)
+		}
 		fmt.Fprintf(&text, " | %s\n", r.Detail)
 	}
 	return text.String()

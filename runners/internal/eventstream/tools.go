@@ -1,0 +1,92 @@
+package eventstream
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"relay/runners"
+	"relay/runners/internal/cleantext"
+	"relay/runners/internal/jsonscan"
+)
+
+const (
+	maxTools  = 100     // counted by name
+	otherTool = "other" // the name of all that come after these, and of those without one
+)
+
+// Tools counts how often an agent uses each of its tools, and how often in vain.
+type Tools struct {
+	uses map[string]*runners.ToolUse
+	open map[string]*runners.ToolUse // calls that have not ended, by id
+}
+
+// Begin counts a call. One that is told again before it has ended is counted once.
+func (t *Tools) Begin(id, name jsonscan.String) {
+	key := id.Head(cleantext.MaxName)
+	if t.open[key] != nil {
+		return
+	}
+	use := t.use(name)
+	use.Calls++
+	if t.open == nil {
+		t.open = map[string]*runners.ToolUse{}
+	}
+	if len(t.open) < maxSteps && key != "" {
+		t.open[key] = use
+	}
+}
+
+// End records that a call has ended.
+func (t *Tools) End(id jsonscan.String, failed bool) {
+	key := id.Head(cleantext.MaxName)
+	if use := t.open[key]; use != nil && failed {
+		use.Failed++
+	}
+	delete(t.open, key)
+}
+
+// Ended records that a call has ended of which nothing may have been told before.
+func (t *Tools) Ended(id, name jsonscan.String, failed bool) {
+	t.Begin(id, name)
+	if t.open[id.Head(cleantext.MaxName)] != nil {
+		t.End(id, failed)
+	} else if failed {
+		t.use(name).Failed++
+	}
+}
+
+func (t *Tools) use(name jsonscan.String) *runners.ToolUse {
+	if use := t.uses[string(name.Word())]; use != nil {
+		return use
+	}
+	clean := cleantext.OneLine(name.Head(2*cleantext.MaxName), cleantext.MaxName)
+	if clean == "" || len(t.uses) >= maxTools {
+		clean = otherTool
+	}
+	use := t.uses[clean]
+	if use == nil {
+		use = &runners.ToolUse{Name: clean}
+		if t.uses == nil {
+			t.uses = map[string]*runners.ToolUse{}
+		}
+		t.uses[clean] = use
+	}
+	return use
+}
+
+// List returns what was counted, the most used first.
+func (t *Tools) List() []runners.ToolUse {
+	if len(t.uses) == 0 {
+		return nil
+	}
+	var list []runners.ToolUse
+	for use := range maps.Values(t.uses) {
+		list = append(list, *use)
+	}
+	slices.SortFunc(list, func(a, b runners.ToolUse) int {
+		return cmp.Or(b.Calls-a.Calls, strings.Compare(a.Name, b.Name))
+	})
+	return list
+}
