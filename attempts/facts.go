@@ -30,6 +30,7 @@ type ToolUse struct {
 // Briefed says what an attempt's brief holds.
 type Briefed struct {
 	Bytes     int      `json:"bytes"`
+	Dir       string   `json:"dir,omitempty"`       // folder that the attempt works in, absolute
 	Handoff   string   `json:"handoff,omitempty"`   // id of the LedgerSync entry that it quotes
 	Entries   int      `json:"entries,omitempty"`   // LedgerSync entries quoted, with the handoff
 	Documents []string `json:"documents,omitempty"` // names of documents it tells the agent to read

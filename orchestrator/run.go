@@ -161,6 +161,10 @@ func (r *run) listen(events <-chan engine.Event) {
 		if r.state.o.Wire != nil {
 			e = r.state.o.Wire.Event(e)
 		}
+		if e.Kind == engine.KindBriefed {
+			r.recordBriefed(e)
+			continue
+		}
 		r.state.withLock(func() {
 			switch e.Kind {
 			case engine.KindUsage:
@@ -178,6 +182,16 @@ func (r *run) listen(events <-chan engine.Event) {
 			r.state.notify(Update{Kind: UpdateKind(e.Kind), Task: e.Task, Text: e.Detail.Text})
 		})
 	}
+}
+
+// recordBriefed writes what an attempt's brief holds.
+func (r *run) recordBriefed(e engine.Event) {
+	if e.Briefed == nil {
+		return
+	}
+	briefed := r.state.redact.Briefed(*e.Briefed)
+	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
 }
 
 // recordProgress tells the pool that an agent has answered: its runner serves. The caller holds mu.

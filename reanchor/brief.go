@@ -38,6 +38,11 @@ const (
 // epic's description, then of the last attempts the diff summary, the failing output and the report, then paths, the
 // task's description, and last its criteria and commands. Headings, the task's title and how to work are never cut.
 func Brief(in Input) []byte {
+	s := sheetOf(in)
+	return s.bytes()
+}
+
+func sheetOf(in Input) *sheet {
 	var s sheet
 	id, title := oneLine(in.Task.ID, 64), oneLine(in.Task.Title, titleBytes)
 	s.add(block{head: "# " + id + ": " + title + "\n"})
@@ -56,7 +61,7 @@ func Brief(in Input) []byte {
 		budget = defaultBrief
 	}
 	s.fit(max(budget, smallBrief))
-	return s.bytes()
+	return &s
 }
 
 func gitSection(s *sheet, in Input) {

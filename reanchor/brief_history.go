@@ -170,6 +170,7 @@ func writeAttempt(s *sheet, a attempts.Attempt, is attemptRelation) {
 	field(&b, "Error", r.ErrorSummary, 4<<10)
 	field(&b, "Suggestion", r.Suggestion, 2<<10)
 	field(&b, "Learning", r.Learning, 2<<10)
+	field(&b, "Asked", strings.Join(r.Questions, "; "), 2<<10)
 	field(&b, "Files", fileList(r.FilesChanged), 2<<10)
 	s.quote(rankOf(cutReport), "What it reported (output of an earlier attempt):", b.String(), 2*reportBytes)
 	found()

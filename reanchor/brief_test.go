@@ -56,7 +56,7 @@ func second() Input {
 			Summary: "Added the endpoint", FilesChanged: []string{"api/users.go"}, ErrorCategory: attempts.QualityGate,
 			ErrorSummary: "TestUsers fails: got 500, want 200", Verdict: review.NeedsChanges,
 			Findings:   "## Finding 1: Missing test\n**Severity:** HIGH\n**File:** api/users.go:15\n**Fix:** add one\n",
-			Statement:  attempts.Statement{Decisions: map[string]string{"paging": "none yet:\n## it is short"}},
+			Statement:  attempts.Statement{Decisions: map[string]string{"paging": "none yet:\n## it is short"}, Questions: []string{"How many users?", "Why?\n# no"}},
 			Suggestion: "Run db:migrate first", Learning: "the test database is empty",
 			Checks: []attempts.CheckRun{
 				{Name: "tests", ExitCode: 1, Tail: "--- FAIL: TestUsers\n    got 500, want 200\nFAIL\n"},

@@ -144,7 +144,8 @@ func (g *Git) StatLines(ctx context.Context, base, head string, most int) (strin
 	cut := records{take: scan.take}
 	// Without an index git reads the commits' files, and not those of the checkout in their place: an object that is damaged
 	// must not be found by whoever checks the commit out.
-	if _, err := g.Run(ctx, Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}, Stdout: &cut}); err != nil {
+	call := Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}, Stdout: &cut}
+	if _, err := g.Run(ctx, call); err != nil {
 		return string(cut.part), nil, err
 	}
 	return string(cut.part), scan.lines, nil // the summary stands behind the last record

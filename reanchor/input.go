@@ -25,6 +25,9 @@ type Input struct {
 	Record       attempts.TaskRecord // earlier attempts; one that is still in progress is passed over
 
 	Handoff   string     // left by the last run, or by a person
+	HandoffID string     // of the entry of LedgerSync that Handoff quotes; "": it is none
+	Entries   int        // entries of LedgerSync that are quoted, with the handoff
+	Documents []string   // that the agent is told to read, as far as they exist in the checkout
 	Learnings []Learning // of this epic, most useful first
 	Threads   []Thread   // open discussions that touch the task's files
 

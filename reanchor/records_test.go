@@ -2,6 +2,7 @@ package reanchor
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -122,4 +123,22 @@ func FuzzNames(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestLinesScan(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"1\t2\ta\x00-\t-\tb\x00":            "map[a:{1 2} b:{0 0}] <nil>",
+		"1\t2\t\x00old\x00new\tx\x00":       "map[new\tx:{1 2}] <nil>",
+		"1\t0\ta\x000\t1\tb\x003\t0\tc\x00": "map[a:{1 0} b:{0 1}] <nil>",
+		"99999999999999999999\t1\ta\x00":    "map[a:{0 1}] <nil>",
+		"1 2 a\x00":                         `map[] git printed something relay does not understand: numbers of lines "1 2 a"`,
+	} {
+		scan := linesScan{most: 2, lines: map[string]Lines{}}
+		cut := records{take: scan.take}
+		_, err := cut.Write([]byte(text))
+		if got := fmt.Sprint(scan.lines, " ", err); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
 }

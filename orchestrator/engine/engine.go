@@ -194,6 +194,9 @@ type Event struct {
 	Kind   EventKind
 	Detail runners.Event
 	Usage  attempts.Usage // KindUsage: of the attempt so far
+	// Attempt and Briefed are of a KindBriefed: the attempt's number, and what its brief holds.
+	Attempt int
+	Briefed *attempts.Briefed
 	// Delivered means of a KindUsage that the agent has come to its end: what was used counts, and stops it no more.
 	Delivered bool
 }
@@ -205,6 +208,7 @@ type EventKind string
 const (
 	KindActivity  EventKind = "activity"   // the agent did something
 	KindUsage     EventKind = "usage"      // it has used something
+	KindBriefed   EventKind = "briefed"    // its brief is written
 	KindFault     EventKind = "fault"      // its runner or the provider of that has failed it
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
 	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name

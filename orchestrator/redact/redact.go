@@ -86,7 +86,7 @@ func (r Redactor) Ended(e attempts.Ended) attempts.Ended {
 
 // Briefed cleans what is recorded of a brief.
 func (r Redactor) Briefed(b attempts.Briefed) *attempts.Briefed {
-	b.Handoff, b.Documents, b.Files = r.Line(b.Handoff), r.list(b.Documents), r.list(b.Files)
+	b.Dir, b.Handoff, b.Documents, b.Files = r.Line(b.Dir), r.Line(b.Handoff), r.list(b.Documents), r.list(b.Files)
 	b.Unclear, b.Cut = r.list(b.Unclear), r.list(b.Cut)
 	return &b
 }

@@ -135,7 +135,14 @@ func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles)
 	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
 		return err
 	}
-	return os.WriteFile(p.brief, PromptOf(c.o, in), 0o600)
+	in.Documents = documents(c.repo.Root())
+	prompt, told := promptOf(c.o, in)
+	if err := os.WriteFile(p.brief, prompt, 0o600); err != nil {
+		return err
+	}
+	told.Dir = c.repo.Root()
+	c.record(ctx, engine.Event{Task: a.Task.ID, Attempt: a.Number, Kind: engine.KindBriefed, Briefed: &told})
+	return nil
 }
 
 // agentEnv is env for an agent. A commit must not ask anybody for a signature, nor git for a password; and in a slot of

@@ -63,7 +63,12 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	if err := c.failIfOffBranch(ctx, a, f); err != nil {
 		return nil, err
 	}
-	names, err := c.repo.Names(ctx, a.Base, head)
+	return c.listChanges(ctx, a, f)
+}
+
+// listChanges fills in what git says of each changed file.
+func (c collector) listChanges(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
+	names, err := c.repo.Names(ctx, a.Base, f.Head)
 	var many *reanchor.TooManyError
 	switch {
 	case errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch):
@@ -73,7 +78,7 @@ func (c collector) collect(ctx context.Context, a engine.Attempt, f *state) ([]r
 	case err != nil:
 		return nil, err
 	}
-	stat, lines, err := c.repo.StatLines(ctx, a.Base, head, facts.MostChanges)
+	stat, lines, err := c.repo.StatLines(ctx, a.Base, f.Head, facts.MostChanges)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
 	unlisted := 0
 	if many != nil {

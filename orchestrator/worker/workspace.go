@@ -68,6 +68,25 @@ func (g *workspace) emit(h engine.Event) {
 	}
 }
 
+// recordWait is how long an event that is to be recorded waits for its listener.
+const recordWait = 10 * time.Second
+
+// record tells what is to be recorded, and waits for the listener if it has too much to hear.
+func (g *workspace) record(ctx context.Context, h engine.Event) {
+	select {
+	case g.events <- h:
+		return
+	default:
+	}
+	late := time.NewTimer(recordWait)
+	defer late.Stop()
+	select {
+	case g.events <- h:
+	case <-ctx.Done():
+	case <-late.C:
+	}
+}
+
 // makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
 func (g *workspace) makeRoom(files ...string) error {
 	return attemptfiles.MakeRoom(g.o.Dir, files...)

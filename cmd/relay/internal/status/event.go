@@ -47,7 +47,26 @@ func EventText(e attempts.Event) string {
 	case e.Note != nil:
 		return text.Line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
-	return text.Line(who, maxLine)
+	return text.Line(who+factText(e), maxLine)
+}
+
+// factText returns in words what an event says that changes no state; "" of any other.
+func factText(e attempts.Event) string {
+	if e.PullRequest != nil {
+		return fmt.Sprintf(": %s for %s", e.PullRequest.URL, e.PullRequest.Branch)
+	}
+	b := e.Briefed
+	if b == nil {
+		return ""
+	}
+	words := ": " + text.Count(b.Bytes, "byte")
+	if b.Continues {
+		words += ", goes on from earlier work"
+	}
+	if len(b.Cut) > 0 {
+		words += ", cut: " + strings.Join(b.Cut, ", ")
+	}
+	return words
 }
 
 // reviewProgressWords returns text that says what reviewers have said of an attempt under way.

@@ -1,0 +1,124 @@
+package reanchor
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+)
+
+// Instructions are the files of a repository that every brief tells its agent to follow where they exist.
+func Instructions() []string { return []string{"AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"} }
+
+// Told writes a brief as [Brief] does, and says what it holds. Its size, and the files that are named in it, are for [NamedIn] to
+// say of the brief as the agent gets it.
+func Told(in Input) ([]byte, attempts.Briefed) {
+	s := sheetOf(in)
+	return s.bytes(), attempts.Briefed{
+		Handoff: in.HandoffID, Entries: in.Entries, Documents: in.Documents,
+		Threads: s.shown(cutThreads), Learnings: s.shownLearnings(min(len(in.Learnings), fewItems)),
+		Unclear: unclear(in.Record.Attempts), Continues: in.TakenUp > 0, Cut: s.cuts(),
+	}
+}
+
+// NamedIn returns the files of the repository that a brief names: of those that its task is about, and of those that earlier
+// attempts and the tasks it builds on have changed.
+func NamedIn(brief []byte, in Input) []string {
+	candidates := slices.Clone(in.Task.Files)
+	for _, d := range in.Dependencies {
+		candidates = append(candidates, d.Receipt.FilesChanged...)
+	}
+	for _, a := range in.Record.Attempts {
+		candidates = append(candidates, a.Receipt.FilesChanged...)
+	}
+	var named []string
+	seen := make(map[string]bool, len(candidates))
+	for _, path := range candidates {
+		if len(named) == 2*manyItems {
+			break
+		}
+		if !seen[path] && path != "" && bytes.Contains(brief, []byte(pathText(path))) {
+			named = append(named, path)
+		}
+		seen[path] = true
+	}
+	return named
+}
+
+// unclear returns the questions of the last attempt that has asked any.
+func unclear(past []attempts.Attempt) []string {
+	for _, a := range slices.Backward(past) {
+		if len(a.Receipt.Questions) > 0 {
+			return a.Receipt.Questions
+		}
+	}
+	return nil
+}
+
+// parts names what is cut of a brief that is too long.
+func (r rank) String() string {
+	switch r {
+	case cutThreads:
+		return "discussions"
+	case cutLearnings:
+		return "learnings"
+	case cutHandoff:
+		return "handoff"
+	case cutOlderAttempts:
+		return "older attempts"
+	case cutDependencies:
+		return "dependencies"
+	case cutGit:
+		return "git state"
+	case cutProgress:
+		return "other tasks"
+	case cutEpic:
+		return "epic"
+	case cutDiff:
+		return "diff of the last attempt"
+	case cutOutput:
+		return "output of the last attempt"
+	case cutReport:
+		return "report of the last attempt"
+	case cutPaths:
+		return "paths"
+	case cutTask:
+		return "description"
+	case cutProof:
+		return "criteria and commands"
+	default:
+		return "rest"
+	}
+}
+
+// cuts names the parts of which something was left out.
+func (s *sheet) cuts() []string {
+	var names []string
+	for r := cutThreads; r <= cutProof; r++ {
+		if slices.ContainsFunc(s.blocks, func(b block) bool { return b.rank == r && (b.gone || b.lost > 0) }) {
+			names = append(names, r.String())
+		}
+	}
+	return names
+}
+
+// shown counts the quotations of a rank that are in the sheet.
+func (s *sheet) shown(r rank) (n int) {
+	for i := range s.blocks {
+		if b := &s.blocks[i]; b.rank == r && !b.gone && b.fence != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// shownLearnings counts the learnings that are in the sheet, a line each, of so many.
+func (s *sheet) shownLearnings(of int) (n int) {
+	for i := range s.blocks {
+		if b := &s.blocks[i]; b.rank == cutLearnings && !b.gone {
+			n += strings.Count(b.body+"\n", "\n")
+		}
+	}
+	return min(n, of)
+}
