@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/briefing"
@@ -65,10 +67,8 @@ func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReas
 	if x.state.engine.Briefer != nil {
 		brief = func() { failed = x.state.engine.Briefer.Brief(ctx, a) }
 	}
-	events := []attempts.Event{{
-		Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number,
-		Started: &attempts.Started{Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal.Task(x.state.o.Epic, &a.Task)},
-	}}
+	started := x.started(a)
+	events := []attempts.Event{{Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number, Started: &started}}
 	if switchReason != "" {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + switchReason}
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
@@ -79,6 +79,20 @@ func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReas
 		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
 	}
 	return err
+}
+
+// started returns what is recorded of an attempt that begins. Where a slot is, the event of its brief says.
+func (x *executor) started(a engine.Attempt) attempts.Started {
+	s := attempts.Started{
+		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal.Task(x.state.o.Epic, &a.Task), Session: a.NewSession,
+	}
+	if x.state.o.CLIOf != nil {
+		s.CLI, s.Version = x.state.o.CLIOf(a.Runner)
+	}
+	if x.state.o.Isolation != engine.IsolationWorktree {
+		s.Dir = x.state.o.Root
+	}
+	return s
 }
 
 // unlessStopped returns err, or, if the run is stopping, gives the task back to the schedule and returns nil.
@@ -104,6 +118,9 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	}
 	a.BriefInput = briefing.Input(x.state.o.Engine(), x.state.store, task)
 	a.BriefInput.Agent = x.state.o.Agent(runner)
+	if kind := a.BriefInput.Agent.Type; (kind == "claude" || kind == "gemini") && !a.Previous.AwaitsReview() { // which take one
+		a.NewSession = uuid.NewString()
+	}
 	x.state.withLock(func() {
 		left := x.limits.budget.Remaining(task, record.UsedSince())
 		a.BriefInput.BudgetUSD, a.BriefInput.Tokens = left.USD, left.Tokens

@@ -40,6 +40,7 @@ type Options struct {
 
 	Runners    []string                                                          // names in order of preference
 	AgentOf    func(runner string) (kind, forbids string)                        // for briefs: its CLI, and what its sandbox forbids; or nil
+	CLIOf      func(runner string) (kind, version string)                        // of its program, as far as known; or nil
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
 	Supervisor process.Supervisor
 	Model      string   // for tasks that name none
@@ -57,6 +58,9 @@ type Options struct {
 	Review   engine.Review
 	Settings attempts.Settings // as recorded in the ledger
 	Records  recordkeeper.Settings
+
+	Relay     string // version of relay
+	Effective []byte // every setting with its origin, as YAML, kept with the run; nil: none
 
 	// AskNow forgets what earlier runs were told of usage limits: every runner may be asked at once.
 	AskNow bool

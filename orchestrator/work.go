@@ -149,10 +149,16 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	if err := os.WriteFile(filepath.Join(folder, "epic.yml"), r.state.o.Plan, 0o600); err != nil {
 		return err
 	}
+	if len(r.state.o.Effective) > 0 {
+		if err := os.WriteFile(filepath.Join(folder, "settings.yml"), r.state.o.Effective, 0o600); err != nil {
+			return err
+		}
+	}
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
 		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
 		Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
+		Relay: r.state.o.Relay, Tip: r.tip(ctx),
 	}}}
 	ended, err := r.sweep(ctx)
 	if err != nil {
@@ -218,7 +224,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	}
 	if r.started {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed}
+		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed, Head: r.tip(ctx)}
 		stop := r.state.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &stopped})
 		if err == nil {
 			err = stop
@@ -233,6 +239,20 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	}
 	return s, err
 }
+
+// tip returns the commit that the work is collected on, for the record: "" if git does not say.
+func (r *run) tip(ctx context.Context) string {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tipWall)
+	defer stop()
+	tip, err := r.state.engine.Lifecycle.Tip(ctx)
+	if err != nil {
+		return ""
+	}
+	return tip
+}
+
+// tipWall bounds how long git is asked for that: it is asked at all only where a ref cannot be read from its file.
+const tipWall = 10 * time.Second
 
 // ending fills in why the run is over. It returns err, or nil for an error that only comes from stopping.
 func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {

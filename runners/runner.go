@@ -36,6 +36,7 @@ type Request struct {
 	Unsteered  bool     // the CLI gets none of the configuration that stands in Dir: agents have changed it
 	Model      string   // "" : the CLI's own default
 	Session    string   // session to resume; "" : a new one
+	NewSession string   // the id that a new one is to have, for CLIs that take one; "" : any
 	Spent      Usage    // what the earlier runs of Session reported, for CLIs that count a session as a whole
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits

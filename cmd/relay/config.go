@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
@@ -66,12 +64,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 			return &exit.UsageError{Message: "there is no setting " + terminal.Quote(opts.key), Hint: hint}
 		}
 	}
-	for i := range values {
-		file, line, _ := strings.Cut(values[i].Origin, ":")
-		if filepath.IsAbs(file) {
-			values[i].Origin = p.Rel(file) + ":" + line
-		}
-	}
+	p.RelativeOrigins(values)
 	for _, w := range p.Config.Warnings {
 		fmt.Fprintf(opts.app.Err, "relay: warning: %s\n", w)
 	}

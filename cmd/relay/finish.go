@@ -114,6 +114,7 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	case opts.pr && f.step.How != finish.NothingToLand:
 		o := pullrequest.Opener{App: opts.app, Project: p, Step: f.step, DryRun: opts.dryRun}
 		f.answer.Request, err = o.Open(ctx, pl.Epic.Title, report.PullRequest(pl.Epic, pl.Graph, f.view.Ledger))
+		err = errors.Join(err, f.requested(store))
 	case opts.pr:
 	case !opts.dryRun && f.step.How != finish.NothingToLand:
 		err = f.land(ctx, store)
@@ -196,6 +197,20 @@ func (f *finishing) written(store *attempts.Store) error {
 		Branch: a.Branch, Into: a.Into, How: string(a.How), From: a.From, To: a.To,
 	}})
 }
+
+// requested records that a pull request was opened, if its host has said where.
+func (f *finishing) requested(store *attempts.Store) error {
+	r := f.answer.Request
+	if r == nil || r.URL == "" {
+		return nil
+	}
+	return store.Append(attempts.Event{Type: attempts.TypePullRequest, PullRequest: &attempts.PullRequest{
+		URL: f.app.Secrets.Text(attempts.Clean(r.URL, maxURL)), Branch: r.Head, Into: r.Base,
+	}})
+}
+
+// maxURL bounds an address that a host's program has printed.
+const maxURL = 2000
 
 func (f *finishing) print() error {
 	if f.json {

@@ -8,6 +8,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/cmdline"
 	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/project"
 )
 
 // Groups of commands in the help.
@@ -44,7 +45,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		SilenceErrors:     true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return guardian.Refuse(a, cmd) },
 		SilenceUsage:      true,
-		Version:           version(),
+		Version:           project.RelayVersion(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()

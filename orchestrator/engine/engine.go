@@ -76,6 +76,9 @@ type Step struct {
 type Lifecycle interface {
 	// Origin is what attempts land on; empty when nothing is landed.
 	Origin() attempts.Integration
+	// Tip returns the commit that the work is collected on as it is now: of the integration branch, which begins where the user is,
+	// or of the user's checkout; "" before the first commit.
+	Tip(ctx context.Context) (string, error)
 	// Admit refuses with a *text.RefusedError what this run cannot begin with: open are the attempts that a killed run left.
 	Admit(ctx context.Context, l *attempts.Ledger, open []Attempt) error
 	// CheckReady refuses with a *text.RefusedError a checkout, or a folder of slots, in which nothing can work.
@@ -147,6 +150,8 @@ type Attempt struct {
 	Model      string
 	BriefInput reanchor.Input // everything the brief needs but the state of the checkout
 	Wall       time.Duration
+	// NewSession is the id that the session of this attempt's agent is to have; "": its CLI chooses it.
+	NewSession string
 	// EarlierFindings is what a reviewer wanted at the last attempt, as markdown.
 	EarlierFindings string
 	// Previous is the earlier attempt that this one goes on from, if that can be done; its zero value is none.

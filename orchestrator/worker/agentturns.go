@@ -29,13 +29,14 @@ func (c agentTurns) agent(ctx context.Context, a engine.Attempt, p attemptFiles)
 	} else if err != nil {
 		return runners.Report{}, err
 	}
-	return c.run(ctx, a, p, turn{sup: sup, ended: a.Ended, cut: cut})
+	return c.run(ctx, a, p, turn{sup: sup, begin: a.NewSession, ended: a.Ended, cut: cut})
 }
 
 // turn is one run of an attempt's agent.
 type turn struct {
 	sup     process.Supervisor
 	session string         // to go on with; "": a new one
+	begin   string         // the id that a new one is to have; "": its CLI chooses it
 	used    runners.Usage  // by that session so far
 	ended   bool           // the agent has ended under an earlier run
 	cut     bool           // and did so because that run did
@@ -64,7 +65,7 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
 		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)),
-		Ended: t.ended, Session: t.session, Spent: t.used, Unsteered: !t.ended && c.steered(),
+		Ended: t.ended, Session: t.session, NewSession: t.begin, Spent: t.used, Unsteered: !t.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer,
 			Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -66,6 +67,15 @@ func (g *workspace) emit(h engine.Event) {
 	case g.events <- h:
 	default:
 	}
+}
+
+// Tip returns the commit that the work is collected on.
+func (g *workspace) Tip(ctx context.Context) (string, error) {
+	if g.origin.Branch == "" {
+		return g.home.Head(ctx)
+	}
+	tip, err := g.home.Ref(ctx, "refs/heads/"+g.origin.Branch)
+	return cmp.Or(tip, g.origin.Base), err
 }
 
 // recordWait is how long an event that is to be recorded waits for its listener.

@@ -2,6 +2,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -98,7 +99,7 @@ func (c *Runner) argv(req runners.Request) []string {
 	if req.Session != "" {
 		argv = append(argv, "--resume", req.Session)
 	} else {
-		argv = append(argv, "--session-id", uuid.NewString())
+		argv = append(argv, "--session-id", cmp.Or(req.NewSession, uuid.NewString()))
 	}
 	return argv
 }

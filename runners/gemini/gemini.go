@@ -109,7 +109,7 @@ func (g *Runner) argv(req runners.Request) []string {
 	if id := validSession(req.Session, ""); id != "" {
 		argv = append(argv, "--resume", id)
 	} else {
-		argv = append(argv, "--session-id", uuid.NewString())
+		argv = append(argv, "--session-id", cmp.Or(req.NewSession, uuid.NewString()))
 	}
 	return argv
 }

@@ -37,6 +37,7 @@ type Project struct {
 	Damage   []string // mistakes in the configuration, for commands that go by the rest of it
 	Session  Session
 	agentEnv sync.Map // name of an agent -> []string, its part of the user's environment
+	versions sync.Map // name of an agent -> string, the version of its program
 }
 
 // Session is the user's session as far as a project depends on it.
