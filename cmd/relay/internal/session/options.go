@@ -44,7 +44,8 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, BackupDir: p.BackupDir(),
 		Files:     configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
 		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf, Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
+		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
+		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
 		Limits: engine.Limits{
 			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout,

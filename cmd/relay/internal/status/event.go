@@ -59,12 +59,12 @@ func factText(e attempts.Event) string {
 	if b == nil {
 		return ""
 	}
-	words := ": " + text.Count(b.Bytes, "byte")
+	words := ""
 	if b.Continues {
-		words += ", goes on from earlier work"
+		words = ": goes on from earlier work"
 	}
 	if len(b.Cut) > 0 {
-		words += ", cut: " + strings.Join(b.Cut, ", ")
+		words += "; what did not fit: " + strings.Join(b.Cut, ", ")
 	}
 	return words
 }

@@ -9,8 +9,8 @@ import (
 func TestEventText(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]attempts.Event{
-		"briefed T1 attempt 2: 4096 bytes": {Type: attempts.TypeBriefed, Task: "T1", Attempt: 2, Briefed: &attempts.Briefed{Bytes: 4096}},
-		"briefed T1 attempt 1: 1 byte, goes on from earlier work, cut: epic, paths": {
+		"briefed T1 attempt 2": {Type: attempts.TypeBriefed, Task: "T1", Attempt: 2, Briefed: &attempts.Briefed{Bytes: 4096}},
+		"briefed T1 attempt 1: goes on from earlier work; what did not fit: epic, paths": {
 			Type: attempts.TypeBriefed, Task: "T1", Attempt: 1, Briefed: &attempts.Briefed{Bytes: 1, Continues: true, Cut: []string{"epic", "paths"}},
 		},
 		"pull_request: https://example.com/1 for relay/x": {
