@@ -9,14 +9,17 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"relay/attempts/internal/durable"
 )
 
-// tornName is the file beside the ledger that keeps what was cut off of its end.
-const tornName = LedgerFile + ".torn"
+// TornSuffix ends the name of the file beside the ledger that keeps what was cut off of its end.
+const TornSuffix = ".torn"
+
+const tornName = LedgerFile + TornSuffix
 
 // config is what a checkout without a configuration gets. It has every key: without one of them the program's own validate fails.
 const config = `version: "0.1"
@@ -75,11 +78,19 @@ func (w *Writer) prepare(project string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder: records need one of that name", Folder)
 	}
-	quoted, err := json.Marshal(project) // which is YAML, too
-	if err != nil {
-		return err
-	}
-	return durable.ReplaceMissing(w.fsys, path.Join(Folder, ConfigFile), text(fmt.Sprintf(config, quoted)))
+	return durable.ReplaceMissing(w.fsys, path.Join(Folder, ConfigFile), text(newConfig(project)))
+}
+
+// newConfig returns the configuration of a checkout that has had none.
+func newConfig(project string) string {
+	quoted, _ := json.Marshal(project) // a string, and JSON is YAML, too
+	return fmt.Sprintf(config, quoted)
+}
+
+// IsNewConfig reports whether a checkout, whose top folder is given, has the configuration that Open makes, unchanged.
+func IsNewConfig(top, project string) bool {
+	found, err := os.ReadFile(filepath.Join(top, Folder, ConfigFile))
+	return err == nil && string(found) == newConfig(project)
 }
 
 func text(s string) durable.Content {

@@ -67,7 +67,8 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 	return b.Git(ctx, strings.NewReader(message), args...)
 }
 
-// MergeTrees returns the tree of two commits merged, or a [*ConflictError].
+// MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds
+// lines to it, and the tree has those of both.
 //
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
 // can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
@@ -76,11 +77,14 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 	out, err := b.Git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
 	var gitErr *reanchor.GitError
 	if errors.As(err, &gitErr) && gitErr.Code == 1 {
+		if tree, err := b.uniteLedgers(ctx, out, tip, head); err != nil || tree != "" {
+			return tree, err
+		}
 		return "", b.conflict(ctx, out, tip, head)
 	}
 	if err != nil {
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	tree, _, _ = strings.Cut(out, "\x00")
-	return tree, nil
+	return b.withoutRepeats(ctx, tree, tip, head)
 }

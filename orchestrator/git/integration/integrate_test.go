@@ -25,6 +25,24 @@ func (l *lab) steps(base, tip string) string {
 const sides = `add() { echo "$2" > "$1"; git add -A; git commit -q -m "$1"; }
 	git checkout -q -b trunk; add t1 x; git tag base; `
 
+// A ledger to which both have added has each line once, the base's first, also where both have the same and git sees no conflict.
+func TestJoinUnitesLedgers(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[Mode]string{Merge: "0\n3\nboth\n1\n2", Rebase: "0\n1\nboth\n3\n2"} {
+		l := newLand(t)
+		l.Sh(sides + `log() { echo "$1" >> .ledgersync/ledger.jsonl; add "$1" x; }; mkdir .ledgersync; log 0
+			git checkout -q -b task; log 1; log both; log 2; git checkout -q trunk; log 3; log both`)
+		task := l.Git("rev-parse", "task")
+		merged, err := NewBranch(l.Open(), "lab", mode).Integrate(t.Context(), l.Git("rev-parse", "trunk"), task, MergeInput{Message: "Land\n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Git("show", merged+":.ledgersync/ledger.jsonl"); got != want {
+			t.Errorf("%s: got %q, want %q", mode, got, want)
+		}
+	}
+}
+
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ given, merge, rebase string }{
@@ -52,6 +70,23 @@ func TestJoin(t *testing.T) {
 		"attributes of the checkout": {
 			given: `git checkout -q -b task; echo mine >> seed.txt; add a 1; git checkout -q trunk; echo 'seed.txt merge=union' > .gitattributes; echo theirs >> seed.txt; add t2 x`,
 			merge: "Land ^^ a,seed.txt", rebase: "a ^ a,seed.txt",
+		},
+		"both add to the ledger": {
+			given: `log() { mkdir -p .ledgersync; echo "{\"id\":\"$1\"}" >> .ledgersync/ledger.jsonl; add "$1" "$1"; }; ` +
+				`log 0; git checkout -q -b task; log 1; log 2; git checkout -q trunk; log 3`,
+			merge: "Land ^^ .ledgersync/ledger.jsonl,1,2", rebase: "Land ^^ .ledgersync/ledger.jsonl,1,2",
+		},
+		"a ledger there and here": {
+			given: `mkdir .ledgersync; git checkout -q -b task; echo 1 > .ledgersync/ledger.jsonl; add a 1; git checkout -q trunk; mkdir -p .ledgersync; echo 2 > .ledgersync/ledger.jsonl; add t2 x`,
+			merge: "Land ^^ .ledgersync/ledger.jsonl,a", rebase: "a ^ .ledgersync/ledger.jsonl,a",
+		},
+		"a ledger and another file": {
+			given: `mkdir .ledgersync; git checkout -q -b task; echo 1 > .ledgersync/ledger.jsonl; add a 1; git checkout -q trunk; mkdir -p .ledgersync; echo 2 > .ledgersync/ledger.jsonl; add a x`,
+			merge: "conflict", rebase: "conflict",
+		},
+		"a ledger that is gone": {
+			given: `mkdir .ledgersync; echo 0 > .ledgersync/ledger.jsonl; add t0 x; git checkout -q -b task; echo 1 >> .ledgersync/ledger.jsonl; add a 1; git checkout -q trunk; git rm -q .ledgersync/ledger.jsonl; add t2 x`,
+			merge: "conflict", rebase: "conflict",
 		},
 		"odd names": {given: `git checkout -q -b task; add "$(printf 'a\nb')" 1; add -- 1; git checkout -q trunk; add ':x' x`, merge: "Land ^^ --,\"a\\nb\"", rebase: "Land ^^ --,\"a\\nb\""},
 	} {

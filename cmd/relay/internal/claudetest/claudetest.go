@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -27,7 +28,8 @@ import (
 // ".fix" when the session goes on with what reviewers found, with the round for N, and ".asked" when it is asked for its
 // result. Its lines:
 //
-//	write PATH TEXT    delete PATH     commit MESSAGE
+//	write PATH TEXT    append PATH TEXT
+//	delete PATH        commit MESSAGE
 //	say TEXT           a message of the agent
 //	spend IN OUT       a message that took so many tokens
 //	cost USD           what the final event says the run has cost
@@ -101,6 +103,12 @@ func Act(name, rest string) {
 	case "write":
 		Must(os.MkdirAll(filepath.Dir(path), 0o755))
 		Must(os.WriteFile(path, []byte(text+"\n"), 0o644))
+	case "append":
+		Must(os.MkdirAll(filepath.Dir(path), 0o755))
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		Must(err)
+		_, err = file.WriteString(text + "\n")
+		Must(errors.Join(err, file.Close()))
 	case "delete":
 		Must(os.RemoveAll(path))
 	case "commit":

@@ -1,0 +1,85 @@
+// Package recordfiles knows which files and lines of a checkout are records of relay, and keeps git's work and these records apart.
+//
+// The ledger of LedgerSync and the artifacts of sessions lie in the user's checkout and may be tracked there. What relay adds to them is
+// the user's to commit: it is no part of an attempt, it holds up no command, and no git command of relay loses it. What records say, and
+// when they are written, belongs to packages records and recordkeeper.
+package recordfiles
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
+
+	"github.com/google/uuid"
+)
+
+// Ledger is the path of the ledger below the top folder of a checkout, with slashes.
+const Ledger = ledgersync.Folder + "/" + ledgersync.LedgerFile
+
+// tag is the first tag of every entry that relay writes of a run.
+const tag = "relay"
+
+// Own reports whether a line of a ledger is an entry that relay has written of a run: its id follows from an event.
+func Own(line []byte) bool {
+	e, _, err := ledgersync.Decode(line)
+	if err != nil || !slices.Contains(e.Tags, tag) {
+		return false
+	}
+	id, err := uuid.Parse(e.ID)
+	return err == nil && id.Version() == 5
+}
+
+// OwnFile reports whether a file of a checkout, whose top folder is given, is written by relay alone: an artifact of a run, or what relay
+// puts beside the ledger.
+func OwnFile(top, p string) bool {
+	full := filepath.Join(top, filepath.FromSlash(p))
+	switch {
+	case p == Ledger+ledgersync.TornSuffix:
+		return true
+	case p == path.Join(ledgersync.Folder, ledgersync.ConfigFile):
+		return ledgersync.IsNewConfig(top, filepath.Base(top))
+	case path.Dir(path.Dir(p)) != artifact.Folder || path.Ext(p) != ".yaml":
+		return false
+	}
+	a, _, err := artifact.ReadFile(full)
+	if err != nil {
+		return false
+	}
+	_, ofRun := a.Metadata.Get(tag)
+	return ofRun
+}
+
+// Union returns a ledger that has the lines of all three, each once: those of base, then what ours has added, then theirs.
+func Union(base, ours, theirs []byte) []byte {
+	var u union
+	u.add(base)
+	u.add(ours)
+	u.add(theirs)
+	return u.text.Bytes()
+}
+
+// union gathers lines.
+type union struct {
+	text bytes.Buffer
+	seen map[string]bool
+}
+
+func (u *union) add(lines []byte) {
+	if u.seen == nil {
+		u.seen = make(map[string]bool)
+	}
+	for line := range bytes.Lines(lines) {
+		if key := trimmed(line); key != "" && !u.seen[key] {
+			u.seen[key] = true
+			u.text.Write(bytes.TrimSuffix(line, []byte("\n")))
+			u.text.WriteByte('\n')
+		}
+	}
+}
+
+func trimmed(line []byte) string { return strings.TrimRight(string(line), "\r\n") }
