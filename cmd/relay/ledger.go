@@ -30,7 +30,8 @@ func newLedgerCommand(a *cli.App) *cobra.Command {
 		Long: `Check or repair what is recorded of the epic: attempt-ledger.yml and the event
 logs of all runs below runs/.`,
 	}
-	cmd.AddCommand(newLedgerValidateCommand(a), newLedgerRepairCommand(a), newLedgerAcceptCommand(a), newLedgerLogCommand(a))
+	cmd.AddCommand(newLedgerValidateCommand(a), newLedgerRepairCommand(a), newLedgerAcceptCommand(a), newLedgerLogCommand(a),
+		newLedgerRebuildCommand(a))
 	return cmd
 }
 

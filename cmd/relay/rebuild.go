@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/text"
+)
+
+type rebuildOptions struct {
+	app    *cli.App
+	only   string
+	dryRun bool
+	json   bool
+}
+
+// What relay ledger rebuild makes anew.
+const (
+	kindLedgerSync = "ledgersync"
+	kindArtifacts  = "artifacts"
+	kindReport     = "report"
+)
+
+func rebuildKinds() []string { return []string{kindLedgerSync, kindArtifacts, kindReport} }
+
+func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
+	opts := rebuildOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "rebuild [--only KIND] [--dry-run]",
+		Short: "Make records and report anew from the event log",
+		Long: `Make what follows from the event log anew: entries in .ledgersync, artifacts in
+thoughts/shared/handoffs, and the report of the newest run. What is missing is
+added and what others have changed of it is put back; lines and files of others
+stay as they are.`,
+		Example: "  relay ledger rebuild --dry-run\n  relay ledger rebuild --only artifacts",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLedgerRebuild(cmd.Context(), opts) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.only, "only", "", "only this `KIND`: "+strings.Join(rebuildKinds(), ", "))
+	f.BoolVar(&opts.dryRun, "dry-run", false, "only say what would be written")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(rebuildKinds(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// rebuilt is what relay ledger rebuild --json prints.
+type rebuilt struct {
+	DryRun bool `json:"dry_run,omitempty"`
+	recordkeeper.Rebuilt
+	Report string `json:"report,omitempty"` // file
+}
+
+func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
+	if opts.only != "" && !slices.Contains(rebuildKinds(), opts.only) {
+		return &exit.UsageError{
+			Message: "there are no records of the kind " + terminal.Quote(opts.only), Hint: "use " + strings.Join(rebuildKinds(), ", "),
+		}
+	}
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	if !opts.dryRun {
+		store, err := p.Open(pl) // no run may write them meanwhile
+		if err != nil {
+			return err
+		}
+		defer func() { err = store.Close() }()
+	}
+	answer := rebuilt{DryRun: opts.dryRun}
+	o := p.RecordOptions(pl)
+	o.LedgerSync = opts.only == kindLedgerSync || opts.only == "" && o.LedgerSync
+	o.Artifacts = opts.only == kindArtifacts || opts.only == "" && o.Artifacts
+	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
+		return err
+	}
+	if opts.only == kindReport || opts.only == "" {
+		if answer.Report, err = rebuildReport(opts, p, pl); err != nil {
+			return err
+		}
+	}
+	if opts.json {
+		return opts.app.PrintJSON(answer)
+	}
+	answer.print(opts, o)
+	return opts.app.Out.Failure()
+}
+
+// rebuildReport writes the report of the newest run anew, and returns where it is; "" when there was no run.
+func rebuildReport(opts rebuildOptions, p *project.Project, pl *project.Plan) (string, error) {
+	view, err := p.View(pl)
+	if err != nil || view.Ledger.Run == "" {
+		return "", err
+	}
+	if !opts.dryRun {
+		runreport.Keep(opts.app, p, pl, runreport.Ended{Run: view.Ledger.Run, View: view})
+	}
+	return p.Rel(p.File("runs", view.Ledger.Run, "report.md")), nil
+}
+
+func (r *rebuilt) print(opts rebuildOptions, o recordkeeper.Options) {
+	added, changed, written := "added", "put back", "written anew"
+	if r.DryRun {
+		added, changed, written = "would be added", "would be put back", "would be written anew"
+	}
+	line := func(what string, c recordkeeper.Counts) {
+		fmt.Fprintf(opts.app.Out, "%s: %s, %d %s, %d %s\n", what, text.Count(c.Records, "record"), c.Missing, added, c.Changed, changed)
+	}
+	if o.LedgerSync {
+		line(".ledgersync/ledger.jsonl", r.LedgerSync)
+	}
+	if o.Artifacts {
+		line("thoughts/shared/handoffs", r.Artifacts)
+	}
+	if r.Report != "" {
+		fmt.Fprintf(opts.app.Out, "%s: %s\n", r.Report, written)
+	}
+}
