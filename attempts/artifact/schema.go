@@ -4,13 +4,9 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"relay/attempts/internal/schema"
 )
@@ -26,7 +22,7 @@ type Validator struct{ schema *schema.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date": checkDate, "date-time": checkTime, "uri": checkURI})
+	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date-time": checkTime})
 	if err != nil {
 		return nil, err
 	}
@@ -90,33 +86,7 @@ func findings(problems []schema.Problem, found []finding) []finding {
 	return found
 }
 
-func checkDate(text string) error {
-	_, err := time.Parse(time.DateOnly, text)
-	return err
-}
-
 func checkTime(text string) error {
 	_, err := parseTime(text)
 	return err
-}
-
-// checkURI takes a URL with a scheme.
-func checkURI(text string) error {
-	u, err := url.Parse(text)
-	if err != nil {
-		return err
-	}
-	if host := u.Hostname(); strings.Contains(host, ":") {
-		address, err := netip.ParseAddr(host)
-		if err == nil && address.Zone() != "" {
-			err = errors.New("zone id is not a part of ipv6 address")
-		}
-		if err != nil {
-			return fmt.Errorf("invalid ipv6 address: %w", err)
-		}
-	}
-	if !u.IsAbs() {
-		return errors.New("relative url")
-	}
-	return nil
 }
