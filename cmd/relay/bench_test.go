@@ -33,6 +33,33 @@ type night struct {
 	n     int
 }
 
+// BenchmarkRecords measures what the records for other programs cost: the same night of 1,000 no-op tasks with them and without, in turn.
+func BenchmarkRecords(b *testing.B) {
+	relay, all := buildRelay(b), b.TempDir()
+	took := map[bool]time.Duration{}
+	for b.Loop() {
+		for _, kept := range []bool{true, false} {
+			dir, err := os.MkdirTemp(all, "records-") //nolint:usetesting // kept until the last night is over
+			if err != nil {
+				b.Fatal(err)
+			}
+			nightRepo(b, dir, night{"flat", 1000})
+			if !kept {
+				write(b, filepath.Join(dir, ".agents.local.yml"), "relay: {records: {ledgersync: false, artifacts: false}}\n")
+			}
+			t, _ := timed(b, dir, relay, "work", "--jobs", "2")
+			took[kept] += t
+			ledger, err := os.ReadFile(filepath.Join(dir, ".ledgersync", "ledger.jsonl"))
+			if lines := strings.Count(string(ledger), "\n"); kept && (err != nil || lines != 1001) || !kept && err == nil {
+				b.Fatalf("records kept: %v, %d entries, %v", kept, lines, err)
+			}
+		}
+	}
+	b.ReportMetric(took[true].Seconds()/took[false].Seconds(), "x-without")
+	b.ReportMetric(took[true].Seconds()/float64(b.N), "night-s")
+	b.ReportMetric(0, "ns/op")
+}
+
 func benchNight(b *testing.B, all, relay string, e night) {
 	b.Helper()
 	shape, n := e.shape, e.n
