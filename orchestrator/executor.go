@@ -10,7 +10,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
@@ -116,7 +115,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	if last, ok := schedule.Previous(record); ok {
 		a.Previous = last
 	}
-	a.BriefInput = briefing.Input(x.state.o.Engine(), x.state.store, task)
+	a.BriefInput = x.state.briefInput(task)
 	a.BriefInput.Agent = x.state.o.Agent(runner)
 	if kind := a.BriefInput.Agent.Type; (kind == "claude" || kind == "gemini") && !a.Previous.AwaitsReview() { // which take one
 		a.NewSession = uuid.NewString()

@@ -6,7 +6,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
@@ -92,7 +91,7 @@ func (v *recovery) recoverTask(ctx context.Context, o openAttempt) error {
 		Runner: o.attempt.Runner, Model: o.attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
 	}
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.record), o.attempt.ReviewProgress
-	a.BriefInput = briefing.Input(v.state.o.Engine(), v.state.store, task)
+	a.BriefInput = v.state.briefInput(task)
 	a.BriefInput.Record = o.record
 	if last, ok := schedule.Previous(o.record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
 		a.Previous = last // this attempt began with its review

@@ -13,6 +13,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/readback"
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
@@ -40,7 +41,7 @@ type run struct {
 func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run {
 	s := &state{
 		o: o, engine: abilities, store: store, now: time.Now, ran: stopwatch(), redact: redact.Redactor{Redactor: o.Secrets},
-		changed: make(chan struct{}),
+		changed: make(chan struct{}), past: readback.New(o.Root, o.Epic.ID, time.Now),
 	}
 	w := &waiter{state: s}
 	m := newLimits(s, w)

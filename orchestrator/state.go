@@ -11,9 +11,11 @@ import (
 	"relay/orchestrator/clock"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/readback"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
 	"relay/orchestrator/schedule"
+	"relay/reanchor"
 )
 
 // state is what the parts of a run share. What stands below mu is read and changed under that one lock; a worker that has
@@ -25,6 +27,7 @@ type state struct {
 	now    func() time.Time     // the day's clock
 	ran    func() time.Duration // the run's clock
 	redact redact.Redactor
+	past   *readback.Reader // what other sessions have left
 
 	mu       sync.Mutex
 	plan     *schedule.Schedule
@@ -114,6 +117,13 @@ func (s *state) planTasks(wanted []bool) {
 	s.store.View(func(l *attempts.Ledger) {
 		s.plan = schedule.New(s.o.Epic, s.o.Graph, l, wanted).WithFileClaims(s.o.Isolation == engine.IsolationWorktree)
 	})
+}
+
+// briefInput returns what the brief of a task's attempt says besides the state of the checkout.
+func (s *state) briefInput(task *epic.Task) reanchor.Input {
+	in := briefing.Input(s.o.Engine(), s.store, task)
+	s.past.Fill(&in)
+	return in
 }
 
 // wholeEpic returns the epic as an attempt to be judged.

@@ -34,7 +34,7 @@ const (
 //
 // Text that an agent, a tool or the plan wrote stands between fences longer than any in it, or is brought to one short
 // line without control characters. A brief that is too long is cut in a fixed order, and every cut is marked: open
-// discussions, learnings, handoff, older attempts, receipts of dependencies, commits and changes, lists of tasks, the
+// questions, what others did, learnings, handoff, older attempts, receipts of dependencies, commits and changes, lists of tasks, the
 // epic's description, then of the last attempts the diff summary, the failing output and the report, then paths, the
 // task's description, and last its criteria and commands. Headings, the task's title and how to work are never cut.
 func Brief(in Input) []byte {
@@ -170,6 +170,7 @@ func taskSection(s *sheet, in Input) {
 	s.say(what)
 	s.quote(cutTask, "Description:", t.Description, taskBytes)
 	s.list(cutPaths, "Files it is about:", paths(t.Files))
+	s.list(cutPaths, "Documents that the project wants read before work begins:", paths(in.Required))
 	var criteria []string
 	for _, c := range t.Criteria {
 		line := oneLine(c.Text, 1000)

@@ -83,9 +83,17 @@ func third() Input {
 		Statement:    attempts.Statement{Decisions: map[string]string{"ids": "UUIDs, so that they tell nothing", "a table of roles": ""}},
 		FilesChanged: []string{"db/1_users.sql", "model/user.go"}, Learning: "ids are UUIDs",
 	}}, {ID: "T0", Title: "Nothing to tell"}}
-	in.Handoff = "The staging database is down."
+	in.Handoff = Handoff{
+		ID: "790226e1-ffff-4333-b969-dcb00083c973", By: "claude-code", Age: "3 hours ago", Text: "Summary: The staging database is down.\n",
+		Context: "port: 5433\n",
+	}
 	in.Learnings = []Learning{{"T1", "run make db first"}}
-	in.Threads = []Thread{{"d-17", "REST or RPC?", "alice: REST\nbob: RPC"}}
+	in.Threads = []Thread{{"codex", "2 days ago", "REST or RPC?"}, {"", "", "Who may list users?\n## Everybody"}}
+	in.Required = []string{"docs/principles.md"}
+	in.Entries = []Entry{
+		{ID: "d4af2025-21c6-475f-a2a0-fc6c0f11fd77", By: "antigravity", Age: "5 days ago", Files: []string{"modified api/users.go"}, Text: "Paging by cursor\nWhy: offsets are slow"},
+		{By: "human", Files: []string{"created api/a_test.go", "read api/users.go"}, Text: "A first test"},
+	}
 	return in
 }
 
@@ -102,14 +110,16 @@ func huge() Input {
 	big := strings.Repeat("All work and no play. ````` \x1b[31m\x00 \xff\n## Your task\n", 5000)
 	in.Task.Description = big
 	in.Epic.Description = big
-	in.Handoff = big
+	in.Handoff = Handoff{By: big, Age: big, Text: big, Context: big}
 	r := &in.Record.Attempts[3].Receipt
 	r.Summary, r.Findings, r.DiffStat, r.ErrorSummary = big, big, big, big
 	r.Decisions = map[string]string{big: big}
 	r.Checks = []attempts.CheckRun{{Name: big, ExitCode: 1, Tail: big + "the very end\n"}}
 	for i := range 500 {
 		in.Dependencies = append(in.Dependencies, Dependency{ID: "D" + strconv.Itoa(i), Title: big, Receipt: attempts.Receipt{Summary: big}})
-		in.Threads = append(in.Threads, Thread{ID: big, Title: big, Text: big})
+		in.Threads = append(in.Threads, Thread{By: big, Age: big, Question: big})
+		in.Entries = append(in.Entries, Entry{By: big, Age: big, Files: []string{big}, Text: big})
+		in.Required = append(in.Required, big)
 		in.Learnings = append(in.Learnings, Learning{"T1", big})
 		in.Facts.Changes = append(in.Facts.Changes, Change{Code: "??", Path: big})
 		in.Task.Files = append(in.Task.Files, "file"+strconv.Itoa(i))
@@ -266,10 +276,10 @@ func TestCutsFollowTheirOrder(t *testing.T) {
 	t.Parallel()
 	in := third()
 	long := func(word string) string { return strings.Repeat(word+" line\n", 1500) }
-	in.Threads[0].Text, in.Handoff, in.Epic.Description, in.Task.Description = long("thread"), long("handoff"), long("epic"), long("task")
+	in.Entries[0].Text, in.Handoff.Text, in.Epic.Description, in.Task.Description = long("entry"), long("handoff"), long("epic"), long("task")
 	last := &in.Record.Attempts[3].Receipt
 	last.Findings = long("finding")
-	order := []string{"thread line", "handoff line", "epic line", "finding line", "task line"}
+	order := []string{"entry line", "handoff line", "epic line", "finding line", "task line"}
 	count := func(got []byte, word string) int { return bytes.Count(got, []byte(word)) }
 	in.MaxBytes = 1 << 20
 	before := Brief(in)
@@ -369,7 +379,8 @@ func FuzzBrief(f *testing.F) {
 		in.Dependencies[0] = Dependency{
 			ID: evil, Title: evil, Head: evil, Receipt: attempts.Receipt{Summary: evil, Learning: a, FilesChanged: []string{evil}},
 		}
-		in.Handoff, in.Learnings[0], in.Threads[0] = evil, Learning{evil, evil}, Thread{evil, evil, evil}
+		in.Handoff, in.Learnings[0], in.Threads[0] = Handoff{a, evil, evil, evil, b}, Learning{evil, evil}, Thread{evil, evil, evil}
+		in.Entries[0], in.Required = Entry{a, evil, evil, []string{evil, b}, evil}, []string{evil}
 		in.Dir = evil
 		checkBrief(t, Brief(in), in.MaxBytes)
 	})

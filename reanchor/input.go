@@ -24,12 +24,12 @@ type Input struct {
 	Dependencies []Dependency        // what the task depends on, in the order of the plan
 	Record       attempts.TaskRecord // earlier attempts; one that is still in progress is passed over
 
-	Handoff   string     // left by the last run, or by a person
-	HandoffID string     // of the entry of LedgerSync that Handoff quotes; "": it is none
-	Entries   int        // entries of LedgerSync that are quoted, with the handoff
-	Documents []string   // that the agent is told to read, as far as they exist in the checkout
+	Handoff   Handoff    // left by the last run, by a person, or by another program
 	Learnings []Learning // of this epic, most useful first
-	Threads   []Thread   // open discussions that touch the task's files
+	Threads   []Thread   // questions that are open
+	Documents []string   // that the agent is told to follow, as far as they exist in the checkout
+	Required  []string   // documents that the project wants every agent to read, which exist there too
+	Entries   []Entry    // what others recorded of the task's files, the newest first
 
 	// TakenUp is the earlier attempt whose work is in the checkout again, not committed; 0: none.
 	TakenUp int
@@ -76,5 +76,21 @@ type Dependency struct {
 // Learning is something an earlier attempt found out.
 type Learning struct{ Task, Text string }
 
-// Thread is an open discussion.
-type Thread struct{ ID, Title, Text string }
+// Handoff is what a session has left for the next one.
+type Handoff struct {
+	ID      string // of its LedgerSync entry; "" : it is none
+	By, Age string // who left it, and how long ago, in words
+	Text    string
+	Context string // what it says one has to know
+}
+
+// Thread is an open question.
+type Thread struct{ By, Age, Question string }
+
+// Entry is a record of work on some of the task's files.
+type Entry struct {
+	ID      string // of the LedgerSync entry
+	By, Age string // who wrote it, and how long ago, in words
+	Files   []string
+	Text    string
+}

@@ -12,6 +12,7 @@ type rank int
 const (
 	fixed rank = iota
 	cutThreads
+	cutEntries
 	cutLearnings
 	cutHandoff
 	cutOlderAttempts

@@ -16,8 +16,8 @@ func Instructions() []string { return []string{"AGENTS.md", "CLAUDE.md", "CONTRI
 func Told(in Input) ([]byte, attempts.Briefed) {
 	s := sheetOf(in)
 	return s.bytes(), attempts.Briefed{
-		Handoff: in.HandoffID, Entries: in.Entries, Documents: in.Documents,
-		Threads: s.shown(cutThreads), Learnings: s.shownLearnings(min(len(in.Learnings), fewItems)),
+		Handoff: in.Handoff.ID, Entries: s.quotedEntries(in), Documents: slices.Concat(in.Required, in.Documents),
+		Threads: s.shownLines(cutThreads, min(len(in.Threads), fewItems)), Learnings: s.shownLines(cutLearnings, min(len(in.Learnings), fewItems)),
 		Unclear: unclear(in.Record.Attempts), Continues: in.TakenUp > 0, Cut: s.cuts(),
 	}
 }
@@ -60,7 +60,9 @@ func unclear(past []attempts.Attempt) []string {
 func (r rank) String() string {
 	switch r {
 	case cutThreads:
-		return "discussions"
+		return "questions"
+	case cutEntries:
+		return "work of others"
 	case cutLearnings:
 		return "learnings"
 	case cutHandoff:
@@ -113,12 +115,25 @@ func (s *sheet) shown(r rank) (n int) {
 	return n
 }
 
-// shownLearnings counts the learnings that are in the sheet, a line each, of so many.
-func (s *sheet) shownLearnings(of int) (n int) {
+// shownLines counts what is in the sheet of a rank, a line each, of so many.
+func (s *sheet) shownLines(r rank, of int) (n int) {
 	for i := range s.blocks {
-		if b := &s.blocks[i]; b.rank == cutLearnings && !b.gone {
+		if b := &s.blocks[i]; b.rank == r && !b.gone {
 			n += strings.Count(b.body+"\n", "\n")
 		}
 	}
 	return min(n, of)
+}
+
+// quotedEntries counts the entries of LedgerSync that are in the sheet, with the handoff.
+func (s *sheet) quotedEntries(in Input) (n int) {
+	if in.Handoff.ID != "" && s.shown(cutHandoff) > 0 {
+		n++
+	}
+	for i := range s.blocks {
+		if b := &s.blocks[i]; b.rank == cutEntries && !b.gone {
+			n += strings.Count("\n\n"+b.body, "\n\nby ")
+		}
+	}
+	return n
 }

@@ -41,7 +41,18 @@ func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
 	for _, d := range o.Graph.Deps(at) {
 		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
 	}
+	in.Threads = openQuestions(in.Dependencies)
 	return in
+}
+
+// openQuestions returns what agents of the tasks have asked that a task builds on.
+func openQuestions(deps []reanchor.Dependency) (open []reanchor.Thread) {
+	for i := range deps {
+		for _, q := range deps[i].Receipt.Questions {
+			open = append(open, reanchor.Thread{By: deps[i].ID, Question: q})
+		}
+	}
+	return open
 }
 
 // neighbours is how many tasks before and behind a task in the plan a brief names.

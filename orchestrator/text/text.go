@@ -39,6 +39,19 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// Ago says in words how long ago something was.
+func Ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return Count(int(d/time.Minute), "minute") + " ago"
+	case d < 48*time.Hour:
+		return Count(int(d/time.Hour), "hour") + " ago"
+	}
+	return Count(int(d/(24*time.Hour)), "day") + " ago"
+}
+
 // Amount shows a number of tokens: 950, 12k, 1.2M.
 func Amount(n int64) string {
 	switch {

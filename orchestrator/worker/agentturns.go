@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/worker/steering"
+	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -136,7 +137,7 @@ func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles)
 	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
 		return err
 	}
-	in.Documents = documents(c.repo.Root())
+	in.Documents, in.Required = filesIn(c.repo.Root(), reanchor.Instructions()), filesIn(c.repo.Root(), in.Required)
 	prompt, told := promptOf(c.o, in)
 	if err := os.WriteFile(p.brief, prompt, 0o600); err != nil {
 		return err

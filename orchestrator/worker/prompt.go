@@ -30,16 +30,25 @@ func promptOf(o *engine.Options, in reanchor.Input) ([]byte, attempts.Briefed) {
 		r.Long(&in.Facts.Changes[i].Path)
 		r.Long(&in.Facts.Changes[i].From)
 	}
+	r.Long(&in.Handoff.Text)
+	r.Long(&in.Handoff.Context)
+	in.Threads, in.Entries = slices.Clone(in.Threads), slices.Clone(in.Entries)
+	for i := range in.Threads {
+		r.Long(&in.Threads[i].Question)
+	}
+	for i := range in.Entries {
+		r.Long(&in.Entries[i].Text)
+	}
 	brief, told := reanchor.Told(in)
 	brief = withoutSecrets(o, brief)
 	told.Bytes, told.Files = len(brief), reanchor.NamedIn(brief, in)
 	return brief, told
 }
 
-// documents returns which of the files that a brief tells its agent to follow are in a checkout.
-func documents(root string) (found []string) {
-	for _, name := range reanchor.Instructions() {
-		if info, err := os.Lstat(filepath.Join(root, name)); err == nil && !info.IsDir() {
+// filesIn returns which of some files, named from the top of a checkout, are there.
+func filesIn(root string, names []string) (found []string) {
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil && !info.IsDir() {
 			found = append(found, name)
 		}
 	}

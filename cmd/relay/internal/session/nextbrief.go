@@ -2,12 +2,14 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/readback"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
 )
@@ -20,6 +22,7 @@ func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View,
 		return nil, err
 	}
 	in := briefing.Input(o.Engine(), readOnly{view}, task)
+	readback.New(o.Root, o.Epic.ID, time.Now).Fill(&in)
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
 		in.Agent = o.Agent(text.FirstOf(task.Runner, o.Runners[0]))

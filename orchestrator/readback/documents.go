@@ -1,0 +1,63 @@
+package readback
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+
+	"relay/attempts/ledgersync"
+)
+
+// config is the configuration of LedgerSync as far as it matters here.
+type config struct {
+	file     os.FileInfo // as it was read; nil: there was none
+	required []string
+}
+
+// documents returns the documents that the project wants to be read, those of them that are in the checkout.
+func (c *config) documents(top string) (there []string) {
+	path := filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile)
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		*c = config{}
+		return nil
+	}
+	if c.file == nil || !os.SameFile(c.file, info) || c.file.Size() != info.Size() || !c.file.ModTime().Equal(info.ModTime()) {
+		*c = config{file: info, required: requiredIn(path)}
+	}
+	for _, name := range c.required {
+		local := filepath.FromSlash(name)
+		if !filepath.IsLocal(local) {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(top, local)); err == nil && info.Mode().IsRegular() {
+			there = append(there, filepath.ToSlash(filepath.Clean(local)))
+		}
+	}
+	return there
+}
+
+// requiredIn returns the list philosophy.required of a configuration.
+func requiredIn(path string) []string {
+	const most = 256 << 10
+	file, err := ledgersync.OpenFile(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return nil
+	}
+	var read struct {
+		Philosophy struct {
+			Required []string `yaml:"required"`
+		} `yaml:"philosophy"`
+	}
+	if yaml.Unmarshal(text, &read) != nil {
+		return nil
+	}
+	return read.Philosophy.Required[:min(len(read.Philosophy.Required), mostItems)]
+}

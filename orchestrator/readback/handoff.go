@@ -1,0 +1,202 @@
+package readback
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
+	"relay/internal/plaintext"
+	"relay/reanchor"
+)
+
+// Source is a handoff as it was read: an entry of the ledger or an artifact.
+type Source struct {
+	Entry    *ledgersync.Entry
+	Artifact *artifact.Artifact
+}
+
+const (
+	mostItems     = 20       // of a list of a handoff
+	mostText      = 64 << 10 // of a handoff, before secrets are taken out
+	mostArtifacts = 50       // files looked at for a handoff
+)
+
+// handoff returns what a brief quotes.
+func (s *Source) handoff(now time.Time) reanchor.Handoff {
+	var b, context strings.Builder
+	if a := s.Artifact; a != nil {
+		at, ok := a.At()
+		writeArtifact(&b, a)
+		for _, f := range a.Findings {
+			field(&context, f.Key, f.Text)
+		}
+		return reanchor.Handoff{By: a.AgentID, Age: age(now, at, ok), Text: bounded(b.String()), Context: bounded(context.String())}
+	}
+	e, left := s.Entry, s.Entry.SessionSummary
+	field(&b, "Summary", e.Action.Summary)
+	field(&b, "Why", e.Reasoning.Intent)
+	list(&b, "Completed", left.Completed)
+	table(&b, "State", left.CurrentState)
+	list(&b, "Deferred", left.Deferred)
+	list(&b, "Blockers", left.Blockers)
+	field(&b, "Notes", left.HandoffNotes)
+	for _, name := range slices.Sorted(maps.Keys(left.ImportantContext)) {
+		field(&context, name, left.ImportantContext[name])
+	}
+	at, ok := e.At()
+	return reanchor.Handoff{ID: e.ID, By: e.Agent.Name, Age: age(now, at, ok), Text: bounded(b.String()), Context: bounded(context.String())}
+}
+
+func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
+	field(b, "Goal", a.Goal)
+	field(b, "Now", a.Now)
+	field(b, "Outcome", string(a.Outcome))
+	var done, decided []string
+	for _, t := range a.Done {
+		done = append(done, t.Task)
+	}
+	for _, d := range a.Decisions {
+		decided = append(decided, strings.TrimSuffix(d.Decision+": "+d.Rationale, ": "))
+	}
+	list(b, "Done", done)
+	list(b, "Next", a.Next)
+	list(b, "Blockers", a.Blockers)
+	list(b, "Decided", decided)
+	list(b, "Did not work", a.Failed)
+	for _, f := range a.FilesToReview[:min(len(a.FilesToReview), mostItems)] {
+		field(b, "To review", strings.TrimSuffix(f.Path+": "+f.Note, ": "))
+	}
+	field(b, "To go on", a.ContinuationPrompt)
+}
+
+// questions returns what the handoff leaves open.
+func (s *Source) questions(now time.Time) []reanchor.Thread {
+	if a := s.Artifact; a != nil {
+		at, ok := a.At()
+		return threads(a.Questions, a.AgentID, age(now, at, ok))
+	}
+	at, ok := s.Entry.At()
+	return threads(s.Entry.Reasoning.Uncertainties, s.Entry.Agent.Name, age(now, at, ok))
+}
+
+// unclear returns what the last agent that took the handoff over wants to know.
+func (x *index) unclear(left *ledgersync.Entry, now time.Time) []reanchor.Thread {
+	e := x.last(x.transitions, func(e *ledgersync.Entry) bool {
+		return e.Type == ledgersync.Transition && e.Transition != nil && e.Transition.FromEntryID == left.ID && !byRelay(e)
+	})
+	if e == nil {
+		return nil
+	}
+	at, ok := e.At()
+	return threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(now, at, ok))
+}
+
+func threads(questions []string, by, age string) (all []reanchor.Thread) {
+	for _, q := range questions[:min(len(questions), mostItems)] {
+		all = append(all, reanchor.Thread{By: by, Age: age, Question: bounded(q)})
+	}
+	return all
+}
+
+// entryOf returns what a brief quotes of an entry that names files of a task.
+func entryOf(e *ledgersync.Entry, now time.Time) reanchor.Entry {
+	at, ok := e.At()
+	out := reanchor.Entry{ID: e.ID, By: e.Agent.Name, Age: age(now, at, ok)}
+	for _, a := range e.Artifacts[:min(len(e.Artifacts), mostItems)] {
+		out.Files = append(out.Files, strings.TrimSpace(a.Action+" "+a.Path))
+	}
+	var b strings.Builder
+	b.WriteString(e.Action.Summary)
+	if why := e.Reasoning.Intent; why != "" && why != e.Action.Summary {
+		b.WriteString("\nWhy: " + why)
+	}
+	out.Text = bounded(b.String())
+	return out
+}
+
+func field(b *strings.Builder, name, text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		fmt.Fprintf(b, "%s: %s\n", plaintext.Line(name), text)
+	}
+}
+
+func list(b *strings.Builder, name string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", name)
+	for _, item := range items[:min(len(items), mostItems)] {
+		fmt.Fprintf(b, "- %s\n", item)
+	}
+	if more := len(items) - mostItems; more > 0 {
+		fmt.Fprintf(b, "- and %d more\n", more)
+	}
+}
+
+func table(b *strings.Builder, name string, of map[string]string) {
+	var items []string
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		items = append(items, key+": "+of[key])
+	}
+	list(b, name, items)
+}
+
+func bounded(s string) string { return plaintext.Head(s, mostText) }
+
+// artifacts finds the newest handoff among artifacts; it looks once.
+type artifacts struct {
+	looked bool
+	found  *Source
+}
+
+func (a *artifacts) handoff(top, epicID string) *Source {
+	if !a.looked {
+		a.looked = true
+		if a.found = newestHandoff(top, artifact.Slug(epicID)); a.found == nil || epicID == "" {
+			a.found = newestHandoff(top, "*")
+		}
+	}
+	return a.found
+}
+
+// newestHandoff returns the newest handoff of a session; "*": of any. Names of files begin with their time.
+func newestHandoff(top, session string) *Source {
+	dir := filepath.Join(top, filepath.FromSlash(artifact.Folder))
+	sessions := []string{session}
+	if session == "*" {
+		folders, err := os.ReadDir(dir)
+		if err != nil {
+			return nil
+		}
+		sessions = sessions[:0]
+		for _, f := range folders {
+			sessions = append(sessions, f.Name())
+		}
+	}
+	var files []string
+	for _, name := range sessions {
+		inside, err := os.ReadDir(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		for _, f := range inside {
+			if ext := filepath.Ext(f.Name()); ext == ".yaml" || ext == ".yml" {
+				files = append(files, filepath.Join(name, f.Name()))
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(filepath.Base(b), filepath.Base(a)) })
+	for _, name := range files[:min(len(files), mostArtifacts)] {
+		if a, _, err := artifact.ReadFile(filepath.Join(dir, name)); err == nil && a.IsHandoff() {
+			return &Source{Artifact: a}
+		}
+	}
+	return nil
+}
