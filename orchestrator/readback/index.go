@@ -216,7 +216,10 @@ func (x *index) about(files []string, except string) (entries []*ledgersync.Entr
 	seen := map[string]bool{except: true}
 	x.eachOf(lines, func(e *ledgersync.Entry) bool {
 		own := byRelay(e) && slices.Contains(e.Tags, x.epic)
-		e.Artifacts = slices.DeleteFunc(e.Artifacts, func(a ledgersync.Artifact) bool { return !covered(files, x.relative(a.Path)) })
+		for i := range e.Artifacts {
+			e.Artifacts[i].Path = x.relative(e.Artifacts[i].Path)
+		}
+		e.Artifacts = slices.DeleteFunc(e.Artifacts, func(a ledgersync.Artifact) bool { return !covered(files, a.Path) })
 		if !own && len(e.Artifacts) > 0 && !seen[e.ID] {
 			seen[e.ID] = true
 			entries = append(entries, e)
