@@ -23,11 +23,12 @@ func contextSection(s *sheet, in Input) {
 	s.quote(cutLearnings, "Learned in this epic so far:", learned.String(), reportBytes)
 	var done, open strings.Builder
 	for _, e := range in.Entries[:min(len(in.Entries), fewItems)] {
-		done.WriteString(oneLine(strings.TrimPrefix(signed(e.By, e.Age), ", "), titleBytes) + ", " + oneLine(fileList(e.Files), 1000) + ":\n" + plain(e.Text, 1<<10) + "\n\n")
+		who := strings.TrimPrefix(signed(e.By, e.Age), ", ")
+		done.WriteString(who + ", " + oneLine(fileList(e.Files), 1000) + ":\n" + plain(e.Text, 1<<10) + "\n\n")
 	}
 	s.quote(cutEntries, "What others recorded of work on the files of your task, the newest first:", done.String(), reportBytes)
 	for _, t := range in.Threads[:min(len(in.Threads), fewItems)] {
-		open.WriteString(oneLine(t.Question, 500) + " (" + oneLine(strings.TrimPrefix(signed(t.By, t.Age), ", "), titleBytes) + ")\n")
+		open.WriteString(oneLine(t.Question, 500) + " (" + strings.TrimPrefix(signed(t.By, t.Age), ", ") + ")\n")
 	}
 	andMore(&open, len(in.Threads)-fewItems)
 	s.quote(cutThreads, "Questions that are open:", open.String(), reportBytes)

@@ -17,7 +17,8 @@ func Told(in Input) ([]byte, attempts.Briefed) {
 	s := sheetOf(in)
 	return s.bytes(), attempts.Briefed{
 		Handoff: in.Handoff.ID, Entries: s.quotedEntries(in), Documents: slices.Concat(in.Required, in.Documents),
-		Threads: s.shownLines(cutThreads, min(len(in.Threads), fewItems)), Learnings: s.shownLines(cutLearnings, min(len(in.Learnings), fewItems)),
+		Threads:   s.shownLines(cutThreads, min(len(in.Threads), fewItems)),
+		Learnings: s.shownLines(cutLearnings, min(len(in.Learnings), fewItems)),
 		Unclear: unclear(in.Record.Attempts), Continues: in.TakenUp > 0, Cut: s.cuts(),
 	}
 }
@@ -85,6 +86,14 @@ func (r rank) String() string {
 		return "report of the last attempt"
 	case cutPaths:
 		return "paths"
+	default:
+		return taskPart(r)
+	}
+}
+
+// taskPart names what is cut last.
+func taskPart(r rank) string {
+	switch r {
 	case cutTask:
 		return "description"
 	case cutProof:

@@ -83,21 +83,26 @@ func (x *index) remember(file io.ReaderAt, next int64) {
 
 // add takes one line in, by what its bytes hold: to decode all lines of a long ledger takes too long.
 func (x *index) add(at int64, line []byte) {
-	own := bytes.Contains(line, []byte(`"run:`)) && bytes.Contains(line, []byte(`"relay"`))
-	byRun := own && bytes.Contains(line, []byte(`"agent":{"name":"relay"`))
-	named := x.epic != "" && bytes.Contains(line, []byte(`"`+x.epic+`"`))
+	own := holds(line, `"run:`) && holds(line, `"relay"`)
+	byRun := own && holds(line, `"agent":{"name":"relay"`)
+	named := x.epic != "" && holds(line, `"`+x.epic+`"`)
 	if own && !byRun && named {
 		return // an attempt of this epic
 	}
-	if bytes.Contains(line, []byte(`"`+ledgersync.Handoff+`"`)) && (!own || byRun) {
+	if (!own || byRun) && holds(line, `"`+string(ledgersync.Handoff)+`"`) {
 		x.handoffs = added(x.handoffs, at)
 		if named {
 			x.ofEpic = added(x.ofEpic, at)
 		}
 	}
-	if !own && bytes.Contains(line, []byte(`"`+ledgersync.Transition+`"`)) {
+	if !own && holds(line, `"`+string(ledgersync.Transition)+`"`) {
 		x.transitions = added(x.transitions, at)
 	}
+	x.addPaths(at, line)
+}
+
+// addPaths keeps which files a line names.
+func (x *index) addPaths(at int64, line []byte) {
 	for _, p := range pathsIn(line) {
 		p = x.relative(p)
 		if lines := x.byPath[p]; len(lines) == 0 || lines[len(lines)-1] != at {
@@ -105,6 +110,8 @@ func (x *index) add(at int64, line []byte) {
 		}
 	}
 }
+
+func holds(line []byte, text string) bool { return bytes.Contains(line, []byte(text)) }
 
 // added appends an offset to a list, of which the last hundred are kept.
 func added(list []int64, at int64) []int64 {
