@@ -19,7 +19,7 @@ func Told(in Input) ([]byte, attempts.Briefed) {
 		Handoff: in.Handoff.ID, Entries: s.quotedEntries(in), Documents: slices.Concat(in.Required, in.Documents),
 		Threads:   s.shownLines(cutThreads, min(len(in.Threads), fewItems)),
 		Learnings: s.shownLines(cutLearnings, min(len(in.Learnings), fewItems)),
-		Unclear: unclear(in.Record.Attempts), Continues: in.TakenUp > 0, Cut: s.cuts(),
+		Unclear:   unclear(in.Record.Attempts), Continues: in.TakenUp > 0, Cut: s.cuts(),
 	}
 }
 
