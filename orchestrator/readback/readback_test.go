@@ -180,13 +180,14 @@ func TestTheNewestArtifactStandsInForAHandoff(t *testing.T) {
 		a := artifact.New(artifact.Handoff, "Goal of "+session, "the API", artifact.PartialPlus, artifact.Origin{
 			Date: noon.Add(-time.Duration(hours) * time.Hour), Session: session, PrimaryBead: "b", AgentID: "codex",
 		})
-		a.Next, a.Questions = []string{"tests"}, []string{"Which port?"}
+		a.Next, a.Questions, a.Failed = []string{"tests"}, []string{"Which port?"}, []string{"guessing"}
+		a.FilesToReview, a.ContinuationPrompt = []artifact.FileRef{{Path: "a.go", Note: "half done"}}, "Run make."
 		if _, err := w.Put(a, "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	found := New(top, "users", clock).Find(nil)
-	want := reanchor.Handoff{By: "codex", Age: "30 hours ago", Text: "Goal: Goal of users\nNow: the API\nOutcome: PARTIAL_PLUS\nNext:\n- tests\n"}
+	want := reanchor.Handoff{By: "codex", Age: "30 hours ago", Text: "Goal: Goal of users\nNow: the API\nOutcome: PARTIAL_PLUS\nNext:\n- tests\nDid not work:\n- guessing\nTo review: a.go: half done\nTo go on: Run make.\n"}
 	if found.Handoff != want || len(found.Questions) != 1 || found.Source.Artifact == nil {
 		t.Errorf("got %+v", found)
 	}
