@@ -71,7 +71,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		}
 	}
 	add(groupRun, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
-		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a))
+		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a),
+		newHandoffCommand(a), newResumeCommand(a))
 	add(groupInspect, newShowCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))

@@ -53,12 +53,8 @@ func New(ctx context.Context, a *cli.App, p *project.Project, mode string, o New
 	}
 	f := artifact.New(m, o.Goal, o.Now, outcome, artifact.Origin{Date: a.Now(), Session: session, PrimaryBead: o.Bead})
 	f.Next = o.Next
-	f.Git = gitOf(ctx, p)
-	name, added, err := write(a, p, f, f.Session)
-	if err != nil {
-		return err
-	}
-	return printWritten(a, name, added)
+	f.Git = GitOf(ctx, p)
+	return Write(a, p, f)
 }
 
 func modeNames() string {
@@ -87,8 +83,8 @@ func outcomeOf(name string) (artifact.Outcome, error) {
 	return "", &exit.UsageError{Message: fmt.Sprintf("there is no outcome %q", name), Hint: "it is one of " + OutcomeNames()}
 }
 
-// gitOf is the branch of a checkout and its commit; nil when it is on none, or has none yet.
-func gitOf(ctx context.Context, p *project.Project) *artifact.Git {
+// GitOf is the branch of a checkout and its commit; nil when it is on none, or has none yet.
+func GitOf(ctx context.Context, p *project.Project) *artifact.Git {
 	branch, err := p.Git.Branch(ctx)
 	if err != nil || branch == "" {
 		return nil
@@ -98,6 +94,15 @@ func gitOf(ctx context.Context, p *project.Project) *artifact.Git {
 		return nil
 	}
 	return &artifact.Git{Branch: strings.TrimPrefix(branch, "refs/heads/"), Commit: commit}
+}
+
+// Write writes an artifact under a name that no other file has, and says so. Secrets are taken out.
+func Write(a *cli.App, p *project.Project, f *artifact.Artifact) error {
+	name, added, err := write(a, p, f, f.Session)
+	if err != nil {
+		return err
+	}
+	return printWritten(a, name, added)
 }
 
 // write writes an artifact without the secrets that are in it, under a name that no other file has.

@@ -36,6 +36,21 @@ func Add(a *cli.App, p *project.Project, o AddOptions) error {
 	if err := o.apply(e); err != nil {
 		return err
 	}
+	if err := Append(a, p, e); err != nil {
+		return err
+	}
+	return PrintAdded(a, p, e)
+}
+
+// PrintAdded says which entry was added.
+func PrintAdded(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
+	_, err := fmt.Fprintf(a.Out, "added %s to %s\n", e.ID, p.Rel(ledgersync.Path(p.Root)))
+	return err
+}
+
+// Append adds one entry to the ledger of a checkout. Id, time, author and place in the session are filled in where the entry
+// has none, and secrets are taken out.
+func Append(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	if err := fill(a, p, e); err != nil {
 		return err
 	}
@@ -59,11 +74,7 @@ func Add(a *cli.App, p *project.Project, o AddOptions) error {
 	if mended != "" {
 		fmt.Fprintf(a.Err, "relay: warning: %s\n", mended)
 	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Out, "added %s to %s\n", e.ID, p.Rel(ledgersync.Path(p.Root)))
-	return nil
+	return err
 }
 
 // readJSON reads one entry. A key that entries do not have is a mistake.
