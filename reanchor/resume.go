@@ -1,5 +1,7 @@
 package reanchor
 
+import "strings"
+
 // Session is what a session of a person's own agent is told when it begins.
 type Session struct {
 	Facts     Facts
@@ -47,9 +49,10 @@ func SessionBrief(from Session) []byte {
 }
 
 func lines(all []string) string {
-	text := ""
+	var b strings.Builder
 	for _, line := range all[:min(len(all), manyItems)] {
-		text += oneLine(line, 500) + "\n"
+		b.WriteString(oneLine(line, 500) + "\n")
 	}
-	return text
+	andMore(&b, len(all)-manyItems)
+	return b.String()
 }

@@ -118,7 +118,9 @@ func steps(about *reanchor.Session, left *ledgersync.Entry) (next []string) {
 // transition returns the entry that answers a handoff.
 func transition(about *reanchor.Session, left *ledgersync.Entry, agent string) *ledgersync.Entry {
 	const mostSteps = 10
-	e := &ledgersync.Entry{Agent: ledgersync.Agent{Name: agent}, Type: ledgersync.Transition, Tags: []string{"transition"}, RelatedEntries: []string{left.ID}}
+	e := &ledgersync.Entry{
+		Agent: ledgersync.Agent{Name: agent}, Type: ledgersync.Transition, Tags: []string{"transition"}, RelatedEntries: []string{left.ID},
+	}
 	if about.Epic.ID != "" {
 		e.Tags = append(e.Tags, about.Epic.ID)
 	}

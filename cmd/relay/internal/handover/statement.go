@@ -128,8 +128,8 @@ func (s *Statement) ask(a *cli.App) {
 	one("What else must the next one know", &s.Notes)
 }
 
-// answer reads one line.
+// answer reads one line. What there is of a last line without an end counts.
 func answer(in *bufio.Reader) string {
-	text, _ := in.ReadString('\n') //nolint:errcheck // what there is of the last line counts
+	text, _ := in.ReadString('\n')
 	return strings.TrimSpace(text)
 }
