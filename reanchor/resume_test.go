@@ -2,6 +2,7 @@ package reanchor
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,7 @@ func TestSessionBriefGolden(t *testing.T) {
 	}
 	for name, from := range map[string]Session{"session": whole, "session-bare": {Directory: "app", Next: []string{"Go on."}}} {
 		got := SessionBrief(from)
-		checkBrief(t, got, 0)
+		checkSession(t, got)
 		golden(t, name, got)
 	}
 }
@@ -27,12 +28,24 @@ func TestSessionBriefOfTooMuch(t *testing.T) {
 	in := huge()
 	big := in.Epic.Description
 	from := Session{
-		Facts: in.Facts, Epic: About{big, big, big, big, big}, Progress: in.Progress, Handoff: in.Handoff, Threads: in.Threads, Required: in.Required,
-		Open: []string{big, big}, Directory: big, Next: []string{"Go on."}, Answered: big, MaxBytes: 1,
+		Facts: in.Facts, Epic: About{big, big, big, big, big}, Progress: in.Progress, Handoff: in.Handoff, Threads: in.Threads,
+		Required: in.Required, Open: []string{big, big}, Directory: big, Next: []string{"Go on."}, Answered: big, MaxBytes: 1,
 	}
 	got := SessionBrief(from)
-	checkBrief(t, got, from.MaxBytes)
+	checkSession(t, got)
 	if len(got) > smallBrief || !bytes.Contains(got, []byte("- Go on.")) || !strings.Contains(string(got), "relay cut") {
 		t.Errorf("%d bytes:\n%s", len(got), got)
+	}
+}
+
+// checkSession holds that only relay's own headings stand outside the fences.
+func checkSession(t *testing.T, got []byte) {
+	t.Helper()
+	outside, open := unfenced(string(got))
+	own := []string{"## Git state", "## Epic", "## Documents", "## Context", "## What to do next"}
+	for i, line := range outside {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") && i > 0 && !slices.Contains(own, line) || open {
+			t.Errorf("%q is not relay's own", line)
+		}
 	}
 }
