@@ -148,19 +148,12 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 		lines.WriteByte('\n')
 	}
 	name := path.Join(Folder, LedgerFile)
-	log, err := durable.OpenLog(w.fsys, name, w.fault)
-	if errors.Is(err, fs.ErrExist) { // another writer has made it this moment
-		log, err = durable.OpenLog(w.fsys, name, w.fault)
-	}
-	if err != nil {
-		return "", err
-	}
-	defer log.Close()
-	unlock, err := w.lock(name)
+	log, unlock, err := w.openLocked(name)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
+	defer log.Close()
 	mended, err = w.mendEnd(name, &lines)
 	if err != nil {
 		return "", err
@@ -171,35 +164,79 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	return mended, log.Wait(1)
 }
 
-// Limits of the wait for another relay that appends.
+// openLocked opens the ledger for appending, or makes it, and keeps other relays from it.
+func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err error) {
+	for range lockTries {
+		log, err = durable.OpenLog(w.fsys, name, w.fault)
+		if errors.Is(err, fs.ErrExist) { // another writer has made it this moment
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := log.Close(); err != nil {
+			return nil, nil, err
+		}
+		unlock, err = w.lock(name)
+		if errors.Is(err, fs.ErrNotExist) { // somebody has removed it this moment
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if log, err = durable.OpenLog(w.fsys, name, w.fault); err != nil { // not the one before: git may have replaced it meanwhile
+			unlock()
+		}
+		return log, unlock, err
+	}
+	return nil, nil, err
+}
+
+// Limits of the wait for another relay that appends, or has git at work on the file.
 const (
-	lockTries = 200
+	lockTries = 6000
 	lockPause = 10 * time.Millisecond
 )
 
 // lock keeps other relays from appending. Other programs do not ask for it.
 func (w *Writer) lock(name string) (unlock func(), err error) {
-	f, err := durable.Regular(w.fsys, name, os.O_RDWR)
-	if err != nil {
-		return nil, err
-	}
+	var f durable.File
 	free := func() {
 		_ = f.Unlock()
 		_ = f.Close()
 	}
 	for range lockTries {
-		ok, err := f.TryLock(true)
-		if err != nil {
-			free()
+		if f, err = durable.Regular(w.fsys, name, os.O_RDWR); err != nil {
 			return nil, err
+		}
+		ok, err := f.TryLock(true)
+		if ok && err == nil {
+			ok, err = w.isAt(name, f)
 		}
 		if ok {
 			return free, nil
 		}
+		free()
+		if err != nil {
+			return nil, err
+		}
 		time.Sleep(lockPause)
 	}
-	free()
 	return nil, fmt.Errorf("%s is locked by another relay", name)
+}
+
+// isAt reports whether a file is the one of that name: it may have been replaced while it was waited for.
+func (w *Writer) isAt(name string, f durable.File) (bool, error) {
+	opened, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := w.fsys.Lstat(name)
+	if err != nil {
+		return false, err
+	}
+	mine, now := durable.StampOf(opened), durable.StampOf(there)
+	return mine.Dev == now.Dev && mine.Ino == now.Ino, nil
 }
 
 // mendEnd sees to a ledger whose last line has no end. A line that is whole, or too long to tell, gets one in front of

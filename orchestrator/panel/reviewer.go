@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/recordfiles"
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
@@ -104,7 +107,11 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: gitcmd.MaxPrinted})
 	head, _ := repo.Head(ctx)
-	return head + string(out), err
+	entries := strings.Split(string(out), "\x00")
+	entries = slices.DeleteFunc(entries, func(e string) bool { // relay writes records meanwhile
+		return len(e) > 3 && recordfiles.Only(ctx, repo, "HEAD", e[3:])
+	})
+	return head + strings.Join(entries, "\x00"), err
 }
 
 func (s *Session) note(kind, text string) {

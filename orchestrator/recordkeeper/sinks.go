@@ -85,7 +85,11 @@ func (s *ledgerSink) open() bool {
 	s.w, s.there, s.mine = w, map[string]bool{}, map[string][32]byte{}
 	s.from, err = w.Size()
 	if err == nil {
-		err = w.Lines(min(s.cursor.Offset, s.from), func(id string, _ []byte) { s.there[id] = true })
+		from := s.cursor.Offset
+		if from > s.from { // git may have taken what stood before the entries
+			from = 0
+		}
+		err = w.Lines(from, func(id string, _ []byte) { s.there[id] = true })
 	}
 	if err != nil {
 		s.fail(err)
@@ -104,13 +108,18 @@ func (s *ledgerSink) intact() bool {
 	if s.w == nil || s.broken || len(s.mine) == 0 {
 		return true
 	}
-	found := 0
-	err := s.w.Lines(s.from, func(id string, line []byte) {
-		if sum, ok := s.mine[id]; ok && sum == sha256.Sum256(line) {
-			found++
+	for _, from := range []int64{s.from, 0} { // git may have taken what stood before them
+		found := 0
+		err := s.w.Lines(from, func(id string, line []byte) {
+			if sum, ok := s.mine[id]; ok && sum == sha256.Sum256(line) {
+				found++
+			}
+		})
+		if err == nil && found >= len(s.mine) {
+			return true
 		}
-	})
-	return err == nil && found >= len(s.mine)
+	}
+	return false
 }
 
 func (s *ledgerSink) close() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -96,7 +97,8 @@ func (w *Watch) Check(ctx context.Context, thorough bool) (before int, err error
 	paths, err := w.snapshot.Changed(ctx)
 	w.looked, w.took = began, w.now().Sub(began)
 	paths = slices.DeleteFunc(paths, func(p string) bool {
-		return w.reported[p] || w.head != w.snapshot.Head && !slices.Contains(w.snapshot.Uncommitted, p) // another commit has other files
+		return w.reported[p] || recordfiles.Only(ctx, w.home, w.snapshot.Commit, p) ||
+			w.head != w.snapshot.Head && !slices.Contains(w.snapshot.Uncommitted, p) // another commit has other files
 	})
 	if len(paths) == 0 {
 		return before, err

@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 
@@ -27,7 +28,7 @@ func (c *checkout) Resume(ctx context.Context, a engine.Attempt, _ attempts.Atte
 		return nil, nil
 	}
 	c.from = text.FirstOf(c.from, a.Base) // its commits can be there already
-	return nil, c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run))
+	return nil, c.loadOwn(ctx, a.Run)
 }
 
 // CheckReady refuses a checkout with changes nobody has committed: they would be mixed up with an agent's.
@@ -43,7 +44,7 @@ func (c *checkout) CheckReady(ctx context.Context) error {
 		return err
 	}
 	var dirty []string
-	for _, ch := range changes {
+	for _, ch := range recordfiles.Others(ctx, c.tree.Repo, changes) {
 		if ch.Code != "??" {
 			dirty = append(dirty, attempts.Clean(ch.Path, 80))
 		}
@@ -71,10 +72,10 @@ func (c *checkout) Begin(ctx context.Context) error {
 		_, err := c.state(ctx) // asked now, while the disk is busy, for the first attempts
 		return errors.Join(err, copying.Wait())
 	}
-	if err := errors.Join(c.recordHead(ctx), c.tree.User.Record(ctx, c.tree.Runner())); err != nil {
+	if err := errors.Join(c.recordHead(ctx), c.tree.User.Record(ctx, c.tree.Runner()), c.tree.Records.Record(ctx)); err != nil {
 		return err
 	}
-	if err := c.tree.User.Save(c.untrackedFile(c.o.Run)); err != nil {
+	if err := errors.Join(c.tree.User.Save(c.untrackedFile(c.o.Run)), c.tree.Records.Save(c.entriesFile(c.o.Run))); err != nil {
 		return err
 	}
 	return errors.Join(c.stash.Record(), c.backup.Save())

@@ -82,6 +82,10 @@ func (t *checkoutAttempt) finish(ctx context.Context, f *state) error {
 	f.waiveCharge()
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
+	return t.tree.Records.Do(ctx, func() error { return t.leave(ctx, f) })
+}
+
+func (t *checkoutAttempt) leave(ctx context.Context, f *state) error {
 	var err error
 	if f.Outcome == attempts.Success {
 		t.recordScope(&t.a.Task, &f.Result)

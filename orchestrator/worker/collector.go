@@ -29,11 +29,14 @@ func collectorIn(c *checkout) collector { return collector{c} }
 func (c collector) collectWork(ctx context.Context, a engine.Attempt, f *state) ([]reanchor.Change, error) {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	names, err := c.collect(ctx, a, f)
-	if err != nil {
-		return c.recollect(ctx, a, f, err)
-	}
-	return names, nil
+	var names []reanchor.Change
+	err := c.tree.Records.Do(ctx, func() (err error) {
+		if names, err = c.collect(ctx, a, f); err != nil {
+			names, err = c.recollect(ctx, a, f, err)
+		}
+		return err
+	})
+	return names, err
 }
 
 // collect commits what the agent left uncommitted and fills in what git says was changed.
@@ -78,6 +81,8 @@ func (c collector) listChanges(ctx context.Context, a engine.Attempt, f *state) 
 	case err != nil:
 		return nil, err
 	}
+	all := names
+	names = c.withoutRecords(ctx, a, names, f.Head)
 	stat, lines, err := c.repo.StatLines(ctx, a.Base, f.Head, facts.MostChanges)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
 	unlisted := 0
@@ -88,7 +93,7 @@ func (c collector) listChanges(ctx context.Context, a engine.Attempt, f *state) 
 	if err := c.failForRepositories(ctx, names, f); err != nil {
 		return nil, err
 	}
-	c.recordUserFiles(names, f)
+	c.recordUserFiles(all, f)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}

@@ -130,7 +130,7 @@ func (c *checkout) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
 	a := engine.Attempt{
 		Run: was[0], Number: number, Base: was[2], Task: epic.Task{ID: engine.WholeEpic, Title: "what reviewers left"}, Ended: true,
 	}
-	err = errors.Join(c.tree.Unlock(ctx), c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(a.Run)))
+	err = errors.Join(c.tree.Unlock(ctx), c.loadOwn(ctx, a.Run))
 	if err != nil || gitcmd.Halfway(c.tree.Repo) != "" {
 		return nil, err
 	}

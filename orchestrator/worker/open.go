@@ -25,6 +25,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
@@ -108,7 +109,8 @@ func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*
 	if branch == "" {
 		return nil, &text.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
 	}
-	c.tree = &worktree.Tree{Repo: repo, Branch: "refs/heads/" + branch}
+	c.tree = &worktree.Tree{Repo: repo, Branch: "refs/heads/" + branch, Records: &recordfiles.Apart{Repo: repo}}
+	c.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(repo.Root(), p) }
 	return localCheckout(c), nil
 }
 

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
+	"relay/reanchor"
 )
 
 // recordLeft records files of an attempt that are in no commit and were not removed either.
@@ -14,6 +18,16 @@ func (c collector) recordLeft(f *state) {
 	if paths := c.tree.Noted(); len(paths) > 0 {
 		f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 	}
+}
+
+// withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
+func (c collector) withoutRecords(ctx context.Context, a engine.Attempt, names []reanchor.Change, head string) []reanchor.Change {
+	if c.tree.Records == nil {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n reanchor.Change) bool {
+		return c.tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && c.tree.Records.Between(ctx, a.Base, head)
+	})
 }
 
 // keepAltered keeps, in the attempt's folder, what it has changed of files that the set-up had made or relay had brought:
@@ -68,6 +82,16 @@ func (w *slotAttempt) keepFile(root *os.Root, name, to string) error {
 		return err
 	}
 	return os.WriteFile(to, content, 0o600)
+}
+
+// loadOwn reads what an earlier run has written down of what is the user's own.
+func (c *checkout) loadOwn(ctx context.Context, run string) error {
+	return errors.Join(c.tree.User.Load(ctx, c.tree.Runner(), c.untrackedFile(run)), c.tree.Records.Load(ctx, c.entriesFile(run)))
+}
+
+// entriesFile has the lines of the ledger of LedgerSync that were in no commit before a run, and are the user's.
+func (c *checkout) entriesFile(run string) string {
+	return filepath.Join(c.o.Dir, "runs", run, "entries-before")
 }
 
 // untrackedFile lists what was not tracked before a run, and is the user's.

@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -40,6 +41,7 @@ type Step struct {
 	Head    string // branch that is; "" : HEAD is detached
 
 	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
+	ledger      bool              // the step changes the ledger of LedgerSync that is checked out
 	branch      *integration.Branch
 }
 
@@ -156,7 +158,7 @@ func (f *Step) checkTarget(ctx context.Context) error {
 		return &text.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
 	if f.Here {
-		f.uncommitted = facts.Changes
+		f.uncommitted = recordfiles.Others(ctx, f.branch.Repo, facts.Changes)
 		return nil
 	}
 	where, gone, err := f.elsewhere(ctx)

@@ -2,6 +2,7 @@ package finish
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,6 +70,58 @@ func TestFinishFastForwards(t *testing.T) {
 	l.Sh(f.Undo())
 	if l.state() != before {
 		t.Errorf("%s leaves\n%s\nwant\n%s", f.Undo(), l.state(), before)
+	}
+}
+
+// What the ledger of LedgerSync has beyond its commit stays, beside what the branch has added to it, each line once.
+func TestFinishUnitesLedgers(t *testing.T) {
+	t.Parallel()
+	const relays = `{"id":"4f1e6a3c-7ad3-5a0f-9a0b-3f6f2f1b0c11","tags":["relay"]}`
+	for name, c := range map[string]struct{ seed, branch, here, want, refused string }{
+		"tracked, of relay":     {"0", "1", relays, "0 1 relay", ""},
+		"tracked, a person's":   {"0", "1", `{"id":"9"}`, "0 1 9", ""},
+		"tracked, the same":     {"0", "1", `{"id":"1"}`, "0 1", ""},
+		"tracked, no entry":     {"0", "1", "half of", "", "uncommitted changes of yours would be overwritten: .ledgersync/ledger.jsonl"},
+		"not in the branch":     {"0", "", relays, "0 relay", ""},
+		"untracked":             {"", "1", relays, "1 relay", ""},
+		"untracked, no entries": {"", "1", "half of", "", "untracked files of yours would be overwritten: .ledgersync/ledger.jsonl"},
+	} {
+		for _, ignored := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", ignored), func(t *testing.T) {
+				t.Parallel()
+				l := &lab{repotest.NewLanded(t)}
+				l.Sh(`add() { test -z "$1" || { mkdir -p .ledgersync; echo "{\"id\":\"$1\"}" >> .ledgersync/ledger.jsonl; git add -f .ledgersync/ledger.jsonl; git commit -q -m "Entry $1"; }; }
+					add '` + c.seed + `'; git switch -q ` + repotest.Landed + `; git merge -q main; add '` + c.branch + `'; git update-ref refs/relay-tip/20260101-lab HEAD; git switch -q main; mkdir -p .ledgersync`)
+				l.Sh(`echo '` + c.here + `' >> .ledgersync/ledger.jsonl`)
+				if ignored {
+					l.Write(".ledgersync/.gitignore", "*\n")
+				}
+				before := l.Sh("git status --porcelain --ignored; cat .ledgersync/*")
+				f, err := l.plan("main", integration.Merge)
+				if c.refused != "" {
+					if refused, ok := errors.AsType[*text.RefusedError](err); !ok || refused.Reason != c.refused {
+						t.Errorf("got %v, want %s", err, c.refused)
+					}
+					if after := l.Sh("git status --porcelain --ignored; cat .ledgersync/*"); after != before {
+						t.Errorf("before\n%s\nafter\n%s", before, after)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Land(l.Context(), free); err != nil {
+					t.Fatal(err)
+				}
+				got := strings.NewReplacer(relays, "relay", `{"id":"`, "", `"}`, "").Replace(l.Sh("cat .ledgersync/ledger.jsonl"))
+				if got := strings.Join(strings.Fields(got), " "); got != c.want {
+					t.Errorf("got %s, want %s", got, c.want)
+				}
+				if c.branch != "" {
+					l.Git("diff", "--cached", "--exit-code")
+				}
+			})
+		}
 	}
 }
 

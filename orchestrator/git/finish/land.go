@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -39,7 +40,10 @@ func (f *Step) land(ctx context.Context) error {
 		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+f.reflog(),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch."+f.Into+".mergeOptions", "GIT_CONFIG_VALUE_0=") // a user's are for merges of theirs
 	}
-	_, err := f.branch.Repo.Run(ctx, call)
+	err := f.records().Do(ctx, func() error {
+		_, err := f.branch.Repo.Run(ctx, call)
+		return err
+	})
 	if err == nil {
 		return f.verify(ctx)
 	}
@@ -47,6 +51,14 @@ func (f *Step) land(ctx context.Context) error {
 		return &text.RefusedError{Reason: f.Into + " was moved by another process just now", Hint: "type relay finish again"}
 	}
 	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
+}
+
+// records keeps out of the checkout what the ledger of LedgerSync has beyond its commit, while git changes that ledger.
+func (f *Step) records() *recordfiles.Apart {
+	if !f.ledger {
+		return nil
+	}
+	return &recordfiles.Apart{Repo: f.branch.Repo, All: true}
 }
 
 // verify fails unless Into is where it was put, or has gone on from there since.

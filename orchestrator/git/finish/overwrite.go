@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -31,6 +32,7 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 		tops[top] = true
 		return nil
 	})
+	f.ledger = changed[recordfiles.Ledger]
 	if err == nil {
 		err = f.checkUncommitted(changed, added, folders)
 	}
@@ -40,6 +42,11 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 	if err != nil || len(added) == 0 {
 		return err
 	}
+	return f.checkUntracked(ctx, added, folders, tops)
+}
+
+// checkUntracked refuses to overwrite files that git does not know.
+func (f *Step) checkUntracked(ctx context.Context, added, folders, tops map[string]bool) error {
 	args := []string{"ls-files", "--others", "-z", "--"}
 	if len(tops) <= maxTops {
 		for top := range tops {
@@ -52,7 +59,7 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 	}
 	var blocking []string
 	for other := range strings.SplitSeq(out, "\x00") {
-		if p := strings.TrimSuffix(other, "/"); p != "" && inTheWay(p, added, folders) {
+		if p := strings.TrimSuffix(other, "/"); p != "" && inTheWay(p, added, folders) && !f.united(ctx, p) {
 			blocking = append(blocking, p)
 		}
 	}
@@ -60,6 +67,11 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 		return nil
 	}
 	return &text.RefusedError{Reason: "untracked files of yours would be overwritten: " + text.Listed(blocking), Hint: "move them away, then relay finish"}
+}
+
+// united reports whether an untracked file is a ledger of LedgerSync that gets the lines of the branch, or what relay has put beside it.
+func (f *Step) united(ctx context.Context, p string) bool {
+	return recordfiles.Only(ctx, f.branch.Repo, f.Old, p)
 }
 
 // checkUncommitted refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.

@@ -7,6 +7,7 @@ package recordfiles
 
 import (
 	"bytes"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,9 @@ const tag = "relay"
 
 // Own reports whether a line of a ledger is an entry that relay has written of a run: its id follows from an event.
 func Own(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"`+tag+`"`)) {
+		return false
+	}
 	e, _, err := ledgersync.Decode(line)
 	if err != nil || !slices.Contains(e.Tags, tag) {
 		return false
@@ -34,11 +38,14 @@ func Own(line []byte) bool {
 	return err == nil && id.Version() == 5
 }
 
-// OwnFile reports whether a file of a checkout, whose top folder is given, is written by relay alone: an artifact of a run, or what relay
-// puts beside the ledger.
+// OwnFile reports whether a file of a checkout, whose top folder is given, is written by relay alone: an artifact of a run, what relay
+// puts beside the ledger, or a ledger in which nobody else's lines are.
 func OwnFile(top, p string) bool {
 	full := filepath.Join(top, filepath.FromSlash(p))
 	switch {
+	case p == Ledger:
+		info, err := os.Lstat(full)
+		return err == nil && info.Mode().IsRegular() && info.Size() == 0 // see Apart
 	case p == Ledger+ledgersync.TornSuffix:
 		return true
 	case p == path.Join(ledgersync.Folder, ledgersync.ConfigFile):

@@ -23,12 +23,14 @@ import (
 type Set struct {
 	own    map[string]bool // paths; of folders with a slash at the end
 	hidden map[string]bool // nil: not known
+
+	Also func(path string) bool // reports whether further untracked paths are no attempt's; nil: none
 }
 
 // Unstage takes the user's own untracked files out of the index again: an agent that stages everything there is
 // would have relay commit them.
 func (u *Set) Unstage(ctx context.Context, run gitcmd.Runner) error {
-	if len(u.own) == 0 {
+	if len(u.own) == 0 && u.Also == nil {
 		return nil
 	}
 	out, err := run.Git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z")
@@ -85,7 +87,7 @@ func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
 
 // Has reports whether a path is the user's own, or below a folder that is.
 func (u *Set) Has(p string) bool {
-	if u.own[p] {
+	if u.own[p] || u.Also != nil && u.Also(p) {
 		return true
 	}
 	for at, b := range []byte(p) {

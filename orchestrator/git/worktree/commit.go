@@ -15,6 +15,14 @@ import (
 // CommitLeftovers commits what an attempt left uncommitted, and returns the head that has it: every change of a tracked
 // file, and the untracked files that takes reports. A nil takes means all of them: the tree is exactly that head then.
 func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
+	err = w.Records.Do(ctx, func() error {
+		head, err = w.commitLeftovers(ctx, message, takes)
+		return err
+	})
+	return head, err
+}
+
+func (w *Tree) commitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
 	if err := errors.Join(w.openFolders(ctx), w.User.Unhide(ctx, w.Runner())); err != nil {
 		return "", err
 	}

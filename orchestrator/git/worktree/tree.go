@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
 	"relay/reanchor"
 )
@@ -28,6 +29,8 @@ type Tree struct {
 
 	User userfiles.Set // what in it is the user's own
 
+	Records *recordfiles.Apart // keeps records of relay out of what an attempt has done; nil: none are written here
+
 	left       map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
 	unreported []string        // of left, what nobody was told of yet
 	stage      staging         // of the last commit that relay made
@@ -37,7 +40,6 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 	return w.Runner().Git(ctx, stdin, args...)
 }
 
-// Runner runs git in the checkout.
 // Runner runs git in the checkout.
 func (w *Tree) Runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
 
@@ -60,8 +62,11 @@ func (w *Tree) untracked(ctx context.Context) ([]string, error) {
 }
 
 // Untracked lists the untracked files, neither ignored nor the user's own, that wanted reports. Repositories are none.
-func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) ([]string, error) {
-	paths, err := w.untracked(ctx)
+func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) (paths []string, err error) {
+	err = w.Records.Do(ctx, func() error {
+		paths, err = w.untracked(ctx)
+		return err
+	})
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") || !wanted(p) }), err
 }
 
@@ -104,6 +109,10 @@ func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 
 // Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *Tree) Restore(ctx context.Context, commit string) error {
+	return w.Records.Do(ctx, func() error { return w.restore(ctx, commit) })
+}
+
+func (w *Tree) restore(ctx context.Context, commit string) error {
 	if err := errors.Join(w.Unlock(ctx), gitcmd.Forget(w.Repo)); err != nil {
 		return err
 	}

@@ -12,17 +12,23 @@ import (
 )
 
 // PutBack restores the files that protected covers to what a commit has, and returns those that differed.
-func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
-	changed, err := w.Differing(ctx, commit, protected)
-	if err != nil || len(changed) == 0 {
-		return nil, err
-	}
-	return changed, w.checkout(ctx, commit, changed)
+func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path string) bool) (changed []string, err error) {
+	err = w.Records.Do(ctx, func() error {
+		if changed, err = w.Differing(ctx, commit, protected); err != nil || len(changed) == 0 {
+			return err
+		}
+		return w.checkout(ctx, commit, changed)
+	})
+	return changed, err
 }
 
 // Differing lists the files of a commit that protected covers and that are not what the commit has.
-func (w *Tree) Differing(ctx context.Context, commit string, protected func(path string) bool) ([]string, error) {
-	return w.differing(ctx, commit, "a", protected) // all but added
+func (w *Tree) Differing(ctx context.Context, commit string, protected func(path string) bool) (changed []string, err error) {
+	err = w.Records.Do(ctx, func() error {
+		changed, err = w.differing(ctx, commit, "a", protected) // all but added
+		return err
+	})
+	return changed, err
 }
 
 func (w *Tree) differing(ctx context.Context, commit, filter string, protected func(path string) bool) ([]string, error) {
@@ -47,6 +53,14 @@ func (w *Tree) checkout(ctx context.Context, commit string, paths []string) erro
 
 // Withdraw reverts every change since a commit to files that protected covers, new ones included, and commits that.
 func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
+	err = w.Records.Do(ctx, func() error {
+		head, err = w.withdraw(ctx, commit, message, protected)
+		return err
+	})
+	return head, err
+}
+
+func (w *Tree) withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
 	added, err := w.differing(ctx, commit, "A", protected)
 	if err == nil && len(added) > 0 {
 		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")),

@@ -10,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 )
@@ -42,7 +43,7 @@ func (c *checkup) repository(ctx context.Context) {
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
 	}
 	var changed []string
-	for _, ch := range facts.Changes {
+	for _, ch := range recordfiles.Others(ctx, c.project.Git, facts.Changes) {
 		if ch.Code != "??" {
 			changed = append(changed, text.Line(ch.Path, 60))
 		}

@@ -3,6 +3,7 @@ package claudetest
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -39,7 +40,7 @@ import (
 //	fault STATUS       the final event of a run that failed with an HTTP status
 //	limit              the end of a run that came to its usage limit, which is lifted in an hour
 //	hang               run forever     stubborn PATH: the same, ignoring INT and TERM, with PATH written
-//	await PATH         wait until the file is there
+//	await PATH TEXT    wait until the file is there and holds the text
 //	exit N
 func Run() {
 	if len(os.Args) == 2 && os.Args[1] == "--version" {
@@ -117,7 +118,7 @@ func Act(name, rest string) {
 	case "cost":
 		Must(os.Setenv("FAKE_COST", path))
 	case "await":
-		for !project.Exists(path) {
+		for !holds(path, text) {
 			<-time.After(5 * time.Millisecond)
 		}
 	case "stubborn":
@@ -134,6 +135,12 @@ func Act(name, rest string) {
 	default:
 		emit(name, rest)
 	}
+}
+
+// holds reports whether a file is there and holds a text.
+func holds(path, text string) bool {
+	found, err := os.ReadFile(path)
+	return err == nil && bytes.Contains(found, []byte(text))
 }
 
 // emit does what a line says of what is printed.

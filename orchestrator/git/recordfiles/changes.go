@@ -1,0 +1,81 @@
+package recordfiles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"relay/attempts/ledgersync"
+	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor"
+)
+
+// ledgerMost is how much of a ledger is read.
+const ledgerMost = 1 << 30
+
+// Others returns those of the uncommitted changes of a checkout that are more than records: entries added to the ledger, and files that
+// relay alone writes, are left out.
+func Others(ctx context.Context, repo *reanchor.Git, changes []reanchor.Change) []reanchor.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c reanchor.Change) bool { return Only(ctx, repo, "HEAD", c.Path) })
+}
+
+// Only reports whether all that a file of the checkout has beyond a commit are records.
+func Only(ctx context.Context, repo *reanchor.Git, commit, p string) bool {
+	if p != Ledger {
+		return OwnFile(repo.Root(), p)
+	}
+	base, _, err := committed(ctx, repo, commit)
+	return err == nil && Adds(read(repo.Root()), base)
+}
+
+// Adds reports whether a ledger has all lines of base and, beyond them, nothing but entries.
+func Adds(now, base []byte) bool {
+	there := lineSet(now)
+	for line := range bytes.Lines(base) {
+		if !there[trimmed(line)] {
+			return false
+		}
+	}
+	for line := range bytes.Lines(added(now, base)) {
+		if _, _, err := ledgersync.Decode(line); err != nil {
+			return false
+		}
+	}
+	return len(now) > 0
+}
+
+// added returns the lines of a ledger that base lacks.
+func added(now, base []byte) []byte {
+	there := lineSet(base)
+	var fresh bytes.Buffer
+	for line := range bytes.Lines(now) {
+		if key := trimmed(line); key != "" && !there[key] {
+			fresh.WriteString(key + "\n")
+		}
+	}
+	return fresh.Bytes()
+}
+
+func lineSet(text []byte) map[string]bool {
+	set := make(map[string]bool)
+	for line := range bytes.Lines(text) {
+		set[trimmed(line)] = true
+	}
+	return set
+}
+
+// read returns the ledger of a checkout; what is no regular file is empty.
+func read(top string) []byte {
+	return []byte(gitcmd.Plain(filepath.Clean(ledgersync.Path(top)), ledgerMost))
+}
+
+// committed returns the ledger of a commit as git writes it into a checkout, if the commit has one.
+func committed(ctx context.Context, repo *reanchor.Git, commit string) (text []byte, found bool, err error) {
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + Ledger}, Limit: gitcmd.MaxPrinted})
+	if gitErr, ok := errors.AsType[*reanchor.GitError](err); ok && gitErr.Code == 128 {
+		return nil, false, nil
+	}
+	return out, err == nil, err
+}
