@@ -36,6 +36,10 @@ var commands = []command{
 	{"init", "Make a relay epic from a blueprint", "BLUEPRINT.md"},
 	{"work", "Run the pending tasks of the relay epic", "[TASK...] [--jobs N]"},
 	{"status", "Show how the relay epic stands", "[--verbose]"},
+	{"handoff", "Record where this session stops, with relay", "[--to AGENT]"},
+	{"resume", "Go on where another session has stopped, with relay", "[--dry-run]"},
+	{"checkpoint", "Record where this session stands, with relay", "[WHAT TO STRESS]"},
+	{"finalize", "Record what came of work that is complete, with relay", "[BEAD]"},
 }
 
 // codexSandbox tells codex what its sandbox keeps relay from.
@@ -51,7 +55,8 @@ const argumentsMark = "ARGUMENTS"
 // CommandAgents lists the agents that [Commands] knows.
 func CommandAgents() []string { return []string{"claude", "codex", "gemini", "opencode"} }
 
-// Commands returns the files that give an agent CLI the slash commands init, work and status.
+// Commands returns the files that give an agent CLI the slash commands: init, work, status, handoff,
+// resume, checkpoint and finalize.
 //
 //	claude    .claude/commands/relay/init.md          /relay:init
 //	gemini    .gemini/commands/relay/init.toml        /relay:init

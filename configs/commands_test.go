@@ -12,18 +12,19 @@ import (
 
 func TestCommandPaths(t *testing.T) {
 	t.Parallel()
+	names := []string{"init", "work", "status", "handoff", "resume", "checkpoint", "finalize"}
 	for _, test := range []struct {
 		agent  string
 		scope  Scope
 		first  string
-		invoke []string
+		invoke string // before its name
 	}{
-		{"claude", ScopeProject, ".claude/commands/relay/init.md", []string{"/relay:init", "/relay:work", "/relay:status"}},
-		{"claude", ScopeUser, ".claude/commands/relay/init.md", []string{"/relay:init", "/relay:work", "/relay:status"}},
-		{"gemini", ScopeProject, ".gemini/commands/relay/init.toml", []string{"/relay:init", "/relay:work", "/relay:status"}},
-		{"opencode", ScopeProject, ".opencode/commands/relay/init.md", []string{"/relay/init", "/relay/work", "/relay/status"}},
-		{"opencode", ScopeUser, ".config/opencode/commands/relay/init.md", []string{"/relay/init", "/relay/work", "/relay/status"}},
-		{"codex", ScopeUser, ".agents/skills/relay-init/SKILL.md", []string{"$relay-init", "$relay-work", "$relay-status"}},
+		{"claude", ScopeProject, ".claude/commands/relay/init.md", "/relay:"},
+		{"claude", ScopeUser, ".claude/commands/relay/init.md", "/relay:"},
+		{"gemini", ScopeProject, ".gemini/commands/relay/init.toml", "/relay:"},
+		{"opencode", ScopeProject, ".opencode/commands/relay/init.md", "/relay/"},
+		{"opencode", ScopeUser, ".config/opencode/commands/relay/init.md", "/relay/"},
+		{"codex", ScopeUser, ".agents/skills/relay-init/SKILL.md", "$relay-"},
 	} {
 		files, err := Commands(test.agent, test.scope)
 		if err != nil {
@@ -41,8 +42,12 @@ func TestCommandPaths(t *testing.T) {
 				t.Errorf("%s leads elsewhere", f.Path)
 			}
 		}
-		if !slices.Equal(invoke, test.invoke) {
-			t.Errorf("%s: got %v, want %v", test.agent, invoke, test.invoke)
+		var want []string
+		for _, name := range names {
+			want = append(want, test.invoke+name)
+		}
+		if !slices.Equal(invoke, want) {
+			t.Errorf("%s: got %v, want %v", test.agent, invoke, want)
 		}
 	}
 }

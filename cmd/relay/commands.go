@@ -41,8 +41,8 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 	agents := configs.CommandAgents()
 	cmd := &cobra.Command{
 		Use:       "install AGENT",
-		Short:     "Write the slash commands init, work and status for an agent CLI",
-		Long:      "Write the slash commands init, work and status for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept\nunless --force is given.",
+		Short:     "Write slash commands for an agent CLI",
+		Long:      "Write the slash commands init, work, status, handoff, resume, checkpoint and\nfinalize for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept\nunless --force is given.",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: agents,
 		RunE: func(cmd *cobra.Command, args []string) error {
