@@ -138,6 +138,7 @@ var fields = []field{
 	{key: "relay.records.ledgersync", kind: boolean},
 	{key: "relay.records.artifacts", kind: boolean},
 	{key: "relay.records.checkpoints", kind: text, words: []string{"stop", "landing", "none"}},
+	{key: "relay.learn", kind: text, words: []string{"propose", "apply", "off"}},
 	{key: "relay.review.enabled", kind: boolean},
 	{key: "relay.review.provider", kind: text, form: &nameForm},
 	{key: "relay.review.rounds", kind: integer, min: 0, max: 20},

@@ -77,6 +77,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a))
+	add(groupDecide, newLearnCommand(a))
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cmdline.UsageTemplate)
 	root.SetFlagErrorFunc(cmdline.FlagMistake)

@@ -276,6 +276,7 @@ func (s *session) finish(sum ending.Summary, err error, code int) error {
 		l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
 		l.RunSummary(out, sum, now)
 	}
+	s.learn(sum.Ended, view)
 	var none *orchestrator.NoRunnerError
 	switch {
 	case errors.As(err, &none):

@@ -1,0 +1,206 @@
+// Package learnings gathers what the agents of an epic have learned: which of it several tasks say, and what of it is to stand
+// in AGENTS.md. It is pure: it reads and writes no file. What agents say is foreign text, and leaves here as one short line.
+package learnings
+
+import (
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/epic/globs"
+	"relay/internal/plaintext"
+)
+
+// Strength says how sure a learning is, by the number of tasks that say it.
+type Strength string
+
+// Strengths, weakest first.
+const (
+	Skip      Strength = "skip"      // one task
+	Emerging  Strength = "emerging"  // two
+	Recommend Strength = "recommend" // three
+	Strong    Strength = "strong"    // four and more
+)
+
+func strengthOf(tasks int) Strength {
+	switch {
+	case tasks <= 1:
+		return Skip
+	case tasks == 2:
+		return Emerging
+	case tasks == 3:
+		return Recommend
+	}
+	return Strong
+}
+
+// Group is one learning, however many tasks have said it and in whatever words.
+type Group struct {
+	Text  string   // the wording that most tasks have, one line
+	Tags  []string // of any of them, sorted
+	Tasks []string // in the order of the plan
+	Files []string // that their attempts changed, or declare when they have changed none
+
+	wordings []wording
+}
+
+type wording struct {
+	text, normal string
+	tasks        int
+}
+
+// Strength returns how sure the learning is.
+func (g *Group) Strength() Strength { return strengthOf(len(g.Tasks)) }
+
+// Worth reports whether the learning is sure enough to be proposed.
+func (g *Group) Worth() bool { return len(g.Tasks) >= 3 }
+
+// Source is where learnings are gathered from.
+type Source struct {
+	Epic   *epic.Epic
+	Record func(task string) attempts.TaskRecord
+	Redact func(text string) string // nil: nothing is taken out
+}
+
+// said is what one ended attempt says that it has learned.
+type said struct {
+	task         string
+	text, normal string
+	tags         []string // normal, sorted, each once
+	files        []string
+}
+
+// all returns what the ended attempts of an epic have learned, in the order of the plan.
+func (s Source) all() []said {
+	var list []said
+	for i := range s.Epic.Tasks {
+		t := &s.Epic.Tasks[i]
+		rec := s.Record(t.ID)
+		for j := range rec.Attempts {
+			if one, ok := s.of(t, &rec.Attempts[j]); ok {
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// of returns what an attempt says; nothing when it has not ended, or has learned nothing.
+func (s Source) of(t *epic.Task, a *attempts.Attempt) (said, bool) {
+	if a.Result == attempts.ResultInProgress || a.Receipt.Learning == "" {
+		return said{}, false
+	}
+	redact := s.Redact
+	if redact == nil {
+		redact = func(text string) string { return text }
+	}
+	one := said{task: t.ID, text: line(redact(plaintext.Clean(a.Receipt.Learning)))}
+	one.normal = normal(one.text)
+	if says := one.normal; says == "" || isNothing(says) {
+		return said{}, false
+	}
+	for _, tag := range a.Receipt.PatternTags {
+		if tag := strings.ReplaceAll(normal(redact(tag)), " ", "-"); tag != "" {
+			one.tags = append(one.tags, plaintext.Head(tag, tagBytes))
+		}
+	}
+	slices.Sort(one.tags)
+	one.tags = slices.Compact(one.tags)
+	one.files = a.Receipt.FilesChanged
+	if len(one.files) == 0 {
+		one.files = t.Files
+	}
+	return one, true
+}
+
+const (
+	textBytes = 400 // of one learning
+	tagBytes  = 60
+)
+
+// line returns a text as one line that is not too long.
+func line(text string) string {
+	text = plaintext.Line(text)
+	if len(text) > textBytes {
+		text = strings.TrimRight(plaintext.Head(text, textBytes), " ") + "…"
+	}
+	return text
+}
+
+// mostCompared is how many groups with equal tags a wording is compared with.
+const mostCompared = 300
+
+// Gather returns the learnings of an epic, those of most tasks first. Two are the same when their words are, or when their tags are
+// equal and most of their words.
+func Gather(s Source) []Group {
+	var groups []Group
+	words := map[int]wordSet{} // of the first wording of a group
+	byText, byTags := map[string]int{}, map[string][]int{}
+	for _, one := range s.all() {
+		tags := strings.Join(one.tags, " ")
+		at, ok := byText[one.normal]
+		if !ok {
+			at = similar(byTags[tags], words, wordsOf(one.normal))
+		}
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, Group{})
+			words[at] = wordsOf(one.normal)
+		}
+		byText[one.normal] = at
+		if tags != "" && !slices.Contains(byTags[tags], at) && len(byTags[tags]) < mostCompared {
+			byTags[tags] = append(byTags[tags], at)
+		}
+		groups[at].add(one)
+	}
+	for i := range groups {
+		groups[i].finish()
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return len(b.Tasks) - len(a.Tasks) })
+	return groups
+}
+
+// similar returns the first of some groups that says mostly the same; -1 when none does.
+func similar(groups []int, words map[int]wordSet, now wordSet) int {
+	for _, i := range groups {
+		if words[i].mostly(now) {
+			return i
+		}
+	}
+	return -1
+}
+
+// add counts what an attempt says; a task counts once, however often its attempts say it.
+func (g *Group) add(one said) {
+	g.Tags = append(g.Tags, one.tags...)
+	for _, f := range one.files {
+		g.Files = append(g.Files, globs.CleanPath(f))
+	}
+	fresh := !slices.Contains(g.Tasks, one.task)
+	if fresh {
+		g.Tasks = append(g.Tasks, one.task)
+	}
+	at := slices.IndexFunc(g.wordings, func(w wording) bool { return w.normal == one.normal })
+	if at < 0 {
+		at = len(g.wordings)
+		g.wordings = append(g.wordings, wording{text: one.text, normal: one.normal})
+	}
+	if fresh {
+		g.wordings[at].tasks++
+	}
+}
+
+// finish chooses the wording.
+func (g *Group) finish() {
+	best := 0
+	for i, w := range g.wordings {
+		if w.tasks > g.wordings[best].tasks {
+			best = i
+		}
+	}
+	g.Text = g.wordings[best].text
+	slices.Sort(g.Tags)
+	slices.Sort(g.Files)
+	g.Tags, g.Files = slices.Compact(g.Tags), slices.Compact(g.Files)
+}
