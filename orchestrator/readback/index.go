@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	window   = 32 << 20 // bytes at the end of a ledger that are looked at
+	window   = 16 << 20 // bytes at the end of a ledger that are looked at
 	mostRead = 100      // lines decoded for one answer
 	mostTold = 10       // entries told of a task's files
 )

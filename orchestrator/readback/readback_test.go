@@ -249,7 +249,7 @@ func TestLookUpsInALongLedger(t *testing.T) {
 		}
 	}
 	t.Logf("%v", best)
-	if best > 250*time.Millisecond { // 50 ms is what it may take on a machine that has nothing else to do
+	if best > 500*time.Millisecond { // 50 ms is what it may take on a machine that has nothing else to do
 		t.Errorf("it took %v", best)
 	}
 }
