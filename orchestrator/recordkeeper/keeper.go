@@ -37,6 +37,7 @@ func (k *Keeper) Start(history uint64) {
 		return
 	}
 	k.history = history
+	k.follower.forget(history)
 	go k.run()
 }
 

@@ -45,6 +45,7 @@ type Rebuilt struct {
 // those that were changed. Whoever calls it holds the epic's ledger, or runs dry.
 func Rebuild(r Rebuilding) (counts Rebuilt, err error) {
 	o := &r.Options
+	o.nameFaults()
 	p := &plans{o: o}
 	project := records.New(records.Options{EpicID: o.EpicID, Plan: p.of, Checkpoints: o.Checkpoints})
 	var all records.Records

@@ -38,6 +38,13 @@ type Settings struct {
 	Checkpoints records.Checkpoints
 }
 
+// nameFaults tells the points of records from those of the epic's own ledger and log.
+func (o *Options) nameFaults() {
+	if fault := o.Fault; fault != nil {
+		o.Fault = func(point string) error { return fault("records." + point) }
+	}
+}
+
 // enabled reports whether any records are kept.
 func (o *Settings) enabled() bool { return o.LedgerSync || o.Artifacts }
 
@@ -93,6 +100,7 @@ type follower struct {
 }
 
 func newFollower(o *Options) *follower {
+	o.nameFaults()
 	f := &follower{o: o, plans: plans{o: o}, cursor: readCursor(o.Dir)}
 	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: f.plans.of, Checkpoints: o.Checkpoints})
 	if o.LedgerSync {
@@ -114,12 +122,22 @@ func (f *follower) behind() uint64 {
 		return 0
 	}
 	first := upToDate
+	f.forget(last)
 	for _, c := range f.kept() {
 		if c.Seq < last {
 			first = min(first, c.Seq+1)
 		}
 	}
 	return first
+}
+
+// forget begins anew where the log has no more than last events and a cursor says that more are written: it is another log's.
+func (f *follower) forget(last uint64) {
+	for _, c := range f.kept() {
+		if c.Seq > last {
+			*c = position{}
+		}
+	}
 }
 
 // kept lists the cursors of the records that are kept.

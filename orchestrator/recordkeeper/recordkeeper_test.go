@@ -274,7 +274,7 @@ func TestAgentRewritesRecords(t *testing.T) {
 			first, second := nights()
 			synced := make(chan struct{}, 100)
 			keeper := New(c.options(func(point string) error {
-				if point == "append.after-sync" {
+				if point == "records.append.after-sync" {
 					synced <- struct{}{}
 				}
 				return nil
@@ -379,7 +379,7 @@ func TestLedgerCannotBePutBack(t *testing.T) {
 	first, _ := nights()
 	synced := make(chan struct{}, 100)
 	keeper := New(c.options(func(point string) error {
-		if point == "append.after-sync" {
+		if point == "records.append.after-sync" {
 			synced <- struct{}{}
 		}
 		return nil
@@ -394,4 +394,15 @@ func TestLedgerCannotBePutBack(t *testing.T) {
 	if len(c.warnings) == 0 || !strings.Contains(strings.Join(c.warnings, "\n"), "not a regular file") {
 		t.Errorf("warnings: %q, want %q", c.warnings, want)
 	}
+}
+
+// The cursor of a log that somebody has removed says nothing of the next one.
+func TestAnotherLog(t *testing.T) {
+	t.Parallel()
+	c := newCheckout(t)
+	must(t, os.WriteFile(filepath.Join(c.dir, CursorFile), []byte(`{"ledgersync":{"seq":900,"offset":70},"artifacts":{"seq":900}}`), 0o600))
+	first, second := nights()
+	c.run(t, run1, New(c.options(nil)), nil, first...)
+	c.run(t, run2, New(c.options(nil)), nil, second...)
+	same(t, c.records(t), c.fromZero(t))
 }
