@@ -24,7 +24,8 @@ const resultSchema = `{
     "error_category": {"type": "string", "description": "for a failure: missing_dependency, code_error or test_failure"},
     "error_summary": {"type": "string", "description": "for a failure: what went wrong"},
     "suggestion": {"type": "string", "description": "for a failure: what the next attempt should do differently"},
-    "learning": {"type": "string", "description": "what later tasks should know"},
+    "learning": {"type": "string", "description": "what later tasks should know, in one sentence"},
+    "pattern_tags": {"type": "array", "items": {"type": "string"}, "description": "what the learning is about, in one word each"},
     "discovered": {
       "type": "array",
       "description": "work that was found and not done",

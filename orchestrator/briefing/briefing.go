@@ -7,6 +7,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/learnings"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -42,7 +43,23 @@ func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
 		in.Dependencies = append(in.Dependencies, dependency(&o.Epic.Tasks[d], m))
 	}
 	in.Threads = openQuestions(in.Dependencies)
+	in.Learnings = learned(o, m, task, in.Dependencies)
 	return in
+}
+
+// learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
+func learned(o *engine.Options, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
+	var receipts []string
+	for i := range deps {
+		receipts = append(receipts, deps[i].Receipt.Learning)
+	}
+	for _, a := range m.Task(task.ID).Attempts {
+		receipts = append(receipts, a.Receipt.Learning)
+	}
+	for _, l := range learnings.ForTask(learnings.Source{Epic: o.Epic, Record: m.Task}, task, receipts) {
+		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})
+	}
+	return list
 }
 
 // openQuestions returns what agents of the tasks have asked that a task builds on.

@@ -216,7 +216,8 @@ func TestNothingLearned(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"None.", "no", "N/A", "n a", "NA", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable", "-",
-		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know", "what later tasks should know",
+		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know, in one sentence",
+		"what later tasks should know, in one sentence",
 	} {
 		if groups := Gather(source(one("T1", text))); len(groups) > 0 {
 			t.Errorf("%q is a learning", text)

@@ -24,7 +24,8 @@ func normal(text string) string {
 func isNothing(normal string) bool {
 	switch normal {
 	case "none", "no", "n a", "na", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable",
-		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know", "what later tasks should know":
+		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know in one sentence",
+		"what later tasks should know in one sentence":
 		return true
 	}
 	return false

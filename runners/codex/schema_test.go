@@ -41,7 +41,7 @@ func TestStrictSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := `{"status":"success","summary":"s","files_changed":null,"error_category":null,"error_summary":null,"suggestion":null,
-		"learning":"l","discovered":[{"title":"t","why":null}],"decisions":[{"name":"store","value":"a file: no server"}],"questions":null,
+		"learning":"l","pattern_tags":["p"],"discovered":[{"title":"t","why":null}],"decisions":[{"name":"store","value":"a file: no server"}],"questions":null,
 		"confident":null,"implementation":{"design_decisions":["d"],"breaking_changes":null}}`
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(answer))
 	if err != nil {
