@@ -60,7 +60,8 @@ func (one *said) score(declared []string, title map[string]bool) int {
 		}
 	}
 	for _, tag := range one.tags {
-		if hasAny(title, strings.ReplaceAll(tag, "-", " ")) || slices.ContainsFunc(declared, func(d string) bool { return wordsOf(normal(d)).words[tag] }) {
+		named := func(file string) bool { return wordsOf(normal(file)).words[tag] }
+		if hasAny(title, strings.ReplaceAll(tag, "-", " ")) || slices.ContainsFunc(declared, named) {
 			tags++
 		}
 	}
