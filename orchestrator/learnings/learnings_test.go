@@ -217,6 +217,7 @@ func TestNothingLearned(t *testing.T) {
 	for _, text := range []string{
 		"None.", "no", "N/A", "n a", "NA", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable", "-",
 		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know, in one sentence",
+		"what agents of later tasks should know in one sentence", "what later tasks should know in one sentence",
 		"what later tasks should know, in one sentence",
 	} {
 		if groups := Gather(source(one("T1", text))); len(groups) > 0 {
