@@ -44,7 +44,7 @@ func (r Redactor) Receipt(in attempts.Receipt) attempts.Receipt {
 	in.Findings, in.Suggestion, in.Learning = r.Block(in.Findings), r.Block(in.Suggestion), r.Block(in.Learning)
 	in.Claimed, in.DiffStat = r.Line(in.Claimed), r.Block(r.Stat(in.DiffStat, in.FilesChanged))
 	in.FilesChanged, in.PatternTags, in.Contested = r.list(in.FilesChanged), r.list(in.PatternTags), r.list(in.Contested)
-	in.WeakerTests = r.list(in.WeakerTests)
+	in.WeakerTests, in.Extra = r.list(in.WeakerTests), r.Block(in.Extra)
 	in.Review, in.Statement = r.Reviewed(in.Review), in.Statement.Map(r.Line, r.Block)
 	in.Checks = slices.Clone(in.Checks)
 	for i := range in.Checks {

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -13,6 +12,7 @@ import (
 	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/nested"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker/steering"
@@ -175,7 +175,7 @@ func (w *slotAttempt) reopenSlot(ctx context.Context, f *state) error {
 		}
 		return w.guardHead(ctx, f)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, slot.ErrGone) {
 		return err
 	}
 	if f.Outcome == attempts.Success {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,7 +174,7 @@ func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt
 // error is no reason to judge the attempt by an empty slot: its work may stand there.
 func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
 	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, slot.ErrGone) {
 		return nil, false, nil
 	}
 	on := ""

@@ -15,9 +15,12 @@ import (
 	"relay/reanchor"
 )
 
+// ErrGone means that a slot's folder is not there. That a file is missing in it is another error: the attempt's work may be there.
+var ErrGone = errors.New("the slot is gone")
+
 // Open returns slot name as an attempt has left it; its files stay as they are. What says how git reads the slot is put
 // back first, so that what an agent has set there has no say in what relay does next. When the folder is gone, or
-// something else stands in its place, the error is [fs.ErrNotExist].
+// something else stands in its place, the error is [ErrGone].
 //
 // A repository that is gone, or that git cannot read, is made anew around the files, on branch at commit: lost reports
 // that. What had been committed in it and not been fetched is only in the files then.
@@ -27,7 +30,7 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 		return nil, false, err
 	}
 	if !isDir(path) {
-		return nil, false, fs.ErrNotExist
+		return nil, false, ErrGone
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
 	repo = p.git(path)

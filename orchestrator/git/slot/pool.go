@@ -119,7 +119,6 @@ func (p *Pool) clear(name, path string) error {
 			return err
 		}
 	}
-	_ = os.Remove(filepath.Join(filepath.Dir(path), scratch)) // unless another slot is being made
 	if admin == "" {
 		return nil
 	}
@@ -128,7 +127,8 @@ func (p *Pool) clear(name, path string) error {
 	return err
 }
 
-// Close removes what a pool that was killed had been making or removing.
+// Close removes the scratch folder, with what a pool that was killed had been making or removing. It stays until then: another slot may be
+// about to be made there.
 func (p *Pool) Close() error {
 	dir, err := p.dir(false)
 	if err != nil {

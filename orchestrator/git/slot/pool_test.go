@@ -3,7 +3,6 @@ package slot
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -330,7 +329,7 @@ func TestOpenWhatIsGone(t *testing.T) {
 	path := l.site(p, "1", "one", "")
 	for _, agent := range []string{leftByAgents["a link for it"], `rm ../1`, `rm -rf ../../worktrees`} {
 		l.Sh("cd '" + filepath.Dir(path) + "'; mkdir -p 1 && cd 1; " + agent + " || true")
-		if _, _, err := p.Open(t.Context(), "2", l.Git("rev-parse", "one"), ""); !errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := p.Open(t.Context(), "2", l.Git("rev-parse", "one"), ""); !errors.Is(err, ErrGone) || err.Error() != "the slot is gone" {
 			t.Errorf("after %s: %v", agent, err)
 		}
 	}
