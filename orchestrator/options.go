@@ -26,7 +26,8 @@ type Options struct {
 	Tasks     []string      // run only these and what they depend on; empty: all
 	Root      string        // the checkout, absolute
 	Repo      *reanchor.Git // the same, with its repository
-	Dir       string        // relay's folder, absolute
+	Dir       string        // the folder of the epic, absolute: relay's own, or one below it
+	Home      string        // relay's folder, absolute; "" : Dir
 	Files     []string      // of the configuration this run goes by, absolute
 	BackupDir string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
@@ -34,6 +35,7 @@ type Options struct {
 	Isolation engine.Isolation
 	Worktree  engine.Worktree  // of IsolationWorktree
 	Landing   integration.Mode // of IsolationWorktree
+	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
 	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
@@ -141,8 +143,8 @@ func (e *NoRunnerError) Error() string {
 // Engine returns what an engine needs to know of this run.
 func (o *Options) Engine() *engine.Options {
 	return &engine.Options{
-		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Files: o.Files, BackupDir: o.BackupDir,
-		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Jobs: o.Jobs, SlowChecks: o.SlowChecks,
+		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Home: o.Home, Files: o.Files, BackupDir: o.BackupDir,
+		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Begin: o.Begin, Jobs: o.Jobs, SlowChecks: o.SlowChecks,
 		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
 		Limits: o.Limits, Review: o.Review,
 	}

@@ -57,6 +57,9 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 			if opts.auto || opts.yes {
 				return &exit.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
 			}
+			if opts.app.Epic != "" {
+				return &exit.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + text.ShellWord(opts.app.Epic)}
+			}
 			opts.blueprint = args[0]
 			return runInit(cmd.Context(), opts)
 		},

@@ -78,6 +78,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a))
 	add(groupDecide, newLearnCommand(a))
+	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cmdline.UsageTemplate)
 	root.SetFlagErrorFunc(cmdline.FlagMistake)
@@ -91,4 +92,17 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		}
 	})
 	return root
+}
+
+// addEpicFlag adds --epic to the commands that read or change an epic.
+func addEpicFlag(root *cobra.Command, a *cli.App) {
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "graph", "ledger",
+			"gate", "ungate", "retry", "learn":
+			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
+		case "init":
+			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")
+		}
+	}
 }

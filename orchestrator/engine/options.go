@@ -19,7 +19,8 @@ type Options struct {
 	Plan      []byte        // epic.yml as read
 	Root      string        // the checkout, absolute
 	Repo      *reanchor.Git // the same, with its repository
-	Dir       string        // relay's folder, absolute
+	Dir       string        // the folder of the epic, absolute: relay's own, or one below it
+	Home      string        // relay's folder, absolute; "" : Dir
 	Files     []string      // of the configuration this run goes by, absolute
 	BackupDir string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
@@ -27,6 +28,7 @@ type Options struct {
 	Isolation Isolation
 	Worktree  Worktree         // of IsolationWorktree
 	Landing   integration.Mode // of IsolationWorktree
+	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
 	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s

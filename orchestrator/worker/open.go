@@ -16,6 +16,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"time"
@@ -103,7 +104,7 @@ func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*
 	}
 	g.trusted = head
 	if o.Isolation == engine.IsolationWorktree {
-		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: head}
+		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: cmp.Or(o.Begin, head)}
 		return localSlots(newSlotEngine(g)), nil
 	}
 	if branch == "" {

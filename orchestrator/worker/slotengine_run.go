@@ -22,8 +22,10 @@ func (s *slotEngine) CheckReady(ctx context.Context) error {
 	return support.CheckFolder(s.o.Worktree.Dir)
 }
 
-// Awake makes the integration branch, at the commit the user's checkout has, when the epic has none yet.
+// Awake makes the integration branch, at the commit that the run's options say or the user's checkout has, when the epic has none
+// yet.
 func (s *slotEngine) Awake(ctx context.Context) error {
+	landed := s.ledgerView == nil || len(s.ledgerView.Landed)+len(s.ledgerView.Landing) > 0
 	if s.ledgerView != nil {
 		if err := s.integration.RestoreRef(ctx, s.origin.Base, *s.ledgerView); err != nil {
 			return err
@@ -31,10 +33,28 @@ func (s *slotEngine) Awake(ctx context.Context) error {
 		s.ledgerView = nil // from now on it is this run's
 	}
 	err := errors.Join(s.keepIgnore(), s.headGuard.Begin(ctx, s.origin.Base))
+	if err == nil && !landed {
+		err = s.advanceToBegin(ctx)
+	}
 	if err == nil {
 		err = s.compareSteering(ctx)
 	}
 	s.from = cmp.Or(s.from, s.headGuard.Tip())
+	return err
+}
+
+// advanceToBegin moves an integration branch on which nothing of this ledger has landed, and which an earlier epic of that id has left,
+// to the commit that the run's options name, if that has all of it.
+func (s *slotEngine) advanceToBegin(ctx context.Context) error {
+	tip := s.headGuard.Tip()
+	if s.o.Begin == "" || tip == s.o.Begin {
+		return nil
+	}
+	held, err := s.integration.Contains(ctx, s.o.Begin, tip)
+	if err != nil || !held {
+		return err
+	}
+	_, err = s.headGuard.Step(ctx, s.o.Begin)
 	return err
 }
 

@@ -5,6 +5,7 @@ package provision
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (c checkoutFS) ReadDir(folder string) ([]fs.DirEntry, error) {
 
 // isRelays reports whether a path is git's or relay's own.
 func (f *Files) isRelays(name string) bool {
-	for _, folder := range []string{filepath.Join(f.home.Root(), ".git"), f.o.Dir, f.o.Worktree.Dir} {
+	for _, folder := range []string{filepath.Join(f.home.Root(), ".git"), cmp.Or(f.o.Home, f.o.Dir), f.o.Worktree.Dir} {
 		own, err := filepath.Rel(f.home.Root(), folder)
 		own = filepath.ToSlash(own)
 		if err == nil && (name == own || strings.HasPrefix(name, own+"/")) {

@@ -28,6 +28,7 @@ type App struct {
 	Environ []string
 	Secrets *secrets.Redactor // of what users see and hosts get
 	Dir     string            // value of -C; "" : the working directory
+	Epic    string            // value of --epic; "" : the epic in relay's folder
 	Now     func() time.Time
 	Wire    engine.Wire // between a run and its engine; nil: none
 }

@@ -12,7 +12,7 @@ import (
 // Session returns the user's session for the project that a command works in. It fails when -C names no folder.
 func (a *App) Session() (project.Session, error) {
 	dir, err := a.Folder()
-	return project.Session{Dir: dir, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.warn([]string{text}) }}, err
+	return project.Session{Dir: dir, Epic: a.Epic, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.warn([]string{text}) }}, err
 }
 
 // Locate finds the project around the user's folder. See project.Locate.

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/orchestrator/text"
 )
 
 // MaxPlan bounds epic.yml and blueprints, in bytes.
@@ -32,7 +33,7 @@ func (p *Project) Plan() (*Plan, error) {
 	var odd *irregularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errNoEpic(p.Rel(path))
+		return nil, p.errNoEpic(path)
 	case errors.As(err, &odd):
 		return nil, &exit.Hinted{
 			Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
@@ -57,8 +58,14 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 	return &Plan{Source: src, Epic: e, Graph: g}, nil
 }
 
-func errNoEpic(path string) error {
-	return &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", path), Hint: "make one from a blueprint: relay init BLUEPRINT.md"}
+// errNoEpic returns the error for an epic.yml that is not there, with the epics of playlists that are.
+func (p *Project) errNoEpic(path string) error {
+	hint := "make one from a blueprint: relay init BLUEPRINT.md"
+	if ids := p.Listed(); len(ids) > 0 {
+		hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
+			"\nrelay status --playlist FILE shows how the list stands"
+	}
+	return &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 }
 
 // Task finds a task by the id a user typed.

@@ -30,7 +30,8 @@ const (
 // Project is the repository a command works in, and relay's folder in it.
 type Project struct {
 	Root   string // absolute
-	Dir    string // relay's folder, absolute
+	Home   string // relay's folder, absolute
+	Dir    string // the folder of the epic: Home, or that of an epic of a playlist below it
 	Git    *reanchor.Git
 	Config *configs.Config
 
@@ -43,6 +44,7 @@ type Project struct {
 // Session is the user's session as far as a project depends on it.
 type Session struct {
 	Dir     string // the folder the user is in, absolute
+	Epic    string // id of the epic of a playlist that a command is about; "" : the one in relay's folder
 	Environ []string
 	Now     func() time.Time
 	Warn    func(text string) // tells the user a warning
@@ -60,7 +62,7 @@ func Lookup(environ []string, name string) string {
 
 // Locate finds the repository around the user's folder and reads its configuration. Flags are settings given on the
 // command line, by dotted key. When the configuration has mistakes, locate returns the project with the rest of it beside the
-// error. It fails when the folder is in no repository, or relay's folder leads out of it.
+// error. It fails when the folder is in no repository, relay's folder leads out of it, or there is no such epic of a playlist.
 func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, error) {
 	p, err := Repository(ctx, s)
 	if err != nil {
@@ -72,8 +74,14 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 		return nil, relativeProblems(p.Root, mistakes)
 	}
 	origin, _ := p.Config.Lookup("relay.dir")
-	if p.Dir, err = relayDir(p.Root, p.Config.Relay.Dir, origin.Origin == "default"); err != nil {
+	if p.Home, err = relayDir(p.Root, p.Config.Relay.Dir, origin.Origin == "default"); err != nil {
 		return nil, err
+	}
+	p.Dir = p.Home
+	if s.Epic != "" {
+		if p.Dir, err = p.listedDir(s.Epic); err != nil {
+			return nil, err
+		}
 	}
 	return p, relativeProblems(p.Root, mistakes)
 }

@@ -28,6 +28,7 @@ type Options struct {
 	AskNow bool     // usage limits that were told before do not count
 	Auto   bool     // tasks that the review of the whole epic wants are added and done
 	JSON   bool     // the summary is printed as JSON
+	Begin  string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
 
 	panel []engine.Reviewer // found by CheckAgents
 }
@@ -41,9 +42,9 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		env = append(env, logins...)
 	}
 	return orchestrator.Options{
-		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, BackupDir: p.BackupDir(),
-		Files:     configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
-		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Jobs: c.Jobs,
+		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
+		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
+		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Begin: o.Begin, Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
 		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
