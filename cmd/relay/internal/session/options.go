@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/precheck"
+	"relay/reanchor"
 	"relay/review"
 )
 
@@ -44,7 +47,8 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 	return orchestrator.Options{
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
 		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
-		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing), Begin: o.Begin, Jobs: c.Jobs,
+		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing),
+		Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
 		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
@@ -132,4 +136,24 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 	}
 	run := o.RunOptions(ctx, p, pl)
 	return precheck.Refuses(ctx, run.Engine(), view.Ledger)
+}
+
+// recordedBase returns the commit that an epic of a playlist has begun from while nothing has landed: its integration branch is made
+// there if a killed run has not. Else it returns "".
+func recordedBase(ctx context.Context, p *project.Project) string {
+	if p.Dir == p.Home {
+		return ""
+	}
+	view, err := attempts.Read(p.Dir, nil, nil)
+	if err != nil {
+		return "" // who begins says so
+	}
+	at, known := view.Ledger.Integration, epicbranch.ViewOf(view.Ledger, p.Dir)
+	if known.Over || len(known.Landed)+len(known.Landing) > 0 || at.Base == "" {
+		return ""
+	}
+	if _, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "-e", at.Base + "^{commit}"}}); err != nil {
+		return "" // it is gone
+	}
+	return at.Base
 }

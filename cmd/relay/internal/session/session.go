@@ -16,33 +16,25 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/awake"
 	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/progress"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/proposal"
-	"relay/cmd/relay/internal/runreport"
 	"relay/cmd/relay/internal/status"
-	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/orchestrator/ending"
-	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
-// session is one relay work: a run, and after each relay reload another one, with the plan as it is by then.
+// session is one epic of a relay work: a run, and after each relay reload another one, with the plan as it is by then.
 type session struct {
-	o        *Options
-	project  *project.Project
-	plan     *project.Plan // of the newest run
-	guardian *process.Guardian
-	watcher  *progress.Watcher
-	stop     *stopper
-	reloads  int
-	until    time.Time // the deadline of all of it; zero: none
-	remarks  []string  // of the next run
-	spent    attempts.Usage
+	*command
+	o       *Options
+	project *project.Project
+	plan    *project.Plan // of the newest run
+	reloads int
+	remarks []string       // of the next run
+	before  attempts.Usage // by the epics before this one, as far as it counts against the run's budget
+	spent   attempts.Usage
 }
 
 // Target is what a session works on.
@@ -54,28 +46,21 @@ type Target struct {
 
 // Run runs the epic until nothing is left that could be done, or INT or TERM ends it, and prints the summary. Its error has the exit code.
 func Run(ctx context.Context, o *Options, t Target) error {
-	guardian, p, pl := t.Guardian, t.Project, t.Plan
-	until, err := project.Deadline(p.Config.Relay.Until, o.App.Now())
-	if err := errors.Join(err, p.EnsureIgnored()); err != nil {
-		return errors.Join(err, guardian.Close())
+	err := t.Project.EnsureIgnored()
+	if err != nil {
+		return errors.Join(err, t.Guardian.Close())
 	}
-	if p.Config.Relay.InhibitSleep {
-		defer awake.Hold(ctx, o.App.Environ, "relay work: "+pl.Epic.ID)()
+	ctx, c, err := begin(ctx, o.App, t, "relay work: "+t.Plan.Epic.ID)
+	if err != nil {
+		return err
 	}
-	watcher := progress.New(o.App)
-	ctx, stop := listen(ctx, guardian.Kill, watcher.Say)
-	defer stop.release()
-	s := &session{o: o, project: p, plan: pl, guardian: guardian, watcher: watcher, stop: stop, until: until}
-	if !until.IsZero() {
-		s.remarks = []string{"this run ends at " + until.Local().Format(time.RFC3339) + ", even if tasks are left"}
-	}
+	defer c.release()
+	s := &session{command: c, o: o, project: t.Project, plan: t.Plan, remarks: c.remarks()}
 	sum, err := s.work(ctx)
-	closing := guardian.Close()
-	watcher.Close()
-	if closing != nil { // what it watched over was told of by then
-		fmt.Fprintf(o.App.Err, "relay: warning: %v\n", closing)
-	}
-	return s.finish(sum, err, exit.OfRun(sum, err, stop.signal()))
+	c.end()
+	e := s.ended(sum, err)
+	s.print(e)
+	return s.failure(e)
 }
 
 // work carries the epic through, one run after the other, and sums them up.
@@ -120,7 +105,8 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 	options.Drain = drain
 	options.Remarks = s.remarks
 	options.Until = s.until
-	options.Spent = s.spent
+	options.Spent = s.before
+	options.Spent.Add(s.spent)
 	options.AskNow = options.AskNow && s.reloads == 0
 	late := time.Now().Add(project.ReloadWait)
 	for {
@@ -142,7 +128,7 @@ func (s *session) notify(u orchestrator.Update) {
 	if u.Outcome == attempts.Auth || u.Outcome == attempts.Start {
 		u.Fix = status.LoginFix(s.project, u.Runner, u.Outcome)
 	}
-	s.watcher.Update(u)
+	s.update(u)
 }
 
 // reread reads epic.yml as the plan of the next run. The old plan stays when the new one is invalid.
@@ -181,7 +167,7 @@ func (s *session) extend(ctx context.Context, why ending.Reason) bool {
 		ids, err = proposal.AddUnasked(s.project, pl)
 	}
 	if err != nil {
-		s.watcher.Say("what the review found is not added: " + exit.Message(err))
+		s.say("what the review found is not added: " + exit.Message(err))
 	}
 	if len(ids) == 0 {
 		return false
@@ -191,7 +177,7 @@ func (s *session) extend(ctx context.Context, why ending.Reason) bool {
 		s.remarks = append(s.remarks, "this run uses epic.yml as it is now; "+changes)
 	}
 	if pl, err = s.project.Plan(); err != nil {
-		s.watcher.Say(exit.Message(err))
+		s.say(exit.Message(err))
 		return false
 	}
 	s.plan = pl
@@ -246,55 +232,4 @@ func closed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// finish prints how the session went, and returns its exit code as an error.
-func (s *session) finish(sum ending.Summary, err error, code int) error {
-	if err != nil && sum.Reason == "" { // it never began
-		return err
-	}
-	out := s.o.App.Out
-	out.Optional = true // the exit code tells of the night, not of the output
-	view, reading := attempts.Read(s.project.Dir, nil, nil)
-	var now *status.Report
-	if reading == nil {
-		// Before anything is printed: who reads that may take their time.
-		runreport.Keep(s.o.App, s.project, s.plan, runreport.Ended{Run: sum.Run, View: view})
-		now = status.AfterRun(s.project, s.plan, view)
-	}
-	if s.o.JSON {
-		answer := status.NewSummary(sum, code, s.reloads)
-		if err != nil {
-			answer.Error = exit.Message(err)
-		}
-		if reading == nil {
-			answer.Tasks = status.TasksLeft(now)
-		}
-		_ = s.o.App.PrintJSON(answer)
-	} else if reading == nil && !(sum.Ended == 0 && errors.As(err, new(*text.RefusedError))) { // else the error says what to do first
-		l := status.Printer{Now: s.o.App.Now(), Width: terminal.Columns(out.Dest), Branch: now.Branch, From: now.From}
-		l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
-		l.RunSummary(out, sum, now)
-	}
-	s.learn(sum.Ended, view)
-	var none *orchestrator.NoRunnerError
-	switch {
-	case errors.As(err, &none):
-		return withLoginHint(s.project, none)
-	case err != nil:
-		return err
-	case reading != nil:
-		return reading
-	case code != exit.OK:
-		return exit.Code(code)
-	}
-	return nil
-}
-
-// withLoginHint adds to the error of a run that no runner is left for what its last one needs.
-func withLoginHint(p *project.Project, none *orchestrator.NoRunnerError) error {
-	if none.Outcome != attempts.Auth {
-		return none
-	}
-	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: status.LoginFix(p, none.Runner, none.Outcome) + "; then relay work continues"}
 }

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"relay/cmd/relay/internal/awake"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/progress"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator"
+	"relay/runners/process"
+)
+
+// command is what all runs of one relay work share: the guardian, the signals, the deadline, and what shows the progress.
+type command struct {
+	app      *cli.App
+	guardian *process.Guardian
+	stop     *stopper
+	sleep    func() // lets the machine sleep again
+	until    time.Time
+
+	mu      sync.Mutex
+	watcher *progress.Watcher // nil: nothing runs
+}
+
+// begin begins to take signals, to keep the machine awake for what is named, and to show the progress. It fails when there is no such
+// deadline as the configuration names; the guardian is closed then.
+func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Context, *command, error) {
+	until, err := project.Deadline(t.Project.Config.Relay.Until, a.Now())
+	if err != nil {
+		return ctx, nil, errors.Join(err, t.Guardian.Close())
+	}
+	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
+	if t.Project.Config.Relay.InhibitSleep {
+		c.sleep = awake.Hold(ctx, a.Environ, what)
+	}
+	c.watch()
+	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)
+	return ctx, c, nil
+}
+
+// end ends what runs below the guardian, and the progress. Signals are taken until release.
+func (c *command) end() {
+	closing := c.guardian.Close()
+	c.unwatch()
+	if closing != nil { // what it watched over was told of by then
+		fmt.Fprintf(c.app.Err, "relay: warning: %v\n", closing)
+	}
+}
+
+// release ends the taking of signals, and lets the machine sleep.
+func (c *command) release() {
+	c.stop.release()
+	c.sleep()
+}
+
+// remarks are what a person should know of the command's first run.
+func (c *command) remarks() []string {
+	if c.until.IsZero() {
+		return nil
+	}
+	return []string{"this run ends at " + c.until.Local().Format(time.RFC3339) + ", even if tasks are left"}
+}
+
+// watch begins to show the progress, and unwatch ends it.
+func (c *command) watch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.watcher = progress.New(c.app)
+}
+
+func (c *command) unwatch() {
+	c.mu.Lock()
+	w := c.watcher
+	c.watcher = nil
+	c.mu.Unlock()
+	if w != nil {
+		w.Close()
+	}
+}
+
+// say shows a message of relay itself.
+func (c *command) say(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watcher != nil {
+		c.watcher.Say(text)
+		return
+	}
+	fmt.Fprintf(c.app.Err, "relay: %s\n", text)
+}
+
+// update shows a change of state.
+func (c *command) update(u orchestrator.Update) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watcher != nil {
+		c.watcher.Update(u)
+	}
+}

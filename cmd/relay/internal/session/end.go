@@ -1,0 +1,106 @@
+package session
+
+import (
+	"errors"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+)
+
+// end is how a session ended.
+type end struct {
+	sum  ending.Summary
+	err  error
+	code int // exit code
+
+	view    *attempts.View // nil: it never began, or the ledger cannot be read
+	reading error          // why it cannot
+	now     *status.Report // of view
+}
+
+// began reports whether anything was recorded of the session.
+func (e *end) began() bool { return e.err == nil || e.sum.Reason != "" }
+
+// ended reads how the epic stands now, and keeps the report of the newest run.
+func (s *session) ended(sum ending.Summary, err error) *end {
+	e := &end{sum: sum, err: err, code: exit.OfRun(sum, err, s.stop.signal())}
+	if !e.began() {
+		return e
+	}
+	if e.view, e.reading = attempts.Read(s.project.Dir, nil, nil); e.reading != nil {
+		e.view = nil
+		return e
+	}
+	// Before anything is printed: who reads that may take their time.
+	runreport.Keep(s.app, s.project, s.plan, runreport.Ended{Run: sum.Run, View: e.view})
+	e.now = status.AfterRun(s.project, s.plan, e.view)
+	return e
+}
+
+// summary returns what relay work --json prints of the session.
+func (s *session) summary(e *end) status.Summary {
+	answer := status.NewSummary(e.sum, e.code, s.reloads)
+	if e.err != nil {
+		answer.Error = exit.Message(e.err)
+	}
+	if e.now != nil {
+		answer.Tasks = status.TasksLeft(e.now)
+	}
+	return answer
+}
+
+// print prints how the session went, unless it never began.
+func (s *session) print(e *end) {
+	if !e.began() {
+		return
+	}
+	s.app.Out.Optional = true // the exit code tells of the night, not of the output
+	if s.o.JSON {
+		_ = s.app.PrintJSON(s.summary(e))
+	} else {
+		s.printText(e)
+	}
+	s.learn(e.sum.Ended, e.view)
+}
+
+// printText prints it for a person.
+func (s *session) printText(e *end) {
+	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*text.RefusedError)) { // the error says what to do first
+		return
+	}
+	l := status.Printer{Now: s.app.Now(), Width: terminal.Columns(s.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
+	l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
+	l.RunSummary(s.app.Out, e.sum, e.now)
+}
+
+// failure returns the exit code of the session as an error; nil when all went well.
+func (s *session) failure(e *end) error {
+	var none *orchestrator.NoRunnerError
+	switch {
+	case e.began() && errors.As(e.err, &none):
+		return withLoginHint(s.project, none)
+	case e.err != nil:
+		return e.err
+	case e.reading != nil:
+		return e.reading
+	case e.code != exit.OK:
+		return exit.Code(e.code)
+	}
+	return nil
+}
+
+// withLoginHint adds to the error of a run that no runner is left for what its last one needs.
+func withLoginHint(p *project.Project, none *orchestrator.NoRunnerError) error {
+	if none.Outcome != attempts.Auth {
+		return none
+	}
+	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: status.LoginFix(p, none.Runner, none.Outcome) + "; then relay work continues"}
+}
