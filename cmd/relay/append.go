@@ -15,7 +15,8 @@ import (
 	"relay/orchestrator/text"
 )
 
-// runAppend adds what the review of the whole epic found as tasks, when a person says so or has said so before.
+// runAppend adds what the review of the whole epic found as tasks, and what agents found and left, when a person says so. What agents
+// found is never added unasked: a night could go on for ever, and an agent could write its own tasks.
 func runAppend(ctx context.Context, opts initOptions) (err error) {
 	a := opts.app
 	p, pl, err := a.Planned(ctx, nil)
@@ -28,7 +29,13 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var found proposal.Proposal
-	store.View(func(l *attempts.Ledger) { found, err = proposal.New(pl.Epic, l) })
+	store.View(func(l *attempts.Ledger) {
+		if opts.auto {
+			found, err = proposal.Reviewed(pl.Epic, l)
+			return
+		}
+		found, err = proposal.New(pl.Epic, l, p.Redactor().Text)
+	})
 	if err != nil {
 		return err
 	}
@@ -40,13 +47,13 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 	if !opts.json {
 		found.Write(a.Out, status.Printer{Width: terminal.Columns(a.Out.Dest)})
 	}
-	sure, err := opts.sure(len(found.Tasks))
+	sure, err := opts.sure(found.More())
 	if err != nil {
 		return err
 	}
 	if sure || len(found.There) > 0 && !opts.dryRun {
 		if !sure {
-			found.Tasks = nil
+			found.Tasks, found.Discovered = nil, nil
 		}
 		if _, err := proposal.Add(p, store, pl, found); err != nil {
 			return err
@@ -77,7 +84,7 @@ func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, 
 		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.Rel(p.File("epic.yml")))
 	case len(found.There) > 0:
 		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.There, ", ")+" "+terminal.Verb(len(found.There), "is", "are"), p.Rel(p.File("epic.yml")))
-	case len(found.Tasks) == 0:
+	case found.More() == 0:
 		fmt.Fprint(out, "\nnothing to add\n")
 	case !o.dryRun:
 		fmt.Fprint(out, "\nnothing has been added\n")

@@ -40,7 +40,8 @@ Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
 
 With --append no blueprint is read: what the reviewers of the whole epic found
-(quality_gate.epic) is shown as tasks and added to epic.yml after confirmation.`,
+(quality_gate.epic), and the work that agents found and left, is shown as tasks
+and added to epic.yml after confirmation.`,
 		Example: `  relay init docs/plan.md
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
   relay init --append`,
@@ -66,9 +67,9 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 	}
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
-	cmd.Flags().BoolVar(&opts.append, "append", false, "add what the review of the whole epic found")
+	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
 	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append: do not ask for confirmation")
-	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, at most quality_gate.epic_rounds times")
+	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("append", "force")
 	return cmd

@@ -1,5 +1,6 @@
 // Package learnings gathers what the agents of an epic have learned: which of it several tasks say, and what of it is to stand
-// in AGENTS.md. It is pure: it reads and writes no file. What agents say is foreign text, and leaves here as one short line.
+// in AGENTS.md; and the work that they have found and left. It is pure: it reads and writes no file. What agents say is foreign text,
+// and leaves here as one short line.
 package learnings
 
 import (

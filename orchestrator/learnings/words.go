@@ -25,7 +25,7 @@ func isNothing(normal string) bool {
 	switch normal {
 	case "none", "no", "n a", "na", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable",
 		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know in one sentence",
-		"what later tasks should know in one sentence":
+		"what later tasks should know in one sentence", "work you found and left", "why it is to be done":
 		return true
 	}
 	return false

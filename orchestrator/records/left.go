@@ -106,6 +106,9 @@ func (p *Projector) notes() string {
 	if len(p.waiting()) > 0 {
 		b.WriteString("relay work continues with what is left.\n")
 	}
+	if len(p.run.discovered.all()) > 0 {
+		b.WriteString("relay init --append offers what agents have found and left as tasks.\n")
+	}
 	if completed, _ := p.counts(); completed > 0 && p.branch != "" {
 		fmt.Fprintf(&b, "relay finish lands what is on %s.\n", p.branch)
 	}

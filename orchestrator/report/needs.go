@@ -6,6 +6,8 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/learnings"
+	"relay/orchestrator/text"
 )
 
 // collectNeeds records which tasks need a person, and what is to be typed.
@@ -59,11 +61,30 @@ func (m *builder) collectNext() {
 	case j.Verdict == "" || len(j.Added) > 0:
 		add("relay work", "asks the reviewers of the whole epic again")
 	case len(j.Findings) > 0:
-		add("relay init --append", "adds what the reviewers of the whole epic found as tasks; then relay work")
+		add(appending, "adds what the reviewers of the whole epic found as tasks; then relay work")
+	}
+	if found := m.discovered(); found > 0 && !slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending }) {
+		add(appending, "offers "+text.Count(found, "piece")+" of work that agents found and left as tasks")
 	}
 	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {
 		r.Next = append(r.Next, Finish(r.From))
 	}
+}
+
+// appending is the command that makes tasks of what reviewers of the whole epic and agents have found.
+const appending = "relay init --append"
+
+// discovered counts what agents have found and left, and no task of the plan is about.
+func (m *builder) discovered() int {
+	return len(learnings.Discovered(learnings.Source{Epic: m.Epic, Record: m.record}))
+}
+
+// record returns what the ledger has of a task.
+func (m *builder) record(id string) attempts.TaskRecord {
+	if rec := m.Ledger.Tasks[id]; rec != nil {
+		return *rec
+	}
+	return attempts.TaskRecord{}
 }
 
 // cleanRefused returns the runners that would not work, in clean words.

@@ -1,4 +1,5 @@
-// Package proposal makes tasks of what the reviewers of the whole epic found, and adds them to the epic.
+// Package proposal makes tasks of what the reviewers of the whole epic found, and of the work that agents have found and left, and adds
+// them to the epic.
 package proposal
 
 import (
@@ -16,20 +17,48 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/learnings"
 	"relay/orchestrator/text"
 	"relay/review"
 )
 
-// Proposal is what the review of the whole epic wants to be done.
+// Proposal is what the review of the whole epic wants to be done, and what agents have found besides.
 type Proposal struct {
-	Judged attempts.EpicReview
-	Round  int         // the round that adding it begins, from 1
-	Tasks  []epic.Task // that are not in the epic yet
-	There  []string    // that are: relay was killed before it could say so
+	Judged     attempts.EpicReview // its Decision is empty when there is none
+	Round      int                 // the round that adding it begins, from 1
+	Tasks      []epic.Task         // of the review that are not in the epic yet
+	There      []string            // that are: relay was killed before it could say so
+	Discovered []epic.Task         // of agents; a person has to agree to them
 }
 
-// New makes tasks of what the newest review of the whole epic found. It fails when there is no such review.
-func New(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
+// New makes tasks of what the newest review of the whole epic found, and of what agents have found and left. redact takes secrets out
+// of what they say. It fails when there is no review and nothing else to propose.
+func New(e *epic.Epic, l *attempts.Ledger, redact func(string) string) (Proposal, error) {
+	p, err := Reviewed(e, l)
+	found := learnings.Discovered(learnings.Source{Epic: e, Redact: redact, Record: func(id string) attempts.TaskRecord {
+		if rec := l.Tasks[id]; rec != nil {
+			return *rec
+		}
+		return attempts.TaskRecord{}
+	}})
+	for _, t := range p.Tasks {
+		found = slices.DeleteFunc(found, func(f learnings.Found) bool { return f.Says(t.Title) })
+	}
+	p.Discovered = learnings.Tasks(found, func(id string) bool { return taken(e, l, id) })
+	if len(p.Discovered) > 0 {
+		err = nil
+	}
+	return p, err
+}
+
+// taken reports whether a task has or had an id.
+func taken(e *epic.Epic, l *attempts.Ledger, id string) bool {
+	_, inEpic := e.Task(id)
+	return inEpic || l.Tasks[id] != nil
+}
+
+// Reviewed makes tasks of what the newest review of the whole epic found. It fails when there is no such review.
+func Reviewed(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
 	last := l.LastEpicReview()
 	if last == nil || last.Decision == "" {
 		why := "the whole epic has not been reviewed"
@@ -42,10 +71,7 @@ func New(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
 	if len(last.Added) > 0 {
 		return p, nil
 	}
-	tasks := review.Propose(last.Findings, func(id string) bool {
-		_, inEpic := e.Task(id)
-		return inEpic || l.Tasks[id] != nil
-	})
+	tasks := review.Propose(last.Findings, func(id string) bool { return taken(e, l, id) })
 	for _, t := range tasks {
 		at := slices.IndexFunc(e.Tasks, func(o epic.Task) bool {
 			return o.Title == t.Title && o.Description == t.Description && !earlier(l, o.ID)
@@ -88,15 +114,16 @@ func times(n int) string {
 	return text.Count(n, "time")
 }
 
-// Add writes the tasks into epic.yml, and that into the ledger, and returns the ids of all tasks of the proposal. The store is open, so
+// Add writes the tasks into epic.yml, and those of the review into the ledger, and returns the ids of these. The store is open, so
 // that no run is active. It fails when epic.yml has changed since it was read, as by an editor.
 func Add(p *project.Project, store *attempts.Store, pl *project.Plan, found Proposal) (ids []string, err error) {
 	path := p.File("epic.yml")
-	source, err := epic.Append(p.Rel(path), pl.Source, found.Tasks)
+	more := slices.Concat(found.Tasks, found.Discovered)
+	source, err := epic.Append(p.Rel(path), pl.Source, more)
 	if err != nil {
 		return nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "write the tasks that relay init --append --dry-run shows into epic.yml yourself"}
 	}
-	if len(found.Tasks) > 0 {
+	if len(more) > 0 {
 		if now, err := project.ReadFile(path, project.MaxPlan); err != nil || !bytes.Equal(now, pl.Source) {
 			return nil, errors.Join(err, &exit.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing has been added"), Hint: "relay init --append"})
 		}
@@ -107,6 +134,9 @@ func Add(p *project.Project, store *attempts.Store, pl *project.Plan, found Prop
 	ids = found.There
 	for i := range found.Tasks {
 		ids = append(ids, found.Tasks[i].ID)
+	}
+	if len(ids) == 0 {
+		return nil, nil // the ledger holds what became of a review
 	}
 	return ids, store.Append(attempts.Event{Type: attempts.TypeTasksAdded, TasksAdded: &attempts.TasksAdded{Tasks: ids}})
 }
@@ -119,7 +149,7 @@ func AddUnasked(p *project.Project, pl *project.Plan) (ids []string, err error) 
 	}
 	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
 	var found Proposal
-	store.View(func(l *attempts.Ledger) { found, err = New(pl.Epic, l) })
+	store.View(func(l *attempts.Ledger) { found, err = Reviewed(pl.Epic, l) })
 	if err != nil || len(found.Tasks)+len(found.There) == 0 {
 		return nil, err
 	}
@@ -131,10 +161,23 @@ func AddUnasked(p *project.Project, pl *project.Plan) (ids []string, err error) 
 
 // Write prints the verdict and the tasks.
 func (p Proposal) Write(w io.Writer, l status.Printer) {
-	msg := fmt.Sprintf("the whole epic at %.12s: %s", p.Judged.Head, ending.EpicVerdict(&p.Judged))
-	fmt.Fprintln(w, terminal.Wrap(msg, l.Width, ""))
-	for i := range p.Tasks {
-		t := &p.Tasks[i]
+	if p.Judged.Decision != "" {
+		msg := fmt.Sprintf("the whole epic at %.12s: %s", p.Judged.Head, ending.EpicVerdict(&p.Judged))
+		fmt.Fprintln(w, terminal.Wrap(msg, l.Width, ""))
+	}
+	writeTasks(w, l, p.Tasks)
+	if n := len(p.Discovered); n > 0 {
+		if p.Judged.Decision != "" {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, terminal.Wrap("agents have found and left "+text.Count(n, "piece")+" of work:", l.Width, ""))
+	}
+	writeTasks(w, l, p.Discovered)
+}
+
+func writeTasks(w io.Writer, l status.Printer, tasks []epic.Task) {
+	for i := range tasks {
+		t := &tasks[i]
 		fmt.Fprintf(w, "\n%s  p%d  %s\n", t.ID, t.Priority, text.Line(t.Title, max(l.Width-10, 20)))
 		for msg := range strings.SplitSeq(t.Description, "\n") {
 			if msg != "" {
@@ -146,12 +189,13 @@ func (p Proposal) Write(w io.Writer, l status.Printer) {
 
 // Answer is what relay init --append --json prints.
 type Answer struct {
-	Version  int             `json:"version"`
-	Round    int             `json:"round"`
-	Decision review.Decision `json:"decision"`
-	Head     string          `json:"head"` // commit that was judged
-	Tasks    []Task          `json:"tasks"`
-	Added    bool            `json:"added"`
+	Version    int             `json:"version"`
+	Round      int             `json:"round"`
+	Decision   review.Decision `json:"decision"` // "": the whole epic has not been reviewed
+	Head       string          `json:"head"`     // commit that was judged
+	Tasks      []Task          `json:"tasks"`    // of the review
+	Discovered []Task          `json:"discovered"`
+	Added      bool            `json:"added"`
 }
 
 // Task is a task in an Answer.
@@ -163,11 +207,20 @@ type Task struct {
 	Files       []string `json:"files,omitempty"`
 }
 
+// More counts the tasks that are to be added.
+func (p Proposal) More() int { return len(p.Tasks) + len(p.Discovered) }
+
 // Answer returns the proposal for JSON; added reports whether its tasks are in the epic now.
 func (p Proposal) Answer(added bool) Answer {
-	answer := Answer{Version: 1, Round: p.Round, Decision: p.Judged.Decision, Head: p.Judged.Head, Added: added, Tasks: []Task{}}
-	for _, t := range p.Tasks {
-		answer.Tasks = append(answer.Tasks, Task{t.ID, t.Title, t.Description, t.Priority, t.Files})
-	}
+	answer := Answer{Version: 1, Round: p.Round, Decision: p.Judged.Decision, Head: p.Judged.Head, Added: added}
+	answer.Tasks, answer.Discovered = answers(p.Tasks), answers(p.Discovered)
 	return answer
+}
+
+func answers(tasks []epic.Task) []Task {
+	list := []Task{}
+	for _, t := range tasks {
+		list = append(list, Task{t.ID, t.Title, t.Description, t.Priority, t.Files})
+	}
+	return list
 }

@@ -68,7 +68,7 @@ func (s *session) print(e *end) {
 	} else {
 		s.printText(e)
 	}
-	s.learn(e.sum.Ended, e.view)
+	s.learn(&e.sum, e.view)
 }
 
 // printText prints it for a person.
