@@ -186,7 +186,7 @@ var mistakes = []struct{ name, src, want string }{
 	{"a setting", head + "  T1: {title: a}\nquality_gate: {}\n", "6:1: unknown key quality_gate in the epic (quality_gate is a setting: it belongs into .agents.yml)"},
 	{"bytes", head + "  T1: {title: \"ä\xff\"}\n", "5:17: the text is not valid UTF-8 (take it out; in double quotes it can be written as an escape)"},
 	{"UTF-16", "\xff\xfev\x00", "1:1: the file is UTF-16 (save it as UTF-8)"},
-	{"depth", "version: " + strings.Repeat("[", 20_000), "1:1: YAML: exceeded max depth of 10000 (an epic needs no more than five levels)"},
+	{"depth", "version: " + strings.Repeat("[", 20_000), "1:1: YAML: exceeded max depth of 10000 (no more than five levels are needed)"},
 	{"size", strings.Repeat("#", MaxSize+1), "1:1: the file is larger than 16 MiB (split the epic, or move long descriptions into files that the tasks name)"},
 	{"many values", "version: [" + strings.Repeat(",", 2_000_000), "1:1: the file holds more values than relay reads (split the epic)"},
 	{"merge of a scalar", head + "  T1: {title: a, <<: x}\n", "5:22: only a mapping can be merged (write <<: *anchor)"},

@@ -40,22 +40,45 @@ func parseYAML(src []byte) (doc *yaml.Node, rest *yaml.Decoder, err error) {
 
 // document reads a whole file.
 func (r *reader) document(src []byte) {
+	root := r.tree(src)
+	switch {
+	case r.broken:
+	case root == nil:
+		r.fail(Place{}, "start with version: 2, id:, title: and tasks:", "the epic is empty")
+	default:
+		r.root(root)
+	}
+}
+
+// Document parses the text of another YAML file that a person writes, with the limits that an epic's text has; name is what its
+// problems call the file. The node is nil when there is nothing in it. The error is Problems.
+func Document(name string, src []byte) (*yaml.Node, error) {
+	if p, bad := scan(src); bad {
+		p.File = name
+		return nil, Problems{p}
+	}
+	r := newReader(name)
+	root := r.tree(src)
+	return root, r.err()
+}
+
+// tree parses a whole file, and reports what is wrong with it as YAML; nil when that is so or when the file holds no value.
+func (r *reader) tree(src []byte) *yaml.Node {
 	if nodes := estimateNodes(src); nodes > maxNodes {
 		r.fail(Place{}, "split the epic", "the file holds more values than relay reads")
-		return
+		return nil
 	}
 	doc, rest, err := parseYAML(src)
 	if err != nil {
 		r.syntax(src, err)
-		return
+		return nil
 	}
 	if second, again := another(rest); again {
 		r.fail(second, "take the line with --- out, and what follows it", "the file has a second YAML document")
-		return
+		return nil
 	}
 	if len(doc.Content) == 0 {
-		r.fail(Place{}, "start with version: 2, id:, title: and tasks:", "the epic is empty")
-		return
+		return nil
 	}
 	root := doc.Content[0]
 	doc.Content = nil
@@ -63,9 +86,9 @@ func (r *reader) document(src []byte) {
 	w.walk(root)
 	if w.fault != "" {
 		r.fail(r.placeOf(w.at), "write the values out", "%s", w.fault)
-		return
+		return nil
 	}
-	r.root(root)
+	return root
 }
 
 // another tells whether the stream goes on after its first document, and where.
@@ -271,7 +294,7 @@ func syntaxHint(message string, line []byte) string {
 	case strings.Contains(message, "expected"):
 		return "look at the indentation of this line and the one before, and for a bracket that is not closed"
 	case strings.Contains(message, "max depth"):
-		return "an epic needs no more than five levels"
+		return "no more than five levels are needed"
 	}
 	return ""
 }

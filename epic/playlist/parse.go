@@ -1,0 +1,296 @@
+package playlist
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"relay/epic"
+)
+
+// The keys of a list and of one of its epics, in the order in which relay writes those that are not there yet.
+const (
+	keyVersion   = "version"
+	keyName      = "name"
+	keyCreated   = "created_at"
+	keyStatus    = "status"
+	keyCurrent   = "current"
+	keyStarted   = "started_at"
+	keyEnded     = "ended_at"
+	keyDuration  = "duration_minutes"
+	keyContinue  = "continue_on_failure"
+	keyEpics     = "epics"
+	keyFile      = "file"
+	keyCompleted = "completed_at"
+	keyFailed    = "failed_at"
+)
+
+var (
+	listKeys  = []string{keyVersion, keyName, keyCreated, keyStatus, keyCurrent, keyStarted, keyEnded, keyDuration, keyContinue, keyEpics}
+	entryKeys = []string{keyFile, keyStatus, keyStarted, keyCompleted, keyFailed}
+	states    = []Status{Pending, InProgress, Completed, Failed}
+)
+
+// parser reads the nodes of a playlist and collects what is wrong with them.
+type parser struct {
+	name     string
+	list     *List
+	problems epic.Problems
+}
+
+// Parse reads the text of a playlist without looking at the files it names; name is what its problems call it. The error is
+// epic.Problems, all at once.
+func Parse(name string, src []byte) (*List, error) {
+	l, _, err := parse(name, src)
+	return l, err
+}
+
+// parse is Parse, and returns the tree of nodes too.
+func parse(name string, src []byte) (*List, *yaml.Node, error) {
+	p := &parser{name: name, list: &List{Path: name, name: name}}
+	if len(src) > MaxSize {
+		p.add(nil, "split the list", "the file is larger than %d MiB", MaxSize>>20)
+		return nil, nil, p.problems
+	}
+	root, err := epic.Document(name, src)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case root == nil:
+		p.add(nil, "start with version: 1 and epics:", "the playlist is empty")
+	case follow(root).Kind != yaml.MappingNode:
+		p.add(root, "start with version: 1 and epics:", "a playlist must be a mapping, not %s", kind(root))
+	default:
+		p.root(follow(root))
+	}
+	byPlace := func(a, b epic.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	}
+	if len(p.problems) > 0 {
+		slices.SortStableFunc(p.problems, byPlace)
+		return nil, nil, p.problems
+	}
+	slices.SortStableFunc(p.list.Warnings, byPlace)
+	return p.list, root, nil
+}
+
+func (p *parser) problem(n *yaml.Node, hint, format string, args ...any) epic.Problem {
+	line, column := 1, 1
+	if n != nil {
+		line, column = max(n.Line, 1), max(n.Column, 1)
+	}
+	return epic.Problem{File: p.name, Line: line, Column: column, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+func (p *parser) add(n *yaml.Node, hint, format string, args ...any) {
+	p.problems = append(p.problems, p.problem(n, hint, format, args...))
+}
+
+// root reads the list itself.
+func (p *parser) root(n *yaml.Node) {
+	l := p.list
+	values := p.mapping(n, listKeys, "the playlist")
+	p.version(n, values[keyVersion])
+	l.Name = strings.TrimSpace(p.text(values[keyName], keyName))
+	l.CreatedAt = p.time(values[keyCreated], keyCreated)
+	l.Status = p.status(values[keyStatus])
+	l.StartedAt, l.EndedAt = p.time(values[keyStarted], keyStarted), p.time(values[keyEnded], keyEnded)
+	p.decode(values[keyCurrent], &l.Current, keyCurrent, "!!int", "a number of an epic, from 0")
+	p.decode(values[keyDuration], &l.DurationMinutes, keyDuration, "!!float", "a number")
+	p.decode(values[keyContinue], &l.ContinueOnFailure, keyContinue, "!!bool", "true or false")
+	p.epics(n, values[keyEpics])
+}
+
+func (p *parser) version(root, n *yaml.Node) {
+	switch {
+	case n == nil:
+		p.add(root, "add version: 1", "version is missing")
+	case follow(n).Kind != yaml.ScalarNode || follow(n).Value != "1":
+		p.add(n, "relay reads version: 1", "there is no version %s of playlists", kind(n))
+	}
+}
+
+func (p *parser) epics(root, n *yaml.Node) {
+	const hint = "write each as - file: epics/NAME.yml"
+	switch {
+	case n == nil:
+		p.add(root, "add epics:, and "+hint, "epics is missing")
+		return
+	case null(n) || follow(n).Kind == yaml.SequenceNode && len(follow(n).Content) == 0:
+		p.add(n, hint, "the playlist has no epics")
+		return
+	case follow(n).Kind != yaml.SequenceNode:
+		p.add(n, hint, "epics must be a list, not %s", kind(n))
+		return
+	}
+	items := follow(n).Content
+	if len(items) > MaxEpics {
+		p.add(items[MaxEpics], "split the list", "there are %d epics, more than the %d that relay reads", len(items), MaxEpics)
+		return
+	}
+	seen := map[string]int{}
+	for _, item := range items {
+		if follow(item).Kind != yaml.MappingNode {
+			p.add(item, hint, "an epic must be a mapping with file, not %s", kind(item))
+			continue
+		}
+		p.entry(item, seen)
+	}
+}
+
+// entry reads one epic of the list; seen has the lines of the files before it.
+func (p *parser) entry(item *yaml.Node, seen map[string]int) {
+	values := p.mapping(follow(item), entryKeys, "the epic")
+	e := Entry{Line: item.Line, Status: p.status(values[keyStatus])}
+	e.StartedAt, e.CompletedAt = p.time(values[keyStarted], keyStarted), p.time(values[keyCompleted], keyCompleted)
+	e.FailedAt = p.time(values[keyFailed], keyFailed)
+	at := values[keyFile]
+	if at == nil {
+		p.add(item, "add file: epics/NAME.yml", "the epic has no file")
+		return
+	}
+	before := len(p.problems)
+	e.File = p.text(at, keyFile)
+	if len(p.problems) > before {
+		return
+	}
+	if fault, hint := pathFault(e.File); fault != "" {
+		p.add(at, hint, "%s", fault)
+		return
+	}
+	e.Line = at.Line
+	if first := seen[path.Clean(e.File)]; first > 0 {
+		p.add(at, "name each file once", "epic %q is already on line %d", e.File, first)
+		return
+	}
+	seen[path.Clean(e.File)] = e.Line
+	p.list.Epics = append(p.list.Epics, e)
+}
+
+// pathFault reports what is wrong with the path of an epic as text, and how to put it right; both empty when nothing is.
+func pathFault(file string) (fault, hint string) {
+	const relative = "write it relative to the folder of the playlist"
+	switch {
+	case strings.TrimSpace(file) == "":
+		return "file is empty", "name the epic's file, as in epics/NAME.yml"
+	case len(file) > 4096:
+		return "file is longer than 4096 characters", relative
+	case strings.ContainsFunc(file, unicode.IsControl):
+		return fmt.Sprintf("file %q contains a control character", file), "take the character out"
+	case strings.HasPrefix(file, "/") || strings.HasPrefix(file, `\`) || len(file) >= 2 && file[1] == ':':
+		return fmt.Sprintf("file %q is absolute", file), relative
+	case strings.Contains(file, `\`):
+		return fmt.Sprintf(`file %q contains \`, file), "write paths with /"
+	}
+	return "", ""
+}
+
+// mapping returns the values of a mapping by their keys. One that is not known is a warning; one that is given twice is a mistake.
+func (p *parser) mapping(n *yaml.Node, known []string, what string) map[string]*yaml.Node {
+	values, lines := map[string]*yaml.Node{}, map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		at := n.Content[i]
+		key := follow(at)
+		switch first := lines[key.Value]; {
+		case key.Kind != yaml.ScalarNode:
+			p.add(at, "", "a key of %s must be a word", what)
+			continue
+		case first > 0:
+			p.add(at, "take one of the two out", "key %q is given twice, first on line %d", key.Value, first)
+			continue
+		}
+		lines[key.Value] = max(at.Line, 1)
+		if slices.Contains(known, key.Value) {
+			values[key.Value] = n.Content[i+1]
+			continue
+		}
+		hint := "the keys are " + strings.Join(known, ", ")
+		if near, ok := epic.Nearest(key.Value, known); ok {
+			hint = "did you mean " + near + "?"
+		}
+		p.list.Warnings = append(p.list.Warnings, p.problem(at, hint, "unknown key %q in %s is kept and not used", key.Value, what))
+	}
+	return values
+}
+
+// text reads a text; one that is not there, or empty, is "".
+func (p *parser) text(n *yaml.Node, key string) string {
+	if n == nil || null(n) {
+		return ""
+	}
+	if follow(n).Kind != yaml.ScalarNode || follow(n).ShortTag() == "!!binary" {
+		p.add(n, "", "%s must be text, not %s", key, kind(n))
+		return ""
+	}
+	return follow(n).Value
+}
+
+func (p *parser) status(n *yaml.Node) Status {
+	text := p.text(n, keyStatus)
+	if text != "" && !slices.Contains(states, Status(text)) {
+		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "there is no status %q", text)
+		return ""
+	}
+	return Status(text)
+}
+
+// time reads a time. Nothing depends on it: another form of it is a warning.
+func (p *parser) time(n *yaml.Node, key string) time.Time {
+	text := p.text(n, key)
+	if text == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		p.list.Warnings = append(p.list.Warnings, p.problem(n, "write it as 2026-01-31T07:30:00Z", "%s %q is no time that relay reads", key, text))
+		return time.Time{}
+	}
+	return t
+}
+
+// decode reads a number or a boolean into value, which stays as it is when there is none.
+func (p *parser) decode(n *yaml.Node, value any, key, tag, want string) {
+	if n == nil || null(n) {
+		return
+	}
+	f := follow(n)
+	fits := f.ShortTag() == tag || tag == "!!float" && f.ShortTag() == "!!int"
+	if current, ok := value.(*int); f.Kind != yaml.ScalarNode || !fits || f.Decode(value) != nil || ok && *current < 0 {
+		p.add(n, "", "%s must be %s, not %s", key, want, kind(n))
+	}
+}
+
+// follow returns the node that an alias stands for.
+func follow(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+func null(n *yaml.Node) bool {
+	return follow(n).Kind == yaml.ScalarNode && follow(n).ShortTag() == "!!null"
+}
+
+// kind says in words what a value is.
+func kind(n *yaml.Node) string {
+	switch n = follow(n); {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case null(n):
+		return "empty"
+	}
+	const most = 60
+	if r := []rune(n.Value[:min(len(n.Value), 4*most)]); len(r) > most {
+		return fmt.Sprintf("%q…", string(r[:most]))
+	}
+	return fmt.Sprintf("%q", n.Value)
+}

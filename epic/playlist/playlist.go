@@ -1,0 +1,169 @@
+// Package playlist reads playlist.yml, a list of epics that are worked on one after the other, and writes into it how far they are.
+// The ledgers of the epics are the truth; what is written here is for people and programs that read the file.
+package playlist
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/epic"
+)
+
+// MaxSize is the size, in bytes, of the largest playlist that is read; MaxEpics is how many epics it may have.
+const (
+	MaxSize  = 1 << 20
+	MaxEpics = 1000
+)
+
+// Status is how far a list or one of its epics is.
+type Status string
+
+// The states of a list and of its epics.
+const (
+	Pending    Status = "pending"
+	InProgress Status = "in_progress"
+	Completed  Status = "completed"
+	Failed     Status = "failed"
+)
+
+// List is a playlist. A text or number that the file does not have is empty, and so is a time that it has in another form.
+type List struct {
+	Path              string // of the file, as it was given
+	Name              string // the file's own name, when it has no name: of its own
+	CreatedAt         time.Time
+	Status            Status
+	Current           int // index of the epic in Epics, from 0
+	StartedAt         time.Time
+	EndedAt           time.Time
+	DurationMinutes   float64
+	ContinueOnFailure bool // the next epic begins also when one does not complete
+	Epics             []Entry
+
+	Warnings epic.Problems // what the file has and relay does not use
+
+	name string // what problems call the file
+}
+
+// Entry is one epic of a list.
+type Entry struct {
+	File        string // as it stands in the list: a path from the folder of the playlist
+	Path        string // of the file, joined with that folder
+	Status      Status
+	StartedAt   time.Time
+	CompletedAt time.Time
+	FailedAt    time.Time
+	Line        int // in the playlist, from 1
+}
+
+// Entry returns the epic that stands in the list with a file, or nil.
+func (l *List) Entry(file string) *Entry {
+	for i := range l.Epics {
+		if l.Epics[i].File == file {
+			return &l.Epics[i]
+		}
+	}
+	return nil
+}
+
+// Read reads the playlist at path, in the repository whose folder is root. It fails with epic.Problems, all at once, when the
+// list has mistakes, or names files that are missing, outside the repository or the same; with another error when the file
+// cannot be read.
+func Read(root, path string) (*List, error) {
+	name := shown(root, path)
+	src, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	l.Path, l.name = path, name
+	if l.Name == "" {
+		l.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	var problems epic.Problems
+	seen := map[string]int{}
+	for i := range l.Epics {
+		e := &l.Epics[i]
+		e.Path = filepath.Join(filepath.Dir(path), filepath.FromSlash(e.File))
+		fault, hint := fileFault(root, e, seen)
+		if fault != "" {
+			problems = append(problems, epic.Problem{File: name, Line: e.Line, Column: 1, Message: fault, Hint: hint})
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return l, nil
+}
+
+// fileFault reports what is wrong with the file of an epic, and how to put it right; both empty when nothing is. seen has the
+// lines of the files before it, by their real path.
+func fileFault(root string, e *Entry, seen map[string]int) (fault, hint string) {
+	if !inside(root, e.Path) {
+		return fmt.Sprintf("epic %q leaves the repository", e.File), "name a file of this repository, relative to the folder of the playlist"
+	}
+	real, err := filepath.EvalSymlinks(e.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("epic %q: there is no such file", e.File), "paths are relative to the folder of the playlist"
+	}
+	if err != nil {
+		return fmt.Sprintf("epic %q: %v", e.File, err), ""
+	}
+	base, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return fmt.Sprintf("epic %q: %v", e.File, err), ""
+	}
+	if !inside(base, real) {
+		return fmt.Sprintf("epic %q is a link out of the repository", e.File), "put the file itself into the repository"
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("epic %q: %v", e.File, err), ""
+	case !info.Mode().IsRegular():
+		return fmt.Sprintf("epic %q is not a file", e.File), "name the epic.yml itself"
+	case seen[real] > 0:
+		return fmt.Sprintf("epic %q is the file of line %d under another name", e.File, seen[real]), "name each file once"
+	}
+	seen[real] = e.Line
+	return "", ""
+}
+
+// inside reports whether a path is below a folder, by its text alone.
+func inside(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// shown returns the path that problems call the file by: from the root of the repository if it is in there.
+func shown(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// readFile reads a regular file of at most MaxSize and one byte; a longer one is a problem of its own when it is parsed.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxSize+1))
+}

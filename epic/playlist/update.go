@@ -1,0 +1,236 @@
+package playlist
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// errPlace means that a state cannot be written into a playlist without changing something else in it.
+var errPlace = errors.New("its values are written in a way that a state cannot be added to: write every epic as a mapping of its own, without anchors")
+
+// Update reads the file of the list anew, has change set the states and times of what was read, and has replace write the file with
+// them; a file that would be the same is left alone. What anybody has written into the file meanwhile stays: comments, order and
+// unknown keys too. It fails when the file has mistakes now, and then does not write it.
+func (l *List) Update(replace func(path string, text []byte) error, change func(now *List)) error {
+	src, err := readFile(l.Path)
+	if err != nil {
+		return err
+	}
+	out, err := Edit(l.name, src, change)
+	if err != nil || bytes.Equal(out, src) {
+		return err
+	}
+	path, err := filepath.EvalSymlinks(l.Path) // a link stays one
+	if err != nil {
+		return err
+	}
+	return replace(path, out)
+}
+
+// Edit returns the text of a playlist with the states, the times, the duration and the index that change sets; a value that is empty
+// afterwards becomes null. All else stays as it is, byte for byte; only where the text is written in a way that cannot be edited
+// line by line is it written anew from its nodes, which keep comments and order. name is what problems call the file.
+func Edit(name string, src []byte, change func(now *List)) ([]byte, error) {
+	before, root, err := parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	want, _, _ := parse(name, src) // it has just been read
+	change(want)
+	sets := want.differences(before, follow(root))
+	if len(sets) == 0 {
+		return src, nil
+	}
+	out := editLines(src, sets)
+	if !reads(name, out, want) {
+		if out, err = encodeNodes(root, sets); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !reads(name, out, want) {
+			return nil, fmt.Errorf("%s: %w", name, errPlace)
+		}
+	}
+	return out, nil
+}
+
+// reads reports whether a text is a playlist with the states that are wanted.
+func reads(name string, text []byte, want *List) bool {
+	now, root, err := parse(name, text)
+	if err != nil || now.Name != want.Name || now.ContinueOnFailure != want.ContinueOnFailure || !now.CreatedAt.Equal(want.CreatedAt) {
+		return false
+	}
+	if len(now.Epics) != len(want.Epics) {
+		return false
+	}
+	for i := range now.Epics {
+		if now.Epics[i].File != want.Epics[i].File {
+			return false
+		}
+	}
+	return len(now.Warnings) == len(want.Warnings) && len(want.differences(now, follow(root))) == 0
+}
+
+// set is a value that a mapping is to have under one of its keys.
+type set struct {
+	in    *yaml.Node // the mapping
+	key   string
+	value string // as YAML; null when there is none
+	after string // the key behind which a new one goes
+}
+
+// differences lists what has to be set in the tree of a list as it was for it to be this one.
+func (l *List) differences(before *List, root *yaml.Node) []set {
+	var sets []set
+	differ := func(in *yaml.Node, after, key, old, now string) {
+		if old != now {
+			sets = append(sets, set{in, key, now, after})
+		}
+	}
+	top := func(key, old, now string) { differ(root, keyVersion, key, old, now) }
+	top(keyStatus, word(before.Status), word(l.Status))
+	top(keyCurrent, strconv.Itoa(before.Current), strconv.Itoa(l.Current))
+	top(keyStarted, instant(before.StartedAt), instant(l.StartedAt))
+	top(keyEnded, instant(before.EndedAt), instant(l.EndedAt))
+	top(keyDuration, minutes(before.DurationMinutes), minutes(l.DurationMinutes))
+	items := entryNodes(root)
+	for i := range min(len(l.Epics), len(before.Epics), len(items)) {
+		old, now := &before.Epics[i], &l.Epics[i]
+		entry := func(key, old, now string) { differ(follow(items[i]), keyFile, key, old, now) }
+		entry(keyStatus, word(old.Status), word(now.Status))
+		entry(keyStarted, instant(old.StartedAt), instant(now.StartedAt))
+		entry(keyCompleted, instant(old.CompletedAt), instant(now.CompletedAt))
+		entry(keyFailed, instant(old.FailedAt), instant(now.FailedAt))
+	}
+	return sets
+}
+
+// entryNodes returns the nodes of the epics of a list that has been read.
+func entryNodes(root *yaml.Node) []*yaml.Node {
+	if at := lookup(root, keyEpics); at >= 0 {
+		return follow(root.Content[at+1]).Content
+	}
+	return nil
+}
+
+// lookup returns the index of a key among the nodes of a mapping, or -1.
+func lookup(mapping *yaml.Node, key string) int {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if follow(mapping.Content[i]).Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+const none = "null"
+
+func word(s Status) string {
+	if s == "" {
+		return none
+	}
+	return string(s)
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return strconv.Quote(t.UTC().Truncate(time.Second).Format(time.RFC3339))
+}
+
+func minutes(m float64) string {
+	if m == 0 {
+		return none
+	}
+	return strconv.FormatFloat(m, 'f', -1, 64)
+}
+
+// encodeNodes sets the values in the tree, and writes it out with the indentation of most files.
+func encodeNodes(root *yaml.Node, sets []set) ([]byte, error) {
+	for _, s := range sets {
+		var value yaml.Node
+		if err := yaml.Unmarshal([]byte(s.value), &value); err != nil {
+			return nil, err
+		}
+		scalar := value.Content[0]
+		if at := lookup(s.in, s.key); at >= 0 {
+			old := s.in.Content[at+1]
+			scalar.LineComment, scalar.HeadComment, scalar.FootComment = old.LineComment, old.HeadComment, old.FootComment
+			s.in.Content[at+1] = scalar
+			continue
+		}
+		at := lookup(s.in, s.after) + 2
+		rest := append([]*yaml.Node{{Kind: yaml.ScalarNode, Value: s.key}, scalar}, s.in.Content[at:]...)
+		s.in.Content = append(s.in.Content[:at:at], rest...)
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	err := errors.Join(enc.Encode(root), enc.Close())
+	return out.Bytes(), err
+}
+
+// editLines sets the values in the text, where each stands on one line or can be put on a line of its own. What comes of it has to be
+// read again: a text that is not written as one expects can become another one.
+func editLines(src []byte, sets []set) []byte {
+	lines := strings.SplitAfter(string(src), "\n")
+	behind := map[int][]string{} // lines to go behind one, by its index
+	for _, s := range sets {
+		at, key := lookup(s.in, s.key), s.key
+		if at < 0 {
+			at, key = lookup(s.in, s.after), s.after
+		}
+		if at < 0 {
+			continue
+		}
+		node, value := s.in.Content[at], s.in.Content[at+1]
+		i := value.Line - 1
+		if node.Line != value.Line || i < 0 || i >= len(lines) {
+			continue
+		}
+		if key == s.key {
+			lines[i] = replaceValue(lines[i], value, s.value)
+			continue
+		}
+		ending := "\n"
+		if strings.HasSuffix(lines[i], "\r\n") {
+			ending = "\r\n"
+		}
+		behind[i] = append(behind[i], strings.Repeat(" ", max(node.Column-1, 0))+s.key+": "+s.value+ending)
+	}
+	var out strings.Builder
+	for i, line := range lines {
+		out.WriteString(line)
+		if len(behind[i]) > 0 && !strings.HasSuffix(line, "\n") {
+			out.WriteByte('\n')
+		}
+		for _, more := range behind[i] {
+			out.WriteString(more)
+		}
+	}
+	return []byte(out.String())
+}
+
+// replaceValue returns a line with another value in the place of the one that a node says stands there.
+func replaceValue(line string, old *yaml.Node, value string) string {
+	from := len(string([]rune(line)[:min(max(old.Column-1, 0), len([]rune(line)))]))
+	rest := line[from:]
+	length := len(old.Value)
+	switch {
+	case old.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && rest != "":
+		length = strings.Index(rest[1:], rest[:1]) + 2
+	case old.Value == "":
+		value = " " + value // there was nothing behind the colon
+	}
+	if length < 0 || length > len(rest) {
+		return line
+	}
+	return line[:from] + value + rest[length:]
+}
