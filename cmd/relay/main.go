@@ -3,15 +3,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/secrets"
 )
@@ -56,29 +52,5 @@ func relay(ctx context.Context, a *cli.App, args []string) int {
 	if err == nil {
 		err = a.Out.Failure()
 	}
-	return reportError(a, err)
-}
-
-// reportError tells the user of an error and returns the exit code that belongs to it.
-func reportError(a *cli.App, err error) int {
-	var code exit.Code
-	switch {
-	case err == nil:
-		return exit.OK
-	case errors.As(err, &code):
-		return int(code)
-	}
-	d := exit.Diagnose(err)
-	for _, m := range d.Messages {
-		for row := range strings.SplitSeq(m, "\n") {
-			fmt.Fprintf(a.Err, "relay: error: %s\n", a.Secrets.Text(row))
-		}
-	}
-	for row := range strings.Lines(d.Hint) {
-		if !strings.HasPrefix(row, " ") { // else it belongs to an example
-			row = "relay: hint: " + row
-		}
-		fmt.Fprintln(a.Err, strings.TrimSuffix(row, "\n"))
-	}
-	return d.Code
+	return a.ReportError(err)
 }

@@ -78,7 +78,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"cmd/relay/internal/entries/add.go", "Append", "the entry holds a secret that cannot be taken out: …", "what is put in its place is text that JSON takes: no entry is known for which this is not so"},
 	{"cmd/relay/internal/artifacts/add.go", "write", "the artifact holds a secret that cannot be taken out: …", "what is put in its place is text that YAML takes: no artifact is known for which this is not so"},
 	{"attempts/artifact/legacy.go", "section", "", "headings of older files: looked for, not said"},
-	{"cmd/relay/internal/session/session.go", "Run", "relay work: …", "told to the system: TestStaysAwake compares it"},
+	{"cmd/relay/internal/session/command.go", "begin", "relay work: …", "told to the system: TestStaysAwake compares it"},
 	{"orchestrator/suspend/suspend.go", "String", "2 January …", "how a time is written"},
 	{"cmd/relay/internal/awake/awake_unix.go", "Check", "relay knows no way to ask …", "on systems that relay is not tested on"},
 	{"orchestrator/report/markdown.go", "day", "2006-01-02 … MST", "how a time is written"},

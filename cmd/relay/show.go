@@ -108,7 +108,9 @@ func runShow(ctx context.Context, opts showOptions) error {
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}
-	s.Write(opts.app.Out, status.Printer{Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !f.view.Running})
+	s.Write(opts.app.Out, status.Printer{
+		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !f.view.Running, Flag: f.project.EpicFlag(),
+	})
 	return nil
 }
 

@@ -61,8 +61,12 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}
-	status.Write(opts.app.Out, s, status.Printer{Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Verbose: opts.verbose})
+	status.Write(opts.app.Out, s, opts.printer(p))
 	return nil
+}
+
+func (o statusOptions) printer(p *project.Project) status.Printer {
+	return status.Printer{Now: o.app.Now(), Width: terminal.Columns(o.app.Out.Dest), Verbose: o.verbose, Flag: p.EpicFlag()}
 }
 
 // watchEvery is how often a watched status is read anew.
@@ -84,7 +88,7 @@ func watch(ctx context.Context, opts statusOptions, p *project.Project) error {
 			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
 			_, _ = opts.app.Out.Dest.Write([]byte("\x1b[H\x1b[2J"))
 		}
-		status.Write(opts.app.Out, s, status.Printer{Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Verbose: opts.verbose})
+		status.Write(opts.app.Out, s, opts.printer(p))
 		if s.Run.State != status.Running && !s.Run.GoesOn(opts.app.Now()) || opts.app.Out.Err != nil {
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/guardian"
@@ -32,6 +33,7 @@ type workOptions struct {
 	isolation   string
 	budget      float64
 	dryRun      bool
+	playlist    string
 }
 
 func newWorkCommand(a *cli.App) *cobra.Command {
@@ -44,16 +46,24 @@ only these tasks run, and those they depend on.
 
 The plan is read once, at the start; relay reload applies a later edit.
 
+With --playlist the epics of a list run one after the other, each from where the
+one before ended; those that are completed are passed over. A deadline and a
+budget are those of the whole list.
+
 Ctrl-C once stops cleanly, twice kills the agents, three times ends relay at
 once. Whatever happens, the next relay work continues. A lost terminal does not
 end the run.`,
 		Example: `  relay work
   relay work T4 --runner claude --max-attempts 5
   relay work --until 07:00
+  relay work --playlist playlist.yml
   relay work > /dev/null 2> night.log &`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Tasks = args
+			if cmd.Flags().Changed("playlist") {
+				return runWorkList(cmd.Context(), opts, cmd.Flags())
+			}
 			return runWork(cmd.Context(), opts, cmd.Flags())
 		},
 	}
@@ -70,6 +80,7 @@ end the run.`,
 	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
 	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
 	f.BoolVar(&opts.Auto, "auto", false, "also do what the review of the whole epic finds")
+	f.StringVar(&opts.playlist, "playlist", "", "run the epics of `FILE`, one after the other")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would run, and run nothing")
 	f.BoolVar(&opts.JSON, "json", false, "print one JSON object at the end")
 	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
@@ -171,12 +182,11 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", w)
 	}
 	refused := o.Refusal(ctx, p, pl, view)
-	r, err := status.NewDryRun(p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
+	r, err := o.dryRunOf(p, pl, view, refused)
 	if err != nil {
 		return err
 	}
 	if refused != nil {
-		r.Refused = exit.Diagnose(refused).Messages[0]
 		refused = &exit.WouldRefuse{Err: refused}
 	}
 	if o.JSON {
@@ -184,4 +194,13 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 	}
 	r.Write(o.App.Out, terminal.Columns(o.App.Out.Dest))
 	return refused
+}
+
+// dryRunOf returns what a run would do; refused is the error with which it would refuse to begin, or nil.
+func (o *workOptions) dryRunOf(p *project.Project, pl *project.Plan, view *attempts.View, refused error) (*status.DryRun, error) {
+	r, err := status.NewDryRun(p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
+	if err == nil && refused != nil {
+		r.Refused = exit.Diagnose(refused).Messages[0]
+	}
+	return r, err
 }

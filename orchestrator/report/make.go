@@ -23,6 +23,7 @@ type Input struct {
 	Budget      budget.Caps
 	Warnings    []string
 	Now         time.Time
+	Flag        string              // that names the epic to other commands, as in " --epic ID"; "" : none is needed
 	Refused     []Refused           // runners that would not work when they were last asked
 	Redact      func(string) string // takes secrets out of a text; nil: nobody does
 }

@@ -30,6 +30,19 @@ func (m *builder) collectNeeds() {
 	}
 	m.advice()
 	m.collectNext()
+	for i := range r.Needs {
+		m.addFlag(r.Needs[i].Type)
+	}
+	m.addFlag(r.Next)
+}
+
+// addFlag has commands name the epic.
+func (m *builder) addFlag(list []Command) {
+	for i := range list {
+		if strings.HasPrefix(list[i].Type, "relay ") && !strings.HasPrefix(list[i].Type, "relay config") {
+			list[i].Type += m.Flag
+		}
+	}
 }
 
 // advice adds what to do about a limit that has ended the run.

@@ -140,7 +140,7 @@ func AtEnd(a *cli.App, p *project.Project, pl *project.Plan, e End) {
 			found.told(e.Out)
 		}
 	case found.Added() > 0:
-		fmt.Fprintf(e.Out, "%s: relay learn\n", text.Count(found.Added(), "learning"))
+		fmt.Fprintf(e.Out, "%s: relay learn%s\n", text.Count(found.Added(), "learning"), p.EpicFlag())
 	}
 }
 

@@ -34,6 +34,14 @@ func (p *Project) OfEpic(id string) *Project {
 	}
 }
 
+// EpicFlag returns what names the epic to other commands, as in " --epic ID"; "" for the one in relay's own folder.
+func (p *Project) EpicFlag() string {
+	if p.Dir == p.Home {
+		return ""
+	}
+	return " --epic " + filepath.Base(p.Dir)
+}
+
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.
 func (p *Project) listedDir(id string) (string, error) {
 	ids := p.Listed()

@@ -36,7 +36,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 	}
 	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
 	if t.Project.Config.Relay.InhibitSleep {
-		c.sleep = awake.Hold(ctx, a.Environ, what)
+		c.sleep = awake.Hold(ctx, a.Environ, "relay work: "+what)
 	}
 	c.watch()
 	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
@@ -66,18 +67,20 @@ func (s *session) print(e *end) {
 	if s.o.JSON {
 		_ = s.app.PrintJSON(s.summary(e))
 	} else {
-		s.printText(e)
+		s.printText(e, "")
 	}
 	s.learn(&e.sum, e.view)
 }
 
-// printText prints it for a person.
-func (s *session) printText(e *end) {
+// printText prints it for a person, under a heading.
+func (s *session) printText(e *end, heading string) {
 	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*text.RefusedError)) { // the error says what to do first
 		return
 	}
 	l := status.Printer{Now: s.app.Now(), Width: terminal.Columns(s.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
+	l.Flag = s.project.EpicFlag()
 	l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
+	fmt.Fprint(s.app.Out, heading)
 	l.RunSummary(s.app.Out, e.sum, e.now)
 }
 

@@ -22,7 +22,7 @@ func (s *session) learn(sum *ending.Summary, view *attempts.View) {
 		w = s.o.App.Err
 	}
 	if found, _ := proposal.New(s.plan.Epic, view.Ledger, nil); sum.Left == 0 && len(found.Discovered) > 0 {
-		fmt.Fprintf(w, "%s of work found and left: relay init --append\n", text.Count(len(found.Discovered), "piece"))
+		fmt.Fprintf(w, "%s of work found and left: relay init --append%s\n", text.Count(len(found.Discovered), "piece"), s.project.EpicFlag())
 	}
 	learn.AtEnd(s.o.App, s.project, s.plan, learn.End{Ledger: view.Ledger, Out: w})
 }

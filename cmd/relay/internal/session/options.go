@@ -78,6 +78,15 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 // CheckAgents fails when an agent that the run will need is not there. Of the runners to choose from, one is enough: the others are
 // warned of. It also finds the reviewers, and must be called before RunOptions for a run.
 func (o *Options) CheckAgents(p *project.Project, pl *project.Plan) error {
+	warnings, err := o.examineAgents(p, pl)
+	for _, text := range warnings {
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
+	}
+	return err
+}
+
+// examineAgents is CheckAgents, and returns the warnings.
+func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings []string, err error) {
 	var missing []error
 	for _, name := range p.Config.Relay.Runners {
 		if _, err := p.Program(name); err != nil {
@@ -86,31 +95,48 @@ func (o *Options) CheckAgents(p *project.Project, pl *project.Plan) error {
 	}
 	switch n := len(p.Config.Relay.Runners); {
 	case n == 0:
-		return &exit.Hinted{
+		return nil, &exit.Hinted{
 			Err: errors.New("no runner is configured"), Code: exit.NoRunner,
 			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude",
 		}
 	case len(missing) == n:
-		return project.NoRunner("", errors.Join(missing...))
+		return nil, project.NoRunner("", errors.Join(missing...))
 	}
 	for _, err := range missing {
-		fmt.Fprintf(o.App.Err, "relay: warning: %v\n", err)
+		warnings = append(warnings, err.Error())
 	}
 	if err := p.CheckAgents(pl); err != nil {
-		return err
+		return warnings, err
 	}
-	for _, text := range p.Caps(pl).UncountedWarning() {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
-	}
+	warnings = append(warnings, p.Caps(pl).UncountedWarning()...)
 	for _, name := range p.Reviewers() {
 		if _, err := p.Program(name); err != nil {
-			return project.NoRunner("reviewer "+name+": ", err)
+			return warnings, project.NoRunner("reviewer "+name+": ", err)
 		}
 		judge, err := p.Reviewer(name)
 		if err != nil {
-			return err
+			return warnings, err
 		}
 		o.panel = append(o.panel, judge)
+	}
+	return warnings, nil
+}
+
+// CheckListAgents is CheckAgents for all epics of a playlist.
+func (o *Options) CheckListAgents(list *project.List) error {
+	told := map[string]bool{}
+	for _, e := range list.Listed {
+		examined := *o
+		warnings, err := examined.examineAgents(e.Project, e.Plan)
+		for _, text := range warnings {
+			if !told[text] {
+				fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
+			}
+			told[text] = true
+		}
+		if err != nil {
+			return fmt.Errorf("epic %s: %w", e.Plan.Epic.ID, err)
+		}
 	}
 	return nil
 }
@@ -141,7 +167,7 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 // recordedBase returns the commit that an epic of a playlist has begun from while nothing has landed: its integration branch is made
 // there if a killed run has not. Else it returns "".
 func recordedBase(ctx context.Context, p *project.Project) string {
-	if p.Dir == p.Home {
+	if p.EpicFlag() == "" {
 		return ""
 	}
 	view, err := attempts.Read(p.Dir, nil, nil)

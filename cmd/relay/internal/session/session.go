@@ -50,7 +50,7 @@ func Run(ctx context.Context, o *Options, t Target) error {
 	if err != nil {
 		return errors.Join(err, t.Guardian.Close())
 	}
-	ctx, c, err := begin(ctx, o.App, t, "relay work: "+t.Plan.Epic.ID)
+	ctx, c, err := begin(ctx, o.App, t, t.Plan.Epic.ID)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	printed, widest := 0, 0
 	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
 		if s.Tasks[i].Status == attempts.Gated {
-			widest, n = max(widest, len(s.Tasks[i].ID)), n+1
+			widest, n = max(widest, len(s.Tasks[i].ID+l.Flag)), n+1
 		}
 	}
 	for i := range s.Tasks {
@@ -31,7 +31,7 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 		if printed > most {
 			continue
 		}
-		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", terminal.Pad(t.ID, widest), t.ID)
+		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", terminal.Pad(t.ID+l.Flag, widest), t.ID+l.Flag)
 	}
 	if printed > most {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", printed-most)
@@ -48,7 +48,7 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	case c.Completed == c.Total:
 		fmt.Fprint(w, "\nall tasks are completed\n")
 	case c.Pending+c.InProgress > 0:
-		fmt.Fprintf(w, "\nnext:  %srelay work\n", first)
+		fmt.Fprintf(w, "\nnext:  %srelay work%s\n", first, l.Flag)
 	}
 }
 
@@ -57,7 +57,7 @@ func (l Printer) doubtful(w io.Writer, tasks []Task) {
 	const most = 10
 	for i := range tasks[:min(len(tasks), most)] {
 		t := &tasks[i]
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(doubtText(t.ID, t.Doubtful), l.Width, "    "), " "))
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(doubtText(t.ID, t.Doubtful, l.Flag), l.Width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks with weakened tests\n", rest)
@@ -65,9 +65,9 @@ func (l Printer) doubtful(w io.Writer, tasks []Task) {
 }
 
 // doubtText returns text that says which tests of a completed task need a person, and what to type.
-func doubtText(id string, tests []string) string {
+func doubtText(id string, tests []string, flag string) string {
 	return fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
-		id, text.Line(strings.Join(tests, "; "), maxWhy), id, id, id)
+		id, text.Line(strings.Join(tests, "; "), maxWhy), id+flag, id+flag, id+flag)
 }
 
 // refused names the runners that would not work and what to type for each, and returns what comes before relay work.

@@ -144,9 +144,9 @@ func (l Printer) workLocation() string {
 	}
 	where := "the work is on the branch " + l.Branch + ": git log " + l.Branch + "\n"
 	if l.From == "" {
-		return where + "relay finish --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
+		return where + "relay finish" + l.Flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
 	}
-	return where + "relay finish lands it on the branch it began from"
+	return where + "relay finish" + l.Flag + " lands it on the branch it began from"
 }
 
 // AddRun adds a run to those before it.

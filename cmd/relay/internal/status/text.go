@@ -24,6 +24,7 @@ type Printer struct {
 	Dead    bool   // no run is active: what is in progress was interrupted
 	Branch  string // that has the work; "" : the one that is checked out
 	From    string // the branch the epic began from; "" : none
+	Flag    string // that names the epic to other commands, as in " --epic ID"; "" : none is needed
 	Shared  bool   // the tasks worked side by side in the user's checkout
 }
 
@@ -48,7 +49,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	case s.Finished != "":
 		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", text.Line(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
-		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type)
+		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type+l.Flag)
 	}
 	l.EpicReview(w, s.Judged)
 	l.cooldowns(w, s)

@@ -79,10 +79,10 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	if s.Gate != nil {
 		gate := fmt.Sprintf("gated %s: %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Reason, s.Gate.Detail)
 		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
-		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID)
+		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
 	}
 	if len(s.Doubtful) > 0 {
-		fmt.Fprintf(w, "  its tests were weakened:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID, s.ID)
+		fmt.Fprintf(w, "  its tests were weakened:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID+l.Flag, s.ID+l.Flag)
 	}
 	if len(s.RootCauses) > 0 && s.Status == attempts.BlockedOn {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", text.Some(s.RootCauses, 8))
@@ -99,7 +99,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		status.WriteAttempt(w, &s.Attempts[i], l, "")
 	}
 	if len(s.Attempts) > 0 {
-		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID)
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)
 	}
 }
 

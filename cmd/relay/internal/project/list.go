@@ -1,0 +1,236 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/epic"
+	"relay/epic/playlist"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
+)
+
+// sourceFile has the plan of an epic of a playlist as it was when it was copied last, in the epic's folder.
+const sourceFile = "source.yml"
+
+// List is a playlist with its epics.
+type List struct {
+	*playlist.List
+	Listed []*ListedEpic // as Epics
+}
+
+// ListedEpic is an epic of a playlist.
+type ListedEpic struct {
+	Project *Project // in the folder of the epic
+	Plan    *Plan    // that a run which begins now goes by
+	Line    int      // in the playlist
+	Source  string   // the file that the playlist names, absolute
+
+	edited []byte // of Source, when it is to be copied; else nil
+}
+
+// ReadList reads a playlist and the plans of its epics; path is the list's, absolute. It fails, and names all that is wrong by file
+// and line, when a plan is not there or has mistakes, or two have one id. It writes nothing.
+func (p *Project) ReadList(path string) (*List, error) {
+	read, err := playlist.Read(p.Root, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &exit.Hinted{
+			Err: fmt.Errorf("there is no playlist %s", p.Rel(path)), Hint: "write one, with paths from its folder to epics as relay init makes them:\n  version: 1\n  epics:\n    - file: plans/first.yml",
+		}
+	case err != nil:
+		return nil, err
+	}
+	list := &List{List: read}
+	var wrong epic.Problems
+	first := map[string]int{} // line by id
+	for i := range read.Epics {
+		at := epic.Problem{File: p.Rel(path), Line: read.Epics[i].Line, Column: 1}
+		e, err := p.readListed(&read.Epics[i])
+		if err != nil {
+			wrong = append(wrong, listProblems(at, read.Epics[i].File, err)...)
+			continue
+		}
+		if line, twice := first[e.Plan.Epic.ID]; twice {
+			at.Message = fmt.Sprintf("epic %s is in this list twice: on line %d, too", e.Plan.Epic.ID, line)
+			at.Hint = "give each plan an id of its own"
+			wrong = append(wrong, at)
+			continue
+		}
+		first[e.Plan.Epic.ID] = e.Line
+		list.Listed = append(list.Listed, e)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return list, nil
+}
+
+// listProblems returns what is wrong with an epic, as mistakes of the playlist's line.
+func listProblems(at epic.Problem, file string, err error) epic.Problems {
+	hinted, _ := errors.AsType[*exit.Hinted](err)
+	inPlan, mistakes := errors.AsType[epic.Problems](err)
+	switch {
+	case mistakes:
+		at.Message = "the plan " + file + " has mistakes"
+	default:
+		at.Message = exit.Message(err)
+		if hinted != nil {
+			at.Hint = hinted.Hint
+		}
+	}
+	return append(epic.Problems{at}, inPlan...)
+}
+
+// readListed reads one epic of a playlist. What was added to its plan since that was copied stays, as long as the source is as it was.
+func (p *Project) readListed(entry *playlist.Entry) (*ListedEpic, error) {
+	e := &ListedEpic{Line: entry.Line, Source: entry.Path}
+	source, err := ReadFile(e.Source, MaxPlan)
+	if err != nil {
+		return nil, err
+	}
+	if e.Plan, err = ParsePlan(p.Rel(e.Source), source); err != nil {
+		return nil, err
+	}
+	e.Project = p.OfEpic(e.Plan.Epic.ID)
+	copied, err := ReadFile(e.Project.File("epic.yml"), MaxPlan)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	last, _ := ReadFile(e.Project.File(sourceFile), MaxPlan) // not there: as if it was another one
+	switch {
+	case copied != nil && bytes.Equal(source, last) && !bytes.Equal(source, copied):
+		e.Plan, err = e.Project.Plan()
+		return e, err
+	case copied != nil && !bytes.Equal(copied, source) && !bytes.Equal(copied, last):
+		return nil, e.errBothEdited()
+	}
+	if !bytes.Equal(copied, source) || !bytes.Equal(last, source) {
+		e.edited = source
+	}
+	return e, nil
+}
+
+// errBothEdited returns the error for a plan that was edited in both places.
+func (e *ListedEpic) errBothEdited() error {
+	copied, source := e.Project.Rel(e.Project.File("epic.yml")), e.Project.Rel(e.Source)
+	return &exit.Hinted{
+		Err:  fmt.Errorf("%s was edited, and so was its copy %s", source, copied),
+		Hint: "put into " + source + " what shall be, and remove the copy",
+	}
+}
+
+// Copy puts the plan into the epic's folder, if it was edited since that was done last.
+func (e *ListedEpic) Copy() error {
+	p := e.Project
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		return err
+	}
+	if err := p.EnsureIgnored(); err != nil || e.edited == nil {
+		return err
+	}
+	if err := ReplacePrivate(p.File("epic.yml"), e.edited); err != nil {
+		return err
+	}
+	return ReplacePrivate(p.File(sourceFile), e.edited)
+}
+
+// Completed reports whether the epic's ledger says that every task of its plan is completed and nothing else is left to do.
+func (e *ListedEpic) Completed() (bool, error) {
+	view, err := e.Project.View(e.Plan)
+	if err != nil || view.Ledger.Status.LastExitReason != string(ending.EpicComplete) {
+		return false, err
+	}
+	for i := range e.Plan.Epic.Tasks {
+		if view.Ledger.StatusOf(e.Plan.Graph, e.Plan.Epic.Tasks[i].ID) != attempts.Completed {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Base returns the commit that the i-th epic of the list begins from: the tip of the nearest one before it that has an integration
+// branch; "" for the commit of the user's checkout, when that has all of this. Remarks are what a person should know of it. It fails with a
+// *text.RefusedError when an epic that is to run in the checkout would lack earlier work.
+func (l *List) Base(ctx context.Context, i int) (base string, remarks []string, err error) {
+	p := l.Listed[i].Project
+	head, err := p.Git.Head(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	from, lacks := "", []string(nil)
+	for j := i - 1; j >= 0; j-- {
+		before := l.Listed[j]
+		tip, err := before.openTip(ctx, head)
+		if err != nil {
+			return "", nil, err
+		}
+		id := before.Plan.Epic.ID
+		switch {
+		case tip == "":
+		case base == "":
+			base, from = tip, id
+		default:
+			held, err := before.branch().Contains(ctx, base, tip)
+			if err != nil {
+				return "", nil, err
+			}
+			if !held {
+				lacks = append(lacks, id)
+			}
+		}
+	}
+	switch {
+	case base == "":
+		return "", nil, nil
+	case engine.Isolation(p.Config.Relay.Isolation) != engine.IsolationWorktree:
+		return "", nil, &text.RefusedError{
+			Reason: "the work of epic " + from + " is on relay/" + from + ", and this checkout lacks it",
+			Hint:   "relay work --isolation worktree goes on from there\nor type relay finish --epic " + from + ", then relay work",
+		}
+	}
+	if len(lacks) > 0 {
+		remarks = []string{"this epic begins from relay/" + from + ", which lacks the work of " + strings.Join(lacks, ", ") + ": the order of the list was another one"}
+	}
+	return base, remarks, nil
+}
+
+// branch returns the integration branch of the epic.
+func (e *ListedEpic) branch() *integration.Branch {
+	return integration.NewBranch(e.Project.Git, e.Plan.Epic.ID, integration.Merge)
+}
+
+// openTip returns where the epic's integration branch ends; "" when there is none, or head has all of it.
+func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
+	view, err := attempts.Read(e.Project.Dir, nil, nil)
+	if errors.Is(err, attempts.ErrNoLedger) {
+		return "", nil
+	}
+	if err != nil || view.Ledger.Integration.Branch == "" {
+		return "", err
+	}
+	branch := e.branch()
+	if l := view.Ledger; l.Integration.Finished != "" && l.Landed != "" {
+		if there, err := branch.Contains(ctx, head, l.Landed); there || ctx.Err() != nil { // else it is as if it had not been finished
+			return "", err
+		}
+	}
+	tip, err := branch.Tip(ctx)
+	if err != nil || tip == "" {
+		return "", err
+	}
+	held, err := branch.Contains(ctx, head, tip)
+	if held {
+		tip = ""
+	}
+	return tip, err
+}

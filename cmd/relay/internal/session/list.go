@@ -1,0 +1,212 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/epic/playlist"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/text"
+)
+
+// ListTarget is the playlist that a relay work carries through.
+type ListTarget struct {
+	Target // its project is that of relay's own folder, and there is no plan
+	List   *project.List
+}
+
+// listRun is one relay work on a playlist.
+type listRun struct {
+	*command
+	o        *Options
+	project  *project.Project
+	list     *project.List
+	began    time.Time
+	spent    attempts.Usage
+	epics    []ListedSummary // as the list
+	code     int             // exit code of what ended the list, or of the first epic that did not complete
+	unmarked bool            // nothing is written into the playlist
+	failure  error           // that main tells, of the epic that ended the list
+}
+
+// RunList runs the epics of a playlist one after the other, and prints the summary. Each begins from where the one before ended. One
+// that is completed is passed over. Its error has the exit code: of the epic that ended the list, else of the first that did not complete.
+func RunList(ctx context.Context, o *Options, t ListTarget) error {
+	held, err := holdList(t.Project, t.List, o.App.Now())
+	if err != nil {
+		return errors.Join(err, t.Guardian.Close())
+	}
+	defer func() { _ = held.Release() }() // the end of this process does it too
+	for _, e := range t.List.Listed {
+		if err := e.Copy(); err != nil {
+			return errors.Join(err, t.Guardian.Close())
+		}
+	}
+	ctx, c, err := begin(ctx, o.App, t.Target, t.List.Name)
+	if err != nil {
+		return err
+	}
+	defer c.release()
+	l := &listRun{command: c, o: o, project: t.Project, list: t.List, began: time.Now(), epics: make([]ListedSummary, len(t.List.Listed))}
+	l.work(ctx)
+	c.end()
+	l.print()
+	switch {
+	case l.failure != nil:
+		return l.failure
+	case l.code != exit.OK:
+		return exit.Code(l.code)
+	}
+	return nil
+}
+
+// work carries the epics through.
+func (l *listRun) work(ctx context.Context) {
+	for i, e := range l.list.Listed {
+		l.epics[i] = ListedSummary{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: e.Project.Rel(e.Source), State: epicPending}
+	}
+	l.markBegun(ctx)
+	over := false
+	for i, e := range l.list.Listed {
+		done, err := e.Completed()
+		switch {
+		case over:
+			continue
+		case err == nil && done:
+			l.say(l.title(i) + ": completed before")
+			l.epics[i].State = epicCompletedBefore
+			if l.list.Epics[i].Status != playlist.Completed {
+				l.markEpic(i, playlist.Completed)
+			}
+			continue
+		case ctx.Err() != nil: // between two epics
+			l.code, over, l.epics[i].State = exit.OfSignal(l.stop.signal()), true, epicStopped
+			continue
+		}
+		l.say(l.title(i))
+		l.markEpic(i, playlist.InProgress)
+		if err == nil {
+			err = l.epic(ctx, i)
+		}
+		over = l.ended(ctx, i, err)
+		switch l.epics[i].State {
+		case epicCompleted:
+			l.markEpic(i, playlist.Completed)
+		case epicFailed:
+			l.markEpic(i, playlist.Failed)
+		}
+	}
+	l.markEnded()
+}
+
+// title names an epic by its place in the list.
+func (l *listRun) title(i int) string {
+	return fmt.Sprintf("epic %d of %d: %s", i+1, len(l.epics), l.epics[i].Title)
+}
+
+// epic runs one epic. Its error is that of the session.
+func (l *listRun) epic(ctx context.Context, i int) error {
+	e := l.list.Listed[i]
+	begin, remarks, err := l.list.Base(ctx, i)
+	if err != nil {
+		return err
+	}
+	o := *l.o
+	o.Begin, o.panel = begin, nil
+	if _, err := o.examineAgents(e.Project, e.Plan); err != nil {
+		return err
+	}
+	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: append(l.remarks(), remarks...)}
+	sum, err := s.work(ctx)
+	l.unwatch()
+	defer l.watch()
+	end := s.ended(sum, err)
+	l.spent.Add(sum.Usage)
+	if end.began() {
+		summary := s.summary(end)
+		l.epics[i].Run = &summary
+		l.app.Out.Optional = true // the exit code tells of the night, not of the output
+		if !l.o.JSON {
+			s.printText(end, "\n"+text.Line(l.title(i), 200)+"\n")
+		}
+		s.learn(&end.sum, end.view)
+	}
+	if err := s.failure(end); err != nil {
+		return err
+	}
+	if sum.Reason != ending.EpicComplete {
+		return exit.Code(exit.Gated)
+	}
+	return nil
+}
+
+// ended notes how an epic ended, and reports whether the list ends with it.
+func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
+	if err == nil {
+		l.epics[i].State = epicCompleted
+		return false
+	}
+	code := codeOf(err)
+	l.epics[i].State, l.epics[i].ExitCode = epicFailed, code
+	switch code {
+	case exit.Stopped, exit.NoRunner, exit.Interrupted, exit.Terminated:
+		l.epics[i].State, over = epicStopped, true
+	}
+	over = over || ctx.Err() != nil || !l.list.ContinueOnFailure
+	told := errors.As(err, new(exit.Code))
+	switch {
+	case over:
+		l.code = code
+		if !told {
+			l.failure = err
+		}
+	default:
+		l.code = cmp.Or(l.code, code)
+		if !told {
+			l.app.ReportError(err)
+		}
+	}
+	if !told {
+		l.epics[i].Error = exit.Diagnose(err).Messages[0]
+	}
+	return over
+}
+
+// codeOf returns the exit code of an error.
+func codeOf(err error) int {
+	if code, ok := errors.AsType[exit.Code](err); ok {
+		return int(code)
+	}
+	return exit.Diagnose(err).Code
+}
+
+// listLock is in the git folder that all worktrees of a repository share.
+const listLock = "relay-playlist.lock"
+
+// holdList takes the lock of playlists of the repository. It fails when another relay works on one.
+func holdList(p *project.Project, list *project.List, now time.Time) (*attempts.Held, error) {
+	who := attempts.Self("", now)
+	who.Dir = list.Path
+	path := filepath.Join(p.Git.CommonDir(), listLock)
+	held, err := attempts.Hold(path, who)
+	by, taken := errors.AsType[*attempts.HeldError](err)
+	if !taken {
+		return held, err
+	}
+	hint := "wait until it ends, or stop it cleanly: kill " + strconv.Itoa(by.Holder.PID)
+	if by.Foreign {
+		hint = "it is on another machine; if it is over: rm " + text.ShellWord(path)
+	}
+	return nil, &exit.Hinted{
+		Err:  fmt.Errorf("relay is already at work on the playlist %s of this repository: %s", text.Line(by.Holder.Dir, 200), exit.HolderText(&by.Holder)),
+		Hint: hint, Code: exit.Running,
+	}
+}
