@@ -14,7 +14,9 @@ type fold struct {
 	states  []Status
 	waiting []int // dependencies not completed
 	counts  map[Status]int
-	written ring // of the last snapshots
+	learned []int  // tasks whose agents have told a learning, in the order in which they did
+	told    []bool // by task: it is among them
+	written ring   // of the last snapshots
 	extra   string
 	base    int // parts of the base seen
 	bases   int // parts there are
@@ -36,7 +38,7 @@ func newFold(g *epic.Graph, base *Ledger) *fold {
 		return f
 	}
 	n := g.Len()
-	f.tasks, f.states, f.waiting = make([]*TaskRecord, n), make([]Status, n), make([]int, n)
+	f.tasks, f.states, f.waiting, f.told = make([]*TaskRecord, n), make([]Status, n), make([]int, n), make([]bool, n)
 	records := make([]TaskRecord, n)
 	for i := range n {
 		id := g.ID(i)
@@ -64,6 +66,7 @@ func (f *fold) recount() {
 		}
 		f.states[i] = rec.status(f.waiting[i] > 0)
 		f.counts[f.states[i]]++
+		f.learn(i)
 	}
 }
 
@@ -235,6 +238,7 @@ func (f *fold) update(id string, at time.Time) {
 	if !ok {
 		return
 	}
+	f.learn(i)
 	was, is := f.states[i], f.tasks[i].status(f.waiting[i] > 0)
 	if was == is {
 		return

@@ -27,6 +27,8 @@ type View struct {
 	Running                bool    // the holder lives
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
 	Tail                   []Event // the last events, oldest first
+
+	fold *fold
 }
 
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
@@ -47,6 +49,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	}
 	v := &View{
 		Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
+		fold: c.fold,
 	}
 	for _, f := range c.faults {
 		v.Warnings = append(v.Warnings, f.Error())

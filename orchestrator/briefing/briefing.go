@@ -16,6 +16,7 @@ import (
 type Memory interface {
 	Task(id string) attempts.TaskRecord
 	Counts() map[attempts.Status]int
+	Learned(most int) []int // as [attempts.Store.Learned]
 }
 
 // Input returns what a brief says besides the state of the checkout.
@@ -47,6 +48,9 @@ func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
 	return in
 }
 
+// mostAsked is how many tasks a brief's learnings are chosen from: the last that have told one.
+const mostAsked = 200
+
 // learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
 func learned(o *engine.Options, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
 	var receipts []string
@@ -56,7 +60,8 @@ func learned(o *engine.Options, m Memory, task *epic.Task, deps []reanchor.Depen
 	for _, a := range m.Task(task.ID).Attempts {
 		receipts = append(receipts, a.Receipt.Learning)
 	}
-	for _, l := range learnings.ForTask(learnings.Source{Epic: o.Epic, Record: m.Task}, task, receipts) {
+	from := learnings.Source{Epic: o.Epic, Record: m.Task, Only: m.Learned(mostAsked)}
+	for _, l := range learnings.ForTask(from, task, receipts) {
 		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})
 	}
 	return list

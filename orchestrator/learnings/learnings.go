@@ -60,6 +60,7 @@ func (g *Group) Worth() bool { return len(g.Tasks) >= 3 }
 // Source is where learnings are gathered from.
 type Source struct {
 	Epic   *epic.Epic
+	Only   []int // places in the plan, ascending, of the tasks that are asked; nil: all
 	Record func(task string) attempts.TaskRecord
 	Redact func(text string) string // nil: nothing is taken out
 }
@@ -75,7 +76,7 @@ type said struct {
 // all returns what the ended attempts of an epic have learned, in the order of the plan.
 func (s Source) all() []said {
 	var list []said
-	for i := range s.Epic.Tasks {
+	for _, i := range s.places() {
 		t := &s.Epic.Tasks[i]
 		rec := s.Record(t.ID)
 		for j := range rec.Attempts {
@@ -85,6 +86,18 @@ func (s Source) all() []said {
 		}
 	}
 	return list
+}
+
+// places returns the places in the plan of the tasks that are asked.
+func (s Source) places() []int {
+	if s.Only != nil {
+		return s.Only
+	}
+	all := make([]int, len(s.Epic.Tasks))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // of returns what an attempt says; nothing when it has not ended, or has learned nothing.
