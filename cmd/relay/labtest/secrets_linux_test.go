@@ -21,7 +21,7 @@ tasks:
     title: One
     checks:
       - {name: first, run: 'cat "$HOME/tokens"; [ -e seen.txt ]'}
-  T2: {title: Two, depends_on: [T1], max_attempts: 1}
+  T2: {title: Two, kind: bugfix, depends_on: [T1], max_attempts: 1}
   T3: {title: Three, depends_on: [T2]}
 `
 
@@ -37,8 +37,13 @@ while read -r one; do case $one in *[!A-Za-z0-9_.-]*) ;; ?*) echo x > "$one";; e
 git add -A; git commit -qm "T1: $(head -c 150 "$HOME/tokens")"
 [ "$n" -gt 1 ] && echo yes > seen.txt
 status=success; [ "$RELAY_TASK" = T2 ] && status=failure
-printf '{"status":"%s","summary":"%s","error_summary":"%s","suggestion":"%s","learning":"%s","error_category":"%s","pattern_tags":["%s"],"files_changed":["%s"],"extra":{"%s":"%s"}}' \
+printf '{"status":"%s","summary":"%s","error_summary":"%s","suggestion":"%s","learning":"%s","error_category":"%s","pattern_tags":["%s"],"files_changed":["%s"],"extra":{"%s":"%s"},' \
   $status "$json" "$json" "$json" "$json" "$json" "$json" "$json" "$json" "$json" > "$RELAY_RESULT"
+printf '"decisions":{"%s":"%s"},"questions":["%s"],"discovered":[{"title":"%s","why":"%s"}],"confident":false,' "$json" "$json" "$json" "$json" "$json" >> "$RELAY_RESULT"
+printf '"implementation":{"design_decisions":["%s"],"breaking_changes":["%s"]},' "$json" "$json" >> "$RELAY_RESULT"
+printf '"bugfix":{"symptom":"%s","root_cause":"%s","fix":"%s","regression_risk":"%s"},' "$json" "$json" "$json" "$json" >> "$RELAY_RESULT"
+printf '"review":{"scope":["%s"],"findings":[{"severity":"high","location":"%s","issue":"%s","recommendation":"%s"}],"assessment":"%s"}}' \
+  "$json" "$json" "$json" "$json" "$json" >> "$RELAY_RESULT"
 chmod 666 "$RELAY_RESULT"
 [ "$RELAY_TASK" = T2 ] && exit 3
 exit 0
@@ -68,7 +73,7 @@ func tokens(r *rand.Rand) []string {
 }
 
 // What an agent, a check and a reviewer know of secrets is in none of relay's files and in nothing that it prints,
-// whole or by half, except in the outputs as they came, which are the user's alone.
+// whole or by half, except in the outputs as they came, which are the user's alone; nor is what the configuration has of them.
 func TestSecretsStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	for _, isolation := range []string{"none", "shared", "worktree"} {
@@ -87,11 +92,12 @@ func secretsStay(t *testing.T, isolation string) {
 	known := tokens(r)
 	value := fmt.Sprintf(`Xy"%x/w+rd %x&z=\n`, r.Uint64(), r.Uint64())
 	plain, password := fmt.Sprintf("v%xw%x", r.Uint64(), r.Uint64()), fmt.Sprintf("p%xq", r.Uint64())
+	configured, agents := fmt.Sprintf("c%xd%x", r.Uint64(), r.Uint64()), fmt.Sprintf("a%xb%x", r.Uint64(), r.Uint64())
 	coded := base64.StdEncoding.EncodeToString([]byte("user:" + plain + "!"))
-	text := strings.Join(append(known, value, plain, password, "a URL with "+url.QueryEscape(value)+", "+url.PathEscape(value)+".",
+	text := strings.Join(append(known, value, plain, password, configured, agents, "a URL with "+url.QueryEscape(value)+", "+url.PathEscape(value)+".",
 		"base64 "+coded, "Over two lines: "+plain[:len(plain)/2], "    "+plain[len(plain)/2:]+" is one."), "\n") + "\n"
 	needles := append([]string{
-		value, plain, password, url.QueryEscape(value), url.PathEscape(value),
+		value, plain, password, configured, agents, url.QueryEscape(value), url.PathEscape(value),
 		jsonText(value), coded[10:40], plain[:len(plain)*2/3], plain[len(plain)/3:],
 	}, known...)
 	for _, token := range known {
@@ -99,7 +105,10 @@ func secretsStay(t *testing.T, isolation string) {
 	}
 
 	l := newLab(t, secretPlan, babbler)
-	l.settings(fmt.Sprintf(labSettings, filepath.Join(l.home, "agent.sh")) + fmt.Sprintf("  review: {enabled: %t, provider: fake}\n  max_attempts_per_task: 3\n", isolation != "shared"))
+	settings := fmt.Sprintf(labSettings, filepath.Join(l.home, "agent.sh"))
+	settings = strings.Replace(settings, "], result: final", ", --key, "+known[0]+"], env: [AGENT_API_KEY="+agents+"], result: final", 1)
+	settings += fmt.Sprintf("  review: {enabled: %t, provider: fake}\n  max_attempts_per_task: 3\n", isolation != "shared")
+	l.settings(settings + "  env: [CONFIGURED_SECRET=" + configured + "]\n")
 	l.write(l.inHome("tokens"), text)
 	l.write(l.inHome("tokens.json"), jsonText(text))
 	l.env = append(l.env, "RELAY_ISOLATION="+isolation, "LAB_API_KEY="+value, "LAB_TOKEN="+plain, "DATABASE_URL=postgres://lab:"+password+"@localhost/lab")
@@ -121,6 +130,12 @@ func secretsStay(t *testing.T, isolation string) {
 		{"show", "T2", "--brief"},
 		{"ledger", "log"},
 		{"ledger", "log", "--json"},
+		{"report"},
+		{"ledgersync", "log", "--json"},
+		{"artifact", "list"},
+		{"init", "--append", "--dry-run"},
+		{"learn"},
+		{"resume", "--dry-run"},
 		{"gate", "T3", "--reason", plain + " " + known[0]},
 	} {
 		ran := l.run(args...)
@@ -137,6 +152,18 @@ func secretsStay(t *testing.T, isolation string) {
 			told[name] = l.read(name)
 		}
 	})
+	settled := 0
+	for name, text := range told {
+		if strings.HasSuffix(name, "/settings.yml") && strings.Contains(text, "CONFIGURED_SECRET") && strings.Contains(text, "AGENT_API_KEY") {
+			settled++
+		}
+	}
+	if settled != 1 {
+		t.Errorf("%d settings.yml name the variables of the configuration, want 1", settled)
+	}
+	if !strings.Contains(told["ledger log --json"], `"discovered"`) || told["ledgersync log --json"] == "" || told["artifact list"] == "" {
+		t.Error("not all that agents say is recorded")
+	}
 	if len(told) < 20 {
 		t.Errorf("only %d files and outputs were looked at", len(told))
 	}
@@ -159,20 +186,22 @@ func jsonText(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text)
 }
 
-// everyFile visits what is in relay's folder.
+// everyFile visits what is in relay's folder, and the records for other programs.
 func (l *lab) everyFile(visit func(name string, info fs.FileInfo)) {
 	l.t.Helper()
-	err := filepath.WalkDir(l.path(".agents-os/relay"), func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
+	for _, folder := range []string{".agents-os/relay", ".ledgersync", "thoughts"} {
+		err := filepath.WalkDir(l.path(folder), func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				visit(filepath.ToSlash(name), info)
+			}
 			return err
+		})
+		if err != nil {
+			l.t.Fatal(err)
 		}
-		info, err := d.Info()
-		if err == nil {
-			visit(filepath.ToSlash(name), info)
-		}
-		return err
-	})
-	if err != nil {
-		l.t.Fatal(err)
 	}
 }
