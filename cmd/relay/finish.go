@@ -30,6 +30,7 @@ type finishOptions struct {
 	into   string
 	dryRun bool
 	json   bool
+	list   string
 }
 
 func newFinishCommand(a *cli.App) *cobra.Command {
@@ -45,15 +46,22 @@ unless --pr is given: then relay/EPIC is pushed and a pull request opened
 instead, with gh or glab when they are installed.
 
 Exit code 3 when tasks of the epic are not completed yet: what is completed has
-been landed all the same.`,
+been landed all the same. With --playlist the epics of a list are landed in
+order, up to the first that is not completed (exit code 3).`,
 		Example: `  relay finish --dry-run
   relay finish
   relay finish --pr`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runFinish(cmd.Context(), opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.list != "" {
+				return runFinishList(cmd.Context(), opts)
+			}
+			return runFinish(cmd.Context(), opts)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.pr, "pr", false, "push the branch and open a pull request instead")
 	f.StringVar(&opts.into, "into", "", "land on `BRANCH` instead")
+	f.StringVar(&opts.list, "playlist", "", "land the completed epics of the list `FILE`, in order")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
@@ -97,34 +105,40 @@ func runFinish(ctx context.Context, opts finishOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	f := &finishing{finishOptions: opts, project: p, plan: pl}
+	if err := f.finish(ctx); err != nil {
+		return err
+	}
+	return f.print()
+}
+
+// finish lands the epic, or says in its answer what it would do.
+func (f *finishing) finish(ctx context.Context) (err error) {
+	p, pl := f.project, f.plan
 	store, err := p.Open(pl) // no run may begin meanwhile
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
-	f := &finishing{finishOptions: opts, project: p, plan: pl}
 	if f.view, err = p.View(pl); err != nil {
 		return err
 	}
-	opts.app.WarnKilled(f.view)
+	f.app.WarnKilled(f.view)
 	if err := f.prepare(ctx); err != nil {
 		return err
 	}
 	switch {
-	case opts.pr && f.step.How != finish.NothingToLand:
-		o := pullrequest.Opener{App: opts.app, Project: p, Step: f.step, DryRun: opts.dryRun}
+	case f.pr && f.step.How != finish.NothingToLand:
+		o := pullrequest.Opener{App: f.app, Project: p, Step: f.step, DryRun: f.dryRun}
 		f.answer.Request, err = o.Open(ctx, pl.Epic.Title, report.PullRequest(pl.Epic, pl.Graph, f.view.Ledger))
 		err = errors.Join(err, f.requested(store))
-	case opts.pr:
-	case !opts.dryRun && f.step.How != finish.NothingToLand:
+	case f.pr:
+	case !f.dryRun && f.step.How != finish.NothingToLand:
 		err = f.land(ctx, store)
-	case !opts.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
+	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
 	}
-	if err != nil {
-		return err
-	}
-	return f.print()
+	return err
 }
 
 // prepare plans the step and says which tasks are in it.

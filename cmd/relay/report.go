@@ -21,6 +21,7 @@ type reportOptions struct {
 	format string
 	output string
 	schema bool
+	list   string
 }
 
 func newReportCommand(a *cli.App) *cobra.Command {
@@ -34,7 +35,8 @@ criterion, deferred findings, and what it cost. It writes only the file that -o
 names, and works during a run.
 
 relay work writes the same to report.md and report.json in runs/RUN at its end.
-For an older run it shows that run's attempts, and the tasks as they are now.`,
+For an older run it shows that run's attempts, and the tasks as they are now.
+With --playlist it is about a list: how it stands, and the report of each epic.`,
 		Example: `  relay report | less
   relay report --format html -o night.html
   relay report --format json | jq .needs_you`,
@@ -44,6 +46,7 @@ For an older run it shows that run's attempts, and the tasks as they are now.`,
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
 	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runreport.Formats, ", "))
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
+	f.StringVar(&opts.list, "playlist", "", "report on the epics of the list `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(runreport.Formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -59,32 +62,57 @@ func runReport(ctx context.Context, opts reportOptions) error {
 			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runreport.Formats, ", "),
 		}
 	}
-	p, err := a.LocateAnyhow(ctx)
+	r, err := opts.make(ctx)
 	if err != nil {
 		return err
-	}
-	pl, view, warning, err := p.Read(ctx)
-	if err != nil {
-		return err
-	}
-	journal, err := runreport.Journal(p, opts.run)
-	if err != nil {
-		return err
-	}
-	if !journal.HasRun() {
-		return noRun(opts.run, journal.Runs())
-	}
-	if opts.run != "" && opts.run != view.Ledger.Folded.Run {
-		pl = p.RunPlan(opts.run, pl)
-	}
-	r := runreport.Make(a, p, pl, view, journal)
-	if warning != "" {
-		r.Warnings = append(r.Warnings, warning)
 	}
 	if opts.output == "" {
 		return runreport.Write(a.Out, r, opts.format)
 	}
 	return runreport.Replace(a, a.Path(opts.output), 0o644, r, opts.format)
+}
+
+// make makes the report that was asked for.
+func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
+	a := o.app
+	if o.list != "" {
+		return o.ofList(ctx)
+	}
+	p, err := a.LocateAnyhow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pl, view, warning, err := p.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	journal, err := runreport.Journal(p, o.run)
+	if err != nil {
+		return nil, err
+	}
+	if !journal.HasRun() {
+		return nil, noRun(o.run, journal.Runs())
+	}
+	if o.run != "" && o.run != view.Ledger.Folded.Run {
+		pl = p.RunPlan(o.run, pl)
+	}
+	r := runreport.Make(a, p, pl, view, journal)
+	if warning != "" {
+		r.Warnings = append(r.Warnings, warning)
+	}
+	return r, nil
+}
+
+// ofList makes the report on a playlist.
+func (o *reportOptions) ofList(ctx context.Context) (runreport.Report, error) {
+	if o.run != "" {
+		return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
+	}
+	p, list, err := o.app.Playlist(ctx, o.list)
+	if err != nil {
+		return nil, err
+	}
+	return runreport.ForList(ctx, o.app, p, list)
 }
 
 // noRun says that there is no such run, and which there are.

@@ -8,17 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 )
 
 type statusOptions struct {
-	app     *cli.App
-	verbose bool
-	json    bool
-	watch   bool
-	schema  bool
+	app      *cli.App
+	verbose  bool
+	json     bool
+	watch    bool
+	schema   bool
+	playlist string
 }
 
 func newStatusCommand(a *cli.App) *cobra.Command {
@@ -30,13 +32,15 @@ func newStatusCommand(a *cli.App) *cobra.Command {
 what a blocked task waits for. It writes nothing, and works during a run.
 Of an epic with more than 50 tasks only those that run or need a person are
 listed; --verbose lists all, with the receipt of every attempt. relay report
-covers a whole night.`,
+covers a whole night. With --playlist it shows how the epics of a list stand, by
+their ledgers; --verbose shows each as relay status --epic does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "list every task, with the receipts of its attempts")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "update until the run ends")
 	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
+	cmd.Flags().StringVar(&opts.playlist, "playlist", "", "show the epics of the list `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("json", "watch", "schema")
 	return cmd
 }
@@ -44,6 +48,9 @@ covers a whole night.`,
 func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.schema {
 		return opts.app.PrintJSON(json.RawMessage(status.Schema))
+	}
+	if opts.playlist != "" {
+		return statusOfList(ctx, opts)
 	}
 	p, err := opts.app.LocateAnyhow(ctx)
 	if err != nil {
@@ -67,6 +74,26 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 
 func (o statusOptions) printer(p *project.Project) status.Printer {
 	return status.Printer{Now: o.app.Now(), Width: terminal.Columns(o.app.Out.Dest), Verbose: o.verbose, Flag: p.EpicFlag()}
+}
+
+// statusOfList shows how the epics of a playlist stand.
+func statusOfList(ctx context.Context, opts statusOptions) error {
+	if opts.watch {
+		return &exit.UsageError{Message: "--watch follows one epic, and a playlist has several", Hint: "relay status --epic ID --watch"}
+	}
+	p, list, err := opts.app.Playlist(ctx, opts.playlist)
+	if err != nil {
+		return err
+	}
+	s, err := status.ReadList(ctx, p, list, opts.app.Now())
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return opts.app.PrintJSON(s)
+	}
+	status.WriteList(opts.app.Out, s, opts.printer(p))
+	return nil
 }
 
 // watchEvery is how often a watched status is read anew.

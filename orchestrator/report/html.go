@@ -19,18 +19,23 @@ const style = `body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 s
 
 // HTML writes the report as a page that loads nothing: the markdown, in which nothing is taken for HTML.
 func (r *Report) HTML(w io.Writer, zone *time.Location) error {
-	var page bytes.Buffer
-	if err := r.Markdown(&page, zone); err != nil {
+	var markdown bytes.Buffer
+	if err := r.Markdown(&markdown, zone); err != nil {
 		return err
 	}
-	title := html.EscapeString(text.Line(r.Epic.Title, columnsWide))
+	return writePage(w, r.Epic.Title, markdown.Bytes())
+}
+
+// writePage writes markdown as a page with a title.
+func writePage(w io.Writer, title string, markdown []byte) error {
+	title = html.EscapeString(text.Line(title, columnsWide))
 	head := "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n" +
 		"<title>" + title + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n"
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
-	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert(page.Bytes(), w); err != nil {
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert(markdown, w); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "</body>\n</html>\n")

@@ -46,8 +46,15 @@ func Make(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View,
 	})
 }
 
+// Report is a report on an epic, or on the epics of a playlist.
+type Report interface {
+	Markdown(w io.Writer, zone *time.Location) error
+	HTML(w io.Writer, zone *time.Location) error
+	JSON(w io.Writer) error
+}
+
 // Write writes a report in one of Formats.
-func Write(w io.Writer, r *report.Report, format string) error {
+func Write(w io.Writer, r Report, format string) error {
 	switch format {
 	case "json":
 		return r.JSON(w)
@@ -58,7 +65,7 @@ func Write(w io.Writer, r *report.Report, format string) error {
 }
 
 // Replace writes a report into a file, as harmless as on a terminal.
-func Replace(a *cli.App, path string, mode fs.FileMode, r *report.Report, format string) error {
+func Replace(a *cli.App, path string, mode fs.FileMode, r Report, format string) error {
 	return project.ReplaceWith(path, mode, func(w io.Writer) error {
 		out := terminal.NewWriter(w)
 		out.Redact = a.Secrets.Values

@@ -13,6 +13,20 @@ import (
 
 // needsYou prints what a person should type, and for what.
 func (l Printer) needsYou(w io.Writer, s *Report) {
+	first := l.gated(w, s)
+	c := s.Counts
+	switch {
+	case s.Run.State == Running:
+	case c.Completed == c.Total:
+		fmt.Fprint(w, "\nall tasks are completed\n")
+	case c.Pending+c.InProgress > 0:
+		fmt.Fprintf(w, "\nnext:  %srelay work%s\n", first, l.Flag)
+	}
+}
+
+// gated prints what a person should type for gated tasks, weakened tests and runners that would not work, and returns what comes
+// before relay work.
+func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	const most = 10
 	printed, widest := 0, 0
 	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
@@ -41,15 +55,7 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 		fmt.Fprint(w, "\nneeds you:\n")
 	}
 	l.doubtful(w, doubtful)
-	first := l.refused(w, s.Refused)
-	c := s.Counts
-	switch {
-	case s.Run.State == Running:
-	case c.Completed == c.Total:
-		fmt.Fprint(w, "\nall tasks are completed\n")
-	case c.Pending+c.InProgress > 0:
-		fmt.Fprintf(w, "\nnext:  %srelay work%s\n", first, l.Flag)
-	}
+	return l.refused(w, s.Refused)
 }
 
 // doubtful names the completed tasks whose tests prove less than before, and what to type for each.
