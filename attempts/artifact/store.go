@@ -37,14 +37,15 @@ func Open(top string, fault func(point string) error) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(fsys, fault)
+	w, err := NewWriter(fsys, fault)
 	if err != nil {
 		return nil, errors.Join(err, fsys.Close())
 	}
 	return w, nil
 }
 
-func newWriter(fsys durable.FS, fault durable.Fault) (*Writer, error) {
+// NewWriter is Open for a disk that is open already; the writer closes it.
+func NewWriter(fsys durable.FS, fault durable.Fault) (*Writer, error) {
 	valid, err := NewValidator()
 	if err != nil {
 		return nil, err

@@ -231,7 +231,7 @@ func TestWritersAtOnce(t *testing.T) {
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	write := func(disk durable.FS, goals ...string) error {
-		w, err := newWriter(disk, nil)
+		w, err := NewWriter(disk, nil)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 
 // appendSome appends entries one by one, as far as the disk lets it, and returns how many were acknowledged.
 func appendSome(fsys durable.FS, from, to int) (acked int, err error) {
-	w, err := newWriter(fsys, "demo", nil)
+	w, err := NewWriter(fsys, "demo", nil)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func TestCutAppend(t *testing.T) {
 			t.Fatal(err)
 		}
 		killed := errors.New("killed")
-		w, err := newWriter(disk, "demo", func(at string) error {
+		w, err := NewWriter(disk, "demo", func(at string) error {
 			if at == point {
 				return killed
 			}

@@ -95,7 +95,7 @@ func (r *Rebuilding) entries(entries []*ledgersync.Entry, at *position) (counts 
 		counts.Missing = counts.Records
 		return counts, nil
 	}
-	w, err := ledgersync.Open(r.Top, filepath.Base(r.Top), r.Fault)
+	w, err := r.openLedger()
 	if err != nil {
 		return counts, err
 	}
@@ -163,7 +163,7 @@ func (r *Rebuilding) artifacts(list []records.Artifact) (counts Counts, err erro
 	if counts.Records = len(list); counts.Records == 0 {
 		return counts, nil
 	}
-	w, err := artifact.Open(r.Top, r.Fault)
+	w, err := r.openArtifacts()
 	if err != nil {
 		return counts, err
 	}

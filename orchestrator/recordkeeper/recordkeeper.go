@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/orchestrator/records"
 )
@@ -29,6 +31,30 @@ type Options struct {
 
 	Warn  func(text string)        // hears what a person should know; required
 	Fault func(point string) error // fault points for tests; nil in use
+
+	disk disk // for tests; nil in use: that of Top
+}
+
+// disk opens what records are written to.
+type disk interface {
+	Ledger() (*ledgersync.Writer, error)
+	Artifacts() (*artifact.Writer, error)
+}
+
+// openLedger opens the ledger of LedgerSync.
+func (o *Options) openLedger() (*ledgersync.Writer, error) {
+	if o.disk != nil {
+		return o.disk.Ledger()
+	}
+	return ledgersync.Open(o.Top, filepath.Base(o.Top), o.Fault)
+}
+
+// openArtifacts opens the artifacts.
+func (o *Options) openArtifacts() (*artifact.Writer, error) {
+	if o.disk != nil {
+		return o.disk.Artifacts()
+	}
+	return artifact.Open(o.Top, o.Fault)
 }
 
 // Settings say which records are kept.

@@ -77,7 +77,7 @@ func (s *ledgerSink) open() bool {
 	if s.w != nil || s.broken {
 		return !s.broken
 	}
-	w, err := ledgersync.Open(s.o.Top, filepath.Base(s.o.Top), s.o.Fault)
+	w, err := s.o.openLedger()
 	if err != nil {
 		s.fail(err)
 		return false
@@ -163,7 +163,7 @@ func (s *artifactSink) open() bool {
 	if s.w != nil || s.broken {
 		return !s.broken
 	}
-	w, err := artifact.Open(s.o.Top, s.o.Fault)
+	w, err := s.o.openArtifacts()
 	if err != nil {
 		s.fail(err)
 		return false
