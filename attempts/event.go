@@ -83,6 +83,8 @@ type RunStarted struct {
 
 	Relay string `json:"relay,omitempty"` // version of relay
 	Tip   string `json:"tip,omitempty"`   // commit that the work is collected on, as the run found it
+
+	Remote string `json:"remote,omitempty"` // address of the remote of the branch that the work is collected on, without credentials
 }
 
 // RunStopped closes a run.

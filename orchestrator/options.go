@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -61,7 +62,10 @@ type Options struct {
 	Settings attempts.Settings // as recorded in the ledger
 	Records  recordkeeper.Settings
 
-	Relay     string // version of relay
+	Relay string // version of relay
+	// Remote returns the address of the remote that a branch has, without credentials; for "" it is the user's branch, whose name it
+	// returns too. "" : none. nil: nobody knows.
+	Remote    func(ctx context.Context, branch string) (name, address string)
 	Effective []byte // every setting with its origin, as YAML, kept with the run; nil: none
 
 	// AskNow forgets what earlier runs were told of usage limits: every runner may be asked at once.

@@ -3,6 +3,8 @@ package orchestrator
 import (
 	"context"
 	"time"
+
+	"relay/attempts"
 )
 
 // tip returns the commit that the work is collected on, for the record: "" if git does not say.
@@ -14,6 +16,21 @@ func (r *run) tip(ctx context.Context) string {
 		return ""
 	}
 	return tip
+}
+
+// setRemote records the address of the remote that the branch has on which the work is collected, and the name of that branch when it
+// is the user's.
+func (r *run) setRemote(ctx context.Context, started *attempts.RunStarted) {
+	if r.state.o.Remote == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tipWall)
+	defer stop()
+	branch, address := r.state.o.Remote(ctx, started.Integration)
+	if started.Integration == "" {
+		started.Branch = branch
+	}
+	started.Remote = r.state.redact.Text(address)
 }
 
 // tipWall bounds how long git is asked for that: it is asked at all only where a ref cannot be read from its file.

@@ -160,6 +160,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 		Relay: r.state.o.Relay, Tip: r.tip(ctx),
 	}}}
+	r.setRemote(ctx, events[0].RunStarted)
 	ended, err := r.sweep(ctx)
 	if err != nil {
 		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())

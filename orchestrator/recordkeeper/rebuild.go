@@ -47,7 +47,7 @@ func Rebuild(r Rebuilding) (counts Rebuilt, err error) {
 	o := &r.Options
 	o.nameFaults()
 	p := &plans{o: o}
-	project := records.New(records.Options{EpicID: o.EpicID, Plan: p.of, Checkpoints: o.Checkpoints})
+	project := records.New(records.Options{EpicID: o.EpicID, Plan: p.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
 	var all records.Records
 	last := uint64(0)
 	err = attempts.Replay(o.Dir, func(e attempts.Event) error {

@@ -62,6 +62,7 @@ type Settings struct {
 	LedgerSync  bool
 	Artifacts   bool
 	Checkpoints records.Checkpoints
+	Listed      bool // the epic is one of a playlist
 }
 
 // nameFaults tells the points of records from those of the epic's own ledger and log.
@@ -128,7 +129,7 @@ type follower struct {
 func newFollower(o *Options) *follower {
 	o.nameFaults()
 	f := &follower{o: o, plans: plans{o: o}, cursor: readCursor(o.Dir)}
-	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: f.plans.of, Checkpoints: o.Checkpoints})
+	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: f.plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
 	if o.LedgerSync {
 		f.ledger = &ledgerSink{o: o, cursor: &f.cursor.LedgerSync}
 	}

@@ -83,8 +83,8 @@ func (p *Projector) begin(e *attempts.Event, mode artifact.Mode, now string) *ar
 	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
 		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
 	})
-	if p.branch != "" && p.tip != "" {
-		a.Git = &artifact.Git{Branch: p.branch, Commit: p.tip, PRReady: p.pullRequest}
+	if branch := firstOf(p.run.branch, p.branch); branch != "" && p.tip != "" {
+		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.remote), PRReady: p.pullRequest}
 	}
 	about := artifact.Map{
 		{Key: "run", Value: e.Run}, {Key: "seq", Value: int(e.Seq)}, {Key: "epic", Value: p.o.EpicID},
@@ -99,7 +99,7 @@ func (p *Projector) begin(e *attempts.Event, mode artifact.Mode, now string) *ar
 		artifact.Field{Key: "cost_usd", Value: p.run.usage.CostUSD},
 		artifact.Field{Key: "input_tokens", Value: int(p.run.usage.InputTokens)},
 		artifact.Field{Key: "output_tokens", Value: int(p.run.usage.OutputTokens)},
-		artifact.Field{Key: "report", Value: "runs/" + e.Run + "/report.md"},
+		artifact.Field{Key: "report", Value: p.file("runs", e.Run, "report.md")},
 	)
 	a.Metadata = artifact.Map{{Key: "relay", Value: about}}
 	return a

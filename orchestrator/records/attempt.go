@@ -2,7 +2,6 @@ package records
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,7 +171,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	ended, planned := e.Ended, p.planned(e.Task)
 	receipt := &ended.Receipt
 	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
-	entry.Action.Description = "Files of the attempt: " + folderOf(e)
+	entry.Action.Description = "Files of the attempt: " + p.folderOf(e)
 	summary := firstOf(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
 		summary = firstOf(receipt.ErrorSummary, receipt.Summary, why(e))
@@ -204,8 +203,8 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 }
 
 // folderOf is where the files of an attempt are, below relay's folder.
-func folderOf(e *attempts.Event) string {
-	return path.Join("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
+func (p *Projector) folderOf(e *attempts.Event) string {
+	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
 }
 
 // setFiles lists what git says was changed. Of an attempt whose event has no more than names, these are in the description.

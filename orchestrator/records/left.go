@@ -101,16 +101,16 @@ func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.tasks[id].record.Gate.Reason, id, id)
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.tasks[id].record.Gate.Reason, id+p.flag(), id+p.flag())
 	}
 	if len(p.waiting()) > 0 {
-		b.WriteString("relay work continues with what is left.\n")
+		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.flag())
 	}
 	if len(p.run.discovered.all()) > 0 {
-		b.WriteString("relay init --append offers what agents have found and left as tasks.\n")
+		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.flag())
 	}
 	if completed, _ := p.counts(); completed > 0 && p.branch != "" {
-		fmt.Fprintf(&b, "relay finish lands what is on %s.\n", p.branch)
+		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.flag(), p.branch)
 	}
 	return strings.TrimSpace(b.String())
 }

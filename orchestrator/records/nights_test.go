@@ -209,7 +209,7 @@ func TestNights(t *testing.T) {
 			if name == "older" {
 				plan = nil
 			}
-			golden(t, name+".golden", written(t, plan, events))
+			golden(t, name+".golden", written(t, Options{EpicID: "20260111-shop", Plan: func(string) *epic.Epic { return plan }}, events))
 		})
 	}
 }
@@ -224,7 +224,7 @@ func shop(t *testing.T) *epic.Epic {
 }
 
 // written returns the lines and files that are written of some events, with checkpoints of everything.
-func written(t *testing.T, plan *epic.Epic, events []attempts.Event) string {
+func written(t *testing.T, o Options, events []attempts.Event) string {
 	t.Helper()
 	w, err := ledgersync.Open(t.TempDir(), "shop", nil)
 	if err != nil {
@@ -235,7 +235,8 @@ func written(t *testing.T, plan *epic.Epic, events []attempts.Event) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(Options{EpicID: "20260111-shop", Plan: func(string) *epic.Epic { return plan }, Checkpoints: AtLanding})
+	o.Checkpoints = AtLanding
+	p := New(o)
 	var b strings.Builder
 	names := map[string]bool{}
 	for i := range events {

@@ -7,6 +7,7 @@ package records
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/google/uuid"
 
@@ -31,6 +32,7 @@ type Options struct {
 	EpicID      string
 	Plan        func(run string) *epic.Epic // the plan that a run followed; nil: it is not known
 	Checkpoints Checkpoints                 // "" is AtStop
+	Listed      bool                        // the epic is one of a playlist: its folder is epics/ID below relay's, and commands take --epic ID
 }
 
 // Records are what follows from one event, in the order in which they are written.
@@ -172,6 +174,22 @@ func (p *Projector) task(id string) *task {
 		p.tasks[id], p.ledger.Tasks[id] = t, t.record
 	}
 	return t
+}
+
+// flag returns what names the epic to relay's commands; "" when nothing has to.
+func (p *Projector) flag() string {
+	if p.o.Listed {
+		return " --epic " + p.o.EpicID
+	}
+	return ""
+}
+
+// file returns the path of a file of the epic from relay's folder.
+func (p *Projector) file(name ...string) string {
+	if p.o.Listed {
+		name = append([]string{"epics", p.o.EpicID}, name...)
+	}
+	return path.Join(name...)
 }
 
 // planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.

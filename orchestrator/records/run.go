@@ -16,6 +16,8 @@ type run struct {
 	id         string
 	version    string // of relay
 	base       string // commit that the work was collected on when it began
+	branch     string // that the work is collected on: the epic's, else the user's
+	remote     string // address of its remote
 	done       []done
 	failed     list // "T1: why"
 	questions  list
@@ -48,6 +50,7 @@ func (r *run) cool(e *attempts.Event) {
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
 	p.run = run{id: e.Run, version: started.Relay, base: started.Tip, context: table{}}
+	p.run.branch, p.run.remote = firstOf(started.Integration, started.Branch), started.Remote
 	if started.Integration != "" {
 		p.branch = started.Integration
 	}

@@ -9,7 +9,9 @@ import (
 // Records returns what is written for other programs, as the configuration has it.
 func (p *Project) Records() recordkeeper.Settings {
 	c := &p.Config.Relay.Records
-	return recordkeeper.Settings{LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Checkpoints: records.Checkpoints(c.Checkpoints)}
+	return recordkeeper.Settings{
+		LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Checkpoints: records.Checkpoints(c.Checkpoints), Listed: p.EpicFlag() != "",
+	}
 }
 
 // RecordOptions returns what the records of an epic are made from.

@@ -99,6 +99,7 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
 	options.Supervisor = s.guardian
+	options.Remote = s.remote
 	options.Relay, options.Effective = project.RelayVersion(), s.project.EffectiveYAML()
 	options.Notify = s.notify
 	options.ExitCode = func(sum ending.Summary, err error) int { return exit.OfRun(sum, err, s.stop.signal()) }
