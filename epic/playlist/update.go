@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,7 +96,11 @@ func (l *List) differences(before *List, root *yaml.Node) []set {
 	}
 	top := func(key, old, now string) { differ(root, keyVersion, key, old, now) }
 	top(keyStatus, word(before.Status), word(l.Status))
-	top(keyCurrent, strconv.Itoa(before.Current), strconv.Itoa(l.Current))
+	current := strconv.Itoa(before.Current)
+	if lookup(root, keyCurrent) < 0 && l.Status != "" { // whoever reads how far the list is wants to know where
+		current = none
+	}
+	top(keyCurrent, current, strconv.Itoa(l.Current))
 	top(keyStarted, instant(before.StartedAt), instant(l.StartedAt))
 	top(keyEnded, instant(before.EndedAt), instant(l.EndedAt))
 	top(keyDuration, minutes(before.DurationMinutes), minutes(l.DurationMinutes))
@@ -154,7 +159,7 @@ func minutes(m float64) string {
 
 // encodeNodes sets the values in the tree, and writes it out with the indentation of most files.
 func encodeNodes(root *yaml.Node, sets []set) ([]byte, error) {
-	for _, s := range sets {
+	for _, s := range slices.Backward(sets) { // each goes in front of those before it
 		var value yaml.Node
 		if err := yaml.Unmarshal([]byte(s.value), &value); err != nil {
 			return nil, err

@@ -45,26 +45,26 @@ func TestEdit(t *testing.T) {
 	t.Parallel()
 	begin := func(l *List) { l.Status, l.Epics[0].Status = InProgress, InProgress }
 	for name, c := range map[string]struct{ src, want string }{
-		"new keys": {head + "- file: a.yml", "version: 1\nstatus: in_progress\nepics:\n- file: a.yml\n  status: in_progress\n"},
+		"new keys": {head + "- file: a.yml", "version: 1\nstatus: in_progress\ncurrent: 0\nepics:\n- file: a.yml\n  status: in_progress\n"},
 		"CRLF": {
 			"version: 1\r\nepics:\r\n- file: a.yml\r\n",
-			"version: 1\r\nstatus: in_progress\r\nepics:\r\n- file: a.yml\r\n  status: in_progress\r\n",
+			"version: 1\r\nstatus: in_progress\r\ncurrent: 0\r\nepics:\r\n- file: a.yml\r\n  status: in_progress\r\n",
 		},
 		"empty values": {
 			"version: 1\nstatus: # now\nepics:\n-  status:\n   file: a.yml\n",
-			"version: 1\nstatus: in_progress # now\nepics:\n-  status: in_progress\n   file: a.yml\n",
+			"version: 1\ncurrent: 0\nstatus: in_progress # now\nepics:\n-  status: in_progress\n   file: a.yml\n",
 		},
 		"quotes": {
 			"version: 1\n'status': 'pending' # é\nepics:\n- {file: a.yml, status: \"pending\"} # b\n",
-			"version: 1\n'status': in_progress # é\nepics:\n- {file: a.yml, status: in_progress} # b\n",
+			"version: 1\ncurrent: 0\n'status': in_progress # é\nepics:\n- {file: a.yml, status: in_progress} # b\n",
 		},
 		"one line": {
 			"{version: 1, epics: [{file: a.yml}]} # c\n",
-			"{version: 1, status: in_progress, epics: [{file: a.yml, status: in_progress}]} # c\n",
+			"{version: 1, status: in_progress, current: 0, epics: [{file: a.yml, status: in_progress}]} # c\n",
 		},
 		"value on the next line": {
 			head + "- file:\n    a.yml\n  # why\n  status:\n    pending\n",
-			"version: 1\nstatus: in_progress\nepics:\n  - file: a.yml\n    # why\n    status: in_progress\n",
+			"version: 1\nstatus: in_progress\ncurrent: 0\nepics:\n  - file: a.yml\n    # why\n    status: in_progress\n",
 		},
 	} {
 		got, err := Edit("p.yml", []byte(c.src), begin)

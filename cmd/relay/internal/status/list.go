@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -87,7 +86,7 @@ func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Lis
 	p := e.Project
 	one := &Listed{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: p.Rel(e.Source), flag: p.EpicFlag()}
 	var err error
-	if _, reading := attempts.Read(p.Dir, nil, nil); errors.Is(reading, attempts.ErrNoLedger) {
+	if !project.Exists(p.File(attempts.LedgerFile)) && !project.Exists(p.File(attempts.RunsDir)) {
 		one.Status = New(e.Plan, &attempts.View{Ledger: &attempts.Ledger{}}, p.Config.Relay.MaxAttemptsPerTask, false)
 	} else if one.Status, err = Read(ctx, p, false); err != nil {
 		return nil, err
