@@ -161,7 +161,7 @@ func (w *Writer) prepare(dir string) error {
 		}
 	case err != nil:
 		return err
-	case info.Mode().IsRegular():
+	case !info.IsDir() && info.Mode()&fs.ModeSymlink == 0:
 		return fmt.Errorf("%s is not a folder: artifacts need one of that name", TopFolder)
 	}
 	return durable.MkdirAll(w.fsys, dir)

@@ -26,26 +26,61 @@ func (w *Writer) Size() (int64, error) {
 	return info.Size(), nil
 }
 
+// idLength is the length of an id as text.
+const idLength = 36
+
+// Damage says which lines of a ledger are no entries.
+type Damage struct {
+	Lines int // how many
+	First int // number of the first, from 1
+}
+
 // Lines calls f with the id and the text of every line from an offset on that can be an entry, the oldest first. An offset that is not
-// the beginning of a line stands for that of the ledger.
-func (w *Writer) Lines(from int64, f func(id string, line []byte)) error {
+// the beginning of a line stands for that of the ledger. What is after the last end of a line is no damage: [Writer.Append] sees to it.
+func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damage, err error) {
 	file, err := durable.Regular(w.fsys, path.Join(Folder, LedgerFile), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return damage, nil
 	}
 	if err != nil {
-		return err
+		return damage, err
 	}
 	defer file.Close()
 	if !beginsLine(file, from) {
 		from = 0
 	}
-	return eachLine(io.NewSectionReader(file, from, 1<<62), func(_ int, text []byte, _ bool) error {
+	err = eachLine(io.NewSectionReader(file, from, 1<<62), func(number int, text []byte, whole bool) error {
+		if whole && !(bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}"))) {
+			if damage.Lines++; damage.Lines == 1 {
+				damage.First = number
+			}
+			return nil
+		}
 		if id := idOf(text); id != "" {
 			f(id, text)
 		}
 		return nil
 	})
+	if err == nil && damage.Lines > 0 {
+		before, counting := linesBefore(file, from)
+		damage.First, err = damage.First+before, counting
+	}
+	return damage, err
+}
+
+// linesBefore counts the lines that end before an offset.
+func linesBefore(file io.ReaderAt, at int64) (lines int, err error) {
+	in, buffer := io.NewSectionReader(file, 0, at), make([]byte, 64<<10)
+	for {
+		n, err := in.Read(buffer)
+		lines += bytes.Count(buffer[:n], []byte("\n"))
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return lines, err
+		}
+	}
 }
 
 // beginsLine reports whether a line begins at an offset.
@@ -58,8 +93,14 @@ func beginsLine(file io.ReaderAt, at int64) bool {
 	return err == nil && before[0] == '\n'
 }
 
-// idOf returns the id of an entry; "" : it is none.
+// idOf returns the id of an entry; "" : it is none. To decode each line of a ledger that others have filled takes too long: an id that
+// comes first, as in all that relay and the program of LedgerSync write, is taken as it stands.
 func idOf(text []byte) string {
+	if rest, ok := bytes.CutPrefix(text, []byte(`{"id":"`)); ok && text[len(text)-1] == '}' && len(rest) > idLength && rest[idLength] == '"' {
+		if id := rest[:idLength]; bytes.IndexByte(id, '"') < 0 && bytes.IndexByte(id, '\\') < 0 {
+			return string(id)
+		}
+	}
 	var e struct {
 		ID string `json:"id"`
 	}

@@ -140,7 +140,7 @@ func compare(w *ledgersync.Writer, entries []*ledgersync.Entry) (found compared,
 	}
 	there := make(map[string]bool, len(entries))
 	found.changed = map[string][]byte{}
-	err = w.Lines(0, func(id string, line []byte) {
+	_, err = w.Lines(0, func(id string, line []byte) {
 		want, ok := lines[id]
 		if !ok {
 			return

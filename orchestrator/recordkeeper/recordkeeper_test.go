@@ -305,51 +305,6 @@ func TestAgentRewritesRecords(t *testing.T) {
 	}
 }
 
-// What cannot be written is told once, and made up for later.
-func TestUnwritable(t *testing.T) {
-	t.Parallel()
-	for what, spoil := range map[string]struct {
-		name    string
-		make    func(name string) error
-		warning string
-	}{
-		"a folder in place of the ledger": {
-			".ledgersync/ledger.jsonl", func(name string) error { return os.MkdirAll(name, 0o700) },
-			".ledgersync/ledger.jsonl cannot be written: open .ledgersync/ledger.jsonl: not a regular file" +
-				"; relay goes on without it, and catches up when it can: relay ledger rebuild",
-		},
-		"a link in place of the ledger": {".ledgersync/ledger.jsonl", func(name string) error {
-			return errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.Symlink("/etc/passwd", name))
-		}, ".ledgersync/ledger.jsonl cannot be written"},
-		"a file in place of the folder": {
-			".ledgersync", func(name string) error { return os.WriteFile(name, nil, 0o600) },
-			".ledgersync is not a folder: records need one of that name",
-		},
-		"a file in place of the artifacts": {
-			"thoughts", func(name string) error { return os.WriteFile(name, nil, 0o600) },
-			"thoughts/shared/handoffs cannot be written: thoughts is not a folder: artifacts need one of that name" +
-				"; relay goes on without it, and catches up when it can: relay ledger rebuild",
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			c := newCheckout(t)
-			first, second := nights()
-			must(t, spoil.make(filepath.Join(c.top, spoil.name)))
-			c.run(t, run1, New(c.options(nil)), nil, first...)
-			if len(c.warnings) != 1 || !strings.Contains(c.warnings[0], spoil.warning) {
-				t.Errorf("warnings: %q, want %q", c.warnings, spoil.warning)
-			}
-			must(t, os.Remove(filepath.Join(c.top, spoil.name)))
-			if spoil.name != "thoughts" {
-				must(t, os.RemoveAll(filepath.Join(c.top, ".ledgersync")))
-			}
-			c.run(t, run2, New(c.options(nil)), nil, second...)
-			same(t, c.records(t), c.fromZero(t))
-		})
-	}
-}
-
 // A command that appends events brings records up to date before it ends, and writes nothing when they are.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()

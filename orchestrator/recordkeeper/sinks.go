@@ -2,7 +2,9 @@ package recordkeeper
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 
 	"relay/attempts/artifact"
@@ -89,12 +91,31 @@ func (s *ledgerSink) open() bool {
 		if from > s.from { // git may have taken what stood before the entries
 			from = 0
 		}
-		err = w.Lines(from, func(id string, _ []byte) { s.there[id] = true })
+		var damage ledgersync.Damage
+		damage, err = w.Lines(from, func(id string, _ []byte) {
+			if records.IsID(id) {
+				s.there[id] = true
+			}
+		})
+		s.told(damage)
 	}
 	if err != nil {
 		s.fail(err)
 	}
 	return !s.broken
+}
+
+// told warns of lines that are no entries. Each is told once: the next run begins to look behind them.
+func (s *ledgerSink) told(d ledgersync.Damage) {
+	if d.Lines == 0 {
+		return
+	}
+	more := ""
+	if d.Lines > 1 {
+		more = fmt.Sprintf(", nor are %d more lines", d.Lines-1)
+	}
+	s.o.Warn(fmt.Sprintf("%s:%d is no entry%s: relay leaves it as it is, and other programs may stop there; relay ledgersync validate shows why",
+		path.Join(ledgersync.Folder, ledgersync.LedgerFile), d.First, more))
 }
 
 func (s *ledgerSink) fail(err error) {
@@ -110,7 +131,7 @@ func (s *ledgerSink) intact() bool {
 	}
 	for _, from := range []int64{s.from, 0} { // git may have taken what stood before them
 		found := 0
-		err := s.w.Lines(from, func(id string, line []byte) {
+		_, err := s.w.Lines(from, func(id string, line []byte) {
 			if sum, ok := s.mine[id]; ok && sum == sha256.Sum256(line) {
 				found++
 			}
