@@ -28,6 +28,9 @@ func (a *App) Playlist(ctx context.Context, file string) (*project.Project, *pro
 		return nil, nil, err
 	}
 	a.warn(p.Damage)
+	for _, e := range list.Listed {
+		e.Project.Damage = nil // it has been told
+	}
 	for _, w := range list.Warnings {
 		a.warn([]string{fmt.Sprintf("%s (%s)", exit.Message(w), w.Hint)})
 	}
