@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/checks"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 
 	"relay/orchestrator/engine"
@@ -75,8 +76,8 @@ func (c *checkout) unblock() error {
 	return gitcmd.Unblock(c.repo)
 }
 
-// state asks git how the checkout stands. Side by side a neighbour's agent may have taken .git away this moment: that
-// must not end the run.
+// state asks git how the checkout stands; what relay has added to records is none of the changes. Side by side a neighbour's agent may
+// have taken .git away this moment: that must not end the run.
 func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	if err := c.unblock(); err != nil {
 		return f, err
@@ -90,6 +91,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 			return f, errors.Join(err, mending)
 		}
 	}
+	f.Changes = recordfiles.Others(ctx, c.repo, f.Changes)
 	return f, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 )
 
@@ -129,7 +130,7 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 		}
 	}
 	after, err := c.repo.Changes(ctx)
-	for _, change := range after {
+	for _, change := range recordfiles.Others(ctx, c.repo, after) {
 		if change.Code != "??" && !slices.Contains(before, change) {
 			tried.Changed = append(tried.Changed, change.Path)
 		}

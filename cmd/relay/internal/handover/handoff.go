@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
 	"relay/reanchor"
@@ -52,6 +53,7 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 	if err != nil {
 		return err
 	}
+	facts.Changes = recordfiles.Others(ctx, p.Git, facts.Changes)
 	h := handoff{Statement: s, to: o.To, facts: facts, epic: epicOf(p), folder: filepath.Base(p.Root)}
 	entry := h.entry()
 	if err := entries.Append(a, p, entry); err != nil {

@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/entries"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/readback"
 	"relay/orchestrator/worker"
 	"relay/reanchor"
@@ -28,6 +29,7 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	if err != nil {
 		return err
 	}
+	facts.Changes = recordfiles.Others(ctx, p.Git, facts.Changes)
 	about := reanchor.Session{Facts: facts, Directory: filepath.Base(p.Root)}
 	id := addEpic(ctx, a, p, &about)
 	found := readback.New(p.Root, id, a.Now).Find(nil)

@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/readback"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
@@ -21,6 +22,7 @@ func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View,
 	if err != nil {
 		return nil, err
 	}
+	facts.Changes = recordfiles.Others(ctx, o.Repo, facts.Changes)
 	in := briefing.Input(o.Engine(), readOnly{view}, task)
 	readback.New(o.Root, o.Epic.ID, time.Now).Fill(&in)
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
