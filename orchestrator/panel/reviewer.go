@@ -157,7 +157,7 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
 	o := r.Options
-	text := o.Secrets.Except(string(prompt), string(o.Plan))
+	text := o.Secrets.Except(string(prompt), o.Plan)
 	if err := errors.Join(attemptfiles.MakeRoom(o.Dir, in("prompt.md")), os.WriteFile(in("prompt.md"), []byte(text), 0o600)); err != nil {
 		return "", err
 	}

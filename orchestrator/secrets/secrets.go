@@ -20,11 +20,11 @@ type Redactor struct {
 func New(environ []string) *Redactor { return &Redactor{env: environ} }
 
 // Text blanks values and shapes. It expects text that was cut between words, if at all: see edge.
-func (r *Redactor) Text(s string) string { return r.Except(s, "") }
+func (r *Redactor) Text(s string) string { return r.Except(s, nil) }
 
 // Except is Text, but leaves in place what also stands in plan: that is the user's own text, and what they put
 // into it shall reach the agent.
-func (r *Redactor) Except(s, plan string) string {
+func (r *Redactor) Except(s string, plan []byte) string {
 	if len(s) < shortest {
 		return s
 	}
@@ -39,7 +39,7 @@ func (r *Redactor) Values(s string) string {
 	if len(s) < shortest {
 		return s
 	}
-	return blank(s, r.spans(s), "")
+	return blank(s, r.spans(s), nil)
 }
 
 func (r *Redactor) spans(s string) []span {
@@ -57,9 +57,9 @@ type span struct {
 }
 
 // blank replaces the spans. Of those that overlap the longest gives its name to the whole.
-func blank(s string, spans []span, plan string) string {
-	if plan != "" && len(spans) > 0 {
-		own := squeeze(plan)
+func blank(s string, spans []span, plan []byte) string {
+	if len(plan) > 0 && len(spans) > 0 {
+		own := squeeze(string(plan))
 		spans = slices.DeleteFunc(spans, func(at span) bool { return strings.Contains(own.text, squeeze(s[at.from:at.to]).text) })
 	}
 	if len(spans) == 0 {

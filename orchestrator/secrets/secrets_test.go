@@ -96,7 +96,7 @@ func TestExcept(t *testing.T) {
 	t.Parallel()
 	r := New([]string{"OTHER_KEY=abcdefghijklmnop"})
 	own := "sk" + "_test_4eC39HqLyjWDarjtT1zdp7dc"
-	got := r.Except("use "+own+" not abcdefghijklmnop", "description: >\n  use sk"+"_test_4eC39Hq\n  LyjWDarjtT1zdp7dc\n")
+	got := r.Except("use "+own+" not abcdefghijklmnop", []byte("description: >\n  use sk"+"_test_4eC39Hq\n  LyjWDarjtT1zdp7dc\n"))
 	if want := "use " + own + " not [redacted OTHER_KEY]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

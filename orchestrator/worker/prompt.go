@@ -57,5 +57,5 @@ func filesIn(root string, names []string) (found []string) {
 
 // withoutSecrets blanks in a prompt all but what the user wrote into the plan.
 func withoutSecrets(o *engine.Options, prompt []byte) []byte {
-	return []byte(o.Secrets.Except(string(prompt), string(o.Plan)))
+	return []byte(o.Secrets.Except(string(prompt), o.Plan))
 }
