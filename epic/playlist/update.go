@@ -82,38 +82,48 @@ func reads(name string, text []byte, want *List) bool {
 type set struct {
 	in    *yaml.Node // the mapping
 	key   string
-	value string // as YAML; null when there is none
-	after string // the key behind which a new one goes
+	value string   // as YAML; null when there is none
+	order []string // of the keys, for where a new one goes
 }
 
 // differences lists what has to be set in the tree of a list as it was for it to be this one.
-func (l *List) differences(before *List, root *yaml.Node) []set {
+func (l *List) differences(old *List, root *yaml.Node) []set {
 	var sets []set
-	differ := func(in *yaml.Node, after, key, old, now string) {
+	differ := func(in *yaml.Node, order []string, key, old, now string) {
 		if old != now {
-			sets = append(sets, set{in, key, now, after})
+			sets = append(sets, set{in, key, now, order})
 		}
 	}
-	top := func(key, old, now string) { differ(root, keyVersion, key, old, now) }
-	top(keyStatus, word(before.Status), word(l.Status))
-	current := strconv.Itoa(before.Current)
+	top := func(key, old, now string) { differ(root, listKeys, key, old, now) }
+	top(keyStatus, word(old.Status), word(l.Status))
+	current := strconv.Itoa(old.Current)
 	if lookup(root, keyCurrent) < 0 && l.Status != "" { // whoever reads how far the list is wants to know where
 		current = none
 	}
 	top(keyCurrent, current, strconv.Itoa(l.Current))
-	top(keyStarted, instant(before.StartedAt), instant(l.StartedAt))
-	top(keyEnded, instant(before.EndedAt), instant(l.EndedAt))
-	top(keyDuration, minutes(before.DurationMinutes), minutes(l.DurationMinutes))
+	top(keyStarted, instant(old.StartedAt), instant(l.StartedAt))
+	top(keyEnded, instant(old.EndedAt), instant(l.EndedAt))
+	top(keyDuration, minutes(old.DurationMinutes), minutes(l.DurationMinutes))
 	items := entryNodes(root)
-	for i := range min(len(l.Epics), len(before.Epics), len(items)) {
-		old, now := &before.Epics[i], &l.Epics[i]
-		entry := func(key, old, now string) { differ(follow(items[i]), keyFile, key, old, now) }
-		entry(keyStatus, word(old.Status), word(now.Status))
-		entry(keyStarted, instant(old.StartedAt), instant(now.StartedAt))
-		entry(keyCompleted, instant(old.CompletedAt), instant(now.CompletedAt))
-		entry(keyFailed, instant(old.FailedAt), instant(now.FailedAt))
+	for i := range min(len(l.Epics), len(old.Epics), len(items)) {
+		was, is := &old.Epics[i], &l.Epics[i]
+		entry := func(key, old, now string) { differ(follow(items[i]), entryKeys, key, old, now) }
+		entry(keyStatus, word(was.Status), word(is.Status))
+		entry(keyStarted, instant(was.StartedAt), instant(is.StartedAt))
+		entry(keyCompleted, instant(was.CompletedAt), instant(is.CompletedAt))
+		entry(keyFailed, instant(was.FailedAt), instant(is.FailedAt))
 	}
 	return sets
+}
+
+// before returns the last key of a mapping that comes before another one in the order of the format, and "" when it has none.
+func before(mapping *yaml.Node, order []string, key string) string {
+	for _, k := range slices.Backward(order[:slices.Index(order, key)]) {
+		if lookup(mapping, k) >= 0 {
+			return k
+		}
+	}
+	return ""
 }
 
 // entryNodes returns the nodes of the epics of a list that has been read.
@@ -171,7 +181,10 @@ func encodeNodes(root *yaml.Node, sets []set) ([]byte, error) {
 			s.in.Content[at+1] = scalar
 			continue
 		}
-		at := lookup(s.in, s.after) + 2
+		at := 0
+		if last := lookup(s.in, before(s.in, s.order, s.key)); last >= 0 {
+			at = last + 2
+		}
 		rest := append([]*yaml.Node{{Kind: yaml.ScalarNode, Value: s.key}, scalar}, s.in.Content[at:]...)
 		s.in.Content = append(s.in.Content[:at:at], rest...)
 	}
@@ -190,7 +203,8 @@ func editLines(src []byte, sets []set) []byte {
 	for _, s := range sets {
 		at, key := lookup(s.in, s.key), s.key
 		if at < 0 {
-			at, key = lookup(s.in, s.after), s.after
+			key = before(s.in, s.order, s.key)
+			at = lookup(s.in, key)
 		}
 		if at < 0 {
 			continue

@@ -29,7 +29,7 @@ func TestEditKeepsTheRest(t *testing.T) {
 	want := strings.NewReplacer(
 		`status: "in_progress"`+"\ncurrent: 1", "status: failed\ncurrent: 1",
 		"ended_at: null\nduration_minutes: null", `ended_at: "2026-01-15T06:00:00Z"`+"\nduration_minutes: 541.5",
-		`file: "epics/260114-02-api.yml"   # needs the schema`+"\n", `file: "epics/260114-02-api.yml"   # needs the schema`+"\n"+`    failed_at: "2026-01-15T06:00:00Z"`+"\n",
+		"completed_at: null\n"+`    owner`, "completed_at: null\n"+`    failed_at: "2026-01-15T06:00:00Z"`+"\n    owner",
 		`    status: "in_progress"`+"\n"+`    started_at: "2026-01-14T23:40:12Z"`, "    status: failed\n"+`    started_at: "2026-01-15T00:00:00Z"`,
 	).Replace(string(src))
 	if string(got) != want {
@@ -52,11 +52,11 @@ func TestEdit(t *testing.T) {
 		},
 		"empty values": {
 			"version: 1\nstatus: # now\nepics:\n-  status:\n   file: a.yml\n",
-			"version: 1\ncurrent: 0\nstatus: in_progress # now\nepics:\n-  status: in_progress\n   file: a.yml\n",
+			"version: 1\nstatus: in_progress # now\ncurrent: 0\nepics:\n-  status: in_progress\n   file: a.yml\n",
 		},
 		"quotes": {
 			"version: 1\n'status': 'pending' # é\nepics:\n- {file: a.yml, status: \"pending\"} # b\n",
-			"version: 1\ncurrent: 0\n'status': in_progress # é\nepics:\n- {file: a.yml, status: in_progress} # b\n",
+			"version: 1\n'status': in_progress # é\ncurrent: 0\nepics:\n- {file: a.yml, status: in_progress} # b\n",
 		},
 		"one line": {
 			"{version: 1, epics: [{file: a.yml}]} # c\n",
