@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,13 @@ func hold(t *testing.T, v *Validator, text string) {
 	if err := yaml.Unmarshal([]byte(body), &said); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
+	for _, part := range []string{front, body} {
+		var tree yaml.Node
+		if err := yaml.Unmarshal([]byte(part), &tree); err != nil {
+			t.Fatal(err)
+		}
+		alike(t, &tree)
+	}
 	for key := range maps.Keys(keys) {
 		if _, isText := keys[key].(string); !isText || !slices.Contains(frontKeys(), key) {
 			t.Errorf("front matter has %s: %v", key, keys[key])
@@ -63,6 +71,23 @@ func hold(t *testing.T, v *Validator, text string) {
 	}
 	if got, err := v.Encode(again); err != nil || string(got) != text {
 		t.Errorf("written again it is\n%s\n%v, and it was\n%s", got, err, text)
+	}
+}
+
+// alike reports scalars that readers of YAML 1.1 and 1.2 take for different things: a text without quotes has to be a word that neither
+// takes for more, and anything else a number or a word of JSON.
+func alike(t *testing.T, n *yaml.Node) {
+	t.Helper()
+	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle
+	word, number := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`), regexp.MustCompile(`^(-?(0|[1-9][0-9]*)(\.[0-9]+)?|null|true|false)$`)
+	if n.Kind == yaml.ScalarNode && n.Style&quoted == 0 {
+		special := slices.Contains([]string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}, strings.ToLower(n.Value))
+		if n.Tag == "!!str" && (special || !word.MatchString(n.Value)) || n.Tag != "!!str" && !number.MatchString(n.Value) {
+			t.Errorf("%s %q on line %d is not read alike by all", n.Tag, n.Value, n.Line)
+		}
+	}
+	for _, child := range n.Content {
+		alike(t, child)
 	}
 }
 
