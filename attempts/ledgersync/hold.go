@@ -29,7 +29,7 @@ func Hold(top string) (*Held, error) {
 	if info, err := disk.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(fs.ErrNotExist, disk.Close())
 	}
-	unlock, err := (&Writer{fsys: disk}).lock(name)
+	unlock, err := durable.WaitLock(disk, name)
 	if err != nil {
 		return nil, errors.Join(err, disk.Close())
 	}

@@ -114,7 +114,7 @@ func idOf(text []byte) string {
 // returns how many were changed.
 func (w *Writer) Restore(lines map[string][]byte) (restored int, err error) {
 	name := path.Join(Folder, LedgerFile)
-	unlock, err := w.lock(name)
+	unlock, err := durable.WaitLock(w.fsys, name)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -165,9 +164,12 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	return mended, log.Wait(1)
 }
 
+// openTries bounds how often a ledger is opened that others make and remove meanwhile.
+const openTries = 6000
+
 // openLocked opens the ledger for appending, or makes it, and keeps other relays from it.
 func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err error) {
-	for range lockTries {
+	for range openTries {
 		log, err = durable.OpenLog(w.fsys, name, w.fault)
 		if errors.Is(err, fs.ErrExist) { // another writer has made it this moment
 			continue
@@ -178,7 +180,7 @@ func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err e
 		if err := log.Close(); err != nil {
 			return nil, nil, err
 		}
-		unlock, err = w.lock(name)
+		unlock, err = durable.WaitLock(w.fsys, name)
 		if errors.Is(err, fs.ErrNotExist) { // somebody has removed it this moment
 			continue
 		}
@@ -191,51 +193,4 @@ func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err e
 		return log, unlock, err
 	}
 	return nil, nil, err
-}
-
-// Limits of the wait for another relay that appends, or has git at work on the file.
-const (
-	lockTries = 6000
-	lockPause = 10 * time.Millisecond
-)
-
-// lock keeps other relays from appending. Other programs do not ask for it.
-func (w *Writer) lock(name string) (unlock func(), err error) {
-	var f durable.File
-	free := func() {
-		_ = f.Unlock()
-		_ = f.Close()
-	}
-	for range lockTries {
-		if f, err = durable.Regular(w.fsys, name, os.O_RDWR); err != nil {
-			return nil, err
-		}
-		ok, err := f.TryLock(true)
-		if ok && err == nil {
-			ok, err = w.isAt(name, f)
-		}
-		if ok {
-			return free, nil
-		}
-		free()
-		if err != nil {
-			return nil, err
-		}
-		time.Sleep(lockPause)
-	}
-	return nil, fmt.Errorf("%s is locked by another relay", name)
-}
-
-// isAt reports whether a file is the one of that name: it may have been replaced while it was waited for.
-func (w *Writer) isAt(name string, f durable.File) (bool, error) {
-	opened, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	there, err := w.fsys.Lstat(name)
-	if err != nil {
-		return false, err
-	}
-	mine, now := durable.StampOf(opened), durable.StampOf(there)
-	return mine.Dev == now.Dev && mine.Ino == now.Ino, nil
 }

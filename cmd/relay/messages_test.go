@@ -74,7 +74,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/recordkeeper/keeper.go", "Close", "", "no test waits ten seconds for a disk"},
 	{"orchestrator/recordkeeper/keeper.go", "run", "the records of earlier runs cannot be brought up to date: …", "logs that could be read a moment before"},
 	{"orchestrator/recordkeeper/sinks.go", "write", "", "what is made of events is what the formats take: TestNights, FuzzEvents"},
-	{"attempts/ledgersync/writer.go", "lock", "… is locked by another relay", "a relay that holds the lock for a minute"},
+	{"attempts/internal/durable/waitlock.go", "WaitLock", "… is locked by another relay", "a relay that holds the lock for a minute"},
 	{"cmd/relay/internal/entries/add.go", "Append", "the entry holds a secret that cannot be taken out: …", "what is put in its place is text that JSON takes: no entry is known for which this is not so"},
 	{"cmd/relay/internal/artifacts/add.go", "write", "the artifact holds a secret that cannot be taken out: …", "what is put in its place is text that YAML takes: no artifact is known for which this is not so"},
 	{"attempts/artifact/legacy.go", "section", "", "headings of older files: looked for, not said"},

@@ -45,6 +45,20 @@ func runAbove(a *cli.App) (folder string, inside bool) {
 	return folder, folder != ""
 }
 
+// CheckoutOfRun returns the top folder of the checkout in which records are kept: of a project that lies in that of a run whose agent or
+// check has started this process, the one where the run was started; inside is true then. Otherwise it is the project's own.
+func CheckoutOfRun(ctx context.Context, a *cli.App, p *project.Project) (top string, inside bool) {
+	folder, inside := runAbove(a)
+	if !inside || !isSameRepository(ctx, p, folder) {
+		return p.Root, false
+	}
+	git, err := reanchor.OpenGit(ctx, folder)
+	if err != nil {
+		return p.Root, false
+	}
+	return git.Root(), true
+}
+
 // isSameRepository reports whether a folder belongs to this repository, or this one's checkout lies in that repository.
 func isSameRepository(ctx context.Context, p *project.Project, folder string) bool {
 	git, err := reanchor.OpenGit(ctx, folder)

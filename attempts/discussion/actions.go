@@ -1,0 +1,175 @@
+package discussion
+
+import (
+	"bytes"
+	"errors"
+	"time"
+)
+
+// Opening is what a new entry says.
+type Opening struct {
+	Topic     string
+	Summary   string
+	Positions []Position
+	Status    Status
+	Related   []string // ids, which may be shortened
+	Origin    string   // an entry that has it already is not made again; "": of none
+}
+
+// Append makes a new entry, and returns its id.
+func (l *Ledger) Append(o Opening) (id string, err error) {
+	err = l.locked(func() error {
+		list, err := l.List()
+		if err != nil {
+			return err
+		}
+		if id = ofOrigin(list, o.Origin); id != "" {
+			return nil
+		}
+		e := &Entry{Topic: l.line(o.Topic), Summary: l.clean(o.Summary), Status: o.Status, Origin: o.Origin}
+		for _, p := range o.Positions {
+			e.Positions = append(e.Positions, Position{l.line(p.By), l.clean(p.Stance), l.clean(p.Rationale)})
+		}
+		for _, related := range o.Related {
+			other, err := find(list, related)
+			if err != nil {
+				return err
+			}
+			e.Related = append(e.Related, other.Entry.ID)
+		}
+		now := l.o.Now()
+		e.Created = stamp(now)
+		e.History = []Change{l.change(o.Status, "", now)}
+		id, err = l.create(e, now, list)
+		return err
+	})
+	return id, err
+}
+
+// ofOrigin returns the id of the entry that was made from something; "": there is none.
+func ofOrigin(list []Listed, origin string) string {
+	for _, there := range list {
+		if origin != "" && there.Entry != nil && there.Entry.Origin == origin {
+			return there.Entry.ID
+		}
+	}
+	return ""
+}
+
+func (l *Ledger) change(s Status, note string, at time.Time) Change {
+	return Change{Status: s, Note: l.clean(note), At: stamp(at), By: l.line(l.o.By)}
+}
+
+// Mark adds a status to an entry's history, also one that it has already, and returns the entry as it is then.
+func (l *Ledger) Mark(id string, s Status, note string) (*Entry, error) {
+	return l.edit(id, func(from Listed, _ []Listed) (*document, error) {
+		next, err := from.document.setStatus(s)
+		if err != nil {
+			return nil, err
+		}
+		return next.addItem(keyHistory, writeChange(l.change(s, note, l.o.Now())))
+	})
+}
+
+// Related is another entry, and how it relates.
+type Related struct{ ID, Relation string }
+
+// Link adds links to an entry, and returns the entry as it is then.
+func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
+	return l.edit(id, func(from Listed, list []Listed) (next *document, err error) {
+		next = from.document
+		for _, r := range to {
+			other, err := find(list, r.ID)
+			if err != nil {
+				return nil, err
+			}
+			link := Link{To: other.Entry.ID, Relation: l.clean(r.Relation), At: stamp(l.o.Now()), By: l.line(l.o.By)}
+			if next, err = next.addItem(keyLinks, writeLink(link)); err != nil {
+				return nil, err
+			}
+		}
+		return next, nil
+	})
+}
+
+// editTries bounds how often an edit begins anew because another program has written to the file meanwhile.
+const editTries = 10
+
+// edit changes one entry. It is called with the file and all others, and returns the file as it should be.
+func (l *Ledger) edit(id string, change func(from Listed, list []Listed) (*document, error)) (e *Entry, err error) {
+	err = l.locked(func() error {
+		for range editTries {
+			if e, err = l.editOnce(id, change); !errors.Is(err, errChanged) {
+				return err
+			}
+		}
+		return err
+	})
+	return e, err
+}
+
+func (l *Ledger) editOnce(id string, change func(from Listed, list []Listed) (*document, error)) (*Entry, error) {
+	list, err := l.List()
+	if err != nil {
+		return nil, err
+	}
+	from, err := find(list, id)
+	if err != nil {
+		return nil, err
+	}
+	completed := from
+	if completed.document, err = l.complete(from); err != nil {
+		return nil, &FileError{from.Path, err}
+	}
+	next, err := change(completed, list)
+	if form, ok := errors.AsType[*FormError](err); ok {
+		return nil, &FileError{from.Path, form}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(next.raw, from.document.raw) {
+		err = l.update(from, next)
+	}
+	return next.entry(), err
+}
+
+// FileError is an error about one file of the ledger.
+type FileError struct {
+	Path string // below the top folder, with slashes
+	Err  error
+}
+
+func (e *FileError) Error() string { return e.Path + ": " + e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
+// unknown stands for who has written what a file says and its history does not.
+const unknown = "unknown"
+
+// complete returns a file with what somebody has left out who wrote it by hand: its id, its time, and in its history the status it has.
+func (l *Ledger) complete(from Listed) (d *document, err error) {
+	e := from.Entry
+	if d, err = from.document.withLineEnd(); err != nil {
+		return nil, err
+	}
+	add := func(key, value string) {
+		if err == nil && d.text(key) == "" && d.index(key) < 0 {
+			d, err = d.addKey(key, writeScalar(key, value))
+		}
+	}
+	add(keyID, e.ID)
+	add(keyStatus, string(e.Status))
+	created := e.Created
+	if _, ok := e.CreatedAt(); !ok {
+		created = stamp(from.stamp.Modified)
+	}
+	add(keyCreated, created)
+	if n := len(e.History); err == nil && (n == 0 || e.History[n-1].Status != e.Status) {
+		c := Change{Status: e.Status, Note: "as the file said", At: created, By: unknown}
+		if n > 0 {
+			c.At = stamp(l.o.Now())
+		}
+		d, err = d.addItem(keyHistory, writeChange(c))
+	}
+	return d, err
+}

@@ -1,0 +1,244 @@
+package discussion
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"relay/internal/lazyregexp"
+)
+
+// SyntaxError is a file that cannot be read as an entry.
+type SyntaxError struct {
+	Line    int // from 1
+	Message string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
+
+// The keys of an entry.
+const (
+	keyID        = "entry_id"
+	keyTopic     = "topic"
+	keySummary   = "summary"
+	keyPositions = "positions"
+	keyStatus    = "status"
+	keyCreated   = "created_at"
+	keyRelated   = "related_entries"
+	keyLinks     = "links"
+	keyHistory   = "history"
+	keyOrigin    = "origin"
+)
+
+// document is the file of an entry taken apart.
+type document struct {
+	raw  []byte
+	root *yaml.Node // a mapping
+}
+
+// Decode reads the text of an entry, as leniently as it can: values of another form than the format's are taken for what they most likely
+// mean, and what is missing is empty. Its status is what the file says, else that of the last item of its history, else exploring.
+// An error means that it is no entry at all.
+func Decode(text []byte) (*Entry, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return d.entry(), nil
+}
+
+// parse takes a file apart. It fails for what is not one mapping of YAML in UTF-8, and where a key of the format stands twice.
+func parse(raw []byte) (*document, error) {
+	switch {
+	case len(raw) > MaxSize:
+		return nil, &SyntaxError{1, fmt.Sprintf("the file has more than %d bytes", MaxSize)}
+	case !utf8.Valid(raw):
+		return nil, &SyntaxError{lineOfInvalid(raw), "the file is not UTF-8"}
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, &SyntaxError{1, "the file is empty"}
+	}
+	var n, more yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&n); err != nil {
+		return nil, syntaxError(err)
+	}
+	if n.Kind != yaml.DocumentNode || len(n.Content) != 1 || n.Content[0].Kind != yaml.MappingNode {
+		return nil, &SyntaxError{max(n.Line, 1), "it is no entry: keys and values are missing"}
+	}
+	switch err := dec.Decode(&more); {
+	case err == nil:
+		return nil, &SyntaxError{max(more.Line, 1), "a second document begins: an entry has a file of its own"}
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxError(err)
+	}
+	d := &document{raw: raw, root: n.Content[0]}
+	return d, d.checkKeys()
+}
+
+// checkKeys fails where a key of the format stands twice, and for a file that has none that says what is discussed.
+func (d *document) checkKeys() error {
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(d.root.Content); i += 2 {
+		key := d.root.Content[i]
+		if seen[key.Value] && key.Kind == yaml.ScalarNode && isKey(key.Value) {
+			return &SyntaxError{key.Line, "the key " + key.Value + " stands twice"}
+		}
+		seen[key.Value] = true
+	}
+	for _, key := range []string{keyID, keyTopic, keySummary, keyPositions, keyStatus, keyHistory} {
+		if seen[key] {
+			return nil
+		}
+	}
+	return &SyntaxError{d.root.Line, "it is no entry: it has neither topic, summary, positions nor status"}
+}
+
+func isKey(s string) bool {
+	switch s {
+	case keyID, keyTopic, keySummary, keyPositions, keyStatus, keyCreated, keyRelated, keyLinks, keyHistory, keyOrigin:
+		return true
+	}
+	return false
+}
+
+// yamlLine is the line that an error of the YAML parser names.
+var yamlLine = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
+
+func syntaxError(err error) error {
+	line := 1
+	if found := yamlLine.FindStringSubmatch(err.Error()); len(found) > 1 && found[1] != "" {
+		if n, err := strconv.Atoi(found[1]); err == nil {
+			line = n
+		}
+	}
+	return &SyntaxError{line, "it is not YAML: " + yamlLine.ReplaceAllString(err.Error(), "")}
+}
+
+func lineOfInvalid(raw []byte) int {
+	line := 1
+	for len(raw) > 0 {
+		r, size := utf8.DecodeRune(raw)
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		if r == '\n' {
+			line++
+		}
+		raw = raw[size:]
+	}
+	return line
+}
+
+// entry returns what the file says.
+func (d *document) entry() *Entry {
+	e := &Entry{
+		ID: d.text(keyID), Topic: d.text(keyTopic), Summary: d.text(keySummary),
+		Status: Status(d.text(keyStatus)), Created: d.text(keyCreated), Origin: d.text(keyOrigin),
+	}
+	for _, n := range items(d.get(keyPositions)) {
+		f := fieldsOf(n)
+		e.Positions = append(e.Positions, Position{f("by"), f("stance"), f("rationale")})
+	}
+	for _, n := range items(d.get(keyRelated)) {
+		e.Related = append(e.Related, textOf(n))
+	}
+	for _, n := range items(d.get(keyLinks)) {
+		f := fieldsOf(n)
+		e.Links = append(e.Links, Link{f("entry_id"), f("relation"), f("at"), f("by")})
+	}
+	for _, n := range items(d.get(keyHistory)) {
+		f := fieldsOf(n)
+		e.History = append(e.History, Change{Status(f("status")), f("note"), f("at"), f("by")})
+	}
+	if n := len(e.History); e.Status == "" && n > 0 {
+		e.Status = e.History[n-1].Status
+	}
+	if e.Status == "" {
+		e.Status = Exploring
+	}
+	return e
+}
+
+// get returns the value of a key; nil: there is none.
+func (d *document) get(key string) *yaml.Node {
+	if i := d.index(key); i >= 0 {
+		return d.root.Content[i+1]
+	}
+	return nil
+}
+
+// index is where a key stands in the contents of the mapping; -1: it does not.
+func (d *document) index(key string) int {
+	for i := 0; i+1 < len(d.root.Content); i += 2 {
+		if n := d.root.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d *document) text(key string) string { return textOf(d.get(key)) }
+
+// items returns the items of a list: one value is a list of one.
+func items(n *yaml.Node) []*yaml.Node {
+	switch {
+	case n == nil || n.Kind == yaml.AliasNode || isNull(n):
+		return nil
+	case n.Kind == yaml.SequenceNode:
+		return n.Content
+	}
+	return []*yaml.Node{n}
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+// fieldsOf returns the texts of a mapping by their keys. A text in place of a mapping is its stance, note or id.
+func fieldsOf(n *yaml.Node) func(key string) string {
+	return func(key string) string {
+		if n.Kind != yaml.MappingNode {
+			if key == "stance" || key == "note" || key == keyID {
+				return textOf(n)
+			}
+			return ""
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				return textOf(n.Content[i+1])
+			}
+		}
+		return ""
+	}
+}
+
+// textOf returns a value as text. A mapping in place of a text is most often one with a colon that nobody has quoted. Aliases stand for
+// texts only, so that what is read cannot become larger than the file.
+func textOf(n *yaml.Node) string {
+	if n != nil && n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode {
+		n = n.Alias
+	}
+	if n == nil || isNull(n) {
+		return ""
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Value
+	case yaml.SequenceNode, yaml.MappingNode:
+		var parts []string
+		for _, part := range n.Content {
+			if part.Kind == yaml.ScalarNode {
+				parts = append(parts, part.Value)
+			}
+		}
+		if n.Kind == yaml.MappingNode {
+			return strings.Join(parts, ": ")
+		}
+		return strings.Join(parts, "; ")
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+// Package discussion reads and writes the discussion ledger of a checkout: YAML files below .ledger/entries, one for each discussion, in
+// which people and agents record what is open, who takes which position, and how it went on.
+//
+// Everything about that format belongs here: the entry, the schemas of the five actions, the lenient reader, and the writer, which adds
+// and never takes anything away: of a file that is there it changes no byte but the value of status. What relay itself records
+// when does not belong here.
+package discussion
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Folders below the top folder of a checkout: that of the ledger, and that of its entries.
+const (
+	TopFolder = ".ledger"
+	Folder    = TopFolder + "/entries"
+)
+
+// MaxSize is how large the file of an entry may be, in bytes.
+const MaxSize = 1 << 20
+
+// Status says where a discussion stands.
+type Status string
+
+// The statuses of discussions. A new one is exploring, tentative or unresolved.
+const (
+	Exploring  Status = "exploring"
+	Tentative  Status = "tentative"
+	Unresolved Status = "unresolved"
+	Accepted   Status = "accepted"
+	Deprecated Status = "deprecated"
+	Revived    Status = "revived"
+)
+
+// Born lists the statuses that a new entry may have.
+func Born() []Status { return []Status{Exploring, Tentative, Unresolved} }
+
+// Marked lists the statuses that an entry may be given later.
+func Marked() []Status { return []Status{Exploring, Tentative, Accepted, Deprecated, Revived} }
+
+// Open reports whether a discussion of this status is still open.
+func (s Status) Open() bool {
+	return slices.Contains([]Status{Exploring, Tentative, Unresolved, Revived}, s)
+}
+
+// Entry is one discussion, as its file tells it.
+type Entry struct {
+	ID        string
+	Topic     string
+	Summary   string
+	Positions []Position
+	Status    Status
+	Created   string // date and time in RFC 3339, unless somebody has written something else
+	Related   []string
+	Links     []Link
+	History   []Change
+	Origin    string // what a program has made it from; "": a person or an agent has written it
+}
+
+// Position is what somebody holds, and why.
+type Position struct{ By, Stance, Rationale string }
+
+// Link says how an entry relates to another one.
+type Link struct{ To, Relation, At, By string }
+
+// Change is one item of the history of an entry; the first is its birth.
+type Change struct {
+	Status       Status
+	Note, At, By string
+}
+
+// Open reports whether the discussion is open.
+func (e *Entry) Open() bool { return e.Status.Open() }
+
+// Name is the topic of an entry, or its id where it has none.
+func (e *Entry) Name() string {
+	if e.Topic == "" {
+		return e.ID
+	}
+	return e.Topic
+}
+
+// CreatedAt is when the entry was made. ok is false when it does not say.
+func (e *Entry) CreatedAt() (at time.Time, ok bool) { return parseTime(e.Created) }
+
+// stamp returns a time as entries have it.
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// parseTime reads a time as entries have it, and what people write in its place: a date, or a space in place of T.
+func parseTime(text string) (at time.Time, ok bool) {
+	if len(text) > 10 && text[10] == ' ' {
+		text = text[:10] + "T" + strings.ReplaceAll(text[11:], " ", "")
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}

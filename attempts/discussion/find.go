@@ -1,0 +1,98 @@
+package discussion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"relay/epic"
+)
+
+// UnknownError means that there is no entry of an id.
+type UnknownError struct {
+	ID      string
+	Nearest string // "": none is near
+}
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no discussion %q", e.ID) }
+
+// AmbiguousError means that an id was shortened so far that it can mean several entries.
+type AmbiguousError struct {
+	ID  string
+	IDs []string
+}
+
+func (e *AmbiguousError) Error() string {
+	const most = 5
+	more := ""
+	if len(e.IDs) > most {
+		more = ", …"
+	}
+	return fmt.Sprintf("%q can be %s%s", e.ID, strings.Join(e.IDs[:min(len(e.IDs), most)], ", "), more)
+}
+
+// find returns the entry of an id, which may be shortened: to its beginning, or to the beginning of what follows its date.
+func find(list []Listed, id string) (Listed, error) {
+	var found []Listed
+	var ids []string
+	short := norm.NFC.String(strings.ToLower(id))
+	for _, l := range list {
+		if l.Entry == nil {
+			continue
+		}
+		there := norm.NFC.String(strings.ToLower(l.Entry.ID))
+		_, slug, _ := strings.Cut(there, "_")
+		if l.Entry.ID == id {
+			return onlyOne(list, l)
+		}
+		if short != "" && (strings.HasPrefix(there, short) || strings.HasPrefix(slug, short)) {
+			found = append(found, l)
+		}
+		ids = append(ids, l.Entry.ID)
+	}
+	switch len(found) {
+	case 0:
+		return Listed{}, &UnknownError{id, nearest(short, ids)}
+	case 1:
+		return found[0], nil
+	}
+	var several []string
+	for _, l := range found {
+		several = append(several, l.Entry.ID)
+	}
+	slices.Sort(several)
+	return Listed{}, &AmbiguousError{id, slices.Compact(several)}
+}
+
+// onlyOne fails when two files say that they are the same entry.
+func onlyOne(list []Listed, one Listed) (Listed, error) {
+	for _, l := range list {
+		if l.Entry != nil && l.Entry.ID == one.Entry.ID && l.Path != one.Path {
+			return Listed{}, fmt.Errorf("%s and %s have the same entry_id: rename one of them, and change it there", one.Path, l.Path)
+		}
+	}
+	return one, nil
+}
+
+// nearest is the id that somebody has most likely meant; "": none.
+func nearest(id string, ids []string) string {
+	if near, ok := epic.Nearest(id, ids); ok {
+		return near
+	}
+	var slugs []string
+	for _, there := range ids {
+		_, slug, _ := strings.Cut(there, "_")
+		slugs = append(slugs, slug)
+	}
+	if near, ok := epic.Nearest(id, slugs); ok {
+		return ids[slices.Index(slugs, near)]
+	}
+	for _, there := range ids {
+		if id != "" && strings.Contains(there, id) {
+			return there
+		}
+	}
+	return ""
+}

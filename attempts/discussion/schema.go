@@ -1,0 +1,94 @@
+package discussion
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts/internal/schema"
+)
+
+//go:embed actions.json
+var actionSchemas []byte
+
+// The five actions.
+const (
+	ActionAppend = "append_discussion"
+	ActionLink   = "link_to_prior"
+	ActionMark   = "mark_state"
+	ActionOpen   = "extract_open_threads"
+	ActionReplay = "replay_reasoning"
+)
+
+// Action is one of the five things that can be done with the ledger, for those who offer it to others.
+type Action struct {
+	Name        string          `json:"-"`
+	Description string          `json:"description"`
+	Input       json.RawMessage `json:"input"`  // JSON Schema of what [Ledger.Call] takes
+	Output      json.RawMessage `json:"output"` // JSON Schema of what it answers
+}
+
+// Actions lists the five actions.
+func Actions() ([]Action, error) {
+	var all map[string]Action
+	if err := json.Unmarshal(actionSchemas, &all); err != nil {
+		return nil, err
+	}
+	var list []Action
+	for _, name := range []string{ActionAppend, ActionLink, ActionMark, ActionOpen, ActionReplay} {
+		action := all[name]
+		action.Name = name
+		list = append(list, action)
+	}
+	return list, nil
+}
+
+// InvalidError means that the input of an action does not meet its schema. Nothing was done.
+type InvalidError struct {
+	Action   string
+	Problems []string // a sentence each
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("the input of %s is invalid: %s", e.Action, strings.Join(e.Problems, "; "))
+}
+
+// check holds the input of an action against its schema, and returns it as a JSON value.
+func check(name string, input []byte) (value map[string]any, err error) {
+	actions, err := Actions()
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(actions, func(a Action) bool { return a.Name == name })
+	if at < 0 {
+		return nil, fmt.Errorf("there is no action %q of discussions", name)
+	}
+	compiled, err := schema.Compile(actions[at].Input, nil)
+	if err != nil {
+		return nil, err
+	}
+	read, err := schema.Decode(input)
+	if err != nil {
+		return nil, &InvalidError{name, []string{"it is not JSON: " + err.Error()}}
+	}
+	if problems := sentences(compiled.Validate(read)); len(problems) > 0 {
+		return nil, &InvalidError{name, problems}
+	}
+	value, _ = read.(map[string]any) // every schema wants an object
+	return value, nil
+}
+
+// sentences says what a schema refuses. These schemas have no anyOf: each problem is a text.
+func sentences(problems []schema.Problem) (found []string) {
+	for _, p := range problems {
+		text := p.Text
+		if at := strings.Join(p.Path, "."); at != "" {
+			text = at + ": " + text
+		}
+		found = append(found, text)
+	}
+	slices.Sort(found) // objects are gone through in any order
+	return slices.Compact(found)
+}

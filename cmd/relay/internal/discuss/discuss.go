@@ -1,0 +1,269 @@
+// Package discuss does the five actions of the discussion ledger for people and agents at a shell.
+package discuss
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"relay/attempts/artifact"
+	"relay/attempts/discussion"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/project"
+	"relay/internal/plaintext"
+)
+
+// AppendOptions are the flags of relay discuss append.
+type AppendOptions struct {
+	JSON                   string // file with the input of the action, - for stdin; "": the flags say all
+	Topic, Summary, Status string
+	Positions              []string // "BY: STANCE: RATIONALE"
+	Related                []string
+}
+
+// Append records a new discussion.
+func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
+	input, err := o.input(a)
+	if err != nil {
+		return err
+	}
+	var made struct {
+		ID string `json:"entry_id"`
+	}
+	value, err := call(ctx, a, discussion.ActionAppend, input)
+	if err != nil || o.JSON != "" {
+		return printed(a, value, err)
+	}
+	if err := read(value, &made); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "added %s\n", path.Join(discussion.Folder, made.ID+".yaml"))
+	return err
+}
+
+// input returns what the action is asked for, as JSON.
+func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
+	if o.JSON == "-" {
+		return io.ReadAll(io.LimitReader(a.In, discussion.MaxSize))
+	}
+	if o.JSON != "" {
+		return artifact.ReadText(a.Path(o.JSON))
+	}
+	positions := []map[string]string{}
+	for _, given := range o.Positions {
+		parts := strings.SplitN(given, ": ", 3)
+		if len(parts) < 3 {
+			return nil, &exit.UsageError{
+				Message: fmt.Sprintf("--position %q does not say who, what and why", plaintext.Line(given)),
+				Hint:    `write it as --position "BY: STANCE: RATIONALE"`,
+			}
+		}
+		positions = append(positions, map[string]string{"by": parts[0], "stance": parts[1], "rationale": parts[2]})
+	}
+	in := map[string]any{"positions": positions}
+	for key, value := range map[string]string{"topic": o.Topic, "summary": o.Summary, "status": o.Status} {
+		if value != "" {
+			in[key] = value
+		}
+	}
+	if len(o.Related) > 0 {
+		in["related_entries"] = o.Related
+	}
+	return json.Marshal(in)
+}
+
+// LinkOptions are what relay discuss link is given.
+type LinkOptions struct {
+	ID       string
+	To       []string // ids; the relation is the same for all
+	Relation string
+	JSON     bool
+}
+
+// Link adds links to an entry.
+func Link(ctx context.Context, a *cli.App, o *LinkOptions) error {
+	if len(o.To) == 0 || o.Relation == "" {
+		return &exit.UsageError{Message: "a link says to which discussion, and how they relate", Hint: "relay discuss link ID --to ID --relation extends"}
+	}
+	links := []map[string]string{}
+	for _, to := range o.To {
+		links = append(links, map[string]string{"entry_id": to, "relation": o.Relation})
+	}
+	return change(ctx, a, discussion.ActionLink, map[string]any{"current_entry_id": o.ID, "link_to": links}, o.JSON)
+}
+
+// MarkOptions are what relay discuss mark is given.
+type MarkOptions struct {
+	ID, Status, Note string
+	JSON             bool
+}
+
+// Mark gives an entry a status.
+func Mark(ctx context.Context, a *cli.App, o *MarkOptions) error {
+	in := map[string]any{"entry_id": o.ID, "new_status": o.Status}
+	if o.Note != "" {
+		in["note"] = o.Note
+	}
+	return change(ctx, a, discussion.ActionMark, in, o.JSON)
+}
+
+// change does an action on one entry, and says what came of it.
+func change(ctx context.Context, a *cli.App, action string, in map[string]any, asJSON bool) error {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	value, err := call(ctx, a, action, input)
+	if err != nil || asJSON {
+		return printed(a, value, err)
+	}
+	var now struct {
+		ID     string `json:"entry_id"`
+		Status string `json:"status"`
+	}
+	if err := read(value, &now); err != nil {
+		return err
+	}
+	if now.Status == "" {
+		_, err = fmt.Fprintf(a.Out, "linked %s\n", plaintext.Line(now.ID))
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "%s is %s\n", plaintext.Line(now.ID), plaintext.Line(now.Status))
+	return err
+}
+
+// Open lists the open discussions.
+func Open(ctx context.Context, a *cli.App, asJSON bool) error {
+	value, err := call(ctx, a, discussion.ActionOpen, []byte("{}"))
+	if err != nil || asJSON {
+		return printed(a, value, err)
+	}
+	var open struct {
+		Threads []discussion.Thread `json:"open_threads"`
+	}
+	if err := read(value, &open); err != nil {
+		return err
+	}
+	for _, t := range open.Threads {
+		fmt.Fprintf(a.Out, "%-10s  %s\n  %s\n", plaintext.Line(string(t.Status)), plaintext.Line(a.Secrets.Text(t.Topic)), plaintext.Line(t.ID))
+	}
+	if len(open.Threads) == 0 {
+		fmt.Fprintln(a.Err, "no discussion is open")
+	}
+	return nil
+}
+
+// Replay tells the history of one discussion.
+func Replay(ctx context.Context, a *cli.App, id string, asJSON bool) error {
+	input, err := json.Marshal(map[string]string{"entry_id": id})
+	if err != nil {
+		return err
+	}
+	value, err := call(ctx, a, discussion.ActionReplay, input)
+	if err != nil || asJSON {
+		return printed(a, value, err)
+	}
+	var told struct {
+		Narrative string `json:"narrative"`
+	}
+	if err := read(value, &told); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(told.Narrative)))
+	return err
+}
+
+// Schema prints the JSON Schema of what an action takes.
+func Schema(a *cli.App, action string) error {
+	actions, err := discussion.Actions()
+	if err != nil {
+		return err
+	}
+	for _, there := range actions {
+		if there.Name == action {
+			return a.PrintJSON(there.Input)
+		}
+	}
+	return nil
+}
+
+// call does an action on the ledger of the checkout, and returns its answer as JSON. In an attempt that is the ledger of the checkout in
+// which the run was started.
+func call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte, error) {
+	p, err := a.Repository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	top, inside := guardian.CheckoutOfRun(ctx, a, p)
+	secret := false
+	l, err := discussion.Open(top, discussion.Options{By: author(ctx, a, p, inside), Now: a.Now, Clean: func(text string) string {
+		clean := a.Secrets.Text(text)
+		secret = secret || clean != text
+		return clean
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	answer, err := l.Call(action, input)
+	for _, w := range answer.Warnings {
+		fmt.Fprintf(a.Err, "relay: warning: %s\n", plaintext.Line(w))
+	}
+	if err != nil {
+		return nil, explained(err)
+	}
+	if secret {
+		fmt.Fprintln(a.Err, "relay: warning: a secret was taken out of the discussion")
+	}
+	return json.Marshal(answer.Value)
+}
+
+// explained gives an error the hint what to do about it.
+func explained(err error) error {
+	unknown, isUnknown := errors.AsType[*discussion.UnknownError](err)
+	_, isInvalid := errors.AsType[*discussion.InvalidError](err)
+	_, isAmbiguous := errors.AsType[*discussion.AmbiguousError](err)
+	_, isForm := errors.AsType[*discussion.FormError](err)
+	message := plaintext.Line(err.Error())
+	switch {
+	case isUnknown && unknown.Nearest != "":
+		return &exit.UsageError{Message: message, Hint: "did you mean " + plaintext.Line(unknown.Nearest) + "?"}
+	case isUnknown:
+		return &exit.UsageError{Message: message, Hint: "relay discuss open lists those that are open; all are in " + discussion.Folder}
+	case isAmbiguous:
+		return &exit.UsageError{Message: message, Hint: "type more of it"}
+	case isInvalid:
+		return &exit.UsageError{Message: message, Hint: "relay discuss append --schema prints what a discussion needs; --help of a command says what it takes"}
+	case isForm:
+		return &exit.Hinted{Err: errors.New(message), Hint: "write it as relay does: one key or item on each line, and no braces"}
+	}
+	return err
+}
+
+// printed prints an answer as JSON.
+func printed(a *cli.App, value []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.PrintJSON(json.RawMessage(a.Secrets.Text(string(value))))
+}
+
+func read(value []byte, into any) error { return json.Unmarshal(value, into) }
+
+// author says who types the command: the agent's runner and attempt, or the name that git knows.
+func author(ctx context.Context, a *cli.App, p *project.Project, inside bool) string {
+	if by := agent(a); inside && by != "" {
+		return by
+	}
+	out, err := p.Git.Run(ctx, gitName())
+	if name := plaintext.Line(string(out)); err == nil && name != "" {
+		return name
+	}
+	return "human"
+}
