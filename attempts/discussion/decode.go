@@ -225,20 +225,17 @@ func textOf(n *yaml.Node) string {
 	if n == nil || isNull(n) {
 		return ""
 	}
-	switch n.Kind {
-	case yaml.ScalarNode:
+	if n.Kind == yaml.ScalarNode {
 		return n.Value
-	case yaml.SequenceNode, yaml.MappingNode:
-		var parts []string
-		for _, part := range n.Content {
-			if part.Kind == yaml.ScalarNode {
-				parts = append(parts, part.Value)
-			}
-		}
-		if n.Kind == yaml.MappingNode {
-			return strings.Join(parts, ": ")
-		}
-		return strings.Join(parts, "; ")
 	}
-	return ""
+	var parts []string
+	for _, part := range n.Content {
+		if part.Kind == yaml.ScalarNode {
+			parts = append(parts, part.Value)
+		}
+	}
+	if n.Kind == yaml.MappingNode {
+		return strings.Join(parts, ": ")
+	}
+	return strings.Join(parts, "; ")
 }

@@ -43,11 +43,8 @@ func (d *document) setStatus(s Status) (*document, error) {
 		return nil, refused
 	}
 	word, now := n.Value, yamltext.Scalar(string(s))
-	switch n.Style {
-	case yaml.DoubleQuotedStyle:
-		word, now = `"`+word+`"`, `"`+string(s)+`"`
-	case yaml.SingleQuotedStyle:
-		word, now = "'"+word+"'", "'"+string(s)+"'"
+	if quote := quoteOf(n); quote != "" {
+		word, now = quote+word+quote, quote+string(s)+quote
 	}
 	if !bytes.HasPrefix(d.raw[at:], []byte(word)) {
 		return nil, refused
@@ -61,6 +58,17 @@ func (d *document) setStatus(s Status) (*document, error) {
 		return nil, refused
 	}
 	return next, nil
+}
+
+// quoteOf is what a value stands in; "": it has no quotes.
+func quoteOf(n *yaml.Node) string {
+	switch {
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return `"`
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return "'"
+	}
+	return ""
 }
 
 // behindKey is where the colon of a key ends.
@@ -127,7 +135,6 @@ func (d *document) withoutValue(i int) (next *document, ok bool) {
 	at, ok := linesOf(d.raw).offset(n.Line, n.Column)
 	word := n.Value
 	if n.Kind == yaml.SequenceNode {
-		word = "["
 		rest := bytes.TrimLeft(d.raw[min(at+1, len(d.raw)):], " ")
 		if !ok || !bytes.HasPrefix(d.raw[at:], []byte("[")) || !bytes.HasPrefix(rest, []byte("]")) {
 			return nil, false
@@ -225,7 +232,10 @@ func isBeginning(was, is *yaml.Node) bool {
 
 // sameNode reports whether two values are the same, whatever comments stand beside them.
 func sameNode(x, y *yaml.Node) bool {
-	if x.Kind != y.Kind || x.Value != y.Value || x.Tag != y.Tag || x.Anchor != y.Anchor || x.Style != y.Style || len(x.Content) != len(y.Content) {
+	if x.Kind != y.Kind || x.Value != y.Value || x.Tag != y.Tag || x.Anchor != y.Anchor || x.Style != y.Style {
+		return false
+	}
+	if len(x.Content) != len(y.Content) {
 		return false
 	}
 	for i := range x.Content {

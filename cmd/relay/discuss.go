@@ -16,7 +16,8 @@ func newDiscussCommand(a *cli.App) *cobra.Command {
 position and why, and how it went on. Entries are added to and never rewritten.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
 	}
-	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a), newDiscussOpenCommand(a), newDiscussReplayCommand(a))
+	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a),
+		newDiscussOpenCommand(a), newDiscussReplayCommand(a))
 	return cmd
 }
 
