@@ -144,14 +144,20 @@ func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifac
 
 // addSaid adds an agent's decisions and what it has learned.
 func (p *Projector) addSaid(a *artifact.Artifact, task string, said *attempts.Statement, learned string) {
-	for _, what := range sortedKeys(said.Decisions) {
-		if len(a.Decisions) < mostItems {
-			a.Decisions = append(a.Decisions, artifact.Decision{Decision: task + " " + line(what), Rationale: clip(said.Decisions[what], longText)})
-		}
-	}
+	a.Decisions = addDecisions(a.Decisions, task, said.Decisions)
 	if learned != "" && len(a.Findings) < mostItems {
 		a.Findings = append(a.Findings, artifact.Note{Key: task, Text: clip(learned, longText)})
 	}
+}
+
+// addDecisions adds what the agent of a task has decided, if there is room.
+func addDecisions(list []artifact.Decision, task string, decisions map[string]string) []artifact.Decision {
+	for _, what := range sortedKeys(decisions) {
+		if len(list) < mostItems {
+			list = append(list, artifact.Decision{Decision: task + " " + line(what), Rationale: clip(decisions[what], longText)})
+		}
+	}
+	return list
 }
 
 // mostDone is how many tasks of a run an artifact lists.

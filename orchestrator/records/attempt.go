@@ -94,9 +94,11 @@ func (p *Projector) count(e *attempts.Event) {
 		r.usage.Add(*ended.Usage)
 	}
 	if ended.Result == attempts.ResultSuccess {
-		r.done = append(r.done, done{
+		d := done{
 			task: e.Task, summary: line(receipt.Summary), changes: ended.Changes, said: receipt.Statement, learned: receipt.Learning,
-		})
+		}
+		r.done = append(r.done, d)
+		p.task(e.Task).done = &d
 	} else {
 		r.failed.add("%s: %s", e.Task, why(e))
 	}

@@ -10,13 +10,14 @@ import (
 	"relay/epic"
 )
 
-// final says what came of an epic that is complete. What it lists is of the run that has completed it.
+// final says what came of an epic that is complete. Its solutions, decisions and files are of all its tasks; the rest is of the run that
+// has completed it.
 func (p *Projector) final(e *attempts.Event) Artifact {
 	a := p.ofRun(e, artifact.Finalize)
-	a.FinalDecisions = a.Decisions
-	for i := range p.run.done {
-		d := &p.run.done[i]
-		if fix := d.said.Bugfix; fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix {
+	for _, d := range p.allDone() {
+		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.said.Decisions)
+		fix := d.said.Bugfix
+		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
 			a.FinalSolutions = append(a.FinalSolutions, artifact.Solution{
 				Problem: clip(fix.Symptom, longText), Solution: clip(fix.Fix, longText), Rationale: stated(fix.RootCause),
 			})
@@ -28,6 +29,23 @@ func (p *Projector) final(e *attempts.Event) Artifact {
 		}
 	}
 	return p.named(a, e)
+}
+
+// allDone returns what completed the tasks of the epic, in the order of the plan.
+func (p *Projector) allDone() (list []*done) {
+	ids := sortedKeys(p.tasks)
+	if p.epic != nil {
+		ids = nil
+		for i := range p.epic.Tasks {
+			ids = append(ids, p.epic.Tasks[i].ID)
+		}
+	}
+	for _, id := range ids {
+		if t := p.tasks[id]; t != nil && t.record.Completed && t.done != nil {
+			list = append(list, t.done)
+		}
+	}
+	return list
 }
 
 func listed(refs []artifact.FileRef, path string) bool {

@@ -79,6 +79,7 @@ type task struct {
 	left      *ledgersync.Entry // the handoff of its last attempt, until another one answers it
 	handoffs  []string          // ids of earlier ones, the last few
 	questions []string          // that are open
+	done      *done             // what has completed it; nil: nothing yet
 }
 
 // mostHandoffs is how many earlier handoffs of a task an entry names.

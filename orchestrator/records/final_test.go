@@ -1,0 +1,49 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"relay/attempts"
+	"relay/epic"
+)
+
+// A final report says what all runs of the epic have made, each file once, and what they have decided and mended.
+func TestFinalIsOfAllRuns(t *testing.T) {
+	t.Parallel()
+	plan := shop(t)
+	p := New(Options{EpicID: plan.ID, Plan: func(string) *epic.Epic { return plan }})
+	of := func(task string) attempts.Event {
+		said := attempts.Statement{Decisions: map[string]string{"way": "of " + task}, Bugfix: &attempts.Bugfix{Symptom: "s", Fix: "f"}}
+		change := attempts.FileChange{Path: task + ".go", Kind: attempts.FileAdded}
+		return ended(task, 1, success(attempts.Receipt{Summary: "did " + task, Statement: said}, change, attempts.FileChange{Path: "go.mod", Kind: attempts.FileModified}))
+	}
+	events := night(run1, 1, began("ba5e"), started("T2", 1, claude()), of("T2"), started("T1", 1, claude()), of("T1"), stopped("interrupted", "", "4ead"))
+	events = append(events, night(run2, uint64(len(events)+1), began("4ead"), started("T3", 1, claude()), of("T3"), started("T4", 1, claude()), of("T4"),
+		stopped("epic_complete", "", "4eae"))...)
+	var last Records
+	for i := range events {
+		last = p.Apply(&events[i])
+	}
+	if len(last.Artifacts) != 1 {
+		t.Fatalf("got %+v", last)
+	}
+	a := last.Artifacts[0]
+	var files, decided []string
+	for _, f := range a.ArtifactsProduced {
+		files = append(files, f.Path+" "+f.Note)
+	}
+	for _, d := range a.FinalDecisions {
+		decided = append(decided, d.Decision)
+	}
+	if want := []string{"T1.go T1", "go.mod T1", "T2.go T2", "T3.go T3", "T4.go T4"}; !slices.Equal(files, want) {
+		t.Errorf("files %q, want %q", files, want)
+	}
+	if want := []string{"T1 way", "T2 way", "T3 way", "T4 way"}; !slices.Equal(decided, want) {
+		t.Errorf("decisions %q, want %q", decided, want)
+	}
+	if got := fmt.Sprint(len(a.FinalSolutions), len(a.Done)); got != "1 2" {
+		t.Errorf("solutions and tasks of the run: %s", got)
+	}
+}
