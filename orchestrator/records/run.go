@@ -105,7 +105,7 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.progress())
-	state.set("branch", at(p.branch, p.tip))
+	state.set("branch", at(firstOf(p.run.branch, p.branch), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
 	for _, name := range sortedKeys(p.run.context) {
