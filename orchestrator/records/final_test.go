@@ -3,6 +3,7 @@ package records
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"relay/attempts"
@@ -45,5 +46,29 @@ func TestFinalIsOfAllRuns(t *testing.T) {
 	}
 	if got := fmt.Sprint(len(a.FinalSolutions), len(a.Done)); got != "1 2" {
 		t.Errorf("solutions and tasks of the run: %s", got)
+	}
+}
+
+// A handoff does not send anybody to relay work while a gate keeps all that is left from running.
+func TestNotesOfAnEpicThatCannotGoOn(t *testing.T) {
+	t.Parallel()
+	plan, err := epic.Read("epic.yml", []byte("version: 2\nid: 20260111-shop\ntitle: S\ntasks:\n  T1: {title: A}\n  T2: {title: B, depends_on: [T1]}\n  T3: {title: C}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(Options{EpicID: plan.ID, Plan: func(string) *epic.Epic { return plan }})
+	const goesOn = "relay work continues with what is left."
+	events := night(run1, 1, began("ba5e"), attempts.Event{Type: attempts.TypeGated, Task: "T1", Gate: &attempts.Gate{Reason: attempts.UserBlocked}},
+		stopped("interrupted", "", ""), began("ba5e"), started("T3", 1, claude()), ended("T3", 1, success(attempts.Receipt{})), stopped("gated", "", ""))
+	var notes []string
+	for i := range events {
+		for _, e := range p.Apply(&events[i]).Entries {
+			if e.SessionSummary != nil {
+				notes = append(notes, e.SessionSummary.HandoffNotes)
+			}
+		}
+	}
+	if len(notes) != 2 || !strings.Contains(notes[0], goesOn) || strings.Contains(notes[1], goesOn) {
+		t.Errorf("got %q", notes)
 	}
 }

@@ -78,14 +78,9 @@ func (p *Projector) blockers(e *attempts.Event) []string {
 		gate := p.tasks[id].record.Gate
 		l.add("%s is gated: %s%s", id, gate.Reason, text.After(gate.Detail))
 	}
-	if p.graph != nil {
-		for i := range p.graph.Len() {
-			p.task(p.graph.ID(i)) // a task that nothing was heard of is in the ledger too
-		}
-		for i, causes := range attempts.AllRootCauses(&p.ledger, p.graph) {
-			if len(causes) > 0 && p.recordOf(i).Gate == nil {
-				l.add("%s waits for %s", p.graph.ID(i), text.Some(causes, 5))
-			}
+	for i, causes := range p.causes() {
+		if len(causes) > 0 && p.recordOf(i).Gate == nil {
+			l.add("%s waits for %s", p.graph.ID(i), text.Some(causes, 5))
 		}
 	}
 	for _, name := range sortedKeys(p.run.cooldowns) {
@@ -96,6 +91,23 @@ func (p *Projector) blockers(e *attempts.Event) []string {
 	return l.all()
 }
 
+// causes returns the gated tasks that keep each task of the plan from running.
+func (p *Projector) causes() [][]string {
+	if p.graph == nil {
+		return nil
+	}
+	for i := range p.graph.Len() {
+		p.task(p.graph.ID(i)) // a task that nothing was heard of is in the ledger too
+	}
+	return attempts.AllRootCauses(&p.ledger, p.graph)
+}
+
+// canGoOn reports whether a task is left that no gated one keeps from running.
+func (p *Projector) canGoOn() bool {
+	causes := p.causes()
+	return slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 })
+}
+
 // notes says what a person has to look at, and what to type.
 func (p *Projector) notes() string {
 	var b strings.Builder
@@ -103,7 +115,7 @@ func (p *Projector) notes() string {
 	for _, id := range gated[:min(len(gated), mostItems)] {
 		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.tasks[id].record.Gate.Reason, id+p.flag(), id+p.flag())
 	}
-	if len(p.waiting()) > 0 {
+	if p.canGoOn() {
 		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.flag())
 	}
 	if len(p.run.discovered.all()) > 0 {

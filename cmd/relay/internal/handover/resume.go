@@ -31,7 +31,7 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	}
 	facts.Changes = recordfiles.Others(ctx, p.Git, facts.Changes)
 	about := reanchor.Session{Facts: facts, Directory: filepath.Base(p.Root)}
-	id := addEpic(ctx, a, p, &about)
+	id, ready := addEpic(ctx, a, p, &about)
 	found := readback.New(p.Root, id, a.Now).Find(nil)
 	about.Handoff, about.Threads, about.Required = found.Handoff, found.Questions, found.Documents
 	var left *ledgersync.Entry
@@ -41,7 +41,7 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	if left != nil {
 		about.Answered = answeredBy(p, left)
 	}
-	about.Next = steps(&about, left)
+	about.Next = steps(&about, left, ready)
 	if _, err := a.Out.Write([]byte(a.Secrets.Text(string(reanchor.SessionBrief(about))))); err != nil {
 		return err
 	}
@@ -56,15 +56,16 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	return nil
 }
 
-// addEpic adds what is known of the epic, if there is one, and returns its id. What cannot be read is a warning: the rest is worth telling.
-func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reanchor.Session) (id string) {
+// addEpic adds what is known of the epic, if there is one, and returns its id, and whether a task could begin. What cannot be read is
+// a warning: the rest is worth telling.
+func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reanchor.Session) (id string, ready bool) {
 	if !project.Exists(p.File("epic.yml")) {
-		return ""
+		return "", false
 	}
 	s, err := status.Read(ctx, p, false)
 	if err != nil {
 		fmt.Fprintf(a.Err, "relay: warning: nothing is told of the epic: %s\n", err)
-		return ""
+		return "", false
 	}
 	c := s.Counts
 	about.Epic = reanchor.About{ID: s.Epic.ID, Title: s.Epic.Title, Source: s.Epic.Source}
@@ -79,7 +80,7 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 			about.Open = append(about.Open, line)
 		}
 	}
-	return s.Epic.ID
+	return s.Epic.ID, c.Pending > 0
 }
 
 // answeredBy returns who has answered a handoff already; "": nobody.
@@ -98,7 +99,7 @@ func answeredBy(p *project.Project, left *ledgersync.Entry) string {
 }
 
 // steps returns what the session does next.
-func steps(about *reanchor.Session, left *ledgersync.Entry) (next []string) {
+func steps(about *reanchor.Session, left *ledgersync.Entry, ready bool) (next []string) {
 	if len(about.Required) > 0 {
 		next = append(next, "Read the documents named above.")
 	}
@@ -109,9 +110,9 @@ func steps(about *reanchor.Session, left *ledgersync.Entry) (next []string) {
 		next = append(next, "Go on with what the handoff defers, the first of it first.")
 	}
 	if p := about.Progress; p.Gated > 0 {
-		next = append(next, "Look at the tasks that are gated: `relay show TASK`, then `relay ungate TASK`.")
+		next = append(next, "Look at the tasks that are gated: `relay show TASK`, then `relay ungate TASK`; `relay work` tries them again.")
 	}
-	if about.Progress.Left > 0 {
+	if ready {
 		next = append(next, "`relay work` runs the tasks that are left; `relay status` shows how they stand.")
 	}
 	return append(next, "Before you stop, record where: `relay handoff`.")
