@@ -26,5 +26,10 @@ func (s *Store) Learned(most int) []int {
 	return s.fold.lastLearned(most)
 }
 
-// Learned is [Store.Learned] of the ledger as it was read.
-func (v *View) Learned(most int) []int { return v.fold.lastLearned(most) }
+// Learned is [Store.Learned] of the ledger as it was read. Of a ledger that is not there yet there are none.
+func (v *View) Learned(most int) []int {
+	if v.fold == nil {
+		return []int{}
+	}
+	return v.fold.lastLearned(most)
+}

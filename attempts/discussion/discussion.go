@@ -83,13 +83,13 @@ func (e *Entry) Name() string {
 }
 
 // CreatedAt is when the entry was made. ok is false when it does not say.
-func (e *Entry) CreatedAt() (at time.Time, ok bool) { return parseTime(e.Created) }
+func (e *Entry) CreatedAt() (at time.Time, ok bool) { return ParseTime(e.Created) }
 
 // stamp returns a time as entries have it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// parseTime reads a time as entries have it, and what people write in its place: a date, or a space in place of T.
-func parseTime(text string) (at time.Time, ok bool) {
+// ParseTime reads a time as entries have it, and what people write in its place: a date, or a space in place of T.
+func ParseTime(text string) (at time.Time, ok bool) {
 	if len(text) > 10 && text[10] == ' ' {
 		text = text[:10] + "T" + strings.ReplaceAll(text[11:], " ", "")
 	}

@@ -254,13 +254,17 @@ func (x *index) linesAbout(files []string) (lines []int64) {
 func covered(files []string, path string) bool {
 	for _, glob := range files[:min(len(files), mostRead)] {
 		glob = globs.CleanPath(glob)
-		fixed := glob
-		if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
-			fixed = glob[:i]
-		}
-		if strings.HasPrefix(path, fixed) && globs.Covers(glob, path) {
+		if fixed, _ := fixedPart(glob); strings.HasPrefix(path, fixed) && globs.Covers(glob, path) {
 			return true
 		}
 	}
 	return false
+}
+
+// fixedPart is what all paths begin with that a glob stands for, and whether it is a pattern at all.
+func fixedPart(glob string) (fixed string, pattern bool) {
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
+		return glob[:i], true
+	}
+	return glob, false
 }

@@ -1,14 +1,15 @@
 // Package readback finds what other sessions have left for the next agent: the last handoff, what it says one has to know, open
-// questions, the documents of the project, and what others did to a task's files.
+// questions, the documents of the project, and what others did to a task's files and discuss of them.
 //
-// It reads the ledger of LedgerSync and artifacts of sessions, and writes nothing. What relay itself recorded of an epic's attempts is
-// left out: receipts tell it.
+// It reads the ledger of LedgerSync, artifacts of sessions and discussions, and writes nothing. What relay itself recorded of an epic's
+// attempts is left out: receipts tell it.
 package readback
 
 import (
 	"sync"
 	"time"
 
+	"relay/epic"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -24,6 +25,7 @@ type Reader struct {
 	ledger    index
 	artifacts artifacts
 	config    config
+	discussed discussions
 }
 
 // New returns a reader for a checkout, whose top folder is given, and the id of an epic; "": no epic.
@@ -35,7 +37,19 @@ func New(top, epicID string, now func() time.Time) *Reader {
 func (r *Reader) Fill(in *reanchor.Input) {
 	found := r.Find(in.Task.Files)
 	in.Handoff, in.Required, in.Entries = found.Handoff, found.Documents, found.Entries
-	in.Threads = append(in.Threads, found.Questions...)
+	in.Threads = append(append(in.Threads, r.discussions(&in.Task)...), found.Questions...)
+}
+
+// discussions returns the open discussions that touch the files of a task, or that relay has opened about it.
+func (r *Reader) discussions(task *epic.Task) []reanchor.Thread {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	origin := ""
+	if r.epic != "" && task.ID != "" {
+		origin = r.epic + "/" + task.ID + "/"
+	}
+	r.discussed.refresh(r.top)
+	return r.discussed.about(r.top, task.Files, origin, r.now())
 }
 
 // Found is what was left.
