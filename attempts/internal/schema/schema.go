@@ -81,7 +81,7 @@ func (s *Schema) problems(e *jsonschema.ValidationError) (found []Problem) {
 		return []Problem{{Path: e.InstanceLocation, Text: e.ErrorKind.LocalizedString(s.printer)}}
 	}
 	for _, cause := range e.Causes {
-		found = slices.Concat(found, s.problems(cause))
+		found = append(found, s.problems(cause)...)
 	}
 	if _, either := e.ErrorKind.(*kind.AnyOf); either {
 		return []Problem{{Path: e.InstanceLocation, Either: found}}
