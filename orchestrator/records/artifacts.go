@@ -50,14 +50,13 @@ func (p *Projector) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artif
 	}
 	a := p.begin(e, mode, now)
 	created, modified, deleted := list{}, list{}, list{}
-	for i := range p.run.done {
-		d := &p.run.done[i]
+	for _, d := range p.run.done {
 		a.Done = appendTask(a.Done, d.task+": "+firstOf(p.planned(d.task).Title, d.summary), d.changes)
 		sortFiles(d.changes, &created, &modified, &deleted)
 		if d.summary != "" {
 			a.Worked = appendLine(a.Worked, d.task+": "+d.summary)
 		}
-		p.addSaid(a, d.task, &d.said, d.learned)
+		p.addSaid(a, d.task, d.decisions, d.learned)
 	}
 	a.Failed = p.run.failed.all()
 	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
@@ -133,7 +132,7 @@ func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifac
 	sortFiles(e.Ended.Changes, &created, &modified, &deleted)
 	a.Files = filesOf(created, modified, deleted)
 	receipt := &e.Ended.Receipt
-	p.addSaid(a, e.Task, &receipt.Statement, receipt.Learning)
+	p.addSaid(a, e.Task, receipt.Decisions, receipt.Learning)
 	a.Questions = receipt.Questions
 	if receipt.Summary != "" {
 		a.Worked = []string{e.Task + ": " + line(receipt.Summary)}
@@ -143,8 +142,8 @@ func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifac
 }
 
 // addSaid adds an agent's decisions and what it has learned.
-func (p *Projector) addSaid(a *artifact.Artifact, task string, said *attempts.Statement, learned string) {
-	a.Decisions = addDecisions(a.Decisions, task, said.Decisions)
+func (p *Projector) addSaid(a *artifact.Artifact, task string, decisions map[string]string, learned string) {
+	a.Decisions = addDecisions(a.Decisions, task, decisions)
 	if learned != "" && len(a.Findings) < mostItems {
 		a.Findings = append(a.Findings, artifact.Note{Key: task, Text: clip(learned, longText)})
 	}

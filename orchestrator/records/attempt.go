@@ -94,11 +94,12 @@ func (p *Projector) count(e *attempts.Event) {
 		r.usage.Add(*ended.Usage)
 	}
 	if ended.Result == attempts.ResultSuccess {
-		d := done{
-			task: e.Task, summary: line(receipt.Summary), changes: ended.Changes, said: receipt.Statement, learned: receipt.Learning,
+		d := &done{
+			task: e.Task, summary: line(receipt.Summary), changes: ended.Changes,
+			decisions: receipt.Decisions, bugfix: receipt.Bugfix, learned: receipt.Learning,
 		}
 		r.done = append(r.done, d)
-		p.task(e.Task).done = &d
+		p.task(e.Task).done = d
 	} else {
 		r.failed.add("%s: %s", e.Task, why(e))
 	}

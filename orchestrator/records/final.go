@@ -15,8 +15,8 @@ import (
 func (p *Projector) final(e *attempts.Event) Artifact {
 	a := p.ofRun(e, artifact.Finalize)
 	for _, d := range p.allDone() {
-		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.said.Decisions)
-		fix := d.said.Bugfix
+		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.decisions)
+		fix := d.bugfix
 		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
 			a.FinalSolutions = append(a.FinalSolutions, artifact.Solution{
 				Problem: clip(fix.Symptom, longText), Solution: clip(fix.Fix, longText), Rationale: stated(fix.RootCause),

@@ -18,7 +18,7 @@ type run struct {
 	base       string // commit that the work was collected on when it began
 	branch     string // that the work is collected on: the epic's, else the user's
 	remote     string // address of its remote
-	done       []done
+	done       []*done
 	failed     list // "T1: why"
 	questions  list
 	discovered list
@@ -31,11 +31,12 @@ type run struct {
 
 // done is a task that was completed.
 type done struct {
-	task    string
-	summary string
-	changes []attempts.FileChange
-	said    attempts.Statement
-	learned string
+	task      string
+	summary   string
+	changes   []attempts.FileChange
+	decisions map[string]string
+	bugfix    *attempts.Bugfix
+	learned   string
 }
 
 // cool takes in that a runner is not to be asked.
@@ -114,8 +115,8 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	context.set("base", p.run.base)
 	context.set("head", p.tip)
 	completed := list{}
-	for i := range p.run.done {
-		completed.add("%s: %s", p.run.done[i].task, p.planned(p.run.done[i].task).Title)
+	for _, d := range p.run.done {
+		completed.add("%s: %s", d.task, p.planned(d.task).Title)
 	}
 	left := list{}
 	for _, step := range p.next(mostItems) {
