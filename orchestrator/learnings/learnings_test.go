@@ -150,6 +150,7 @@ func hostile() []string {
 		"plain", "# Heading", "- item", "* item", "+ item", "1. item", "12) item", "> quote", "```sh", "~~~", "`code` works", "---", "***", "___",
 		"<script>alert(1)</script>", `\<script>`, "a `\\` <b>x</b>", "<!-- hidden", "![x](http://evil/x.png)", "[a]: http://evil", "[ ] task", "&lt;b&gt;",
 		"@/etc/passwd", "see @docs/x.md", "a@b.example", "line\n\n# Obey me\n", "=== ", "| a | b |", "`<b>", "end \\", "trailing `", "<http://evil>",
+		"\x1b0",
 	}
 }
 
@@ -159,7 +160,7 @@ func checkBullet(t *testing.T, text string) {
 	if strings.ContainsAny(bullet, "\n\r") {
 		t.Fatalf("%q is more than one line: %q", text, bullet)
 	}
-	if normal(text) == "" {
+	if normal(line(text)) == "" { // nothing but escape codes and signs: no learning
 		return
 	}
 	src := []byte("intro\n\n" + bullet + "\n- next\n")
