@@ -85,7 +85,7 @@ func (k *procTable) countGroup(c *child) {
 	defer k.mu.Unlock()
 	for _, m := range processes("kern.proc.pgrp", c.pid) {
 		if m.pid != c.pid && !m.zombie {
-			k.condemn(m, c)
+			k.recordKilled(m, c)
 		}
 	}
 }

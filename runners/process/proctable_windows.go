@@ -120,9 +120,9 @@ func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Proces
 
 func (k *procTable) guardianGone(int) {}
 
-func (k *procTable) beGuardian() {}
+func (k *procTable) markGuardian() {}
 
-func rouse(*os.Process) {}
+func resumeGuardian(*os.Process) {}
 
 func (c *child) awaitDeath() {
 	_, _ = windows.WaitForSingleObject(c.startInfo.process, windows.INFINITE)
