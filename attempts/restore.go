@@ -43,13 +43,16 @@ func (s *Store) restore() (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if names, err = s.restoreFiles(); err != nil {
+	if names, err = (restorer{s}).restoreFiles(); err != nil {
 		return nil, s.fail(err)
 	}
 	return names, nil
 }
 
-func (s *Store) restoreFiles() (names []string, err error) {
+// restorer puts the files of a store back, one after the other. The caller holds the disk's lock.
+type restorer struct{ *Store }
+
+func (s restorer) restoreFiles() (names []string, err error) {
 	if s.fsys.Moved() {
 		next, err := s.fsys.Recreate()
 		if err != nil {
@@ -85,7 +88,7 @@ func (s *Store) restoreFiles() (names []string, err error) {
 	return names, err
 }
 
-func (s *Store) restoreLock() (bool, error) {
+func (s restorer) restoreLock() (bool, error) {
 	if s.lock.Intact(s.fsys) {
 		return false, nil
 	}
@@ -96,7 +99,7 @@ func (s *Store) restoreLock() (bool, error) {
 }
 
 // restoreLog puts the current log back. A log that only looks different is taken up again as it is.
-func (s *Store) restoreLog() (bool, error) {
+func (s restorer) restoreLog() (bool, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.log.Intact(s.fsys) {
@@ -127,7 +130,7 @@ func (s *Store) ownLedger() bool {
 	return false
 }
 
-func (s *Store) restoreLedger() (bool, error) {
+func (s restorer) restoreLedger() (bool, error) {
 	if s.ownLedger() {
 		return false, nil
 	}

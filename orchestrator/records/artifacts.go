@@ -10,8 +10,11 @@ import (
 	"relay/orchestrator/ending"
 )
 
+// sessionArtifacts makes artifacts of what a projector knows.
+type sessionArtifacts struct{ *Projector }
+
 // atStop returns the artifacts of a run that is over: what a person finds of it.
-func (p *Projector) atStop(e *attempts.Event) []Artifact {
+func (p sessionArtifacts) atStop(e *attempts.Event) []Artifact {
 	if p.complete() {
 		if p.finalized {
 			return nil
@@ -35,12 +38,12 @@ func stoppedEarly(r ending.Reason) bool {
 }
 
 // named gives an artifact of an event the title of its file.
-func (p *Projector) named(a *artifact.Artifact, e *attempts.Event) Artifact {
+func (p sessionArtifacts) named(a *artifact.Artifact, e *attempts.Event) Artifact {
 	return Artifact{Artifact: a, Title: fmt.Sprintf("%s-%d", e.Run, e.Seq)}
 }
 
 // ofRun begins an artifact about a run.
-func (p *Projector) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
+func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
 	now := "complete"
 	if !p.complete() {
 		now = p.headline(e)
@@ -56,7 +59,7 @@ func (p *Projector) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artif
 		if d.summary != "" {
 			a.Worked = appendLine(a.Worked, d.task+": "+d.summary)
 		}
-		p.addSaid(a, d.task, d.decisions, d.learned)
+		addSaid(a, d.task, d.decisions, d.learned)
 	}
 	a.Failed = p.run.failed.all()
 	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
@@ -74,7 +77,7 @@ func (p *Projector) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artif
 }
 
 // begin begins an artifact with what all of them say.
-func (p *Projector) begin(e *attempts.Event, mode artifact.Mode, now string) *artifact.Artifact {
+func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now string) *artifact.Artifact {
 	bead := p.o.EpicID
 	if p.epic != nil && p.epic.Bead != "" {
 		bead = p.epic.Bead
@@ -105,7 +108,7 @@ func (p *Projector) begin(e *attempts.Event, mode artifact.Mode, now string) *ar
 }
 
 // outcome says how far the epic has come.
-func (p *Projector) outcome() artifact.Outcome {
+func (p sessionArtifacts) outcome() artifact.Outcome {
 	completed, total := p.counts()
 	switch {
 	case total > 0 && completed == total:
@@ -120,7 +123,7 @@ func (p *Projector) outcome() artifact.Outcome {
 }
 
 // landed is the checkpoint of a task that is completed.
-func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifact {
+func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) Artifact {
 	now := e.Task + " is completed"
 	if next := p.next(1); len(next) > 0 {
 		now += "; next: " + next[0]
@@ -132,7 +135,7 @@ func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifac
 	sortFiles(e.Ended.Changes, &created, &modified, &deleted)
 	a.Files = filesOf(created, modified, deleted)
 	receipt := &e.Ended.Receipt
-	p.addSaid(a, e.Task, receipt.Decisions, receipt.Learning)
+	addSaid(a, e.Task, receipt.Decisions, receipt.Learning)
 	a.Questions = receipt.Questions
 	if receipt.Summary != "" {
 		a.Worked = []string{e.Task + ": " + line(receipt.Summary)}
@@ -142,7 +145,7 @@ func (p *Projector) landed(e *attempts.Event, started *attempts.Started) Artifac
 }
 
 // addSaid adds an agent's decisions and what it has learned.
-func (p *Projector) addSaid(a *artifact.Artifact, task string, decisions map[string]string, learned string) {
+func addSaid(a *artifact.Artifact, task string, decisions map[string]string, learned string) {
 	a.Decisions = addDecisions(a.Decisions, task, decisions)
 	if learned != "" && len(a.Findings) < mostItems {
 		a.Findings = append(a.Findings, artifact.Note{Key: task, Text: clip(learned, longText)})

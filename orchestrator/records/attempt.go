@@ -77,7 +77,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	records.Entries = append(records.Entries, p.work(e, started))
 	t.handoffs = nil
 	if p.o.Checkpoints == AtLanding {
-		records.Artifacts = []Artifact{p.landed(e, started)}
+		records.Artifacts = []Artifact{sessionArtifacts{p}.landed(e, started)}
 	}
 	return records
 }

@@ -12,7 +12,7 @@ import (
 
 // final says what came of an epic that is complete. Its solutions, decisions and files are of all its tasks; the rest is of the run that
 // has completed it.
-func (p *Projector) final(e *attempts.Event) Artifact {
+func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 	a := p.ofRun(e, artifact.Finalize)
 	for _, d := range p.allDone() {
 		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.decisions)
@@ -53,7 +53,7 @@ func listed(refs []artifact.FileRef, path string) bool {
 }
 
 // filesToReview names the work that is kept of gated tasks.
-func (p *Projector) filesToReview() []artifact.FileRef {
+func (p sessionArtifacts) filesToReview() []artifact.FileRef {
 	var refs []artifact.FileRef
 	for _, id := range p.gated() {
 		t := p.tasks[id]
@@ -72,7 +72,7 @@ func (p *Projector) filesToReview() []artifact.FileRef {
 }
 
 // continuation says what to type to go on, and why.
-func (p *Projector) continuation(e *attempts.Event) string {
+func (p sessionArtifacts) continuation(e *attempts.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s).\n", p.title(), p.headline(e), p.progress())
 	if e.RunStopped.Why != "" {

@@ -92,7 +92,7 @@ func (p *Projector) runStopped(e *attempts.Event) Records {
 	if tip := firstOf(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
 		p.tip = tip
 	}
-	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: p.atStop(e)}
+	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: sessionArtifacts{p}.atStop(e)}
 	p.handoff = records.Entries[0]
 	return records
 }

@@ -77,7 +77,7 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 	out, err := b.Git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
 	var gitErr *reanchor.GitError
 	if errors.As(err, &gitErr) && gitErr.Code == 1 {
-		if tree, err := b.uniteLedgers(ctx, out, tip, head); err != nil || tree != "" {
+		if tree, err := (ledgerUnion{b}).uniteLedgers(ctx, out, tip, head); err != nil || tree != "" {
 			return tree, err
 		}
 		return "", b.conflict(ctx, out, tip, head)
@@ -86,5 +86,5 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	tree, _, _ = strings.Cut(out, "\x00")
-	return b.withoutRepeats(ctx, tree, tip, head)
+	return ledgerUnion{b}.withoutRepeats(ctx, tree, tip, head)
 }

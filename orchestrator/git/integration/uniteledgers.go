@@ -10,9 +10,12 @@ import (
 	"relay/orchestrator/git/recordfiles"
 )
 
+// ledgerUnion puts together what both sides of a merge have added to a tracked ledger of LedgerSync.
+type ledgerUnion struct{ *Branch }
+
 // uniteLedgers returns the tree of a merge that failed, with the lines of both sides in the ledger of LedgerSync, when that is all that is
 // in conflict; else "". merged is what git merge-tree -z --name-only says of the merge.
-func (b *Branch) uniteLedgers(ctx context.Context, merged, tip, head string) (tree string, err error) {
+func (b ledgerUnion) uniteLedgers(ctx context.Context, merged, tip, head string) (tree string, err error) {
 	tree, rest, _ := strings.Cut(merged, "\x00")
 	if !strings.HasPrefix(rest, recordfiles.Ledger+"\x00\x00") { // the only one
 		return "", nil
@@ -38,7 +41,7 @@ func (b *Branch) uniteLedgers(ctx context.Context, merged, tip, head string) (tr
 
 // withoutRepeats returns the tree of a merge that went well with each line of the ledger once: git keeps a line that both sides have
 // added at different places twice.
-func (b *Branch) withoutRepeats(ctx context.Context, tree, tip, head string) (string, error) {
+func (b ledgerUnion) withoutRepeats(ctx context.Context, tree, tip, head string) (string, error) {
 	var names strings.Builder
 	for _, at := range []string{tree, tip, head} {
 		names.WriteString(at + ":" + recordfiles.Ledger + "\n")
@@ -63,7 +66,7 @@ func (b *Branch) withoutRepeats(ctx context.Context, tree, tip, head string) (st
 }
 
 // withLedger returns the tree with another text of the ledger that it has.
-func (b *Branch) withLedger(ctx context.Context, tree string, text []byte) (string, error) {
+func (b ledgerUnion) withLedger(ctx context.Context, tree string, text []byte) (string, error) {
 	blob, err := b.Git(ctx, bytes.NewReader(text), "hash-object", "-w", "-t", "blob", "--stdin")
 	if err != nil {
 		return "", err
@@ -72,7 +75,7 @@ func (b *Branch) withLedger(ctx context.Context, tree string, text []byte) (stri
 }
 
 // ledger returns the ledger of LedgerSync of a commit or tree, if it has one that is a file.
-func (b *Branch) ledger(ctx context.Context, at string) (text string, found bool, err error) {
+func (b ledgerUnion) ledger(ctx context.Context, at string) (text string, found bool, err error) {
 	entry, err := b.Git(ctx, nil, "ls-tree", at, "--", recordfiles.Ledger)
 	mode, rest, _ := strings.Cut(entry, " ")
 	if err != nil || !strings.HasPrefix(mode, "100") {
@@ -86,7 +89,7 @@ func (b *Branch) ledger(ctx context.Context, at string) (text string, found bool
 }
 
 // withFile returns the tree with another blob in place of a file that it has.
-func (b *Branch) withFile(ctx context.Context, tree, file, blob string) (string, error) {
+func (b ledgerUnion) withFile(ctx context.Context, tree, file, blob string) (string, error) {
 	name, rest, below := strings.Cut(file, "/")
 	if below {
 		sub, err := b.Git(ctx, nil, "rev-parse", "--verify", "--end-of-options", tree+":"+name)

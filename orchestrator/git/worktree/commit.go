@@ -16,13 +16,13 @@ import (
 // file, and the untracked files that takes reports. A nil takes means all of them: the tree is exactly that head then.
 func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		head, err = w.commitLeftovers(ctx, message, takes)
+		head, err = apart{w}.commitLeftovers(ctx, message, takes)
 		return err
 	})
 	return head, err
 }
 
-func (w *Tree) commitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
+func (w apart) commitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
 	if err := errors.Join(w.openFolders(ctx), w.User.Unhide(ctx, w.Runner())); err != nil {
 		return "", err
 	}
@@ -30,17 +30,17 @@ func (w *Tree) commitLeftovers(ctx context.Context, message string, takes func(p
 	if err := w.stage.addChanged(ctx); err != nil {
 		return "", err
 	}
-	if err := (index{w}).addFresh(ctx, takes); err != nil {
+	if err := (index{w.Tree}).addFresh(ctx, takes); err != nil {
 		return "", err
 	}
 	if err := errors.Join(w.stage.stageRefused(ctx), w.User.Unstage(ctx, w.Runner())); err != nil {
 		return "", err
 	}
-	if none, err := (index{w}).nothingStaged(ctx); err != nil || none {
-		return index{w}.headUnless(ctx, err)
+	if none, err := (index{w.Tree}).nothingStaged(ctx); err != nil || none {
+		return index{w.Tree}.headUnless(ctx, err)
 	}
 	if len(w.stage.refused) > 0 {
-		if err := (index{w}).commitIndex(ctx, message); err != nil {
+		if err := (index{w.Tree}).commitIndex(ctx, message); err != nil {
 			return "", err
 		}
 		return w.Head(ctx)

@@ -29,13 +29,13 @@ func Peel(ctx context.Context, repo *reanchor.Git, head, message string) (string
 // BringBack puts an attempt's work that was kept into the checkout again, if it is there and nothing is in its way.
 func (w *Tree) BringBack(ctx context.Context, head, kept string) (now string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		now = w.bringBack(ctx, head, kept)
+		now = apart{w}.bringBack(ctx, head, kept)
 		return nil
 	})
 	return now, err
 }
 
-func (w *Tree) bringBack(ctx context.Context, head, kept string) string {
+func (w apart) bringBack(ctx context.Context, head, kept string) string {
 	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
 		return head // somebody is at work here
 	}
@@ -69,13 +69,13 @@ func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]
 // lost nothing, and finds no commit that is nobody's.
 func (w *Tree) ResumeWork(ctx context.Context, base, from string) (done bool, err error) {
 	err = w.Records.Do(ctx, func() error {
-		done, err = w.resumeWork(ctx, base, from)
+		done, err = apart{w}.resumeWork(ctx, base, from)
 		return err
 	})
 	return done, err
 }
 
-func (w *Tree) resumeWork(ctx context.Context, base, from string) (bool, error) {
+func (w apart) resumeWork(ctx context.Context, base, from string) (bool, error) {
 	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
 		return false, gitcmd.Unasked(err) // somebody has removed it
 	}

@@ -36,6 +36,9 @@ type Tree struct {
 	stage      staging         // of the last commit that relay made
 }
 
+// apart is a checkout while relay's records are kept out of it: its methods are called by Records.Do.
+type apart struct{ *Tree }
+
 func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
 	return w.Runner().Git(ctx, stdin, args...)
 }
@@ -109,10 +112,10 @@ func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 
 // Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *Tree) Restore(ctx context.Context, commit string) error {
-	return w.Records.Do(ctx, func() error { return w.restore(ctx, commit) })
+	return w.Records.Do(ctx, func() error { return apart{w}.restore(ctx, commit) })
 }
 
-func (w *Tree) restore(ctx context.Context, commit string) error {
+func (w apart) restore(ctx context.Context, commit string) error {
 	if err := errors.Join(w.Unlock(ctx), gitcmd.Forget(w.Repo)); err != nil {
 		return err
 	}

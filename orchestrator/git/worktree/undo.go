@@ -54,13 +54,13 @@ func (w *Tree) checkout(ctx context.Context, commit string, paths []string) erro
 // Withdraw reverts every change since a commit to files that protected covers, new ones included, and commits that.
 func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		head, err = w.withdraw(ctx, commit, message, protected)
+		head, err = apart{w}.withdraw(ctx, commit, message, protected)
 		return err
 	})
 	return head, err
 }
 
-func (w *Tree) withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
+func (w apart) withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
 	added, err := w.differing(ctx, commit, "A", protected)
 	if err == nil && len(added) > 0 {
 		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")),

@@ -25,7 +25,7 @@ func (p *Project) RunnerFactory(ctx context.Context) func(string, process.Superv
 }
 
 // bareRunner makes the runner of a name in relay.agents.
-func (p *Project) bareRunner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
+func bareRunner(ctx context.Context, p *Project, name string, sup process.Supervisor) (runners.Runner, error) {
 	agent, err := p.Agent(name)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (p *Project) bareRunner(ctx context.Context, name string, sup process.Super
 	}
 	switch agent.Type {
 	case kinds.Gemini:
-		described.Git = p.globalIdentity(ctx)
+		described.Git = globalIdentity(ctx, p)
 	case kinds.Scripted:
 		self, err := os.Executable()
 		if err != nil {
@@ -120,7 +120,7 @@ func (p *Project) Program(name string) (string, error) {
 
 // globalIdentity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
 // agent that hides the user's global configuration from its git needs to be told.
-func (p *Project) globalIdentity(ctx context.Context) []string {
+func globalIdentity(ctx context.Context, p *Project) []string {
 	var settings []string
 	for _, key := range []string{"user.name", "user.email"} {
 		out, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})

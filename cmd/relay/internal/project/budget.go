@@ -62,7 +62,7 @@ func (c *Caps) agentsFor(t *epic.Task) []agentModel {
 			model = agent.Model
 		}
 		if model == "" {
-			model = c.project.ownSettings(agentModel{name: name}).Model
+			model = ownSettings(c.project, agentModel{name: name}).Model
 		}
 		all = append(all, agentModel{name, model})
 	}

@@ -72,17 +72,17 @@ func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, war
 	case reading != nil:
 		return nil, nil, "", reading
 	}
-	if now, warning, err = p.planInForce(view, pl, err); err != nil {
+	if now, warning, err = planInForce(p, view, pl, err); err != nil {
 		return nil, nil, "", err
 	}
 	if have := view.Ledger.EpicID; have != "" && have != now.Epic.ID {
 		return nil, nil, "", &attempts.EpicError{Path: p.Rel(p.File(attempts.LedgerFile)), Have: have, Want: now.Epic.ID}
 	}
-	return now, view, warning, p.forgetUndoneFinish(ctx, view.Ledger)
+	return now, view, warning, forgetUndoneFinish(ctx, p, view.Ledger)
 }
 
 // forgetUndoneFinish forgets that relay finish has landed the work when the branch no longer has it, as after git reset --keep.
-func (p *Project) forgetUndoneFinish(ctx context.Context, l *attempts.Ledger) error {
+func forgetUndoneFinish(ctx context.Context, p *Project, l *attempts.Ledger) error {
 	if l.Integration.Finished == "" || l.Landed == "" {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (p *Project) ReadList(path string) (*List, error) {
 	first := map[string]int{} // line by id
 	for i := range read.Epics {
 		at := epic.Problem{File: p.Rel(path), Line: read.Epics[i].Line, Column: 1}
-		e, err := p.readListed(&read.Epics[i])
+		e, err := readListed(p, &read.Epics[i])
 		if err != nil {
 			wrong = append(wrong, listProblems(at, read.Epics[i].File, err)...)
 			continue
@@ -92,7 +92,7 @@ func listProblems(at epic.Problem, file string, err error) epic.Problems {
 }
 
 // readListed reads one epic of a playlist. What was added to its plan since that was copied stays, as long as the source is as it was.
-func (p *Project) readListed(entry *playlist.Entry) (*ListedEpic, error) {
+func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	e := &ListedEpic{Line: entry.Line, Source: entry.Path}
 	source, err := ReadFile(e.Source, MaxPlan)
 	if err != nil {

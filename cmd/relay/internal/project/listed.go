@@ -43,7 +43,7 @@ func (p *Project) EpicFlag() string {
 }
 
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.
-func (p *Project) listedDir(id string) (string, error) {
+func listedDir(p *Project, id string) (string, error) {
 	ids := p.Listed()
 	if slices.Contains(ids, id) {
 		return p.OfEpic(id).Dir, nil

@@ -33,7 +33,7 @@ func (p *Project) Plan() (*Plan, error) {
 	var odd *irregularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, p.errNoEpic(path)
+		return nil, errNoEpic(p, path)
 	case errors.As(err, &odd):
 		return nil, &exit.Hinted{
 			Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
@@ -59,7 +59,7 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 }
 
 // errNoEpic returns the error for an epic.yml that is not there, with the epics of playlists that are.
-func (p *Project) errNoEpic(path string) error {
+func errNoEpic(p *Project, path string) error {
 	hint := "make one from a blueprint: relay init BLUEPRINT.md"
 	if ids := p.Listed(); len(ids) > 0 {
 		hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
@@ -132,7 +132,7 @@ func (p *Project) LastRunPlan(view *attempts.View, mistakes error) (*Plan, strin
 
 // planInForce decides between epic.yml as it is, which may have mistakes, and the plan that the newest run began with. When
 // they differ a person should know, whoever has changed it.
-func (p *Project) planInForce(view *attempts.View, pl *Plan, mistakes error) (now *Plan, warning string, err error) {
+func planInForce(p *Project, view *attempts.View, pl *Plan, mistakes error) (now *Plan, warning string, err error) {
 	if mistakes != nil && !IsActive(view) {
 		return p.LastRunPlan(view, mistakes)
 	}

@@ -15,12 +15,12 @@ import (
 
 // Runner makes the runner of a name in relay.agents, with the prices of models whose CLI has none.
 func (p *Project) Runner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
-	r, err := p.bareRunner(ctx, name, sup)
+	r, err := bareRunner(ctx, p, name, sup)
 	if err != nil {
 		return nil, err
 	}
 	agent := p.Config.Relay.Agents[name]
-	pricing := runners.Pricing{Prices: p.prices(), Model: cmp.Or(agent.Model, p.ownSettings(agentModel{name: name, model: agent.Model}).Model)}
+	pricing := runners.Pricing{Prices: prices(p), Model: cmp.Or(agent.Model, ownSettings(p, agentModel{name: name, model: agent.Model}).Model)}
 	pricing.Unknown = unknownModel(agent.Type, pricing.Model)
 	return runners.WithPrices(r, pricing), nil
 }
@@ -40,7 +40,7 @@ func unknownModel(kind, model string) string {
 }
 
 // ownSettings reads the model and its price from the settings of an agent's CLI.
-func (p *Project) ownSettings(h agentModel) runners.OwnSettings {
+func ownSettings(p *Project, h agentModel) runners.OwnSettings {
 	agent, err := p.Agent(h.name)
 	if err != nil {
 		return runners.OwnSettings{}
@@ -49,7 +49,7 @@ func (p *Project) ownSettings(h agentModel) runners.OwnSettings {
 	return kinds.OwnSettings(agent.Type, env, p.Root, h.model)
 }
 
-func (p *Project) prices() runners.Prices {
+func prices(p *Project) runners.Prices {
 	prices := make(runners.Prices, len(p.Config.Relay.Prices))
 	for glob, price := range p.Config.Relay.Prices {
 		prices[glob] = runners.Price{Input: price.Input, CachedInput: price.CachedInput, Output: price.Output}
@@ -89,10 +89,10 @@ func (c *Caps) priceSource(h agentModel) string {
 	if err != nil {
 		return ""
 	}
-	if _, ok := c.project.prices().Of(h.model); ok {
+	if _, ok := prices(c.project).Of(h.model); ok {
 		return "relay.prices"
 	}
-	if agent.Type == "opencode" && c.project.ownSettings(h).Priced {
+	if agent.Type == "opencode" && ownSettings(c.project, h).Priced {
 		return "its own prices"
 	}
 	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {

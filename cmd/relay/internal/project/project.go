@@ -79,7 +79,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 	}
 	p.Dir = p.Home
 	if s.Epic != "" {
-		if p.Dir, err = p.listedDir(s.Epic); err != nil {
+		if p.Dir, err = listedDir(p, s.Epic); err != nil {
 			return nil, err
 		}
 	}

@@ -25,13 +25,13 @@ func (p *Project) Reviewers() []string {
 	case !c.Relay.Review.Enabled, names[0] == "none":
 		return nil
 	case names[0] == AutoReviewer:
-		return p.otherVendor()
+		return otherVendor(p)
 	}
 	return names
 }
 
 // otherVendor returns the first agent whose program is there and that is of another type than any runner; none without.
-func (p *Project) otherVendor() []string {
+func otherVendor(p *Project) []string {
 	var ours []string
 	for _, name := range p.Config.Relay.Runners {
 		ours = append(ours, p.Config.Relay.Agents[name].Type)
