@@ -43,7 +43,8 @@ func (l lists) at(i int) []int {
 	return l.items[l.start[i]:l.start[i+1]:l.start[i+1]]
 }
 
-// NewGraph builds the graph of an epic. The error is Problems when the epic names what it does not have, or goes in circles.
+// NewGraph builds the graph of an epic, which it only reads. The error is Problems when the epic names what it does not have,
+// or goes in circles.
 func NewGraph(e *Epic) (*Graph, error) {
 	v := &validator{epic: e, at: func(r Ref) Place {
 		if r.Part == TaskPart {

@@ -3,7 +3,9 @@ package epic
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"unsafe"
 )
 
 func TestGraph(t *testing.T) {
@@ -52,6 +54,25 @@ func TestGraph(t *testing.T) {
 }
 
 // TestOrderTies checks that of the tasks that could come next the first in the file does.
+// TestNewGraphOnlyReads shows that graphs of one epic can be built while others read it: the race detector sees a write.
+func TestNewGraphOnlyReads(t *testing.T) {
+	t.Parallel()
+	e := &Epic{Version: 2, ID: "shared", Tasks: []Task{{ID: "T1"}, {ID: "T2", DependsOn: []string{strings.Clone("T1")}}}}
+	own := unsafe.StringData(e.Tasks[1].DependsOn[0])
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			if _, err := NewGraph(e); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	if unsafe.StringData(e.Tasks[1].DependsOn[0]) != own {
+		t.Error("the epic has been written to")
+	}
+}
+
 func TestOrderTies(t *testing.T) {
 	t.Parallel()
 	e := &Epic{Tasks: []Task{

@@ -68,7 +68,6 @@ func (v *validator) resolveDeps(g *Graph) {
 				v.add(v.at(at), "take the entry out", "task %s depends on itself", quotedTask(t.ID))
 				continue
 			}
-			t.DependsOn[k] = g.ids[j] // one string instead of two
 			if stamp.set(j) && !g.implied(i, j) {
 				g.deps.items = append(g.deps.items, j)
 			}
