@@ -157,8 +157,10 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 	code := codeOf(err)
 	l.epics[i].State, l.epics[i].ExitCode = epicFailed, code
 	switch code {
-	case exit.Stopped, exit.NoRunner, exit.Interrupted, exit.Terminated:
+	case exit.Stopped, exit.Interrupted, exit.Terminated:
 		l.epics[i].State, over = epicStopped, true
+	case exit.NoRunner: // the next epic may name other agents, and asks its own once
+		l.epics[i].State = epicStopped
 	}
 	over = over || ctx.Err() != nil || !l.list.ContinueOnFailure
 	told := errors.As(err, new(exit.Code))
