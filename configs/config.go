@@ -90,6 +90,7 @@ type Worktree struct {
 type Records struct {
 	LedgerSync  bool   `mapstructure:"ledgersync"`
 	Artifacts   bool   `mapstructure:"artifacts"`
+	Discussions bool   `mapstructure:"discussions"`
 	Checkpoints string `mapstructure:"checkpoints"` // "stop", "landing" or "none"
 }
 

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"relay/attempts"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/recordkeeper"
 )
 
@@ -9,6 +10,7 @@ import (
 func newKeeper(o *Options, warn func(string)) *recordkeeper.Keeper {
 	return recordkeeper.New(recordkeeper.Options{
 		Top: o.Root, Dir: o.Dir, EpicID: o.Epic.ID, Epic: o.Epic, Plan: o.Plan, Settings: o.Records, Warn: warn, Fault: o.Fault,
+		AtEnd: o.Isolation == engine.IsolationShared,
 	})
 }
 

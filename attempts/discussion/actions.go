@@ -14,7 +14,11 @@ type Opening struct {
 	Status    Status
 	Related   []string // ids, which may be shortened
 	Origin    string   // an entry that has it already is not made again; "": of none
+	Follows   []string // origins of earlier entries that it is linked to; those that are not there are left out
 }
+
+// follows is the relation of an entry to those that it follows.
+const follows = "follows"
 
 // Append makes a new entry, and returns its id.
 func (l *Ledger) Append(o Opening) (id string, err error) {
@@ -38,8 +42,13 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 			e.Related = append(e.Related, other.Entry.ID)
 		}
 		now := l.o.Now()
-		e.Created = stamp(now)
+		e.Created = Stamp(now)
 		e.History = []Change{l.change(o.Status, "", now)}
+		for _, origin := range o.Follows {
+			if earlier := ofOrigin(list, origin); earlier != "" {
+				e.Links = append(e.Links, Link{To: earlier, Relation: follows, At: e.Created, By: l.line(l.o.By)})
+			}
+		}
 		id, err = l.create(e, now, list)
 		return err
 	})
@@ -48,21 +57,47 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 
 // ofOrigin returns the id of the entry that was made from something; "": there is none.
 func ofOrigin(list []Listed, origin string) string {
-	for _, there := range list {
-		if origin != "" && there.Entry != nil && there.Entry.Origin == origin {
-			return there.Entry.ID
-		}
+	if found, err := findOrigin(list, origin); err == nil {
+		return found.Entry.ID
 	}
 	return ""
 }
 
+func findOrigin(list []Listed, origin string) (Listed, error) {
+	for _, there := range list {
+		if origin != "" && there.Entry != nil && there.Entry.Origin == origin {
+			return there, nil
+		}
+	}
+	return Listed{}, &UnknownError{ID: origin}
+}
+
+// Note adds a note to the history of the entry that was made from something, and leaves its status as it is. It does nothing when there is
+// no such entry, or its history has that note of the same author and second already.
+func (l *Ledger) Note(origin, note string) (added bool, err error) {
+	pick := func(list []Listed) (Listed, error) { return findOrigin(list, origin) }
+	_, err = l.edit(pick, func(from Listed, _ []Listed) (*document, error) {
+		e := from.document.entry()
+		c := l.change(e.Status, note, l.o.Now())
+		if e.HasNote(c.Note, c.At, c.By) {
+			return from.document, nil
+		}
+		added = true
+		return from.document.addItem(keyHistory, writeChange(c))
+	})
+	if _, gone := errors.AsType[*UnknownError](err); gone {
+		return false, nil
+	}
+	return added && err == nil, err
+}
+
 func (l *Ledger) change(s Status, note string, at time.Time) Change {
-	return Change{Status: s, Note: l.clean(note), At: stamp(at), By: l.line(l.o.By)}
+	return Change{Status: s, Note: l.clean(note), At: Stamp(at), By: l.line(l.o.By)}
 }
 
 // Mark adds a status to an entry's history, also one that it has already, and returns the entry as it is then.
 func (l *Ledger) Mark(id string, s Status, note string) (*Entry, error) {
-	return l.edit(id, func(from Listed, _ []Listed) (*document, error) {
+	return l.edit(byID(id), func(from Listed, _ []Listed) (*document, error) {
 		next, err := from.document.setStatus(s)
 		if err != nil {
 			return nil, err
@@ -76,14 +111,14 @@ type Related struct{ ID, Relation string }
 
 // Link adds links to an entry, and returns the entry as it is then.
 func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
-	return l.edit(id, func(from Listed, list []Listed) (next *document, err error) {
+	return l.edit(byID(id), func(from Listed, list []Listed) (next *document, err error) {
 		next = from.document
 		for _, r := range to {
 			other, err := find(list, r.ID)
 			if err != nil {
 				return nil, err
 			}
-			link := Link{To: other.Entry.ID, Relation: l.clean(r.Relation), At: stamp(l.o.Now()), By: l.line(l.o.By)}
+			link := Link{To: other.Entry.ID, Relation: l.clean(r.Relation), At: Stamp(l.o.Now()), By: l.line(l.o.By)}
 			if next, err = next.addItem(keyLinks, writeLink(link)); err != nil {
 				return nil, err
 			}
@@ -95,11 +130,21 @@ func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
 // editTries bounds how often an edit begins anew because another program has written to the file meanwhile.
 const editTries = 10
 
-// edit changes one entry. It is called with the file and all others, and returns the file as it should be.
-func (l *Ledger) edit(id string, change func(from Listed, list []Listed) (*document, error)) (e *Entry, err error) {
+// picker chooses the entry that an action is about.
+type picker func(list []Listed) (Listed, error)
+
+func byID(id string) picker {
+	return func(list []Listed) (Listed, error) { return find(list, id) }
+}
+
+// changer returns a file as it should be. It is called with the file and with all there are.
+type changer func(from Listed, list []Listed) (*document, error)
+
+// edit changes one entry.
+func (l *Ledger) edit(pick picker, change changer) (e *Entry, err error) {
 	err = l.locked(func() error {
 		for range editTries {
-			if e, err = l.editOnce(id, change); !errors.Is(err, errChanged) {
+			if e, err = l.editOnce(pick, change); !errors.Is(err, errChanged) {
 				return err
 			}
 		}
@@ -108,12 +153,12 @@ func (l *Ledger) edit(id string, change func(from Listed, list []Listed) (*docum
 	return e, err
 }
 
-func (l *Ledger) editOnce(id string, change func(from Listed, list []Listed) (*document, error)) (*Entry, error) {
+func (l *Ledger) editOnce(pick picker, change changer) (*Entry, error) {
 	list, err := l.List()
 	if err != nil {
 		return nil, err
 	}
-	from, err := find(list, id)
+	from, err := pick(list)
 	if err != nil {
 		return nil, err
 	}
@@ -161,13 +206,13 @@ func (l *Ledger) complete(from Listed) (d *document, err error) {
 	add(keyStatus, string(e.Status))
 	created := e.Created
 	if _, ok := e.CreatedAt(); !ok {
-		created = stamp(from.stamp.Modified)
+		created = Stamp(from.stamp.Modified)
 	}
 	add(keyCreated, created)
 	if n := len(e.History); err == nil && (n == 0 || e.History[n-1].Status != e.Status) {
 		c := Change{Status: e.Status, Note: "as the file said", At: created, By: unknown}
 		if n > 0 {
-			c.At = stamp(l.o.Now())
+			c.At = Stamp(l.o.Now())
 		}
 		d, err = d.addItem(keyHistory, writeChange(c))
 	}

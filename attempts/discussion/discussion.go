@@ -74,6 +74,11 @@ type Change struct {
 // Open reports whether the discussion is open.
 func (e *Entry) Open() bool { return e.Status.Open() }
 
+// HasNote reports whether the history has a note that somebody has written at a time.
+func (e *Entry) HasNote(note, at, by string) bool {
+	return slices.ContainsFunc(e.History, func(c Change) bool { return c.Note == note && c.At == at && c.By == by })
+}
+
 // Name is the topic of an entry, or its id where it has none.
 func (e *Entry) Name() string {
 	if e.Topic == "" {
@@ -85,8 +90,8 @@ func (e *Entry) Name() string {
 // CreatedAt is when the entry was made. ok is false when it does not say.
 func (e *Entry) CreatedAt() (at time.Time, ok bool) { return ParseTime(e.Created) }
 
-// stamp returns a time as entries have it.
-func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+// Stamp returns a time as entries have it.
+func Stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // ParseTime reads a time as entries have it, and what people write in its place: a date, or a space in place of T.
 func ParseTime(text string) (at time.Time, ok bool) {

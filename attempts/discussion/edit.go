@@ -245,3 +245,39 @@ func sameNode(x, y *yaml.Node) bool {
 	}
 	return true
 }
+
+// Grown reports whether an entry was only added to: it has all that it had before, but for another status. What cannot be read has not.
+func Grown(before, after []byte) bool {
+	was, err := parse(before)
+	if err != nil {
+		return false
+	}
+	is, err := parse(after)
+	if err != nil {
+		return false
+	}
+	for i := 0; i+1 < len(was.root.Content); i += 2 {
+		key, old := was.root.Content[i].Value, was.root.Content[i+1]
+		now := is.get(key)
+		if key == keyStatus && now != nil {
+			continue
+		}
+		if now == nil || !sameNode(old, now) && !growsTo(old, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// growsTo reports whether a list begins with all items of another one. One that is empty or null can be any list.
+func growsTo(was, is *yaml.Node) bool {
+	if is.Kind != yaml.SequenceNode || len(is.Content) < len(was.Content) || was.Kind != yaml.SequenceNode && !isNull(was) {
+		return false
+	}
+	for i := range was.Content {
+		if !sameNode(was.Content[i], is.Content[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -34,7 +34,14 @@ func encode(e *Entry) ([]byte, error) {
 		y.Line(0, keyRelated, ": []")
 	}
 	y.List(0, keyRelated, e.Related)
-	y.Line(0, keyLinks, ": []")
+	if len(e.Links) == 0 {
+		y.Line(0, keyLinks, ": []")
+	} else {
+		y.Line(0, keyLinks, ":")
+	}
+	for _, k := range e.Links {
+		writeLink(k)(y, 2)
+	}
 	y.Line(0, keyHistory, ":")
 	for _, c := range e.History {
 		writeChange(c)(y, 2)

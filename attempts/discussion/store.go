@@ -37,8 +37,11 @@ func Open(top string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{fsys, o}, nil
+	return NewLedger(fsys, o), nil
 }
+
+// NewLedger is Open of a checkout whose top folder is open already. Closing the ledger closes it.
+func NewLedger(fsys durable.FS, o Options) *Ledger { return &Ledger{fsys, o} }
 
 // Close gives the checkout back.
 func (l *Ledger) Close() error { return l.fsys.Close() }
@@ -153,8 +156,11 @@ func unwrapPath(err error) error {
 	return err
 }
 
-// lockFile is there while somebody writes.
-const lockFile = TopFolder + "/.lock"
+// LockFile is there while somebody writes; TempSuffix ends the name of what is being written.
+const (
+	LockFile   = TopFolder + "/.lock"
+	TempSuffix = durable.TempSuffix
+)
 
 // locked calls f while no other relay writes. The folders are made if they are missing.
 func (l *Ledger) locked(f func() error) error {
@@ -172,7 +178,7 @@ func (l *Ledger) locked(f func() error) error {
 		return err
 	}
 	defer unlock()
-	defer func() { _ = l.fsys.Remove(lockFile) }() // a system that cannot remove open files keeps it
+	defer func() { _ = l.fsys.Remove(LockFile) }() // a system that cannot remove open files keeps it
 	if err := durable.RemoveTemps(l.fsys, Folder); err != nil {
 		return err
 	}
@@ -183,13 +189,13 @@ func (l *Ledger) lock() (unlock func(), err error) {
 	const tries = 6000
 	for range tries {
 		var f durable.File
-		if f, err = l.fsys.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		if f, err = l.fsys.OpenFile(LockFile, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 			return nil, err
 		}
 		if err = f.Close(); err != nil {
 			return nil, err
 		}
-		unlock, err = durable.WaitLock(l.fsys, lockFile)
+		unlock, err = durable.WaitLock(l.fsys, LockFile)
 		if !errors.Is(err, fs.ErrNotExist) { // its holder has removed it this moment
 			return unlock, err
 		}

@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"relay/attempts/artifact"
+	"relay/attempts/discussion"
 	"relay/attempts/internal/durable"
 	"relay/attempts/internal/durable/simdisk"
 	"relay/attempts/ledgersync"
@@ -42,6 +43,11 @@ func (c *Checkout) Ledger() (*ledgersync.Writer, error) {
 
 // Artifacts opens the artifacts.
 func (c *Checkout) Artifacts() (*artifact.Writer, error) { return artifact.NewWriter(c.disk, nil) }
+
+// Discussions opens the ledger of discussions.
+func (c *Checkout) Discussions(o discussion.Options) *discussion.Ledger {
+	return discussion.NewLedger(c.disk, o)
+}
 
 // Write appends to a file that may be missing, in a folder that is made if it is, as other programs do: without a sync.
 func (c *Checkout) Write(name, text string) error {

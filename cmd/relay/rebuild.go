@@ -26,12 +26,15 @@ type rebuildOptions struct {
 
 // What relay ledger rebuild makes anew.
 const (
-	kindLedgerSync = "ledgersync"
-	kindArtifacts  = "artifacts"
-	kindReport     = "report"
+	kindLedgerSync  = "ledgersync"
+	kindArtifacts   = "artifacts"
+	kindDiscussions = "discussions"
+	kindReport      = "report"
 )
 
-func rebuildKinds() []string { return []string{kindLedgerSync, kindArtifacts, kindReport} }
+func rebuildKinds() []string {
+	return []string{kindLedgerSync, kindArtifacts, kindDiscussions, kindReport}
+}
 
 func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
 	opts := rebuildOptions{app: a}
@@ -39,8 +42,9 @@ func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
 		Use:   "rebuild [--only KIND] [--dry-run]",
 		Short: "Make records and report anew from the event log",
 		Long: `Make what follows from the event log anew: entries in .ledgersync, artifacts in
-thoughts/shared/handoffs, and the report of the newest run. What is missing is
-added and what others have changed of it is put back; lines and files of others
+thoughts/shared/handoffs, discussions in .ledger/entries, and the report of the
+newest run. What is missing is added and what others have changed of it is put
+back, but for discussions, which are only added to; lines and files of others
 stay as they are.`,
 		Example: "  relay ledger rebuild --dry-run\n  relay ledger rebuild --only artifacts",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runLedgerRebuild(cmd.Context(), opts) },
@@ -81,6 +85,7 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	o := p.RecordOptions(pl)
 	o.LedgerSync = opts.only == kindLedgerSync || opts.only == "" && o.LedgerSync
 	o.Artifacts = opts.only == kindArtifacts || opts.only == "" && o.Artifacts
+	o.Discussions = opts.only == kindDiscussions || opts.only == "" && o.Discussions
 	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
 		return err
 	}
@@ -121,6 +126,9 @@ func (r *rebuilt) print(opts rebuildOptions, o recordkeeper.Options) {
 	}
 	if o.Artifacts {
 		line("thoughts/shared/handoffs", r.Artifacts)
+	}
+	if o.Discussions {
+		line(".ledger/entries", r.Discussions)
 	}
 	if r.Report != "" {
 		fmt.Fprintf(opts.app.Out, "%s: %s\n", r.Report, written)

@@ -14,8 +14,9 @@ const CursorFile = "records.json"
 
 // cursor is what stands in CursorFile.
 type cursor struct {
-	LedgerSync position `json:"ledgersync"`
-	Artifacts  position `json:"artifacts"`
+	LedgerSync  position `json:"ledgersync"`
+	Artifacts   position `json:"artifacts"`
+	Discussions position `json:"discussions"`
 }
 
 // position says how far one kind of records is written.

@@ -138,6 +138,9 @@ func (k *Keeper) next() (events []attempts.Event, over bool) {
 // finish puts back what others have changed of the records of this run, and keeps what is written.
 func (k *Keeper) finish() {
 	f := k.follower
+	if f.talk != nil {
+		f.talk.flush(f.seq)
+	}
 	if f.ledger != nil && !f.ledger.intact() {
 		k.putBack()
 	}
@@ -150,7 +153,7 @@ func (k *Keeper) finish() {
 func (k *Keeper) putBack() {
 	f := k.follower
 	o := *f.o
-	o.Artifacts = false
+	o.Artifacts, o.Discussions = false, false
 	counts, err := Rebuild(Rebuilding{Options: o})
 	if err != nil {
 		f.o.Warn("entries of relay in the ledger of LedgerSync were changed, and cannot be put back: " + err.Error())

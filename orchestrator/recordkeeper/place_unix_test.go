@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -63,6 +64,11 @@ func TestUnwritable(t *testing.T) {
 		},
 		"a pipe in place of the artifacts":   {"thoughts", aPipe, "thoughts is not a folder: artifacts need one of that name" + later},
 		"a link out of the checkout":         {"thoughts", aLink("/etc"), "thoughts/shared/handoffs cannot be written: "},
+		"a file in place of the discussions": {".ledger", aFile, ".ledger/entries cannot be written: .ledger is not a folder: discussions need one of that name" + later},
+		"a link in place of the discussions": {".ledger", aLink("."), ".ledger is a link: discussions need a folder of that name" + later},
+		"a folder in place of a discussion's temporary": {
+			".ledger/entries/2026-01-11_b-needs-a-person-write-b.yaml.relay-tmp/x", aFolder, ".ledger/entries cannot be written: ",
+		},
 		"a file in place of the sessions":    {"thoughts/shared/handoffs", inFolder(aFile), "thoughts/shared/handoffs cannot be written: "},
 		"a file in place of the session":     {"thoughts/shared/handoffs/20260111-plan", inFolder(aFile), "thoughts/shared/handoffs cannot be written: "},
 		"a folder in place of the artifact":  {artifactName, aFolder, "thoughts/shared/handoffs cannot be written: "},
@@ -102,7 +108,7 @@ func TestFullDisk(t *testing.T) {
 		first, second := nights()
 		c.run(t, run1, New(c.options(func(string) error { return problem })), nil, first...)
 		told := problem.Error() + later
-		if len(c.warnings) != 2 || !strings.Contains(c.warnings[0], told) || !strings.Contains(c.warnings[1], told) {
+		if len(c.warnings) != 3 || slices.ContainsFunc(c.warnings, func(w string) bool { return !strings.Contains(w, told) }) {
 			t.Errorf("%v: warnings: %q", problem, c.warnings)
 		}
 		c.run(t, run2, New(c.options(nil)), nil, second...)

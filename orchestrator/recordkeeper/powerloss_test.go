@@ -35,7 +35,7 @@ func (o *outage) keep(t *testing.T, on *powerloss.Checkout) (cursors []string) {
 	for from := 0; from < len(o.events); {
 		to := from + 1 + o.rng.IntN(len(o.events)-from)
 		f.take(o.events[from:to])
-		if f.ledger.broken || f.files.broken {
+		if f.ledger.broken || f.files.broken || f.talk.broken {
 			return cursors // it is off: nothing is kept any more
 		}
 		must(t, f.save())

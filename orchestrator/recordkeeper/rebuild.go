@@ -18,7 +18,7 @@ import (
 
 // Rebuilding says which records are compared with the log, and put right.
 type Rebuilding struct {
-	Options      // its LedgerSync and Artifacts say which
+	Options      // its LedgerSync, Artifacts and Discussions say which
 	DryRun  bool // only count
 }
 
@@ -37,8 +37,9 @@ func (c Counts) changedWords() string {
 
 // Rebuilt says what became of the records.
 type Rebuilt struct {
-	LedgerSync Counts `json:"ledgersync"`
-	Artifacts  Counts `json:"artifacts"`
+	LedgerSync  Counts `json:"ledgersync"`
+	Artifacts   Counts `json:"artifacts"`
+	Discussions Counts `json:"discussions"`
 }
 
 // Rebuild compares the records with what follows from the log from its first event on, writes those that are missing and puts back
@@ -62,6 +63,9 @@ func Rebuild(r Rebuilding) (counts Rebuilt, err error) {
 		if r.Artifacts {
 			all.Artifacts = append(all.Artifacts, found.Artifacts...)
 		}
+		if r.Discussions {
+			all.Discussions = append(all.Discussions, found.Discussions...)
+		}
 		return nil
 	})
 	if err != nil {
@@ -79,6 +83,12 @@ func Rebuild(r Rebuilding) (counts Rebuilt, err error) {
 			return counts, err
 		}
 		c.Artifacts.Seq = last
+	}
+	if r.Discussions {
+		if counts.Discussions, err = r.discussions(all.Discussions); err != nil {
+			return counts, err
+		}
+		c.Discussions.Seq = last
 	}
 	if r.DryRun {
 		return counts, nil

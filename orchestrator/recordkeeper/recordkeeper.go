@@ -1,5 +1,5 @@
 // Package recordkeeper writes what follows from an epic's event log into files that other programs read: entries into the ledger of
-// LedgerSync, and artifacts of sessions.
+// LedgerSync, artifacts of sessions, and discussions.
 //
 // The log is the truth, and these files follow it: what was written is kept in a file beside the log ([CursorFile]), and what is missing
 // is made up for by the next that opens the epic. Each record is written once, whenever a crash comes: its id and its name follow from
@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"relay/attempts"
 	"relay/attempts/artifact"
+	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/orchestrator/records"
@@ -29,6 +31,8 @@ type Options struct {
 
 	Settings
 
+	AtEnd bool // discussions are written when the run has ended: agents work in the checkout
+
 	Warn  func(text string)        // hears what a person should know; required
 	Fault func(point string) error // fault points for tests; nil in use
 
@@ -37,6 +41,7 @@ type Options struct {
 
 // disk opens what records are written to.
 type disk interface {
+	Discussions(o discussion.Options) *discussion.Ledger
 	Ledger() (*ledgersync.Writer, error)
 	Artifacts() (*artifact.Writer, error)
 }
@@ -57,10 +62,20 @@ func (o *Options) openArtifacts() (*artifact.Writer, error) {
 	return artifact.Open(o.Top, o.Fault)
 }
 
+// openDiscussions opens the ledger of discussions. now says when what is written next has happened.
+func (o *Options) openDiscussions(now func() time.Time) (*discussion.Ledger, error) {
+	by := discussion.Options{By: author, Now: now, Fault: o.Fault}
+	if o.disk != nil {
+		return o.disk.Discussions(by), nil
+	}
+	return discussion.Open(o.Top, by)
+}
+
 // Settings say which records are kept.
 type Settings struct {
 	LedgerSync  bool
 	Artifacts   bool
+	Discussions bool
 	Checkpoints records.Checkpoints
 	Listed      bool // the epic is one of a playlist
 }
@@ -73,7 +88,7 @@ func (o *Options) nameFaults() {
 }
 
 // enabled reports whether any records are kept.
-func (o *Settings) enabled() bool { return o.LedgerSync || o.Artifacts }
+func (o *Settings) enabled() bool { return o.LedgerSync || o.Artifacts || o.Discussions }
 
 // CatchUp writes what is missing of the records of all events there are, and returns how many it has written. Whoever calls it holds
 // the epic's ledger.
@@ -120,9 +135,10 @@ type follower struct {
 	project *records.Projector
 	plans   plans
 	cursor  cursor
-	ledger  *ledgerSink   // nil: none is kept
-	files   *artifactSink // the same
-	seq     uint64        // of the last event
+	ledger  *ledgerSink     // nil: none is kept
+	files   *artifactSink   // the same
+	talk    *discussionSink // the same
+	seq     uint64          // of the last event
 	written int
 }
 
@@ -135,6 +151,9 @@ func newFollower(o *Options) *follower {
 	}
 	if o.Artifacts {
 		f.files = &artifactSink{o: o, cursor: &f.cursor.Artifacts}
+	}
+	if o.Discussions {
+		f.talk = &discussionSink{o: o, cursor: &f.cursor.Discussions}
 	}
 	return f
 }
@@ -174,6 +193,9 @@ func (f *follower) kept() (list []*position) {
 	}
 	if f.files != nil {
 		list = append(list, f.files.cursor)
+	}
+	if f.talk != nil {
+		list = append(list, f.talk.cursor)
 	}
 	return list
 }
@@ -217,12 +239,18 @@ func (f *follower) take(events []attempts.Event) {
 		for _, a := range found.Artifacts {
 			batch.artifacts = append(batch.artifacts, numbered[records.Artifact]{e.Seq, a})
 		}
+		for _, d := range found.Discussions {
+			batch.discussions = append(batch.discussions, numbered[records.Discussion]{e.Seq, d})
+		}
 	}
 	if f.ledger != nil {
 		f.written += f.ledger.write(batch.entries, f.seq)
 	}
 	if f.files != nil {
 		f.written += f.files.write(batch.artifacts, f.seq)
+	}
+	if f.talk != nil {
+		f.written += f.talk.write(batch.discussions, f.seq)
 	}
 }
 
@@ -240,5 +268,8 @@ func (f *follower) close() {
 	}
 	if f.files != nil {
 		f.files.close()
+	}
+	if f.talk != nil {
+		f.talk.close()
 	}
 }

@@ -54,7 +54,7 @@ func (c *checkout) clock() time.Time {
 
 func (c *checkout) options(fault func(string) error) Options {
 	return Options{
-		Top: c.top, Dir: c.dir, EpicID: c.epic.ID, Epic: c.epic, Plan: []byte(planText), Settings: Settings{LedgerSync: true, Artifacts: true},
+		Top: c.top, Dir: c.dir, EpicID: c.epic.ID, Epic: c.epic, Plan: []byte(planText), Settings: Settings{LedgerSync: true, Artifacts: true, Discussions: true},
 		Warn: func(text string) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -81,7 +81,7 @@ func (c *checkout) run(t *testing.T, id string, keeper *Keeper, between func(), 
 	must(t, store.Close())
 }
 
-// nights are two runs: B fails in the first, and is completed in the second.
+// nights are two runs: B fails in the first and is gated, and a person has it completed in the second.
 func nights() (first, second []attempts.Event) {
 	first = []attempts.Event{
 		{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{Version: attempts.LogVersion, EpicID: "20260111-plan", Relay: "1.0"}},
@@ -90,6 +90,7 @@ func nights() (first, second []attempts.Event) {
 	}
 	second = []attempts.Event{
 		{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{Version: attempts.LogVersion, EpicID: "20260111-plan"}},
+		{Type: attempts.TypeUngated, Task: "B"},
 		started("B", 2),
 		{Type: attempts.TypeBriefed, Task: "B", Attempt: 2, Briefed: &attempts.Briefed{Bytes: 100}},
 		done("B", 2),
@@ -116,6 +117,7 @@ func done(task string, n int) attempts.Event {
 
 func failed(task string, n int) attempts.Event {
 	return attempts.Event{Type: attempts.TypeAttemptEnded, Task: task, Attempt: n, Ended: &attempts.Ended{
+		Gate:   &attempts.Gate{Reason: attempts.MaxAttempts},
 		Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true,
 		Receipt: attempts.Receipt{ErrorCategory: attempts.TestFailure, ErrorSummary: "the test fails", Suggestion: "look at the test"},
 	}}
@@ -125,7 +127,7 @@ func failed(task string, n int) attempts.Event {
 func (c *checkout) records(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, folder := range []string{".ledgersync", "thoughts"} {
+	for _, folder := range []string{".ledgersync", "thoughts", ".ledger"} {
 		err := filepath.WalkDir(filepath.Join(c.top, folder), func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -176,7 +178,7 @@ func (c *checkout) fromZero(t *testing.T) map[string]string {
 	if err == nil { // it is another checkout's
 		must(t, os.WriteFile(filepath.Join(c.dir, CursorFile), cursor, 0o600))
 	}
-	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}}); counts != want || len(other.warnings) > 0 {
+	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}, Counts{3, 3, 0}}); counts != want || len(other.warnings) > 0 {
 		t.Fatalf("from zero: %+v, want %+v; %q", counts, want, other.warnings)
 	}
 	return other.records(t)
@@ -225,12 +227,12 @@ func TestRebuild(t *testing.T) {
 
 	counts, err := Rebuild(Rebuilding{Options: c.options(nil), DryRun: true})
 	must(t, err)
-	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}}); counts != want || len(c.records(t)) > 0 {
+	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}, Counts{3, 3, 0}}); counts != want || len(c.records(t)) > 0 {
 		t.Errorf("dry run: %+v, want %+v", counts, want)
 	}
 	counts, err = Rebuild(Rebuilding{Options: c.options(nil)})
 	must(t, err)
-	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}}); counts != want {
+	if want := (Rebuilt{Counts{8, 8, 0}, Counts{3, 3, 0}, Counts{3, 3, 0}}); counts != want {
 		t.Errorf("from zero: %+v, want %+v", counts, want)
 	}
 	same(t, c.records(t), want)
@@ -243,7 +245,7 @@ func TestRebuild(t *testing.T) {
 	must(t, os.WriteFile(name, []byte(foreign+lines[0]+lines[1]+changed+strings.Join(lines[4:], "")), 0o600))
 	counts, err = Rebuild(Rebuilding{Options: c.options(nil)})
 	must(t, err)
-	if want := (Rebuilt{Counts{8, 1, 1}, Counts{3, 0, 0}}); counts != want {
+	if want := (Rebuilt{Counts{8, 1, 1}, Counts{3, 0, 0}, Counts{3, 0, 0}}); counts != want {
 		t.Errorf("of a damaged one: %+v, want %+v", counts, want)
 	}
 	text, err := os.ReadFile(name)
@@ -314,7 +316,7 @@ func TestCatchUp(t *testing.T) {
 	c.run(t, run2, nil, nil, second...)
 	written, err := CatchUp(c.options(nil))
 	must(t, err)
-	if written != 11 {
+	if written != 14 {
 		t.Errorf("%d written", written)
 	}
 	same(t, c.records(t), c.fromZero(t))

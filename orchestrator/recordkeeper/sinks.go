@@ -14,8 +14,9 @@ import (
 
 // batch holds the records of some events.
 type batch struct {
-	entries   []numbered[entryOf]
-	artifacts []numbered[records.Artifact]
+	entries     []numbered[entryOf]
+	artifacts   []numbered[records.Artifact]
+	discussions []numbered[records.Discussion]
 }
 
 type entryOf = *ledgersync.Entry

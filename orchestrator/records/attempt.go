@@ -57,7 +57,10 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	t.started = nil
 	t.questions = ended.Receipt.Questions
 	p.count(e)
-	records := Records{Entries: p.opinions(e, attemptName(e), ended.Receipt.Review, ended.Receipt.FilesChanged)}
+	records := Records{
+		Entries:     p.opinions(e, attemptName(e), ended.Receipt.Review, ended.Receipt.FilesChanged),
+		Discussions: p.disagreement(e, ended.Receipt.Review),
+	}
 	if ended.Result != attempts.ResultSuccess {
 		entry := p.attemptHandoff(e, started)
 		records.Entries = append(records.Entries, entry)
@@ -67,6 +70,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		}
 		if ended.Gate != nil && !t.record.Completed {
 			t.record.Gate = ended.Gate
+			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
 	}
@@ -75,6 +79,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		p.tip = ended.Landed
 	}
 	records.Entries = append(records.Entries, p.work(e, started))
+	records.Discussions = append(records.Discussions, p.landedNote(e)...)
 	t.handoffs = nil
 	if p.o.Checkpoints == AtLanding {
 		records.Artifacts = []Artifact{sessionArtifacts{p}.landed(e, started)}

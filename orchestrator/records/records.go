@@ -1,7 +1,8 @@
-// Package records turns the events of an epic into records that other programs read: entries of LedgerSync and artifacts of sessions.
+// Package records turns the events of an epic into records that other programs read: entries of LedgerSync, artifacts of
+// sessions, and discussions.
 //
 // It is pure: events and plans in, entries and artifacts out, and the same of them whenever they are asked for. What relay records
-// when, and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync] and [relay/attempts/artifact], and
+// when, and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync], [relay/attempts/artifact] and [relay/attempts/discussion], and
 // writing is what [relay/orchestrator/recordkeeper] does.
 package records
 
@@ -37,8 +38,9 @@ type Options struct {
 
 // Records are what follows from one event, in the order in which they are written.
 type Records struct {
-	Entries   []*ledgersync.Entry
-	Artifacts []Artifact
+	Entries     []*ledgersync.Entry
+	Artifacts   []Artifact
+	Discussions []Discussion
 }
 
 // Artifact is an artifact with the title that its file is named by, which no other one of the epic has.
@@ -59,8 +61,9 @@ type Projector struct {
 	ledger    attempts.Ledger // only which tasks are completed or gated
 	run       run
 	sessions  map[string]session
-	handoff   *ledgersync.Entry // of the last run that has stopped, until another one answers it
-	finalized bool              // the epic is complete, and an artifact says so
+	threads   map[string]*threads // by task; "": the whole epic
+	handoff   *ledgersync.Entry   // of the last run that has stopped, until another one answers it
+	finalized bool                // the epic is complete, and an artifact says so
 
 	branch, tip string // that the work is collected on
 	pullRequest string // URL
@@ -90,7 +93,7 @@ func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
-	p := &Projector{o: o, tasks: map[string]*task{}, sessions: map[string]session{}}
+	p := &Projector{o: o, tasks: map[string]*task{}, sessions: map[string]session{}, threads: map[string]*threads{}}
 	p.ledger.Tasks = map[string]*attempts.TaskRecord{}
 	return p
 }
@@ -104,7 +107,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.RunStopped != nil:
 		return p.runStopped(e)
 	case e.EpicReviewed != nil:
-		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil)}
+		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil), Discussions: p.disagreement(e, &e.EpicReviewed.Reviewed)}
 	case e.PullRequest != nil:
 		p.pullRequest = e.PullRequest.URL
 	case e.TasksAdded != nil:
@@ -125,14 +128,15 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.Ended != nil:
 		return p.ended(e)
 	default:
-		p.decided(e)
+		return Records{Discussions: p.decided(e)}
 	}
 	return Records{}
 }
 
 // decided takes in what a person or relay decided about a task.
-func (p *Projector) decided(e *attempts.Event) {
+func (p *Projector) decided(e *attempts.Event) (said []Discussion) {
 	record := p.task(e.Task).record
+	gated := record.Gate != nil
 	switch e.Type {
 	case attempts.TypeGated:
 		if !record.Completed {
@@ -140,13 +144,21 @@ func (p *Projector) decided(e *attempts.Event) {
 			if e.Gate != nil {
 				record.Gate = e.Gate
 			}
+			if record.Gate.Reason != attempts.UserBlocked {
+				said = []Discussion{p.gateOpened(e, record.Gate, nil)}
+			}
 		}
 	case attempts.TypeUngated:
 		record.Gate = nil
+		said = p.noted(e, e.Task+" was ungated by a person")
 	case attempts.TypeReset, attempts.TypeUndone:
 		record.Gate, record.Completed, p.finalized = nil, false, false
+		if gated && e.Type == attempts.TypeReset {
+			said = p.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
+		}
 	default: // it changes nothing that is recorded
 	}
+	return said
 }
 
 // accept takes in what was known of the epic before its log began, or a person has changed.

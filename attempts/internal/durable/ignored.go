@@ -16,7 +16,7 @@ func MkdirIgnored(fsys FS, folder string) error {
 	if _, err := fsys.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	making := folder + tempSuffix
+	making := folder + TempSuffix
 	ignore := path.Join(making, ".gitignore")
 	var err error
 	for range togetherTries {

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-const tempSuffix = ".relay-tmp"
+// TempSuffix ends the names of temporary files.
+const TempSuffix = ".relay-tmp"
 
 // TempName returns the temporary name of a file that Replace will rename to name.
-func TempName(name string) string { return name + tempSuffix }
+func TempName(name string) string { return name + TempSuffix }
 
 // Content writes the file that Replace puts in place.
 type Content struct {
@@ -116,7 +117,7 @@ func RemoveTemps(fsys FS, dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), tempSuffix) && !e.IsDir() {
+		if strings.HasSuffix(e.Name(), TempSuffix) && !e.IsDir() {
 			if err := fsys.Remove(path.Join(dir, e.Name())); err != nil {
 				return err
 			}

@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -158,7 +158,7 @@ func (f *Step) checkTarget(ctx context.Context) error {
 		return &text.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
 	if f.Here {
-		f.uncommitted = recordfiles.Others(ctx, f.branch.Repo, facts.Changes)
+		f.uncommitted = slices.DeleteFunc(facts.Changes, func(c reanchor.Change) bool { return f.united(ctx, c.Path) })
 		return nil
 	}
 	where, gone, err := f.elsewhere(ctx)

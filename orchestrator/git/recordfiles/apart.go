@@ -18,7 +18,7 @@ type Apart struct {
 	Repo *reanchor.Git
 	All  bool // all that is in no commit is kept out, whoever has added it, and a ledger that git does not track altogether
 
-	before []string // lines that others had added when the run began, and that were in no commit
+	before []string // lines and paths of discussions that others had added to when the run began, and that were in no commit
 	busy   bool
 }
 
@@ -26,27 +26,31 @@ type Apart struct {
 const keptName = "relay-records"
 
 // Do calls f while the ledger has no line of relay that is in no commit. Afterwards it has again all lines of relay that it had before,
-// each once, behind those that git has put there. A nil Apart only calls f, and so does f's own Do.
+// each once, behind those that git has put there. So it is with tracked discussions, but for All: what is done then leaves them alone. A nil Apart only calls f, and so does f's own Do.
 func (a *Apart) Do(ctx context.Context, f func() error) error {
 	if a == nil || a.busy {
 		return f()
 	}
 	a.busy = true
 	defer func() { a.busy = false }()
-	if err := a.recoverKept(); err != nil {
+	if err := errors.Join(a.recoverKept(), a.recoverEntries()); err != nil {
 		return err
 	}
 	kept, release, err := a.take(ctx)
+	var entries map[string]string
+	if err == nil && !a.All {
+		entries, err = a.takeEntries(ctx)
+	}
 	if err == nil {
 		err = f()
 	}
 	release()
-	return errors.Join(err, a.giveBack(kept))
+	return errors.Join(err, a.giveBack(kept), a.giveEntriesBack(entries))
 }
 
 // Record takes note of the lines that others have added when a run begins.
 func (a *Apart) Record(ctx context.Context) error {
-	if err := a.recoverKept(); err != nil {
+	if err := errors.Join(a.recoverKept(), a.recoverEntries()); err != nil {
 		return err
 	}
 	base, _, err := committed(ctx, a.Repo, "HEAD")
@@ -54,7 +58,9 @@ func (a *Apart) Record(ctx context.Context) error {
 	for line := range bytes.Lines(added(read(a.Repo.Root()), base)) {
 		a.before = append(a.before, trimmed(line))
 	}
-	return err
+	entries, eerr := a.grownEntries(ctx)
+	a.before = append(a.before, entries...)
+	return errors.Join(err, eerr)
 }
 
 // Save writes down what Record has noted, for a run that has to bring this one to its end.

@@ -15,15 +15,18 @@ import (
 // ledgerMost is how much of a ledger is read.
 const ledgerMost = 1 << 30
 
-// Others returns those of the uncommitted changes of a checkout that are more than records: entries added to the ledger, and files that
-// relay alone writes, are left out.
+// Others returns those of the uncommitted changes of a checkout that are more than records: entries added to the ledger, discussions
+// that were only added to, and files that relay alone writes, are left out.
 func Others(ctx context.Context, repo *reanchor.Git, changes []reanchor.Change) []reanchor.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c reanchor.Change) bool { return Only(ctx, repo, "HEAD", c.Path) })
 }
 
 // Only reports whether all that a file of the checkout has beyond a commit are records.
 func Only(ctx context.Context, repo *reanchor.Git, commit, p string) bool {
-	if p != Ledger {
+	switch {
+	case IsDiscussion(p):
+		return grown(ctx, repo, commit, p)
+	case p != Ledger:
 		return OwnFile(repo.Root(), p)
 	}
 	base, _, err := committed(ctx, repo, commit)
@@ -73,7 +76,12 @@ func read(top string) []byte {
 
 // committed returns the ledger of a commit as git writes it into a checkout, if the commit has one.
 func committed(ctx context.Context, repo *reanchor.Git, commit string) (text []byte, found bool, err error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + Ledger}, Limit: gitcmd.MaxPrinted})
+	return committedFile(ctx, repo, commit, Ledger)
+}
+
+// committedFile returns a file of a commit as git writes it into a checkout, if the commit has it.
+func committedFile(ctx context.Context, repo *reanchor.Git, commit, p string) (text []byte, found bool, err error) {
+	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + p}, Limit: gitcmd.MaxPrinted})
 	if gitErr, ok := errors.AsType[*reanchor.GitError](err); ok && gitErr.Code == 128 {
 		return nil, false, nil
 	}

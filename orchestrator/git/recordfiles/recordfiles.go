@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"relay/attempts/artifact"
+	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
 
 	"github.com/google/uuid"
@@ -50,6 +51,10 @@ func OwnFile(top, p string) bool {
 		return true
 	case p == path.Join(ledgersync.Folder, ledgersync.ConfigFile):
 		return ledgersync.IsNewConfig(top, filepath.Base(top))
+	case path.Dir(p) == discussion.Folder:
+		return isRelays(full)
+	case p == discussion.LockFile:
+		return true
 	case path.Dir(path.Dir(p)) != artifact.Folder || path.Ext(p) != ".yaml":
 		return false
 	}

@@ -1,0 +1,135 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/attempts/discussion"
+	"relay/orchestrator/text"
+)
+
+// Discussion is something for the ledger of discussions: a new entry, or a note for some that are there.
+type Discussion struct {
+	At time.Time
+
+	Opening *discussion.Opening // nil: it is a note
+	Notes   []string            // origins of the entries that get the note
+	Note    string
+}
+
+// mostThreads is how many earlier discussions of a task a new one is linked to, the last.
+const mostThreads = 5
+
+// threads are the discussions that relay has opened about a task.
+type threads struct {
+	origins []string // the last of all
+	waiting []string // those whose task was not completed since
+}
+
+func (t *threads) add(origin string) {
+	t.origins = append(t.origins, origin)
+	t.origins = slices.Clone(t.origins[max(len(t.origins)-mostThreads, 0):])
+	t.waiting = append(t.waiting, origin)
+	t.waiting = slices.Clone(t.waiting[max(len(t.waiting)-mostThreads, 0):])
+}
+
+// threadsOf returns the discussions about a task.
+func (p *Projector) threadsOf(task string) *threads {
+	if p.threads[task] == nil {
+		p.threads[task] = &threads{}
+	}
+	return p.threads[task]
+}
+
+// origin names what a discussion is opened from: telling it again gives the same.
+func (p *Projector) origin(e *attempts.Event, what string) string {
+	return fmt.Sprintf("%s/%s/%s/%d/%s", p.o.EpicID, e.Task, e.Run, e.Seq, what)
+}
+
+// open begins a discussion about a task; of the whole epic, when the event is about no task.
+func (p *Projector) open(e *attempts.Event, what string, o discussion.Opening) Discussion {
+	t := p.threadsOf(e.Task)
+	o.Origin, o.Status, o.Follows = p.origin(e, what), discussion.Unresolved, slices.Clone(t.origins)
+	t.add(o.Origin)
+	return Discussion{At: e.At, Opening: &o}
+}
+
+// gateOpened returns the discussion about a task that was gated and needs a person. A person who gates a task has decided it.
+func (p *Projector) gateOpened(e *attempts.Event, gate *attempts.Gate, positions []discussion.Position) Discussion {
+	planned := p.planned(e.Task)
+	var b strings.Builder
+	fmt.Fprintf(&b, "relay has gated %s (%s)%s\n", e.Task, gate.Reason, text.After(gate.Detail))
+	if len(planned.Files) > 0 {
+		fmt.Fprintf(&b, "Its files: %s\n", text.Some(planned.Files, 20))
+	}
+	if e.Ended != nil && e.Ended.Receipt.Salvage != "" {
+		fmt.Fprintf(&b, "The work of attempt %d is kept as %s\n", e.Attempt, e.Ended.Receipt.Salvage)
+	}
+	return p.open(e, "gate", discussion.Opening{
+		Topic: line(e.Task + " needs a person: " + planned.Title), Summary: clip(strings.TrimSpace(b.String()), longText), Positions: positions,
+	})
+}
+
+// disagreement returns the discussion about work that some reviewers approve and others do not.
+func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed) []Discussion {
+	if reviewed == nil || !reviewed.Split {
+		return nil
+	}
+	subject, summary := e.Task, ""
+	if e.EpicReviewed != nil {
+		subject, summary = p.title(), fmt.Sprintf("Reviewers have judged all that has landed, up to %s", short(e.EpicReviewed.Head))
+	} else {
+		planned := p.planned(e.Task)
+		summary = fmt.Sprintf("Reviewers have judged attempt %d of %s: %s", e.Attempt, e.Task, planned.Title)
+		if len(planned.Files) > 0 {
+			summary += "\nIts files: " + text.Some(planned.Files, 20)
+		}
+	}
+	o := discussion.Opening{Topic: line("Reviewers disagree about " + subject), Summary: clip(summary, longText)}
+	for i := range reviewed.Opinions {
+		said := &reviewed.Opinions[i]
+		why := list{}
+		why.add("%s", said.Verdict.Summary)
+		for _, f := range said.Verdict.Findings[:min(len(said.Verdict.Findings), mostItems)] {
+			why.add("%s: %s", f.Severity, located(f.File, f.Line, f.Issue))
+		}
+		o.Positions = append(o.Positions, discussion.Position{
+			By: said.Reviewer, Stance: string(said.Decision), Rationale: clip(strings.Join(why.all(), "\n"), longText),
+		})
+	}
+	return []Discussion{p.open(e, "review", o)}
+}
+
+// attempted returns what the agent of an attempt has said of its work.
+func attempted(e *attempts.Event, started *attempts.Started) []discussion.Position {
+	receipt := &e.Ended.Receipt
+	stance := firstOf(receipt.Summary, receipt.ErrorSummary)
+	if stance == "" {
+		return nil
+	}
+	by := fmt.Sprintf("%s, attempt %d", agentOf(started, e.Ended.Model).Name, e.Attempt)
+	return []discussion.Position{{By: by, Stance: line(stance), Rationale: clip(firstOf(receipt.Suggestion, receipt.ErrorSummary), longText)}}
+}
+
+// noted returns a note for the discussions of a task that wait for its completion; none, when there are none.
+func (p *Projector) noted(e *attempts.Event, note string) []Discussion {
+	waiting := p.threadsOf(e.Task).waiting
+	if len(waiting) == 0 {
+		return nil
+	}
+	return []Discussion{{At: e.At, Notes: slices.Clone(waiting), Note: line(note)}}
+}
+
+// landedNote is the note of a task that was completed; its discussions get no further ones until a new one is opened.
+func (p *Projector) landedNote(e *attempts.Event) []Discussion {
+	note := fmt.Sprintf("%s was completed by attempt %d", e.Task, e.Attempt)
+	if e.Ended.Landed != "" {
+		note += ", as commit " + short(e.Ended.Landed)
+	}
+	found := p.noted(e, note)
+	p.threadsOf(e.Task).waiting = nil
+	return found
+}
