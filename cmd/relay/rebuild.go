@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,6 +65,13 @@ type rebuilt struct {
 	Report string `json:"report,omitempty"` // file
 }
 
+// choose sets which kinds of records are made: the one that was asked for, or all that the configuration has on.
+func (o *rebuildOptions) choose(r *recordkeeper.Options) {
+	r.LedgerSync = o.only == kindLedgerSync || o.only == "" && r.LedgerSync
+	r.Artifacts = o.only == kindArtifacts || o.only == "" && r.Artifacts
+	r.Discussions = o.only == kindDiscussions || o.only == "" && r.Discussions
+}
+
 func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	if opts.only != "" && !slices.Contains(rebuildKinds(), opts.only) {
 		return &exit.UsageError{
@@ -79,13 +87,11 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		defer func() { err = store.Close() }()
+		defer func() { err = errors.Join(err, store.Close()) }()
 	}
 	answer := rebuilt{DryRun: opts.dryRun}
 	o := p.RecordOptions(pl)
-	o.LedgerSync = opts.only == kindLedgerSync || opts.only == "" && o.LedgerSync
-	o.Artifacts = opts.only == kindArtifacts || opts.only == "" && o.Artifacts
-	o.Discussions = opts.only == kindDiscussions || opts.only == "" && o.Discussions
+	opts.choose(&o)
 	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
 		return err
 	}

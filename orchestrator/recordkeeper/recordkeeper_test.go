@@ -54,7 +54,8 @@ func (c *checkout) clock() time.Time {
 
 func (c *checkout) options(fault func(string) error) Options {
 	return Options{
-		Top: c.top, Dir: c.dir, EpicID: c.epic.ID, Epic: c.epic, Plan: []byte(planText), Settings: Settings{LedgerSync: true, Artifacts: true, Discussions: true},
+		Top: c.top, Dir: c.dir, EpicID: c.epic.ID, Epic: c.epic, Plan: []byte(planText),
+		Settings: Settings{LedgerSync: true, Artifacts: true, Discussions: true},
 		Warn: func(text string) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

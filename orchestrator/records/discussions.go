@@ -78,7 +78,8 @@ func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed)
 	if reviewed == nil || !reviewed.Split {
 		return nil
 	}
-	subject, summary := e.Task, ""
+	var summary string
+	subject := e.Task
 	if e.EpicReviewed != nil {
 		subject, summary = p.title(), fmt.Sprintf("Reviewers have judged all that has landed, up to %s", short(e.EpicReviewed.Head))
 	} else {

@@ -2,8 +2,8 @@
 // sessions, and discussions.
 //
 // It is pure: events and plans in, entries and artifacts out, and the same of them whenever they are asked for. What relay records
-// when, and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync], [relay/attempts/artifact] and [relay/attempts/discussion], and
-// writing is what [relay/orchestrator/recordkeeper] does.
+// when, and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync], [relay/attempts/artifact] and
+// [relay/attempts/discussion], and writing is what [relay/orchestrator/recordkeeper] does.
 package records
 
 import (

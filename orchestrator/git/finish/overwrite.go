@@ -69,8 +69,8 @@ func (f *Step) checkUntracked(ctx context.Context, added, folders, tops map[stri
 	return &text.RefusedError{Reason: "untracked files of yours would be overwritten: " + text.Listed(blocking), Hint: "move them away, then relay finish"}
 }
 
-// united reports whether a file is a ledger of LedgerSync that gets the lines of the branch, or what relay has put beside it. Discussions are
-// not put together.
+// united reports whether a file is a ledger of LedgerSync that gets the lines of the branch, or what relay has put beside it.
+// Discussions are not put together.
 func (f *Step) united(ctx context.Context, p string) bool {
 	return !recordfiles.IsDiscussion(p) && recordfiles.Only(ctx, f.branch.Repo, f.Old, p)
 }

@@ -26,7 +26,8 @@ type Apart struct {
 const keptName = "relay-records"
 
 // Do calls f while the ledger has no line of relay that is in no commit. Afterwards it has again all lines of relay that it had before,
-// each once, behind those that git has put there. So it is with tracked discussions, but for All: what is done then leaves them alone. A nil Apart only calls f, and so does f's own Do.
+// each once, behind those that git has put there. So it is with tracked discussions, but for All:
+// what is done then leaves them alone. A nil Apart only calls f, and so does f's own Do.
 func (a *Apart) Do(ctx context.Context, f func() error) error {
 	if a == nil || a.busy {
 		return f()

@@ -108,7 +108,8 @@ func (a *Apart) takeEntries(ctx context.Context) (kept map[string]string, err er
 	return kept, nil
 }
 
-// giveEntriesBack puts discussions back that were kept out. One that git has replaced by another text stays, and what it was goes beside it.
+// giveEntriesBack puts discussions back that were kept out. One that git has replaced by another text stays, and
+// what it was goes beside it.
 func (a *Apart) giveEntriesBack(kept map[string]string) error {
 	for p, was := range kept {
 		full := fullPath(a.Repo, p)
