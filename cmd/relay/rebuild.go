@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
@@ -83,8 +84,8 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 		return err
 	}
 	if !opts.dryRun {
-		store, err := p.Open(pl) // no run may write them meanwhile
-		if err != nil {
+		var store *attempts.Store // no run may write them meanwhile
+		if store, err = p.Open(pl); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
