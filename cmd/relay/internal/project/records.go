@@ -10,7 +10,8 @@ import (
 func (p *Project) Records() recordkeeper.Settings {
 	c := &p.Config.Relay.Records
 	return recordkeeper.Settings{
-		LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Discussions: c.Discussions, Checkpoints: records.Checkpoints(c.Checkpoints), Listed: p.EpicFlag() != "",
+		LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Discussions: c.Discussions,
+		Checkpoints: records.Checkpoints(c.Checkpoints), Listed: p.EpicFlag() != "",
 	}
 }
 
