@@ -100,7 +100,7 @@ func (p *Projector) count(e *attempts.Event) {
 	}
 	if ended.Result == attempts.ResultSuccess {
 		d := &done{
-			task: e.Task, summary: line(receipt.Summary), changes: ended.Changes,
+			task: e.Task, seq: e.Seq, summary: line(receipt.Summary), changes: ended.Changes,
 			decisions: receipt.Decisions, bugfix: receipt.Bugfix, learned: receipt.Learning,
 		}
 		r.done = append(r.done, d)

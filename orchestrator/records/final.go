@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ import (
 // has completed it.
 func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 	a := p.ofRun(e, artifact.Finalize)
-	for _, d := range p.allDone() {
+	list := p.allDone()
+	gone := deleted(list)
+	for _, d := range list {
 		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.decisions)
 		fix := d.bugfix
 		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
@@ -23,12 +26,27 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 			})
 		}
 		for _, c := range d.changes {
-			if c.Kind != attempts.FileDeleted && len(a.ArtifactsProduced) < mostDone && !listed(a.ArtifactsProduced, c.Path) {
+			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !listed(a.ArtifactsProduced, c.Path) {
 				a.ArtifactsProduced = append(a.ArtifactsProduced, artifact.FileRef{Path: c.Path, Note: d.task})
 			}
 		}
 	}
 	return p.named(a, e)
+}
+
+// deleted tells which files the last task that changed them has deleted.
+func deleted(list []*done) map[string]bool {
+	gone := map[string]bool{}
+	for _, d := range slices.SortedFunc(slices.Values(list), func(x, y *done) int { return cmp.Compare(x.seq, y.seq) }) {
+		for _, c := range d.changes {
+			if c.Kind == attempts.FileDeleted {
+				gone[c.Path] = true
+			} else {
+				delete(gone, c.Path)
+			}
+		}
+	}
+	return gone
 }
 
 // allDone returns what completed the tasks of the epic, in the order of the plan.

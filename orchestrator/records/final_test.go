@@ -10,15 +10,22 @@ import (
 	"relay/epic"
 )
 
-// A final report says what all runs of the epic have made, each file once, and what they have decided and mended.
+// A final report says what all runs of the epic have made, each file once but for those that are gone again, and what they have
+// decided and mended.
 func TestFinalIsOfAllRuns(t *testing.T) {
 	t.Parallel()
 	plan := shop(t)
 	p := New(Options{EpicID: plan.ID, Plan: func(string) *epic.Epic { return plan }})
 	of := func(task string) attempts.Event {
 		said := attempts.Statement{Decisions: map[string]string{"way": "of " + task}, Bugfix: &attempts.Bugfix{Symptom: "s", Fix: "f"}}
-		change := attempts.FileChange{Path: task + ".go", Kind: attempts.FileAdded}
-		return ended(task, 1, success(attempts.Receipt{Summary: "did " + task, Statement: said}, change, attempts.FileChange{Path: "go.mod", Kind: attempts.FileModified}))
+		changes := []attempts.FileChange{{Path: task + ".go", Kind: attempts.FileAdded}, {Path: "go.mod", Kind: attempts.FileModified}}
+		switch task {
+		case "T2":
+			changes = append(changes, attempts.FileChange{Path: "draft.md", Kind: attempts.FileAdded})
+		case "T1": // after T2
+			changes = append(changes, attempts.FileChange{Path: "draft.md", Kind: attempts.FileDeleted})
+		}
+		return ended(task, 1, success(attempts.Receipt{Summary: "did " + task, Statement: said}, changes...))
 	}
 	events := night(run1, 1, began("ba5e"), started("T2", 1, claude()), of("T2"), started("T1", 1, claude()), of("T1"), stopped("interrupted", "", "4ead"))
 	events = append(events, night(run2, uint64(len(events)+1), began("4ead"), started("T3", 1, claude()), of("T3"), started("T4", 1, claude()), of("T4"),

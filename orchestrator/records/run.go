@@ -32,6 +32,7 @@ type run struct {
 // done is a task that was completed.
 type done struct {
 	task      string
+	seq       uint64 // of the event that ended it
 	summary   string
 	changes   []attempts.FileChange
 	decisions map[string]string
