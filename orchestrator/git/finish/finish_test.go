@@ -173,6 +173,34 @@ func TestFinishMergesWhatHasDiverged(t *testing.T) {
 	}
 }
 
+// A discussion that both the branch and the user have added to is not put together.
+func TestFinishKeepsDiscussions(t *testing.T) {
+	t.Parallel()
+	const file, topic = ".ledger/entries/mine.yaml", "topic: Mine\n"
+	for name, c := range map[string]struct{ branch, want, refused string }{
+		"both":        {topic + "by: the branch\n", "", "uncommitted changes of yours would be overwritten: " + file},
+		"only a user": {topic, topic + "by: a user\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &lab{repotest.NewLanded(t)}
+			l.Write(file, topic)
+			l.Sh("git add -f " + file + "; git commit -q -m Discussed; git switch -q " + repotest.Landed + "; git merge -q main")
+			l.Write(file, c.branch)
+			l.Sh("git add -f " + file + "; git commit -q --allow-empty -m More; git update-ref refs/relay-tip/20260101-lab HEAD; git switch -q main")
+			l.Write(file, topic+"by: a user\n")
+			if _, err := l.plan("main", integration.Merge); c.refused != "" {
+				if refused, ok := errors.AsType[*text.RefusedError](err); !ok || refused.Reason != c.refused {
+					t.Errorf("got %v, want %s", err, c.refused)
+				}
+			} else {
+				l.finish("main", integration.Merge)
+				l.Wants(map[string]string{file: c.want})
+			}
+		})
+	}
+}
+
 // What is uncommitted in files that the epic has not changed stays as it is, in the checkout and in the index.
 func TestFinishBesideUncommittedChanges(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,126 @@
+package recordfiles_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"relay/orchestrator/git/recordfiles"
+	"relay/orchestrator/repotest"
+)
+
+const (
+	entry   = ".ledger/entries/mine.yaml"
+	origin  = "topic: Mine\norigin: epic/T1/run/1/gate\nhistory:\n  - status: unresolved\n"
+	noted   = origin + "  - status: tentative\n"
+	noticed = origin + "  - status: accepted\n"
+)
+
+// discussed returns a repository with a tracked discussion of relay that has more than its commit has.
+func discussed(t *testing.T) (*repotest.Repo, *recordfiles.Apart) {
+	t.Helper()
+	l := repotest.New(t)
+	l.Write(entry, origin)
+	l.Sh("git add -f .ledger; git commit -q -m Discussed")
+	l.Write(entry, noted)
+	return l, &recordfiles.Apart{Repo: l.Open()}
+}
+
+// What is added to a discussion of relay is no change while git works, whatever git does, and is there again afterwards.
+func TestDiscussionsApart(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("failed")
+	for name, c := range map[string]struct {
+		work string // what git does meanwhile
+		err  error
+		want map[string]string
+	}{
+		"nothing":           {"", nil, map[string]string{entry: noted}},
+		"it fails":          {"", failed, map[string]string{entry: noted}},
+		"the same":          {"printf '" + noted + "' > " + entry, nil, map[string]string{entry: noted}},
+		"more":              {"printf '" + noted + "  - status: revived\n' > " + entry, nil, map[string]string{entry: noted + "  - status: revived\n"}},
+		"another text":      {"printf '" + noticed + "' > " + entry, nil, map[string]string{entry: noticed, entry + ".kept": noted}},
+		"it removes it":     {"rm -r .ledger", nil, map[string]string{entry: noted}},
+		"less":              {"echo 'topic: Mine' > " + entry, nil, map[string]string{entry: noted}},
+		"it cannot be read": {"echo '[' > " + entry, nil, map[string]string{entry: "[\n", entry + ".kept": noted}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, apart := discussed(t)
+			err := apart.Do(t.Context(), func() error {
+				if got := l.Git("status", "--porcelain"); got != "" {
+					t.Errorf("while git works there is %s", got)
+				}
+				l.Sh(strings.ReplaceAll(c.work, "\n", `\n`))
+				return c.err
+			})
+			if !errors.Is(err, c.err) {
+				t.Error(err)
+			}
+			l.Wants(c.want)
+			if _, err := os.Lstat(l.Path(".git/relay-discussions")); !os.IsNotExist(err) {
+				t.Error("what was kept out is still noted")
+			}
+		})
+	}
+}
+
+// A relay that is killed while git works has lost nothing: the next one gives back what was kept out.
+func TestDiscussionsAfterKill(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]func(context.Context, *recordfiles.Apart) error{
+		"the next work": func(ctx context.Context, a *recordfiles.Apart) error { return a.Do(ctx, func() error { return nil }) },
+		"the next run":  func(ctx context.Context, a *recordfiles.Apart) error { return a.Record(ctx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, apart := discussed(t)
+			note := ""
+			_ = apart.Do(t.Context(), func() error {
+				data, err := os.ReadFile(l.Path(".git/relay-discussions"))
+				note = string(data)
+				return err
+			})
+			l.Write(entry, origin) // as it was when the other was killed
+			l.Write(".git/relay-discussions", note)
+			if err := again(t.Context(), &recordfiles.Apart{Repo: l.Open()}); err != nil {
+				t.Error(err)
+			}
+			l.Wants(map[string]string{entry: noted})
+
+			l.Write(".git/relay-discussions", note[:len(note)/2]) // killed before anything was taken
+			if err := again(t.Context(), &recordfiles.Apart{Repo: l.Open()}); err != nil {
+				t.Error(err)
+			}
+			l.Wants(map[string]string{entry: noted})
+		})
+	}
+}
+
+// What others have added to a discussion before the run is kept out, too; what an agent adds during it is its work.
+func TestDiscussionsOfOthers(t *testing.T) {
+	t.Parallel()
+	l := repotest.New(t)
+	const theirs, plain = ".ledger/entries/theirs.yaml", "topic: Theirs\n"
+	l.Write(entry, plain)
+	l.Write(theirs, plain)
+	l.Sh("git add -f .ledger; git commit -q -m Discussed")
+	l.Write(entry, plain+"mood: good\n")
+	apart := &recordfiles.Apart{Repo: l.Open()}
+	if err := apart.Record(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.Write(theirs, plain+"mood: bad\n")
+	err := apart.Do(t.Context(), func() error {
+		if got := l.Git("status", "--porcelain"); got != "M "+theirs {
+			t.Errorf("while git works there is %q", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	l.Wants(map[string]string{entry: plain + "mood: good\n", theirs: plain + "mood: bad\n"})
+}
