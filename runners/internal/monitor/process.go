@@ -59,13 +59,18 @@ type Process struct {
 func (w *Process) Run(parent context.Context) (End, error) {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
+	if w.now == nil {
+		w.now = time.Now
+	}
+	seen := openTimes(w.Command.Stdout, w.now)
+	defer func() { seen.end(fileSize(w.Command.Stdout)) }()
 	p, err := w.start(ctx)
 	if err != nil {
 		return notStarted(ctx, parent, err)
 	}
 	done := make(chan process.Exit, 1)
 	go func() { done <- p.Wait() }()
-	e := End{Exit: w.wait(ctx, done, stop)}
+	e := End{Exit: w.wait(ctx, done, stop, seen)}
 	if e.Exit.Stopped {
 		if e.Cause = context.Cause(ctx); e.Cause == nil {
 			e.Cause = errOrphaned
@@ -76,11 +81,8 @@ func (w *Process) Run(parent context.Context) (End, error) {
 }
 
 // wait polls the output until the process is gone, often while it is young and busy, rarely when it is quiet.
-func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc) process.Exit {
-	if w.now == nil {
-		w.now = time.Now
-	}
-	l := monitor{Process: w, stop: stop, polled: w.now(), pause: firstPoll, stopRequested: ctx.Done()}
+func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop context.CancelCauseFunc, seen *times) process.Exit {
+	l := monitor{Process: w, stop: stop, polled: w.now(), pause: firstPoll, stopRequested: ctx.Done(), times: seen}
 	if w.ReadLine != nil {
 		l.tail = &Tail{Path: w.Command.Stdout, long: w.MaxLine, kept: kept(w.Limits), Line: w.ReadLine}
 		defer l.tail.Close()
@@ -112,6 +114,7 @@ type monitor struct {
 	stop          context.CancelCauseFunc
 	stopRequested <-chan struct{} // closed when the process is told to stop; nil: that is known
 	tail          *Tail
+	times         *times
 	sizes         [2]int64 // of stdout and stderr
 	polled        time.Time
 	ran           time.Duration // until seen
@@ -146,10 +149,14 @@ func (l *monitor) poll() time.Duration {
 		l.pause = min(2*l.pause, slowestPoll)
 	}
 	l.enforce()
+	unseen := l.times.saw(l.sizes[0])
 	if !all {
 		return 0
 	}
-	return l.untilDue()
+	if due := l.untilDue(); unseen == 0 || due < unseen {
+		return due
+	}
+	return unseen
 }
 
 // enforce stops the process when a limit has passed.

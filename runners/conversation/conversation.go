@@ -1,0 +1,100 @@
+// Package conversation has the words in which the readers of agent CLIs tell what was said and done in a stream: a session began, a
+// message, a tool call, its result, what was used of the model.
+//
+// What a CLI's stream looks like belongs to the package of that CLI, and what becomes of the words, as rows of a database, to those who
+// ask. Here is plain data only, and the file in which relay keeps when it saw a stream grow.
+package conversation
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind says what an event tells.
+type Kind int
+
+// The kinds of events.
+const (
+	Began    Kind = iota + 1 // a session: ID, Model
+	Said                     // a message or a further part of one: ID, Role, Text, Model
+	Called                   // a tool call: ID, Message, Tool, Params; told again, it says more of the same call
+	Returned                 // its end: ID, Status, Result
+	Used                     // tokens and money: ID of the message, or of the whole run of the CLI
+)
+
+// Role says who speaks.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	System    Role = "system" // the CLI itself
+)
+
+// Status says what became of a tool call.
+type Status string
+
+// What becomes of tool calls by the word of their CLI.
+const (
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Rejected  Status = "rejected" // not allowed
+)
+
+// Event is one thing that a line of a stream tells.
+type Event struct {
+	Kind    Kind
+	Subtask string // id of the tool call whose subagent this is about; "": the session itself
+	At      int64  // milliseconds since 1970; 0: the CLI does not tell
+	ID      string // of the session, message or tool call; "": it has none
+	Local   bool   // the id begins anew with every run of the CLI
+	Model   string // "": it is not told
+
+	Role   Role
+	Text   string
+	Joined bool // the text goes on with the message before, without a break
+	Echo   bool // it is what the CLI was asked, told back
+
+	Message string // id of the message that calls the tool; "": the last one
+	Tool    string
+	Params  json.RawMessage
+	Status  Status
+	Result  json.RawMessage
+
+	Usage Usage
+}
+
+// Usage is what a message or a run has used of the model. Zero: it is not told.
+type Usage struct {
+	Input, Output int64 // tokens; Input with those read from and written to a cache
+	CostUSD       float64
+	SoFar         bool  // of the session in all, not of this run alone
+	Context       int64 // tokens of the context that are taken now
+	ContextLimit  int64 // tokens that fit
+}
+
+// Reader turns the lines of one run of a CLI into events.
+type Reader interface {
+	// Line reads one line without its end, which it does not keep, and tells what it says. It returns false for a line that cannot be
+	// read; an empty one, and one that tells nothing of the conversation, can.
+	Line(line []byte, tell func(Event)) bool
+}
+
+// Millis reads a time as CLIs write it; 0: it is none.
+func Millis(text string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || t.UnixMilli() < 0 {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// Text returns s as a JSON string.
+func Text(s string) json.RawMessage {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil
+	}
+	return text
+}
