@@ -232,6 +232,9 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 		}
 	}
 	r.keeper.Close()
+	if err == nil {
+		r.compressTranscripts(ctx)
+	}
 	if closeErr := r.state.store.Close(); err == nil {
 		err = closeErr
 	}

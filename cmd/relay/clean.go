@@ -20,10 +20,12 @@ import (
 )
 
 type cleanOptions struct {
-	app    *cli.App
-	yes    bool
-	dryRun bool
-	json   bool
+	app       *cli.App
+	yes       bool
+	dryRun    bool
+	json      bool
+	sessions  bool
+	olderThan string
 }
 
 func newCleanCommand(a *cli.App) *cobra.Command {
@@ -36,12 +38,25 @@ worktrees, branches of tasks that have landed or whose work is kept elsewhere,
 and copies of .git. What exists nowhere else is kept: relay says what it is, and
 how to look at it. The ledger, the logs and the work itself stay: the branch
 relay/EPIC, which git branch -D removes, and what failed attempts left below
-refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), opts) },
+refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
+
+With --sessions it is the transcripts that go, what agents printed in runs that
+began long enough ago. Ledger, receipts, checks, reviews and patches stay.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case opts.sessions:
+				return runCleanSessions(cmd.Context(), opts)
+			case cmd.Flags().Changed("older-than"):
+				return &exit.UsageError{Message: "--older-than goes with --sessions"}
+			}
+			return runClean(cmd.Context(), opts)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&opts.yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "list what would be removed, and remove nothing")
+	f.BoolVar(&opts.sessions, "sessions", false, "remove what agents printed in old runs instead")
+	f.StringVar(&opts.olderThan, "older-than", "30d", "with --sessions: of runs that began at least this `AGE` ago, such as 12h, 30d or 8w")
 	f.BoolVar(&opts.json, "json", false, "print JSON; needs --yes or --dry-run")
 	return cmd
 }
@@ -71,16 +86,11 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if project.Exists(p.Dir) { // no run may begin meanwhile
-		lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", opts.app.Now()))
-		if held, ok := errors.AsType[*attempts.HeldError](err); ok {
-			held.Path = "" // it is the epic's own lock, as in every other command
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { _ = lock.Release() }() // the end of this process does it too
+	release, err := opts.hold(p)
+	if err != nil {
+		return err
 	}
+	defer release()
 	var open worker.OpenAttempts
 	if pl, err := p.Plan(); err == nil { // there may be no epic any more
 		if v, err := p.View(pl); err == nil {
@@ -120,6 +130,21 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		answer.Removed = append(answer.Removed, gone)
 	}
 	return opts.printAnswer(answer, sure)
+}
+
+// hold sees to it that no run of the epic begins until release is called.
+func (o cleanOptions) hold(p *project.Project) (release func(), err error) {
+	if !project.Exists(p.Dir) {
+		return func() {}, nil
+	}
+	lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", o.app.Now()))
+	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
+		held.Path = "" // it is the epic's own lock, as in every other command
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = lock.Release() }, nil // the end of this process does it too
 }
 
 // remove removes one thing, unless it must stay by now.

@@ -166,3 +166,14 @@ func FirstOf(texts ...string) string {
 	}
 	return ""
 }
+
+// Bytes returns a size for people.
+func Bytes(n uint64) string {
+	switch {
+	case n < 1<<20:
+		return "less than 1 MiB"
+	case n < 1<<30:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

@@ -95,6 +95,7 @@ func (c *checkup) all(ctx context.Context) {
 	c.folder()
 	c.space()
 	c.backup()
+	c.transcripts()
 	c.worktrees(ctx)
 	if c.epic() {
 		c.ledger(ctx)

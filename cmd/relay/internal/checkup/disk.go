@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/text"
+	"relay/orchestrator/transcripts"
 )
 
 // checkouts returns how many a run has at most: each job one to work in and one to check in, or one for each reviewer,
@@ -15,17 +18,17 @@ import (
 func checkouts(jobs, reviewers int) int { return jobs*(1+max(1, reviewers)) + 1 }
 
 // roomFor reports whether a disk has room for something besides what every run needs.
-func roomFor(what string, need, free uint64, unknown error) (state, text, fix string) {
-	text = "room for " + what
+func roomFor(what string, need, free uint64, unknown error) (state, words, fix string) {
+	words = "room for " + what
 	switch {
 	case unknown != nil:
-		return Warn, "it is not known whether there is " + text + ": " + unknown.Error(), ""
+		return Warn, "it is not known whether there is " + words + ": " + unknown.Error(), ""
 	case free < need+noSpace:
-		return Fail, "there is no " + text, "make room"
+		return Fail, "there is no " + words, "make room"
 	case free < need+scarceSpace:
-		return Warn, "there is hardly " + text, "make room"
+		return Warn, "there is hardly " + words, "make room"
 	}
-	return OK, text, ""
+	return OK, words, ""
 }
 
 // backup checks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
@@ -40,12 +43,28 @@ func (c *checkup) backup() {
 	}
 	free, err := project.FreeSpace(at)
 	size, counting := folderSize(git)
-	what := fmt.Sprintf("the copy of .git, %s, in %s", bytesText(size), at)
-	state, text, fix := roomFor(what, size, free, errors.Join(err, counting))
+	what := fmt.Sprintf("the copy of .git, %s, in %s", text.Bytes(size), at)
+	state, words, fix := roomFor(what, size, free, errors.Join(err, counting))
 	if fix != "" {
 		fix += ", or choose another disk with XDG_STATE_HOME"
 	}
-	c.add(state, "disk", text, fix)
+	c.add(state, "disk", words, fix)
+}
+
+// transcripts says what the recorded sessions of agents take.
+func (c *checkup) transcripts() {
+	runs, err := transcripts.Runs(c.project.File(attempts.RunsDir))
+	if err != nil {
+		c.add(Warn, "disk", "what the sessions of agents take is unknown: "+err.Error(), "")
+		return
+	}
+	var size int64
+	for _, r := range runs {
+		size += r.Bytes
+	}
+	if size > 0 {
+		c.add(OK, "disk", fmt.Sprintf("%s of agents' sessions in %s", text.Bytes(uint64(size)), text.Count(len(runs), "run")), "")
+	}
 }
 
 // nearestFolder returns the nearest folder above a path that is there already.
@@ -103,14 +122,14 @@ func (c *checkup) space() {
 
 // freeSpace reports whether that many bytes are enough for a run.
 func (c *checkup) freeSpace(free uint64) {
-	text := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
+	words := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
 	const hint = "make room: a night writes transcripts, logs and commits"
 	switch {
 	case free < noSpace:
-		c.add(Fail, "disk", text, hint)
+		c.add(Fail, "disk", words, hint)
 	case free < scarceSpace:
-		c.add(Warn, "disk", text, hint)
+		c.add(Warn, "disk", words, hint)
 	default:
-		c.add(OK, "disk", text, "")
+		c.add(OK, "disk", words, "")
 	}
 }

@@ -181,11 +181,11 @@ func (c *checkup) worktreeFolder(ctx context.Context) {
 	}
 	free, err := project.FreeSpace(nearestFolder(dir))
 	n := checkouts(jobs, len(c.project.Reviewers()))
-	state, text, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, bytesText(size)), uint64(n)*size, free, err)
+	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, text.Bytes(size)), uint64(n)*size, free, err)
 	if fix != "" {
 		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"
 	}
-	c.add(state, "worktrees", text, fix)
+	c.add(state, "worktrees", words, fix)
 }
 
 // size returns how many bytes the tracked files of this checkout take on disk.
@@ -219,14 +219,4 @@ func (s *sizeCounter) Write(p []byte) (int, error) {
 		}
 		s.rest = after
 	}
-}
-
-func bytesText(n uint64) string {
-	switch {
-	case n < 1<<20:
-		return "less than 1 MiB"
-	case n < 1<<30:
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }

@@ -53,12 +53,3 @@ func TestCheckouts(t *testing.T) {
 		}
 	}
 }
-
-func TestBytesText(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[uint64]string{0: "less than 1 MiB", 7 << 20: "7 MiB", 1<<30 - 1: "1023 MiB", 3 << 29: "1.5 GiB"} {
-		if got := bytesText(n); got != want {
-			t.Errorf("%d: got %s, want %s", n, got, want)
-		}
-	}
-}

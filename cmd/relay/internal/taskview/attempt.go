@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/text"
+	"relay/orchestrator/transcripts"
 	"relay/runners"
 )
 
@@ -58,7 +59,7 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 	case Brief:
 		return copyFile(out, filepath.Join(folder, "brief.md"))
 	case Log:
-		err := copyFile(out, filepath.Join(folder, "transcript.jsonl"))
+		err := copyTranscript(out, filepath.Join(folder, transcripts.Name))
 		var none *exit.Hinted
 		if errors.As(err, &none) && len(a.Receipt.Checks) > 0 {
 			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
@@ -85,6 +86,25 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 	return nil
 }
 
+// copyTranscript writes out what an agent printed, compressed or not.
+func copyTranscript(w io.Writer, path string) error {
+	f, err := transcripts.Open(path)
+	if err != nil {
+		return noFile(path, err)
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// noFile explains why a file cannot be opened.
+func noFile(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &exit.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or it was removed"}
+	}
+	return err
+}
+
 func copyFile(w io.Writer, path string) error {
 	_, err := copySummed(w, path)
 	return err
@@ -93,11 +113,8 @@ func copyFile(w io.Writer, path string) error {
 // copySummed writes a file out and returns its SHA-256, in hex. An agent can have put anything in its place.
 func copySummed(w io.Writer, path string) (sum string, err error) {
 	f, err := runners.OpenRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", &exit.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or it was removed"}
-	}
 	if err != nil {
-		return "", err
+		return "", noFile(path, err)
 	}
 	defer f.Close()
 	hash := sha256.New()

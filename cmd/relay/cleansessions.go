@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/text"
+	"relay/orchestrator/transcripts"
+)
+
+// cleanedSessions is what relay clean --sessions --json prints.
+type cleanedSessions struct {
+	Version int              `json:"version"`
+	DryRun  bool             `json:"dry_run"`
+	Removed []cleanedRun     `json:"removed"` // or would be, with DryRun
+	Kept    []keptTranscript `json:"kept"`
+	Bytes   int64            `json:"bytes"` // freed
+}
+
+// cleanedRun is a run whose transcripts are removed.
+type cleanedRun struct {
+	Run   string `json:"run"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+}
+
+// keptTranscript is an old run whose transcripts stay.
+type keptTranscript struct {
+	Run string `json:"run"`
+	Why string `json:"why"`
+}
+
+// runCleanSessions removes the transcripts of old runs of the epic.
+func runCleanSessions(ctx context.Context, opts cleanOptions) error {
+	age, err := parseAge(opts.olderThan)
+	if err != nil {
+		return err
+	}
+	p, err := opts.app.Locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	release, err := opts.hold(p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	runs, err := transcripts.Runs(p.File(attempts.RunsDir))
+	if err != nil {
+		return err
+	}
+	open := opts.openRuns(p)
+	answer := cleanedSessions{Version: 1, DryRun: opts.dryRun, Removed: []cleanedRun{}, Kept: []keptTranscript{}}
+	var going []transcripts.Run
+	for _, r := range runs {
+		switch {
+		case r.Began.IsZero() || r.Began.After(opts.app.Now().Add(-age)):
+		case open[r.ID]:
+			answer.Kept = append(answer.Kept, keptTranscript{r.ID, "an attempt of it is still open; relay work brings it to its end"})
+		default:
+			going = append(going, r)
+		}
+	}
+	if !opts.json {
+		opts.listSessions(going, answer.Kept)
+	}
+	sure, err := opts.sure(len(going))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, r := range going {
+		if sure {
+			if err := r.Remove(); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+		}
+		answer.Removed = append(answer.Removed, cleanedRun{r.ID, len(r.Files), r.Bytes})
+		answer.Bytes += r.Bytes
+	}
+	return errors.Join(opts.printSessions(answer, sure), failed)
+}
+
+// openRuns returns the runs with attempts that the next run goes on with.
+func (o cleanOptions) openRuns(p *project.Project) map[string]bool {
+	open := map[string]bool{}
+	pl, err := p.Plan()
+	if err != nil {
+		return open // there may be no epic any more
+	}
+	v, err := p.View(pl)
+	if err != nil {
+		return open
+	}
+	for _, rec := range v.Ledger.Tasks {
+		if a := rec.Running(); a != nil {
+			open[a.Run] = true
+		}
+	}
+	return open
+}
+
+func (o cleanOptions) listSessions(going []transcripts.Run, kept []keptTranscript) {
+	if len(going)+len(kept) == 0 {
+		fmt.Fprintln(o.app.Out, "no run that began "+o.olderThan+" ago or earlier has transcripts")
+	}
+	for _, r := range going {
+		fmt.Fprintf(o.app.Out, "run %s  %s, %s\n", r.ID, text.Count(len(r.Files), "file"), text.Bytes(uint64(r.Bytes)))
+	}
+	for _, k := range kept {
+		fmt.Fprintf(o.app.Out, "kept: run %s: %s\n", k.Run, k.Why)
+	}
+}
+
+func (o cleanOptions) printSessions(answer cleanedSessions, sure bool) error {
+	switch freed := text.Bytes(uint64(answer.Bytes)); {
+	case o.json:
+		return o.app.PrintJSON(answer)
+	case sure:
+		fmt.Fprintf(o.app.Out, "removed the transcripts of %s, %s\n", text.Count(len(answer.Removed), "run"), freed)
+	case len(answer.Removed) == 0:
+	case o.dryRun:
+		fmt.Fprintf(o.app.Out, "this would free %s\n", freed)
+	default:
+		fmt.Fprintln(o.app.Out, "nothing has been removed")
+	}
+	return nil
+}
+
+// parseAge reads an age such as 12h, 30d or 8w. The error is a usage error.
+func parseAge(words string) (time.Duration, error) {
+	wrong := &exit.UsageError{Message: "--older-than " + text.Line(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
+	day := 24 * time.Hour
+	for unit, each := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		number, ok := strings.CutSuffix(words, unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(number, 10, 32)
+		if err != nil || n > uint64(math.MaxInt64/int64(each)) {
+			return 0, wrong
+		}
+		return time.Duration(n) * each, nil
+	}
+	age, err := time.ParseDuration(words)
+	if err != nil || age < 0 {
+		return 0, wrong
+	}
+	return age, nil
+}
