@@ -60,6 +60,8 @@ func (d *decoder) event(e *Event) {
 			e.Landing = d.ended(e.Landing, false) // not in the place of an end, which may stand beside it
 		case "written":
 			e.Written = d.written(e.Written)
+		case "steps":
+			e.Steps = d.steps(e.Steps)
 		default: // rare, or not known
 			s.GiveUp()
 		}

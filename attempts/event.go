@@ -36,6 +36,8 @@ type Event struct {
 	TasksAdded   *TasksAdded  `json:"tasks_added,omitempty"`
 	Briefed      *Briefed     `json:"briefed,omitempty"`
 	PullRequest  *PullRequest `json:"pull_request,omitempty"`
+
+	Steps []Step `json:"steps,omitempty"` // of the run, up to this event, as far as no event before it has them
 }
 
 // Type names what happened.

@@ -21,9 +21,9 @@ func (m *limits) waitForBreaker(now clock.Instant) (*waiting, error) {
 		return &waiting{changed: m.state.changed}, nil
 	}
 	if m.state.plan.CountRunning() == 0 && m.pointless(b.OpenUntil(), now) {
-		return nil, m.stop(ending.CircuitBreaker, b.Reason())
+		return nil, m.stop(now, ending.CircuitBreaker, b.Reason())
 	}
-	err := m.waiter.notifyWaiting(UpdatePaused, attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()})
+	err := m.waiter.notifyWaiting(now, UpdatePaused, "", attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()})
 	return &waiting{changed: m.state.changed, rest: rest}, err
 }
 
@@ -40,20 +40,18 @@ func (m *limits) breakerCompleted(a engine.Attempt) error {
 
 // judgeFailure tells the circuit breaker how an attempt failed, and stops the run if the breaker is exhausted. The caller holds
 // mu.
-func (m *limits) judgeFailure(index int, a engine.Attempt, e attempts.Ended) error {
+func (m *limits) judgeFailure(now clock.Instant, index int, a engine.Attempt, e attempts.Ended) error {
 	b := &m.breaker
 	f := breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
-	b.Fail(f, m.state.instant())
+	b.Fail(f, now)
 	if !b.Exhausted() {
 		return nil
 	}
-	return m.stop(ending.CircuitBreaker, b.ExhaustedReason())
+	return m.stop(now, ending.CircuitBreaker, b.ExhaustedReason())
 }
 
-// excused reports whether an attempt failed only for the cause that has opened the circuit breaker.
+// excused reports whether an attempt failed only for the cause that has opened the circuit breaker. The caller holds mu.
 func (m *limits) excused(a engine.Attempt, e attempts.Ended) bool {
 	index, ok := m.state.o.Graph.Index(a.Task.ID)
-	m.state.mu.Lock()
-	defer m.state.mu.Unlock()
 	return ok && m.breaker.Excuses(index, attempts.Cause(e.Receipt))
 }

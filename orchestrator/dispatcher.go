@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 
+	"relay/attempts"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
@@ -31,45 +32,73 @@ type job struct {
 func (d *dispatcher) nextJob(ctx context.Context) (*job, *waiting, error) {
 	d.state.mu.Lock()
 	defer d.state.mu.Unlock()
-	if left := d.recovery.nextOpen(ctx); left != nil {
+	now := d.state.instant()
+	if left := d.recovery.nextOpen(ctx, now); left != nil {
 		return left, nil, nil
 	}
-	now := d.state.instant()
-	if ctx.Err() != nil || d.limits.finished() {
+	if d.recovery.over(ctx, now) {
 		return nil, nil, nil
 	}
-	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.stopped.reason != "" {
+	next, wait, err := d.decide(now)
+	if next.index < 0 {
 		return nil, wait, err
+	}
+	return d.begin(next, now), nil, nil
+}
+
+// choice is a task that shall start now, and its runner: "" when no runner is needed. Below 0 the index is of none.
+type choice struct {
+	index  int
+	runner string
+}
+
+// decide returns the task that shall start at now, or what to wait for, or neither when nothing more can start. It rests on what is in
+// the log alone: a replay asks it again. The caller holds mu.
+func (d *dispatcher) decide(now clock.Instant) (next choice, wait *waiting, err error) {
+	none := choice{index: -1}
+	d.state.steps.free = nil
+	if d.limits.finished() {
+		return none, nil, nil
+	}
+	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.stopped.reason != "" {
+		return none, wait, err
 	}
 	i, runner := d.choose(now)
 	if i >= 0 {
 		if rest := d.merges.waitForLanding(i, now.Run); rest > 0 {
-			return nil, &waiting{changed: d.state.changed, rest: rest}, nil
+			return none, &waiting{changed: d.state.changed, rest: rest}, nil
 		}
 		if wait, err := d.limits.waitForRoom(now); wait != nil || err != nil || d.limits.stopped.reason != "" {
-			return nil, wait, err
+			return none, wait, err
 		}
-		reason := ""
-		if d.state.plan.MissingReviewers(i) == nil {
-			reason = d.switchReason(i, runner, now)
-		}
-		d.askRunners(i, runner, now)
-		d.state.plan.Start(i)
-		d.limits.breaker.Begin(i)
-		return &job{index: i, runner: runner, switchReason: reason}, nil, nil
+		return choice{i, runner}, nil, nil
 	}
 	if d.state.plan.CountReady() == 0 {
-		return nil, d.nothingReady(), nil
+		return none, d.nothingReady(now), nil
 	}
 	return d.idle(now)
 }
 
+// begin starts a task that was chosen. The caller holds mu.
+func (d *dispatcher) begin(next choice, now clock.Instant) *job {
+	i, reason := next.index, ""
+	if d.state.plan.MissingReviewers(i) == nil {
+		reason = d.switchReason(i, next.runner, now)
+	}
+	d.askRunners(i, next.runner, now)
+	d.state.plan.Start(i)
+	d.limits.breaker.Begin(i)
+	d.state.step(now, attempts.Step{Kind: attempts.StepChosen, Task: d.state.plan.Task(i).ID, Runner: next.runner})
+	return &job{index: i, runner: next.runner, switchReason: reason}
+}
+
 // nothingReady returns what a worker waits for when no task is ready, or nil when no more can become ready. The caller holds mu.
-func (d *dispatcher) nothingReady() *waiting {
+func (d *dispatcher) nothingReady(now clock.Instant) *waiting {
 	wait := &waiting{changed: d.state.changed}
 	switch {
 	case d.state.plan.CountRunning() > 0:
 	case d.state.plan.RetryPostponed():
+		d.state.step(now, attempts.Step{Kind: attempts.StepRetried})
 		d.state.announce() // everybody looks again at once
 	default:
 		return nil

@@ -104,16 +104,26 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 // recordEpicReview records and tells the panel's decision, and the cooldowns of its members.
 func (e *epicReview) recordEpicReview(epicReview attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &epicReview}}
-	rule := e.recorder.rule(engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}, f, attempts.Ended{Receipt: f.Receipt})
-	for _, cooldown := range rule.cooldown {
-		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
-	}
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
+	for _, cooldown := range e.rule(f).cooldown {
+		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
+	}
+	events[0].Steps = e.state.takeSteps()
 	e.state.notify(Update{Kind: UpdateNote, Text: "the whole epic: " + ending.EpicVerdict(&epicReview)})
 	err := e.state.store.Append(events...)
 	e.recorder.writeDeferredFile(&epicReview.Reviewed)
 	return err
+}
+
+// rule tells the pool how the reviewers of the whole epic did, and returns what follows. The caller holds mu.
+func (e *epicReview) rule(f engine.Result) runnerRuling {
+	now, a := e.state.instant(), engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}
+	rule := e.recorder.rule(now, a, f, attempts.Ended{Receipt: f.Receipt})
+	made := e.state.ruledStep(attempts.StepReviewed, a, f)
+	made.Outcome = f.Outcome
+	e.state.step(now, made)
+	return rule
 }
 
 // awaitPanel waits until every reviewer may be asked. It reports false when that is not in this run.
@@ -127,7 +137,8 @@ func (e *epicReview) awaitPanel(ctx context.Context) (open bool, err error) {
 			return name != "" && at.Rest(now) <= 0, nil
 		}
 		wait := &waiting{changed: e.state.changed, rest: at.Rest(now)}
-		err := e.waiter.notifyWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: e.state.pool.Why(name)})
+		what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: e.state.pool.Why(name)}
+		err := e.waiter.notifyWaiting(now, UpdateWaiting, engine.WholeEpic, what)
 		e.state.mu.Unlock()
 		if err != nil {
 			return false, err

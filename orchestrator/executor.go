@@ -31,7 +31,6 @@ func (x *executor) carryOut(ctx context.Context, j job) error {
 	task := x.state.plan.Task(j.index)
 	record := x.state.store.Task(task.ID)
 	if gated, err := x.gateIfExhausted(j, task, record); gated {
-		x.state.withLock(func() { x.state.pool.Release(task.ID) })
 		return err
 	}
 	a := x.assign(task, record, j.runner)
@@ -51,8 +50,12 @@ func (x *executor) carryOut(ctx context.Context, j job) error {
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
 	if x.merges != nil && f.Outcome == attempts.Success {
-		x.state.withLock(func() { x.state.pool.Answered(a.Runner, task.ID, x.state.instant()) })
-		x.merges.enqueue(queued{Verified: engine.Verified{Attempt: a, Result: f}, job: j, record: record, began: began})
+		work := queued{Verified: engine.Verified{Attempt: a, Result: f}, job: j, record: record, began: began}
+		x.state.withLock(func() {
+			now := x.state.instant()
+			x.state.pool.Answered(a.Runner, task.ID, now)
+			x.merges.enqueue(work, now)
+		})
 		return nil
 	}
 	return x.recorder.end(j, a, record, f, began)
@@ -73,6 +76,7 @@ func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReas
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
 		x.state.withLock(func() { x.state.notify(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + switchReason}) })
 	}
+	x.state.carrySteps(events)
 	err := x.state.store.AppendWhile(brief, events...)
 	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
 		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
@@ -100,7 +104,9 @@ func (x *executor) unlessStopped(ctx context.Context, j job, err error) error {
 		return err
 	}
 	x.state.withLock(func() {
-		x.state.pool.Release(x.state.plan.Task(j.index).ID)
+		task := x.state.plan.Task(j.index).ID
+		x.state.step(x.state.instant(), attempts.Step{Kind: attempts.StepRequeued, Task: task})
+		x.state.pool.Release(task)
 		x.state.plan.Requeue(j.index)
 	})
 	return nil
@@ -150,7 +156,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	f, err := x.state.engine.Run(ctx, a)
 	x.state.withLock(func() {
 		delete(x.limits.stops, id)
-		_ = x.limits.budget.Record(id, f.Usage) // it has ended, whatever that comes to
+		x.limits.recordUsage(engine.Event{Task: id, Usage: f.Usage}) // it has ended, whatever that comes to
 	})
 	var over *budget.ExhaustedError
 	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
@@ -171,19 +177,33 @@ func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
 
 // gateIfExhausted gates a task that has no budget or no attempts left before its next attempt begins.
 func (x *executor) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
-	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: x.state.o.Limits.AttemptsFor(task)})
-	if over := x.state.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
-		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
-	}
+	gate := x.exhaustedGate(task, record)
 	if gate == nil {
 		return false, nil
 	}
 	gate.At = x.state.now().UTC()
 	err := x.state.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
 	x.state.withLock(func() {
-		x.state.plan.Gate(j.index)
+		x.refuse(j.index)
 		x.state.notify(x.state.about(task, record, Update{Kind: UpdateGated, Text: string(gate.Reason) + ": " + gate.Detail}))
 		x.state.announce()
 	})
 	return true, err
+}
+
+// exhaustedGate returns the gate of a task that has no budget or no attempts left, else nil.
+func (x *executor) exhaustedGate(task *epic.Task, record attempts.TaskRecord) *attempts.Gate {
+	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: x.state.o.Limits.AttemptsFor(task)})
+	if over := x.state.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
+		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
+	}
+	return gate
+}
+
+// refuse takes a task out of the run that is gated before its attempt begins. The caller holds mu.
+func (x *executor) refuse(index int) {
+	task := x.state.plan.Task(index).ID
+	x.state.step(x.state.instant(), attempts.Step{Kind: attempts.StepRefused, Task: task})
+	x.state.plan.Gate(index)
+	x.state.pool.Release(task)
 }

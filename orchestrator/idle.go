@@ -15,26 +15,29 @@ import (
 
 // idle returns what a worker waits for when tasks are ready and no runner may be asked for any of them; nothing when the worker
 // is to end. It returns a *NoRunnerError if no runner is left in this run.
-func (d *dispatcher) idle(now clock.Instant) (*job, *waiting, error) {
+func (d *dispatcher) idle(now clock.Instant) (choice, *waiting, error) {
+	none := choice{index: -1}
 	name, at := d.opens(now)
 	wait := &waiting{changed: d.state.changed}
 	if name != "" {
 		wait.rest = at.Rest(now)
 	}
 	if d.state.plan.CountRunning() > 0 {
-		return nil, wait, nil
+		return none, wait, nil
 	}
 	if name != "" && d.limits.pointless(at, now) {
 		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, clockText(at.Day), text.Because(d.state.pool.Why(name)), clockText(d.limits.deadline.Day))
-		return nil, nil, d.limits.stop(ending.Deadline, why)
+		return none, nil, d.limits.stop(now, ending.Deadline, why)
 	}
 	if name != "" {
-		return nil, wait, d.waiter.notifyWaiting(UpdateWaiting, attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.state.pool.Why(name)})
+		what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.state.pool.Why(name)}
+		return none, wait, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
 	}
 	if name, yes := d.state.pool.Hopeless("", now); yes {
-		return nil, nil, &NoRunnerError{Runner: name, Outcome: d.state.pool.Last(name), Why: d.state.pool.Why(name)}
+		d.state.step(now, attempts.Step{Kind: attempts.StepStopped, For: string(ending.NoRunner), Runner: name})
+		return none, nil, &NoRunnerError{Runner: name, Outcome: d.state.pool.Last(name), Why: d.state.pool.Why(name)}
 	}
-	return nil, nil, nil
+	return none, nil, nil
 }
 
 // opens returns the first runner that may be asked for a ready task, and when; "" if none is left for any.
@@ -97,7 +100,11 @@ func (d *dispatcher) recordStranded() error {
 func (d *dispatcher) awaitsRunner(ctx context.Context, a engine.Attempt) (why string) {
 	for ctx.Err() == nil && !d.state.drained() {
 		d.state.mu.Lock()
-		wait := waiting{changed: d.state.changed, rest: d.state.pool.Begin(a.Runner, a.Task.ID, d.state.instant())}
+		now, asked := d.state.instant(), d.state.pool.Calls()
+		wait := waiting{changed: d.state.changed, rest: d.state.pool.Begin(a.Runner, a.Task.ID, now)}
+		if d.state.pool.Calls() != asked {
+			d.state.step(now, attempts.Step{Kind: attempts.StepAsked, Task: a.Task.ID, Runner: a.Runner})
+		}
 		why = d.state.pool.Why(a.Runner)
 		d.state.mu.Unlock()
 		switch {

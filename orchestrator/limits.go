@@ -29,16 +29,16 @@ type limits struct {
 	budget      *budget.Tracker
 	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
 	exhaustedBy *budget.ExhaustedError             // nothing more is started
+	used        map[string]attempts.Usage          // what attempts under way have told to have used, by task
 }
 
-func newLimits(s *state, w *waiter) *limits {
+func newLimits(s *state, w *waiter, now clock.Instant) *limits {
 	m := &limits{
-		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc),
+		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc), used: make(map[string]attempts.Usage),
 		breaker: breaker.New(breaker.Limits{SameError: s.o.Limits.SameError, InARow: s.o.Limits.FailedInARow, Pause: s.o.Limits.BackoffMax}),
 	}
 	s.store.View(func(l *attempts.Ledger) { m.budget = budget.New(s.o.Budget, s.o.Spent, l) })
 	if !s.o.Until.IsZero() {
-		now := s.instant()
 		m.deadline = &clock.Deadline{Day: s.o.Until, Run: now.Run + s.o.Until.Sub(now.Day), Named: true}
 	}
 	return m
@@ -52,14 +52,16 @@ type stopReason struct {
 }
 
 // stop makes the run start nothing more, and records why; the first reason stays. The caller holds mu.
-func (m *limits) stop(reason ending.Reason, why string) error {
+func (m *limits) stop(now clock.Instant, reason ending.Reason, why string) error {
 	if m.stopped.reason != "" {
 		return nil
 	}
 	m.stopped = stopReason{reason, why}
+	m.state.step(now, attempts.Step{Kind: attempts.StepStopped, For: string(reason)})
 	m.state.notify(Update{Kind: UpdateStopping, Text: why})
 	m.state.announce()
-	return m.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}})
+	note := attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}, Steps: m.state.takeSteps()}
+	return m.state.store.AppendLater(note)
 }
 
 // errDeadline is the cause with which agents are cancelled at the deadline.
@@ -95,7 +97,7 @@ func atDeadline(ctx context.Context, err error) bool {
 // expire stops the run at its deadline.
 func (m *limits) expire() {
 	m.state.mu.Lock()
-	err := m.stop(ending.Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
+	err := m.stop(m.state.instant(), ending.Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
 	m.state.mu.Unlock()
 	if err != nil {
 		m.state.fail(err)
@@ -108,7 +110,7 @@ func (m *limits) pointless(at clock.Deadline, now clock.Instant) bool {
 }
 
 // checkLimits holds the end of an attempt against the circuit breaker. The caller holds mu.
-func (m *limits) checkLimits(index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
+func (m *limits) checkLimits(now clock.Instant, index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
 	if e.Result == attempts.ResultSuccess {
 		return m.breakerCompleted(a)
 	}
@@ -116,13 +118,13 @@ func (m *limits) checkLimits(index int, a engine.Attempt, f engine.Result, e att
 		return nil
 	}
 	if failsTask(f, e) {
-		return m.judgeFailure(index, a, e)
+		return m.judgeFailure(now, index, a, e)
 	}
 	return nil
 }
 
 // countUncharged stops the run after too many attempts that ended through no fault of an agent. The caller holds mu.
-func (m *limits) countUncharged(f engine.Result, e attempts.Ended, rule runnerRuling) error {
+func (m *limits) countUncharged(now clock.Instant, f engine.Result, e attempts.Ended, rule runnerRuling) error {
 	uncounted := e.Result == attempts.ResultSuccess || e.Charged ||
 		e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
 	if uncounted || f.Held || rule.repeat {
@@ -130,15 +132,13 @@ func (m *limits) countUncharged(f engine.Result, e attempts.Ended, rule runnerRu
 	}
 	m.uncharged++
 	if most := m.state.o.Limits.MaxUnchargedRun; most > 0 && m.uncharged >= most {
-		return m.stop(ending.UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", m.uncharged, e.Receipt.ErrorSummary))
+		return m.stop(now, ending.UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", m.uncharged, e.Receipt.ErrorSummary))
 	}
 	return nil
 }
 
-// finished reports whether nothing more is to start, whatever tasks are ready. The caller holds mu.
-func (m *limits) finished() bool {
-	return m.state.broken != nil || m.state.drained() || m.stopped.reason != "" || m.exhausted()
-}
+// finished reports whether a limit or a budget lets nothing more start, whatever tasks are ready. The caller holds mu.
+func (m *limits) finished() bool { return m.stopped.reason != "" || m.exhausted() }
 
 // cutShort reports whether a limit or the caller ends the run early.
 func (m *limits) cutShort() bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/worker/merge"
 )
@@ -27,11 +28,10 @@ type queued struct {
 	ready  time.Duration // is when it was proved
 }
 
-// enqueue makes a proved attempt wait for its landing. Its worker is free then; the task still counts as running.
-func (q *mergeQueue) enqueue(c queued) {
-	q.state.mu.Lock()
-	defer q.state.mu.Unlock()
-	c.ready = q.state.ran()
+// enqueue makes a proved attempt wait for its landing. Its worker is free then; the task still counts as running. The caller holds mu.
+func (q *mergeQueue) enqueue(c queued, now clock.Instant) {
+	q.state.step(now, q.state.provedStep(c.Attempt, c.Result))
+	c.ready = now.Run
 	q.waiting = append(q.waiting, c)
 	q.state.notify(Update{Kind: UpdateVerified, Task: c.Attempt.Task.ID})
 	if q.state.plan != nil {
@@ -88,6 +88,9 @@ func (q *mergeQueue) nextBatch(ctx context.Context) ([]queued, *waiting) {
 		return nil, nil
 	}
 	due := q.due()
+	if len(due) > 0 {
+		q.state.step(q.state.instant(), attempts.Step{Kind: attempts.StepJoined, Tasks: tasksOf(due)})
+	}
 	if len(due) > 0 || q.state.workers == 0 {
 		return due, nil
 	}
@@ -131,12 +134,16 @@ func (q *mergeQueue) mergeBatch(ctx context.Context, batch []queued) error {
 			return err
 		}
 	}
-	q.state.withLock(func() {
-		q.waiting = slices.DeleteFunc(q.waiting, func(w queued) bool {
-			return slices.ContainsFunc(batch[:len(step.Results)], func(c queued) bool { return c.job.index == w.job.index })
-		})
-	})
+	q.state.withLock(func() { q.remove(batch[:len(step.Results)]) })
 	return nil
+}
+
+// remove takes a batch off the queue, whose landing is over. The caller holds mu.
+func (q *mergeQueue) remove(batch []queued) {
+	q.state.step(q.state.instant(), attempts.Step{Kind: attempts.StepLanded, Tasks: tasksOf(batch)})
+	q.waiting = slices.DeleteFunc(q.waiting, func(w queued) bool {
+		return slices.ContainsFunc(batch, func(c queued) bool { return c.job.index == w.job.index })
+	})
 }
 
 // intend records what is about to land, so that a run that is killed after the branch has moved can be continued. Attempts that
@@ -154,5 +161,6 @@ func (q *mergeQueue) intend(batch []queued, step engine.Step) error {
 	if len(events) == 0 {
 		return nil
 	}
+	q.state.carrySteps(events)
 	return q.state.store.Append(events...)
 }

@@ -86,6 +86,7 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 	if err := k.state.recordNotes(notes); err != nil || len(events) == 0 {
 		return false, err
 	}
+	k.state.carrySteps(events)
 	if err := k.state.store.Append(events...); err != nil {
 		return false, err
 	}

@@ -26,24 +26,35 @@ func (c *recorder) end(j job, a engine.Attempt, record attempts.TaskRecord, f en
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
 	c.writeDeferredFile(ended.Receipt.Review)
-	c.advance(j, a, f, ended)
-	c.report(a, f, ended, c.state.ran()-began)
+	return c.settle(j, over{a, f, ended, rule, c.state.ran() - began})
+}
+
+// over is an attempt that has ended, and what was decided of it.
+type over struct {
+	attempt engine.Attempt
+	result  engine.Result
+	ended   attempts.Ended
+	rule    runnerRuling
+	took    time.Duration
+}
+
+// settle moves the schedule on after an attempt's end and holds the end against the limits of the run. The caller holds mu.
+func (c *recorder) settle(j job, o over) error {
+	now := c.state.instant()
+	c.state.step(now, c.limits.settledStep(o.attempt, o.result.Usage))
+	c.advance(j, o.attempt, o.result, o.ended)
+	c.report(o.attempt, o.result, o.ended, o.took)
 	c.state.announce()
-	if err := c.limits.checkLimits(j.index, a, f, ended); err != nil {
+	if err := c.limits.checkLimits(now, j.index, o.attempt, o.result, o.ended); err != nil {
 		return err
 	}
-	return c.limits.countUncharged(f, ended, rule)
+	return c.limits.countUncharged(now, o.result, o.ended, o.rule)
 }
 
 // record writes the end of an attempt with its charge, gate and notes, and the cooldowns that follow from it, in one append.
 func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine.Result) (attempts.Ended, runnerRuling, error) {
 	ended := c.endedEvent(a, f)
-	ended.Charged = ended.Charged && !c.limits.excused(a, ended)
-	rule := c.rule(a, f, ended)
-	ended.Gate = c.gate(a, record, f, ended)
-	if rule.spent != "" && ended.Gate == nil {
-		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: rule.spent, At: c.state.now().UTC()}
-	}
+	rule := c.judge(a, record, f, &ended)
 	events := make([]attempts.Event, 0, 1+len(f.Notes))
 	for i := range f.Notes {
 		f.Notes[i].Text = c.state.redact.Block(f.Notes[i].Text)
@@ -53,7 +64,23 @@ func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine
 	for _, cooldown := range rule.cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Task: a.Task.ID, Attempt: a.Number, Cooldown: cooldown})
 	}
+	c.state.carrySteps(events)
 	return ended, rule, c.state.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
+}
+
+// judge fills in whether the task is charged and gated for an attempt's end, and returns what follows for runner and reviewers.
+func (c *recorder) judge(a engine.Attempt, record attempts.TaskRecord, f engine.Result, ended *attempts.Ended) runnerRuling {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	now := c.state.instant()
+	ended.Charged = ended.Charged && !c.limits.excused(a, *ended)
+	rule := c.rule(now, a, f, *ended)
+	ended.Gate = c.gate(a, record, f, *ended)
+	if rule.spent != "" && ended.Gate == nil {
+		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: rule.spent, At: now.Day.UTC()}
+	}
+	c.state.step(now, c.state.ruledStep(attempts.StepRuled, a, f))
+	return rule
 }
 
 // report tells the watcher the end of an attempt. The caller holds mu.
@@ -120,10 +147,9 @@ func (c *recorder) gate(a engine.Attempt, record attempts.TaskRecord, f engine.R
 	return gate
 }
 
-// heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
+// heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil. The
+// caller holds mu.
 func (c *recorder) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
-	c.state.mu.Lock()
-	defer c.state.mu.Unlock()
 	if i, ok := c.state.o.Graph.Index(a.Task.ID); !ok || !c.state.plan.WasPostponed(i) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 )
@@ -56,28 +57,48 @@ func (v *recovery) recoverAll(ctx context.Context, open []openAttempt) error {
 func (v *recovery) queueOpenAttempts(open []openAttempt) {
 	v.state.mu.Lock()
 	defer v.state.mu.Unlock()
+	for _, o := range v.reopen(open, v.state.instant()) {
+		v.state.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
+	}
+}
+
+// reopen counts the attempts of a killed run as running, and returns those whose tasks are in the plan. The caller holds mu.
+func (v *recovery) reopen(open []openAttempt, now clock.Instant) (reopened []openAttempt) {
 	for _, o := range open {
 		at, ok := v.state.o.Graph.Index(o.task)
 		if !ok {
 			continue
 		}
 		v.state.plan.Start(at)
-		v.state.pool.Probe(o.attempt.Runner, v.state.instant())
-		v.state.engine.Lifecycle.Reserve(engine.Attempt{Run: o.attempt.Run, Task: epic.Task{ID: o.task}, Number: o.attempt.ID})
+		v.state.pool.Probe(o.attempt.Runner, now)
 		recoverOpen := func(ctx context.Context) error { return v.recoverTask(ctx, o) }
 		v.state.openJobs = append(v.state.openJobs, job{index: at, runner: o.attempt.Runner, recover: recoverOpen})
+		reopened = append(reopened, o)
 	}
+	v.state.step(now, attempts.Step{Kind: attempts.StepReopened})
+	return reopened
 }
 
 // nextOpen takes the next attempt of a killed run, or nil. It does so too when nothing new is started, as that work is paid for.
 // The caller holds mu.
-func (v *recovery) nextOpen(ctx context.Context) *job {
+func (v *recovery) nextOpen(ctx context.Context, now clock.Instant) *job {
 	if ctx.Err() != nil || v.state.broken != nil || len(v.state.openJobs) == 0 {
 		return nil
 	}
 	first := v.state.openJobs[0]
 	v.state.openJobs = v.state.openJobs[1:]
+	v.state.step(now, attempts.Step{Kind: attempts.StepTaken, Task: v.state.plan.Task(first.index).ID})
 	return &first
+}
+
+// over reports whether a person or a failure has ended the run, so that nothing more starts. The caller holds mu.
+func (v *recovery) over(ctx context.Context, now clock.Instant) bool {
+	over := ctx.Err() != nil || v.state.broken != nil || v.state.drained()
+	if over && !v.state.steps.over {
+		v.state.steps.over = true
+		v.state.step(now, attempts.Step{Kind: attempts.StepOver})
+	}
+	return over
 }
 
 // recoverTask brings one attempt of a killed run to its end.
@@ -119,7 +140,8 @@ func (v *recovery) recoverAttempt(ctx context.Context, a engine.Attempt, o openA
 	if v.merges != nil && f.Outcome == attempts.Success {
 		at, _ := v.state.o.Graph.Index(o.task)
 		verified := engine.Verified{Attempt: a, Result: f}
-		v.merges.enqueue(queued{Verified: verified, job: job{index: at, runner: a.Runner}, record: o.record, began: v.state.ran()})
+		work := queued{Verified: verified, job: job{index: at, runner: a.Runner}, record: o.record, began: v.state.ran()}
+		v.state.withLock(func() { v.merges.enqueue(work, v.state.instant()) })
 		return nil
 	}
 	return v.endRecovered(a, o, f)
@@ -130,15 +152,21 @@ func (v *recovery) recordLanded(a engine.Attempt, o openAttempt, ended *attempts
 	err := v.state.store.AppendLater(attempts.Event{Type: attempts.TypeAttemptEnded, Task: o.task, Attempt: a.Number, Ended: ended})
 	v.state.mu.Lock()
 	defer v.state.mu.Unlock()
+	v.found(a, ended)
+	return err
+}
+
+// found counts an attempt as landed. The caller holds mu.
+func (v *recovery) found(a engine.Attempt, ended *attempts.Ended) {
+	v.state.step(v.state.instant(), attempts.Step{Kind: attempts.StepFound, Task: a.Task.ID, Attempt: a.Number})
 	if ended.Usage != nil {
-		v.limits.budget.End(o.task, *ended.Usage, false)
+		v.limits.budget.End(a.Task.ID, *ended.Usage, false)
 	}
 	if v.state.plan != nil {
-		at, _ := v.state.o.Graph.Index(o.task)
+		at, _ := v.state.o.Graph.Index(a.Task.ID)
 		v.state.plan.Complete(at)
 		v.state.announce()
 	}
-	return err
 }
 
 // endRecovered records how an attempt of a killed run ended.
@@ -152,6 +180,7 @@ func (v *recovery) endRecovered(a engine.Attempt, o openAttempt, f engine.Result
 		return err
 	}
 	v.state.withLock(func() {
+		v.state.step(v.state.instant(), attempts.Step{Kind: attempts.StepClosed, Task: o.task, Attempt: a.Number})
 		v.limits.budget.End(o.task, f.Usage, false)
 		v.recorder.report(a, f, e, v.state.since(o.attempt.StartedAt))
 	})

@@ -29,12 +29,12 @@ func (m *limits) waitForRoom(now clock.Instant) (*waiting, error) {
 	}
 	rest := m.roomUntil.Rest(now)
 	if rest <= 0 && m.state.plan.CountRunning() == 0 {
-		return nil, m.stop(reason, why)
+		return nil, m.stop(now, reason, why)
 	}
 	if rest <= 0 || rest > roomPause {
 		rest = roomPause
 	}
-	err := m.waiter.notifyWaiting(UpdateCramped, attempts.Waiting{Until: m.roomUntil.Day.UTC(), For: lacks, Why: why})
+	err := m.waiter.notifyWaiting(now, UpdateCramped, "", attempts.Waiting{Until: m.roomUntil.Day.UTC(), For: lacks, Why: why})
 	return &waiting{changed: m.state.changed, rest: rest}, err
 }
 
@@ -44,7 +44,9 @@ func (m *limits) lacking() (reason ending.Reason, lacks, why string) {
 	if m.state.o.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
 		return "", "", ""
 	}
-	switch free := m.state.o.Free(); {
+	free := m.state.o.Free()
+	m.state.steps.free = &free
+	switch {
 	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
 		return ending.DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
 	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:

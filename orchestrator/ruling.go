@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
 )
@@ -17,11 +18,9 @@ type runnerRuling struct {
 	spent    string               // why nobody is asked for the task any more; "" : somebody is
 }
 
-// rule tells the pool how an attempt's runner and reviewers did, and returns what follows.
-func (c *recorder) rule(a engine.Attempt, f engine.Result, e attempts.Ended) (rule runnerRuling) {
-	c.state.mu.Lock()
-	defer c.state.mu.Unlock()
-	now, task := c.state.instant(), a.Task.ID
+// rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds mu.
+func (c *recorder) rule(now clock.Instant, a engine.Attempt, f engine.Result, e attempts.Ended) (rule runnerRuling) {
+	task := a.Task.ID
 	alone, last := c.isAlone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
 		fault := runnerpool.Fault{Outcome: o, Why: c.state.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}

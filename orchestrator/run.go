@@ -44,8 +44,10 @@ func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run 
 		changed: make(chan struct{}), past: readback.New(o.Root, o.Epic.ID, time.Now),
 	}
 	w := &waiter{state: s}
-	m := newLimits(s, w)
-	s.pool = newPool(s, m.deadline)
+	now := s.instant()
+	m := newLimits(s, w, now)
+	s.pool = newPool(s, m.deadline, now)
+	s.step(now, attempts.Step{Kind: attempts.StepBegun, Rules: s.rules()})
 	c := &recorder{state: s, limits: m}
 	r := &run{state: s, limits: m, up: suspend.UpClock()}
 	if abilities.Merger != nil {
@@ -63,16 +65,16 @@ func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run 
 }
 
 // newPool makes the pool of runners, with the cooldowns and faults that the ledger has of earlier runs.
-func newPool(s *state, deadline *clock.Deadline) *runnerpool.Pool {
+func newPool(s *state, deadline *clock.Deadline, now clock.Instant) *runnerpool.Pool {
 	o := s.o
 	pool := runnerpool.New(runnerpool.Options{
 		Order: o.Runners, Panel: o.reviewerNames(), Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
-		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: o.Jitter,
+		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: s.drawJitter(),
 	})
 	if !o.AskNow {
 		s.store.View(func(l *attempts.Ledger) {
 			pool.Learn(runnerpool.History(l))
-			pool.Recall(l.Cooldowns, s.instant())
+			pool.Recall(l.Cooldowns, now)
 		})
 	}
 	return pool
@@ -172,7 +174,9 @@ func (r *run) listen(events <-chan engine.Event) {
 				r.limits.recordUsage(e)
 				return
 			case engine.KindFault:
-				r.state.pool.MarkSuspect(e.Runner, e.Task, r.state.instant())
+				now := r.state.instant()
+				r.state.pool.MarkSuspect(e.Runner, e.Task, now)
+				r.state.step(now, attempts.Step{Kind: attempts.StepSuspected, Task: e.Task, Runner: e.Runner})
 				return
 			default: // the others are progress
 			}
@@ -198,7 +202,9 @@ func (r *run) recordBriefed(e engine.Event) {
 // recordProgress tells the pool that an agent has answered: its runner serves. The caller holds mu.
 func (r *run) recordProgress(e engine.Event) {
 	answered := e.Kind == engine.KindActivity && (e.Detail.Kind == runners.EventText || e.Detail.Kind == runners.EventTool)
-	if answered && r.state.pool.NoteActivity(e.Runner, e.Task, r.state.instant()) {
+	now := r.state.instant()
+	if answered && r.state.pool.NoteActivity(e.Runner, e.Task, now) {
+		r.state.step(now, attempts.Step{Kind: attempts.StepAnswered, Task: e.Task, Runner: e.Runner})
 		r.state.announce()
 	}
 }

@@ -23,7 +23,7 @@ import (
 type state struct {
 	o      *Options
 	engine engine.Abilities
-	store  *attempts.Store
+	store  ledger
 	now    func() time.Time     // the day's clock
 	ran    func() time.Duration // the run's clock
 	redact redact.Redactor
@@ -37,6 +37,17 @@ type state struct {
 	summary  ending.Summary
 	workers  int   // still at work
 	openJobs []job // attempts of a killed run that no worker has taken yet
+	steps    steps
+}
+
+// ledger is what a run needs of the epic's memory. See [attempts.Store].
+type ledger interface {
+	briefing.Memory
+	View(func(*attempts.Ledger))
+	Append(...attempts.Event) error
+	AppendLater(...attempts.Event) error
+	AppendWhile(func(), ...attempts.Event) error
+	Close() error
 }
 
 func (s *state) withLock(f func()) {
@@ -117,6 +128,7 @@ func (s *state) planTasks(wanted []bool) {
 	s.store.View(func(l *attempts.Ledger) {
 		s.plan = schedule.New(s.o.Epic, s.o.Graph, l, wanted).WithFileClaims(s.o.Isolation == engine.IsolationWorktree)
 	})
+	s.step(s.instant(), attempts.Step{Kind: attempts.StepPlanned})
 }
 
 // briefInput returns what the brief of a task's attempt says besides the state of the checkout.

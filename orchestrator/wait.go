@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 )
 
 // waiter records and tells what the run waits for.
@@ -14,13 +15,15 @@ type waiter struct {
 }
 
 // notifyWaiting records and tells what the run waits for, once however many workers wait. It is recorded first, so that a status
-// asked for afterwards agrees. The caller holds mu.
-func (w *waiter) notifyWaiting(kind UpdateKind, what attempts.Waiting) error {
+// asked for afterwards agrees. The task is "", or the whole epic that waits for its review. The caller holds mu.
+func (w *waiter) notifyWaiting(now clock.Instant, kind UpdateKind, task string, what attempts.Waiting) error {
 	if w.last.Runner == what.For && w.last.Until.Equal(what.Until) {
 		return nil
 	}
 	w.last = Update{Kind: kind, Runner: what.For, Until: what.Until, Text: what.Why, Outcome: w.state.pool.Last(what.For)}
-	if err := w.state.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &what}); err != nil {
+	until := int64(what.Until.Sub(w.state.steps.began))
+	w.state.step(now, attempts.Step{Kind: attempts.StepWaited, Task: task, For: what.For, Until: until})
+	if err := w.state.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &what, Steps: w.state.takeSteps()}); err != nil {
 		return err
 	}
 	w.state.notify(w.last)

@@ -160,6 +160,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 		Relay: r.state.o.Relay, Tip: r.tip(ctx),
 	}}}
+	r.state.carrySteps(events)
 	r.setRemote(ctx, events[0].RunStarted)
 	ended, err := r.sweep(ctx)
 	if err != nil {
@@ -226,8 +227,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	if r.started {
 		// A ledger that failed says so again here; the first error is the one that matters.
 		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed, Head: r.tip(ctx)}
-		stop := r.state.store.Append(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &stopped})
-		if err == nil {
+		if stop := r.recordStopped(&stopped); err == nil {
 			err = stop
 		}
 	}

@@ -137,6 +137,9 @@ func (p *Pool) Ask(name, task string, now clock.Instant) {
 	p.runner(name).asked[task] = call{number: p.calls, began: now.Run}
 }
 
+// Calls returns how many attempts have asked a runner so far.
+func (p *Pool) Calls() int { return p.calls }
+
 // Begin records that the agent of an attempt under way would be started now. It returns how long it has to wait, because
 // the runner has failed others since it was chosen; 0: it may be started.
 func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {

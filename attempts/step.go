@@ -1,0 +1,140 @@
+package attempts
+
+import "time"
+
+// Step is one change of what a run's decisions rest on, with what the run knew then and the log does not say elsewhere. A run
+// makes its steps one after the other, under one lock; its events carry them into the log, in whatever order these are written.
+type Step struct {
+	Number  uint64   `json:"n"` // from 1, without gaps, over the run
+	Kind    StepKind `json:"kind"`
+	Ran     int64    `json:"ran"`             // when, by the run's clock, in nanoseconds
+	Drift   int64    `json:"drift,omitempty"` // how much further the day's clock has gone since StepBegun, in nanoseconds
+	Task    string   `json:"task,omitempty"`
+	Attempt int      `json:"attempt,omitempty"`
+	Runner  string   `json:"runner,omitempty"`
+
+	Drawn []int64 `json:"drawn,omitempty"` // what waits for runners took longer, as it was drawn, in nanoseconds
+	Free  []int64 `json:"free,omitempty"`  // bytes of disk and of memory that the machine had left when that was measured
+
+	Tasks []string `json:"tasks,omitempty"` // StepJoined: what could land, in this order; StepLanded: what landed by one step of the branch
+
+	For   string `json:"for,omitempty"`   // StepWaited: a runner, or what the machine lacks; StepStopped: the reason
+	Until int64  `json:"until,omitempty"` // StepWaited: on the day's clock, in nanoseconds since StepBegun
+
+	Files []string `json:"files,omitempty"` // StepProved: what it changed, where its receipt cannot hold all of that
+
+	// Of StepRuled and StepReviewed: what the engine told of the attempt, as far as its end does not say it.
+	Charged   bool          `json:"charged,omitempty"`
+	Held      bool          `json:"held,omitempty"`
+	Recovered bool          `json:"recovered,omitempty"` // its agent ended under a run that was killed
+	Gate      Reason        `json:"gate,omitempty"`
+	Outcome   Outcome       `json:"outcome,omitempty"`
+	ResetAt   time.Time     `json:"reset_at,omitzero"`
+	Unable    []UnableToSay `json:"unable,omitempty"`
+
+	Used []TaskUsage `json:"used,omitempty"` // what attempts under way had told to have used
+
+	// Of StepBegun: when it was by the day's clock, and what the run goes by.
+	Day   time.Time `json:"day,omitzero"`
+	Rules *Rules    `json:"rules,omitempty"`
+}
+
+// StepKind names what a step changed.
+type StepKind string
+
+// Kinds of steps.
+const (
+	StepBegun     StepKind = "begun"     // the run looked at what earlier runs had left
+	StepPlanned   StepKind = "planned"   // the schedule was made of what is left to do
+	StepReopened  StepKind = "reopened"  // attempts that a killed run had left open wait for a worker
+	StepTaken     StepKind = "taken"     // a worker took one of these
+	StepChosen    StepKind = "chosen"    // a worker was given a task and a runner
+	StepWaited    StepKind = "waited"    // nothing could start
+	StepRetried   StepKind = "retried"   // tasks that were put off are tried again
+	StepStopped   StepKind = "stopped"   // nothing more is started, for a limit of the run
+	StepExhausted StepKind = "exhausted" // nothing more is started, for a budget
+	StepOver      StepKind = "over"      // nothing more is started, as a person or a failure ends the run
+	StepRefused   StepKind = "refused"   // a task was gated before its attempt began
+	StepRequeued  StepKind = "requeued"  // an attempt did not begin, as the run was stopping
+	StepUsed      StepKind = "used"      // an attempt has used so much that a budget ends it, or the run
+	StepSuspected StepKind = "suspected" // an attempt seems to have failed through its runner
+	StepAnswered  StepKind = "answered"  // a runner serves again
+	StepAsked     StepKind = "asked"     // an attempt asks its runner again, which has failed others meanwhile
+	StepProved    StepKind = "proved"    // an attempt's work waits for its landing
+	StepJoined    StepKind = "joined"    // work was put together to be landed
+	StepLanded    StepKind = "landed"    // it has landed, or could not
+	StepRuled     StepKind = "ruled"     // what an attempt's end means for task, runner and reviewers was decided
+	StepSettled   StepKind = "settled"   // the schedule moved on after an attempt's end
+	StepFound     StepKind = "found"     // work of a killed run was on the integration branch already
+	StepClosed    StepKind = "closed"    // an attempt of a killed run was ended before the schedule was made
+	StepReviewed  StepKind = "reviewed"  // what the review of the whole epic means for the reviewers was decided
+)
+
+// UnableToSay is a reviewer that came to no answer.
+type UnableToSay struct {
+	Reviewer string    `json:"reviewer"`
+	Outcome  Outcome   `json:"outcome"`
+	Why      string    `json:"why,omitempty"`
+	ResetAt  time.Time `json:"reset_at,omitzero"`
+}
+
+// TaskUsage is what an attempt at a task had used.
+type TaskUsage struct {
+	Task  string `json:"task"`
+	Usage Usage  `json:"usage"`
+}
+
+// Rules are the settings of a run that its decisions go by. Durations are in nanoseconds.
+type Rules struct {
+	Jobs      int       `json:"jobs"`
+	Isolation string    `json:"isolation,omitempty"`
+	Merges    bool      `json:"merges,omitempty"` // work lands on an integration branch
+	Runners   []string  `json:"runners,omitempty"`
+	Reviewers []string  `json:"reviewers,omitempty"`
+	Tasks     []string  `json:"tasks,omitempty"`   // the run is about these; empty: all
+	AskNow    bool      `json:"ask_now,omitempty"` // what earlier runs knew of runners does not count
+	Until     time.Time `json:"until,omitzero"`
+
+	MaxAttempts     int `json:"max_attempts,omitempty"`
+	MaxUncharged    int `json:"max_uncharged,omitempty"`
+	MaxUnchargedRun int `json:"max_uncharged_run,omitempty"`
+	MaxUndone       int `json:"max_undone,omitempty"`
+	FailedInARow    int `json:"failed_in_a_row,omitempty"`
+	SameError       int `json:"same_error,omitempty"`
+	TaskFaults      int `json:"task_faults,omitempty"`
+	OutAfter        int `json:"out_after,omitempty"`
+
+	OutPeriod  time.Duration `json:"out_period,omitempty"`
+	Patience   time.Duration `json:"patience,omitempty"`
+	Backoff    time.Duration `json:"backoff,omitempty"`
+	BackoffMax time.Duration `json:"backoff_max,omitempty"`
+	FloorWait  time.Duration `json:"floor_wait,omitempty"`
+
+	DiskFloor   int64 `json:"disk_floor,omitempty"`
+	MemoryFloor int64 `json:"memory_floor,omitempty"`
+
+	RunCap     Cap   `json:"run_cap,omitzero"`
+	EpicCap    Cap   `json:"epic_cap,omitzero"`
+	TaskCap    Cap   `json:"task_cap,omitzero"`
+	AttemptCap Cap   `json:"attempt_cap,omitzero"`
+	Spent      Usage `json:"spent,omitzero"` // by earlier runs, as far as it counts against the run's cap
+}
+
+// Cap bounds money and tokens; 0 is no bound.
+type Cap struct {
+	USD    float64 `json:"usd,omitempty"`
+	Tokens int64   `json:"tokens,omitempty"`
+}
+
+// boundedSteps cuts the texts of steps as [bound] does those of events.
+func boundedSteps(steps []Step) []Step {
+	out := append([]Step(nil), steps...)
+	for i := range out {
+		unable := append([]UnableToSay(nil), out[i].Unable...)
+		for k := range unable {
+			unable[k].Why = Clean(unable[k].Why, bigText)
+		}
+		out[i].Unable = unable
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package orchestrator
+
+import (
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
+)
+
+// steps are the changes of what a run's decisions rest on. They are guarded by the lock of state, and kept until an event carries
+// them into the log.
+type steps struct {
+	began  time.Time // the day's clock at the first step …
+	offset time.Duration
+	made   uint64
+	untold []attempts.Step
+	drawn  []int64 // since the last step: what waits for runners took longer
+	free   *Free   // since the last step: what the machine had left
+	over   bool    // StepOver is made
+}
+
+// step records a change of state that was made at now. The caller holds mu.
+func (s *state) step(now clock.Instant, made attempts.Step) {
+	t := &s.steps
+	if made.Kind == attempts.StepBegun {
+		t.began, t.offset, made.Day = now.Day, now.Run, now.Day.UTC()
+	}
+	t.made++
+	made.Number, made.Ran = t.made, int64(now.Run)
+	made.Drift = int64(now.Day.Sub(t.began) - (now.Run - t.offset))
+	if made.Drawn = t.drawn; t.free != nil {
+		made.Free = []int64{t.free.Disk, t.free.Memory}
+	}
+	t.drawn, t.free = nil, nil
+	t.untold = append(t.untold, made)
+}
+
+// takeSteps returns the steps that are in no event yet: the next one that is written must carry them. The caller holds mu.
+func (s *state) takeSteps() []attempts.Step {
+	taken := s.steps.untold
+	s.steps.untold = nil
+	return taken
+}
+
+// carrySteps has the first of some events carry the steps that are in no event yet. The caller does not hold mu.
+func (s *state) carrySteps(events []attempts.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(events) > 0 {
+		events[0].Steps = s.takeSteps()
+	}
+}
+
+// drawJitter keeps what a wait takes longer for the next step. It is called with mu held.
+func (s *state) drawJitter() func(most time.Duration) time.Duration {
+	if s.o.Jitter == nil {
+		return nil
+	}
+	return func(most time.Duration) time.Duration {
+		late := s.o.Jitter(most)
+		s.steps.drawn = append(s.steps.drawn, int64(late))
+		return late
+	}
+}
+
+// rules returns the settings that the run's decisions go by.
+func (s *state) rules() *attempts.Rules {
+	o, lim := s.o, &s.o.Limits
+	return &attempts.Rules{
+		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: s.engine.Merger != nil, Runners: o.Runners, Reviewers: o.reviewerNames(),
+		Tasks: o.Tasks, AskNow: o.AskNow, Until: o.Until,
+		MaxAttempts: lim.MaxAttempts, MaxUncharged: lim.MaxUncharged, MaxUnchargedRun: lim.MaxUnchargedRun, MaxUndone: lim.MaxUndone,
+		FailedInARow: lim.FailedInARow, SameError: lim.SameError, TaskFaults: lim.TaskFaults, OutAfter: lim.OutAfter,
+		OutPeriod: lim.OutPeriod, Patience: lim.Patience, Backoff: lim.Backoff, BackoffMax: lim.BackoffMax, FloorWait: lim.FloorWait,
+		DiskFloor: lim.DiskFloor, MemoryFloor: lim.MemoryFloor,
+		RunCap: attempts.Cap(o.Budget.Run), EpicCap: attempts.Cap(o.Budget.Epic), TaskCap: attempts.Cap(o.Budget.Task),
+		AttemptCap: attempts.Cap(o.Budget.Attempt), Spent: o.Spent,
+	}
+}
+
+// ruledStep returns the step that decides what an attempt's end means: what the engine told of it, as far as the event of its end does
+// not.
+func (s *state) ruledStep(kind attempts.StepKind, a engine.Attempt, f engine.Result) attempts.Step {
+	made := attempts.Step{
+		Kind: kind, Task: a.Task.ID, Attempt: a.Number, Charged: f.Charged, Held: f.Held, Recovered: a.Ended, Gate: f.Gate, ResetAt: f.ResetAt,
+	}
+	for _, u := range f.Unable {
+		told := attempts.UnableToSay{Reviewer: u.Name, Outcome: u.Outcome, Why: s.redact.Block(u.Why), ResetAt: u.ResetAt}
+		made.Unable = append(made.Unable, told)
+	}
+	return made
+}
+
+// mostFilesTold is how many changed files a receipt holds.
+const mostFilesTold = 200
+
+// provedStep returns the step in which an attempt's work begins to wait for its landing.
+func (s *state) provedStep(a engine.Attempt, f engine.Result) attempts.Step {
+	made := attempts.Step{Kind: attempts.StepProved, Task: a.Task.ID, Attempt: a.Number, Recovered: a.Ended}
+	if files := f.Receipt.FilesChanged; len(files) > mostFilesTold {
+		made.Files = slices.Clone(files[:min(len(files), maxFilesKept)])
+		for i := range made.Files {
+			made.Files[i] = s.redact.Line(made.Files[i])
+		}
+	}
+	return made
+}
+
+// maxFilesKept is more than are compared one by one.
+const maxFilesKept = 1001
+
+// tasksOf names the tasks of a batch.
+func tasksOf(batch []queued) []string {
+	names := make([]string, len(batch))
+	for i := range batch {
+		names[i] = batch[i].Attempt.Task.ID
+	}
+	return names
+}
+
+// recordStopped writes the last event of the run.
+func (r *run) recordStopped(stopped *attempts.RunStopped) error {
+	events := []attempts.Event{{Type: attempts.TypeRunStopped, RunStopped: stopped}}
+	r.state.carrySteps(events)
+	return r.state.store.Append(events...)
+}
