@@ -160,6 +160,8 @@ type Attempt struct {
 	Closed []attempts.Cooldown
 	// ReviewProgress holds the opinions and rounds of this attempt when its run was killed; nil: none.
 	ReviewProgress *attempts.ReviewProgress
+	// Prompt is what the agent is told in place of a brief; "": the brief.
+	Prompt string
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }

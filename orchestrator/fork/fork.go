@@ -1,0 +1,96 @@
+// Package fork has an agent go on from a recorded conversation in another way than was done then, outside of the plan.
+package fork
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/secrets"
+	"relay/orchestrator/worker"
+	"relay/reanchor"
+)
+
+// Request is a session that goes on from a recorded conversation in another way, outside of the plan.
+type Request struct {
+	Run    string // whose folder its files are in, as those of attempt 1 of
+	ID     string // which also names what it makes: refs/relay/EPIC/ID/1
+	Title  string
+	Runner string
+	Model  string // "" : that of the options
+	Base   string // the commit it begins from
+	Prompt reanchor.Fork
+}
+
+// Result is what came of it.
+type Result struct {
+	engine.Result
+
+	Folder string                 // of its brief, transcript and patch, absolute
+	Over   *budget.ExhaustedError // the cap of an attempt that ended it; nil: none did
+	Stay   []string               // in words, what could not be removed afterwards
+}
+
+// Run has an agent carry out a request in a repository of its own, with the limits of an attempt, and keeps what it makes. Nothing is
+// recorded in the ledger, and nothing lands. observe is told of it from one goroutine, or nil.
+func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(engine.Event)) (Result, error) {
+	if o.Secrets == nil {
+		o.Secrets = secrets.New(o.Env)
+	}
+	plan := *o.Epic
+	plan.Checks = nil
+	o.Epic, o.Run, o.Isolation, o.Review.Reviewers = &plan, f.Run, engine.IsolationWorktree, nil
+	o.Worktree.Dir = filepath.Join(o.Worktree.Dir+"-forks", f.ID) // a run may be at work in the others
+	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
+	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(&task)
+	f.Prompt.USD, f.Prompt.Tokens = o.Budget.Attempt.USD, o.Budget.Attempt.Tokens
+	if f.Model == "" {
+		f.Model = o.Model
+	}
+	events := make(chan engine.Event, 256)
+	local, err := worker.Open(ctx, o.Engine(), events)
+	if err != nil {
+		return Result{}, err
+	}
+	local.SetLedger(noLedger{}, nil)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	spending := budget.New(budget.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{})
+	spending.Begin(&task, attempts.Usage{})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for e := range events {
+			if e.Kind == engine.KindUsage && !e.Delivered {
+				if over := spending.Record(f.ID, e.Usage); over != nil {
+					cancel(over)
+				}
+			}
+			if observe != nil {
+				observe(e)
+			}
+		}
+	}()
+	a := engine.Attempt{
+		Run: f.Run, Task: task, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt()),
+	}
+	result, stay, err := local.Fork(ctx, a)
+	close(events)
+	<-told
+	done := Result{Result: result, Stay: stay, Folder: filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")}
+	if over, ok := errors.AsType[*budget.ExhaustedError](context.Cause(ctx)); ok {
+		done.Over = over
+	}
+	return done, err
+}
+
+// noLedger is the ledger of work that is no attempt of the plan.
+type noLedger struct{}
+
+func (noLedger) Append(...attempts.Event) error { return nil }
+func (noLedger) Restore() ([]string, error)     { return nil, nil }

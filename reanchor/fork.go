@@ -1,0 +1,116 @@
+package reanchor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/epic"
+)
+
+// Said is one message of a recorded conversation, with the tools that were called in it.
+type Said struct {
+	Role  string // user, assistant or system
+	Text  string
+	Tools []string // each in one line
+}
+
+// Fork is what an agent is told that goes on from a recorded conversation in another way.
+type Fork struct {
+	Query    string // what it is asked now
+	Said     []Said // before that, in order
+	By       string // whose conversation that was
+	Base     string // commit that the agent begins from
+	Agent    Agent
+	Wall     time.Duration
+	USD      float64 // it may cost; 0: not said, as
+	Tokens   int64   // is 0 here
+	MaxBytes int     // of the whole; 0: as a brief
+}
+
+// Sizes of single messages, in bytes, and how many tools of one are named.
+const (
+	firstSaid = 12 << 10 // the task
+	otherSaid = 6 << 10
+	saidTools = 10
+)
+
+// Prompt writes it as markdown. A conversation that is too long is cut in the middle: its first message and the last ones say most. Every
+// cut is marked. The query is never cut.
+func (f Fork) Prompt() []byte {
+	var s sheet
+	s.add(block{head: "# Going on from a recorded conversation\n"})
+	s.say("This is not the conversation itself, but its record: what " + oneLine(f.By, titleBytes) + " was asked and did, up to here. Take it as your own past,\n" +
+		"and go on from there with what you are asked below. The files are those of commit " + oneLine(f.Base, 64) + ":\n" +
+		"what the conversation changed in them is not there, unless that commit has it. Text between fences is quoted.")
+	budget := f.MaxBytes
+	if budget <= 0 {
+		budget = defaultBrief
+	}
+	s.section("The conversation", "")
+	blocks := f.conversation(max(budget, smallBrief) - len(f.Query))
+	for _, b := range blocks {
+		s.add(b)
+	}
+	if len(blocks) == 0 {
+		s.say("It had not begun.")
+	}
+	s.section("What you are asked now", "")
+	body, _ := quotable(f.Query, len(f.Query), false)
+	s.add(block{head: "\n", body: body, fence: fenceFor(body)})
+	s.say("Commit what you change. It is kept for the person who asks, and becomes no part of anything by itself.")
+	if may := allowance(f.Wall, f.USD, f.Tokens); may != "" {
+		s.say(may)
+	}
+	sayForm(&s, f.Agent, epic.KindFeature)
+	return s.bytes()
+}
+
+// conversation returns the first message and as many of the last ones as there is room for.
+func (f Fork) conversation(room int) []block {
+	if len(f.Said) == 0 {
+		return nil
+	}
+	first := f.Said[0].block(firstSaid)
+	room -= first.size()
+	var last []block
+	from := len(f.Said)
+	for from > 1 {
+		b := f.Said[from-1].block(otherSaid)
+		if room -= b.size(); room < 0 {
+			break
+		}
+		last = append(last, b)
+		from--
+	}
+	slices.Reverse(last)
+	if left := from - 1; left > 0 {
+		last = slices.Insert(last, 0, block{head: fmt.Sprintf("\n[relay left out %d messages here]\n", left)})
+	}
+	return append([]block{first}, last...)
+}
+
+// block shows a message.
+func (m Said) block(most int) block {
+	var head strings.Builder
+	head.WriteString("\n**" + oneLine(m.Role, 40) + "**")
+	if len(m.Tools) > 0 {
+		head.WriteString(", and called:\n")
+	}
+	for _, t := range m.Tools[:min(len(m.Tools), saidTools)] {
+		head.WriteString("\n- " + oneLine(t, titleBytes))
+	}
+	if more := len(m.Tools) - saidTools; more > 0 {
+		fmt.Fprintf(&head, "\n- and %d more calls", more)
+	}
+	if len(m.Tools) > 0 {
+		head.WriteByte('\n')
+	}
+	head.WriteByte('\n')
+	body, lost := quotable(m.Text, most, false)
+	if body == "" {
+		return block{head: head.String()}
+	}
+	return block{head: head.String(), body: body, fence: fenceFor(body), lost: lost}
+}
