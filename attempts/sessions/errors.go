@@ -1,0 +1,52 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"relay/attempts/internal/durable"
+)
+
+// What can be wrong with the files of the ledger. The error returned names the file.
+var (
+	ErrLocked  = errors.New("another process is writing it")
+	ErrFull    = errors.New("the disk is full")
+	ErrForeign = errors.New("it is a database of another program")
+	ErrNewer   = errors.New("a newer relay has written it")
+	ErrDamaged = errors.New("it is damaged")
+)
+
+// named adds the file to an error, and says which of the above it is.
+func named(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := kindOf(err)
+	if kind == nil || errors.Is(err, kind) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return fmt.Errorf("%s: %w: %w", file, kind, err)
+}
+
+// kindOf returns which of the errors above an error of the driver is, or nil.
+func kindOf(err error) error {
+	if durable.Full(err) {
+		return ErrFull
+	}
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return nil
+	}
+	switch failed.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrLocked
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return ErrDamaged
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// Mark returns how far a stream has been read. ok is false for one that was not.
+func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err error) {
+	m.Stream = stream
+	err = d.search.QueryRowContext(ctx, sqlMark, stream).Scan(&m.Offset, &m.Size, &m.State)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Mark{}, false, nil
+	}
+	return m, err == nil, named(SearchFile, err)
+}
+
+// Unmark forgets how far streams have been read.
+func (d *DB) Unmark(ctx context.Context, streams ...string) error {
+	for _, s := range streams {
+		if _, err := d.search.ExecContext(ctx, sqlUnmark, s); err != nil {
+			return named(SearchFile, err)
+		}
+	}
+	return nil
+}
+
+// Forget takes sessions out of the ledger, with the subagents they have begun and all that was said in them. Tool calls of other sessions
+// that have begun one of them stay, and begin none any more. Sessions that are not there are passed over.
+func (d *DB) Forget(ctx context.Context, sessions ...string) error {
+	tx, err := d.rows.BeginTx(ctx, nil)
+	if err != nil {
+		return named(File, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var gone []*document
+	for _, id := range sessions {
+		docs, err := forget(ctx, tx, id)
+		if err != nil {
+			return named(File, err)
+		}
+		gone = append(gone, docs...)
+	}
+	if err := tx.Commit(); err != nil {
+		return named(File, err)
+	}
+	return named(SearchFile, d.unindex(ctx, gone))
+}
+
+// forget deletes one session with those below it, and returns what search knows of them.
+func forget(ctx context.Context, tx *sql.Tx, id string) (gone []*document, err error) {
+	rows, err := tx.QueryContext(ctx, sqlFamilyDocuments, id)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		doc := &document{}
+		if err := rows.Scan(&doc.kind, &doc.id); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		gone = append(gone, doc)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	for _, text := range sqlForget() {
+		if _, err := tx.ExecContext(ctx, text, id); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}
+
+// unindex takes documents out of the search file.
+func (d *DB) unindex(ctx context.Context, docs []*document) error {
+	tx, err := d.search.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	err = each(ctx, docs, func(ctx context.Context, doc *document) error {
+		var number int64
+		err := tx.QueryRowContext(ctx, sqlDropDocument, doc.id, doc.kind).Scan(&number)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, sqlDropWords, number)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}

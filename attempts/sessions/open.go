@@ -1,0 +1,209 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/attempts/internal/durable"
+)
+
+// Options are those of the writer.
+type Options struct {
+	Epic  string           // told to whom the lock keeps out
+	Now   func() time.Time // required
+	Check bool             // reads all of the database to find damage, as before it is filled anew
+}
+
+// DB is the agents ledger of one folder, opened for writing. There is one at a time, and its methods are called by one goroutine at a
+// time.
+type DB struct {
+	disk   *durable.Disk
+	lock   *durable.Lock
+	rows   *sql.DB
+	search *sql.DB
+	aside  []string
+}
+
+const (
+	waitForOthers = "_pragma=busy_timeout(2000)"
+	// A batch is durable when Write has returned. What stands in the search file follows from the ledger, and may be lost.
+	rowPragmas    = "&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
+	searchPragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
+	ownPerm       = 0o600
+)
+
+// Open opens the agents ledger of relay's folder for writing, and makes what is missing of it. A damaged file is put aside and begun
+// anew (see PutAside). Errors are ErrLocked, ErrFull, ErrForeign and ErrNewer, about a file that was left as it is, and others.
+func Open(ctx context.Context, dir string, o Options) (*DB, error) {
+	disk, err := durable.OpenDisk(dir)
+	if err != nil {
+		return nil, err
+	}
+	me := durable.Here(o.Now())
+	me.Epic = o.Epic
+	lock, err := durable.Acquire(disk, LockFile, me)
+	if err != nil {
+		if held, ok := errors.AsType[*durable.HeldError](err); ok {
+			err = fmt.Errorf("%s: %w: %w", File, ErrLocked, held)
+		}
+		return nil, errors.Join(err, disk.Close())
+	}
+	d := &DB{disk: disk, lock: lock}
+	if err := d.open(ctx, o); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// open opens both files. Marks are of no use once the rows are gone, so the search file begins anew before the ledger does.
+func (d *DB) open(ctx context.Context, o Options) error {
+	version, err := d.inspect(ctx, rowSchema(), o)
+	if err != nil {
+		return err
+	}
+	if _, err := d.inspect(ctx, searchSchema(), o); err != nil {
+		return err
+	}
+	if d.search, err = d.openFile(ctx, searchSchema(), searchPragmas); err != nil {
+		return err
+	}
+	if version == 0 {
+		_, err := d.search.ExecContext(ctx, sqlEmptySearch)
+		if err != nil {
+			return named(SearchFile, err)
+		}
+	}
+	d.rows, err = d.openFile(ctx, rowSchema(), rowPragmas)
+	return err
+}
+
+// inspect looks at a file without changing it, and puts it aside when it is damaged. It returns the version of its schema; 0: it is empty.
+func (d *DB) inspect(ctx context.Context, s schema, o Options) (int, error) {
+	info, err := d.disk.Lstat(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", s.file, durable.ErrNotRegular)
+	}
+	if err != nil {
+		return 0, err
+	}
+	db, err := openReading(filepath.Join(d.disk.Path(), s.file))
+	if err != nil {
+		return 0, named(s.file, err)
+	}
+	version, err := s.version(ctx, db)
+	if err == nil && version == len(s.steps) && s.file == File {
+		err = usable(ctx, db)
+	}
+	if err == nil && o.Check {
+		err = check(ctx, db)
+	}
+	err = errors.Join(err, db.Close())
+	if errors.Is(err, ErrDamaged) {
+		return 0, d.putAside(s.file, o.Now())
+	}
+	return version, err
+}
+
+// usable returns ErrDamaged when the tables are not those that Write fills.
+func usable(ctx context.Context, db *sql.DB) error {
+	for _, text := range statements() {
+		s, err := db.PrepareContext(ctx, text)
+		if errors.Is(kindOf(err), ErrLocked) {
+			return named(File, err)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", File, ErrDamaged, err)
+		}
+		if err := s.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check reads a whole database, and returns ErrDamaged if it is.
+func check(ctx context.Context, db *sql.DB) error {
+	var found string
+	if err := db.QueryRowContext(ctx, sqlCheck).Scan(&found); err != nil {
+		return named(File, err)
+	}
+	if found != "ok" {
+		return fmt.Errorf("%w: %s", ErrDamaged, found)
+	}
+	return nil
+}
+
+// putAside renames a database and what belongs to it, so that SQLite can still open it under its new name.
+func (d *DB) putAside(file string, now time.Time) error {
+	aside := file + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		if err := d.disk.Rename(file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	d.aside = append(d.aside, filepath.Join(d.disk.Path(), aside))
+	return nil
+}
+
+// PutAside returns the paths of damaged files that Open has renamed. What was in them has to be read in anew.
+func (d *DB) PutAside() []string { return d.aside }
+
+// openFile opens one database for writing, and makes it if it is missing, readable for its owner only.
+func (d *DB) openFile(ctx context.Context, s schema, pragmas string) (*sql.DB, error) {
+	f, err := d.disk.OpenFile(s.file, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm)
+	if err == nil {
+		err = f.Close()
+	}
+	path := filepath.Join(d.disk.Path(), s.file)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = os.Chmod(path, ownPerm)
+	}
+	if err != nil {
+		return nil, named(s.file, err)
+	}
+	db, err := sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers+pragmas)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := s.migrate(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// openReading opens a database so that nothing can be written.
+func openReading(path string) (*sql.DB, error) {
+	return sql.Open("sqlite", location(path)+"?mode=ro&"+waitForOthers+"&_pragma=query_only(1)")
+}
+
+// location is the URI of a file.
+func location(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive's letter
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath()
+}
+
+// Close closes the files and lets others write them.
+func (d *DB) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{d.rows, d.search} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(append(errs, d.lock.Release(), d.disk.Close())...)
+}

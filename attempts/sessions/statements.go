@@ -1,0 +1,103 @@
+package sessions
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The statements of the writer.
+const (
+	putSession    = "session"
+	olderChildren = "children"
+	addMessages   = "count"
+	newMessage    = "add"
+	putMessage    = "message"
+	putTurn       = "turn"
+	hasChildren   = "followed"
+	putToolCall   = "call"
+)
+
+// columnsOf are those that Write fills, the id first. What Write counts itself is not among them.
+func columnsOf(table string) string {
+	switch table {
+	case "agent_sessions":
+		return "id source model project created_at parent_session_id parent_message_id tool_call_id task_description task_status " +
+			"is_subagent context_token_limit context_tokens_used is_agentic force_mode workspace_path context_json conversation_state " +
+			"raw_json summary"
+	case "agent_messages":
+		return "id session_id role content sequence timestamp checkpoint_id is_agentic is_plan_execution context_json " +
+			"cursor_rules_json metadata_json"
+	case "agent_turns":
+		return "id session_id parent_turn_id query_message_ids response_message_id model token_count timestamp tool_call_count"
+	}
+	return "id message_id session_id tool_name tool_number params_json result_json status child_session_id started_at completed_at"
+}
+
+// statements returns the SQL of each statement.
+func statements() map[string]string {
+	return map[string]string{
+		putSession: upsert("agent_sessions", ""),
+		olderChildren: "UPDATE agent_sessions AS c SET created_at = p.created_at + 1 FROM agent_sessions AS p " +
+			"WHERE p.id = ?1 AND c.parent_session_id = ?1 AND c.created_at <= p.created_at RETURNING id",
+		addMessages: "UPDATE agent_sessions SET message_count = message_count + ?2 WHERE id = ?1",
+		newMessage:  insert("agent_messages") + " ON CONFLICT (id) DO NOTHING",
+		putMessage:  upsert("agent_messages", " WHERE session_id = excluded.session_id"),
+		putTurn:     upsert("agent_turns", " WHERE session_id = excluded.session_id"),
+		hasChildren: "UPDATE agent_turns AS t SET has_children = EXISTS (SELECT 1 FROM agent_turns WHERE parent_turn_id = t.id) WHERE id = ?1",
+		putToolCall: upsert("agent_tool_calls", " WHERE session_id = excluded.session_id"),
+	}
+}
+
+func insert(table string) string {
+	columns := strings.Fields(columnsOf(table))
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
+}
+
+// upsert inserts a row, or replaces the one that has its id, where that one meets a condition.
+func upsert(table, condition string) string {
+	columns := strings.Fields(columnsOf(table))[1:]
+	for i, c := range columns {
+		columns[i] = c + " = excluded." + c
+	}
+	return insert(table) + " ON CONFLICT (id) DO UPDATE SET " + strings.Join(columns, ", ") + condition
+}
+
+// Texts of SQL for both files.
+const (
+	sqlVersion  = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id"
+	sqlMigrated = "PRAGMA application_id = %d; PRAGMA user_version = %d"
+	sqlCheck    = "PRAGMA quick_check(1)"
+
+	sqlEmptySearch = "DELETE FROM marks; DELETE FROM documents; INSERT INTO words (words) VALUES ('delete-all')"
+	sqlPutMark     = "INSERT OR REPLACE INTO marks (stream, offset, size, state) VALUES (?, ?, ?, ?)"
+	sqlMark        = "SELECT offset, size, state FROM marks WHERE stream = ?"
+	sqlUnmark      = "DELETE FROM marks WHERE stream = ?"
+
+	sqlAddDocument  = "INSERT INTO documents (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+	sqlDocument     = "SELECT number FROM documents WHERE id = ? AND kind = ?"
+	sqlAddWords     = "INSERT INTO words (rowid, content) VALUES (?, ?)"
+	sqlPutWords     = "INSERT OR REPLACE INTO words (rowid, content) VALUES (?, ?)"
+	sqlDropDocument = "DELETE FROM documents WHERE id = ? AND kind = ? RETURNING number"
+	sqlDropWords    = "DELETE FROM words WHERE rowid = ?"
+)
+
+// Texts of SQL about a session and all below it.
+const (
+	sqlFamily = "WITH RECURSIVE family (id) AS (SELECT id FROM agent_sessions WHERE id = ?1 " +
+		"UNION SELECT s.id FROM agent_sessions AS s JOIN family AS f ON s.parent_session_id = f.id) "
+	sqlFamilyDocuments = sqlFamily + "SELECT 1, id FROM agent_messages WHERE session_id IN (SELECT id FROM family) " +
+		"UNION ALL SELECT 2, id FROM agent_tool_calls WHERE session_id IN (SELECT id FROM family)"
+)
+
+// sqlForget takes a session and all below it out of the ledger, and what others say of them.
+func sqlForget() []string {
+	return []string{
+		sqlFamily + "UPDATE agent_tool_calls SET child_session_id = NULL WHERE child_session_id IN (SELECT id FROM family)",
+		sqlFamily + "UPDATE agent_tool_calls SET message_id = NULL WHERE session_id NOT IN (SELECT id FROM family) " +
+			"AND message_id IN (SELECT id FROM agent_messages WHERE session_id IN (SELECT id FROM family))",
+		sqlFamily + "UPDATE agent_turns AS t SET has_children = EXISTS (SELECT 1 FROM agent_turns WHERE parent_turn_id = t.id " +
+			"AND session_id NOT IN (SELECT id FROM family)) " +
+			"WHERE id IN (SELECT parent_turn_id FROM agent_turns WHERE session_id IN (SELECT id FROM family))",
+		sqlFamily + "DELETE FROM agent_sessions WHERE id IN (SELECT id FROM family)",
+	}
+}

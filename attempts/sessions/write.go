@@ -1,0 +1,201 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Write puts a batch into the ledger in one transaction: all of it is there, and durable, when Write returns nil, and nothing of it
+// otherwise. A row with an id that is there already replaces that one, so the same rows can be written any number of times. What a row
+// refers to has to be there before it or be in the batch, but for the parent message of a session, and the parent turn and the messages
+// of a turn.
+//
+// What the rows say is then put into the search file with the batch's marks. When that fails, Write returns the error, the rows stay, and
+// the marks are as they were.
+//
+// Errors are *TakenError, ErrLocked, ErrFull, ErrDamaged, and others.
+func (d *DB) Write(ctx context.Context, b Batch) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	ordered, err := parentsFirst(b.Sessions)
+	if err != nil {
+		return err
+	}
+	if err := d.writeRows(ctx, b, ordered); err != nil {
+		return named(File, err)
+	}
+	return named(SearchFile, d.index(ctx, b))
+}
+
+func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
+	tx, err := d.rows.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	w := &writing{tx: tx, prepared: map[string]*sql.Stmt{}}
+	steps := []func(context.Context) error{
+		func(ctx context.Context) error { return each(ctx, ordered, w.session) },
+		func(ctx context.Context) error { return w.messages(ctx, b.Messages) },
+		func(ctx context.Context) error { return each(ctx, pointers(b.Turns), w.turn) },
+		func(ctx context.Context) error { return each(ctx, pointers(b.ToolCalls), w.toolCall) },
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// each does something with every row until it fails or ctx ends. Only the batch can be interrupted, not one of its rows: a statement
+// that can be costs a goroutine.
+func each[T any](ctx context.Context, rows []*T, do func(context.Context, *T) error) error {
+	whole := context.WithoutCancel(ctx)
+	for _, row := range rows {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := do(whole, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pointers[T any](rows []T) []*T {
+	list := make([]*T, len(rows))
+	for i := range rows {
+		list[i] = &rows[i]
+	}
+	return list
+}
+
+// writing is one transaction.
+type writing struct {
+	tx       *sql.Tx
+	prepared map[string]*sql.Stmt
+}
+
+// statement returns one of the writer's statements within the transaction.
+func (w *writing) statement(ctx context.Context, name string) (*sql.Stmt, error) {
+	if s := w.prepared[name]; s != nil {
+		return s, nil
+	}
+	s, err := w.tx.PrepareContext(ctx, statements()[name])
+	if err != nil {
+		return nil, err
+	}
+	w.prepared[name] = s
+	return s, nil
+}
+
+// exec runs a statement and returns how many rows it has changed.
+func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, error) {
+	s, err := w.statement(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.ExecContext(ctx, values...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// session writes a session, later than its parent, and moves those that it has begun after it.
+func (w *writing) session(ctx context.Context, s *Session) error {
+	if _, err := w.exec(ctx, putSession, s.values()...); err != nil {
+		return fmt.Errorf("session %q: %w", s.ID, err)
+	}
+	parents := []string{s.ID}
+	if s.ParentSession != "" {
+		parents = []string{s.ParentSession, s.ID}
+	}
+	for len(parents) > 0 {
+		moved, err := w.moveChildren(ctx, parents[0])
+		if err != nil {
+			return err
+		}
+		parents = append(parents[1:], moved...)
+	}
+	return nil
+}
+
+// moveChildren makes the sessions that a session has begun later than it, and returns the ids of those that were not.
+func (w *writing) moveChildren(ctx context.Context, parent string) (moved []string, err error) {
+	s, err := w.statement(ctx, olderChildren)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		moved = append(moved, id)
+	}
+	return moved, rows.Err()
+}
+
+// messages writes messages and counts those that are new.
+func (w *writing) messages(ctx context.Context, list []Message) error {
+	added := map[string]int64{}
+	err := each(ctx, pointers(list), func(ctx context.Context, m *Message) error {
+		n, err := w.exec(ctx, newMessage, m.values()...)
+		if err == nil && n == 0 {
+			return w.owned(ctx, putMessage, m.values(), &TakenError{"message", m.ID, m.Session})
+		}
+		if err != nil {
+			return fmt.Errorf("message %q: %w", m.ID, err)
+		}
+		added[m.Session]++
+		return nil
+	})
+	for session, n := range added {
+		if err != nil {
+			break
+		}
+		_, err = w.exec(ctx, addMessages, session, n)
+	}
+	return err
+}
+
+// turn writes a turn and says of it and of its parent whether others follow it.
+func (w *writing) turn(ctx context.Context, t *Turn) error {
+	if err := w.owned(ctx, putTurn, t.values(), &TakenError{"turn", t.ID, t.Session}); err != nil {
+		return err
+	}
+	for _, id := range []string{t.ID, t.Parent} {
+		if id == "" {
+			continue
+		}
+		if _, err := w.exec(ctx, hasChildren, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writing) toolCall(ctx context.Context, c *ToolCall) error {
+	return w.owned(ctx, putToolCall, c.values(), &TakenError{"tool call", c.ID, c.Session})
+}
+
+// owned writes a row, unless another session has one of its id.
+func (w *writing) owned(ctx context.Context, name string, values []any, taken *TakenError) error {
+	n, err := w.exec(ctx, name, values...)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", taken.Row, taken.ID, err)
+	}
+	if n == 0 {
+		return taken
+	}
+	return nil
+}
