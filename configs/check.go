@@ -69,9 +69,10 @@ func (l *loader) checkAgent(name string, a Agent) {
 	}
 	for key, of := range map[string][]string{
 		"script": {"scripted"}, "prompt": {"command"}, "result": {"command"}, "permission": {"claude", "codex", "gemini", "opencode"},
+		"mcp": {"claude", "codex"},
 	} {
 		s, set := l.winner(section + "." + key)
-		if set && !slices.Contains(of, a.Type) && s.origin != "default" && s.value != "" {
+		if set && !slices.Contains(of, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
 			l.problem(s.position, fmt.Sprintf("%s.%s is only for type %s", section, key, strings.Join(of, ", ")), "")
 		}
 	}

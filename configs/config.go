@@ -113,6 +113,7 @@ type Agent struct {
 	StopSignal   string   `mapstructure:"stop_signal"` // "TERM" or "INT"
 	Script       string   `mapstructure:"script"`
 	Permission   string   `mapstructure:"permission"`
+	MCP          bool     `mapstructure:"mcp"`          // it gets relay's MCP server
 	Focus        string   `mapstructure:"focus"`        // as a reviewer: what it looks at most
 	Instructions string   `mapstructure:"instructions"` // as a reviewer: file with the user's own words to it
 }

@@ -153,6 +153,7 @@ var fields = []field{
 	{key: "relay.agents.*.stop_signal", kind: text, words: []string{"TERM", "INT"}, fallback: "TERM"},
 	{key: "relay.agents.*.script", kind: text, form: &pathForm},
 	{key: "relay.agents.*.permission", kind: text, form: &permissionForm},
+	{key: "relay.agents.*.mcp", kind: boolean},
 	{key: "relay.agents.*.focus", kind: text, form: &pathForm},
 	{key: "relay.agents.*.instructions", kind: text, form: &pathForm},
 	{key: "quality_gate.reviewers", kind: list, form: &nameForm},
@@ -165,7 +166,7 @@ const agentsKey = "relay.agents"
 
 // ours are the variables relay sets for agents and scripts. They are no settings, even where one has the same name
 // (RELAY_DIR, relay.dir): relay may run inside an agent that relay started.
-var ours = []string{"RELAY_ATTEMPT", "RELAY_TASK", "RELAY_EPIC", "RELAY_RESULT", "RELAY_DIR", "RELAY_FAIL"}
+var ours = []string{"RELAY_ATTEMPT", "RELAY_TASK", "RELAY_EPIC", "RELAY_RESULT", "RELAY_DIR", "RELAY_FAIL", "RELAY_TOKEN"}
 
 // fieldOf finds the setting with a dotted key; any name stands for an agent.
 func fieldOf(key string) (*field, bool) {

@@ -42,7 +42,7 @@ relay:
     MyClaude: {type: claud}
     my.agent: {}
     x:
-    y: {type: command, permission: z, argv: [a], prompt: file}
+    y: {type: command, permission: z, argv: [a], prompt: file, mcp: true}
     z: {type: claude, prompt: file}
   model:
   dir: ../x
@@ -64,6 +64,7 @@ relay: {}
 16:5: relay.agents: "my.agent" is not a name: a letter, then up to 31 letters, digits, - or _
 17:5: relay.agents.x has no type (add type: claude, codex, gemini, opencode, command or scripted)
 18:36: relay.agents.y.permission is only for type claude, codex, gemini, opencode
+18:69: relay.agents.y.mcp is only for type claude, codex
 19:31: relay.agents.z.prompt is only for type command
 20:9: relay.model wants text, got nothing (give it a value or remove the key)
 21:8: relay.dir "../x" leads outside the repository

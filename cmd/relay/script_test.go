@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/claudetest"
+	"relay/cmd/relay/internal/mcptest"
 	"relay/orchestrator/engine/enginetest"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,6 +27,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"relay":  relayForTests,
 		"claude": claudetest.Run,
+		"mcp":    func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
 	})
 }
 

@@ -105,6 +105,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 		}
 		s.Attempts = []attempts.Attempt{*at}
 	}
+	s.AddProgress(f.project)
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}

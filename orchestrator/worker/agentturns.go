@@ -63,9 +63,13 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	if err != nil {
 		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
 	}
+	env, ended, err := c.turnEnv(a, p, t)
+	if err != nil {
+		return runners.Report{}, err
+	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: c.traced(a, c.agentEnv(a, p.result)),
+		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: env,
 		Ended: t.ended, Session: t.session, NewSession: t.begin, Spent: t.used, Unsteered: !t.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer,
@@ -79,13 +83,23 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 			c.emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
-	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
+	err = errors.Join(err, ended(), attemptfiles.MakePrivate(c.o.Secrets, p.result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
 	}
 	c.used(a, t.sum(report.Usage))
 	return cutShort(cut, report, err)
+}
+
+// turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until ended is called.
+func (c agentTurns) turnEnv(a engine.Attempt, p attemptFiles, t turn) (env []string, ended func() error, err error) {
+	env = c.traced(a, c.agentEnv(a, p.result))
+	if t.ended {
+		return env, func() error { return nil }, nil
+	}
+	token, err := attemptfiles.NewToken(p.result, a.Mark())
+	return append(env, attemptfiles.TokenVariable+"="+token), func() error { return attemptfiles.EndToken(p.result) }, err
 }
 
 // afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 )
 
@@ -21,7 +22,7 @@ func filesOf(dir string, a engine.Attempt) attemptFiles {
 	in := func(name string) string { return filepath.Join(folder, name) }
 	return attemptFiles{
 		folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"),
-		in("end.json"), in("changes.patch"), in("checks"), in("review"), in("git"),
+		in(attemptfiles.EndFile), in("changes.patch"), in("checks"), in("review"), in("git"),
 	}
 }
 
@@ -51,8 +52,8 @@ func exists(path string) bool {
 
 // round names the files of a further turn of the agent.
 func (p attemptFiles) round(n int) attemptFiles {
-	in := func(name string) string { return filepath.Join(p.folder, fmt.Sprintf("fix-%d", n), name) }
-	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in("end.json")
+	in := func(name string) string { return filepath.Join(p.folder, attemptfiles.TurnFolder(n), name) }
+	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in(attemptfiles.EndFile)
 	p.transcript, p.stderr = in("transcript.jsonl"), in("stderr.log")
 	return p
 }
@@ -60,7 +61,7 @@ func (p attemptFiles) round(n int) attemptFiles {
 // question names the files of the turn in which an agent is asked for its result.
 func (p attemptFiles) question() attemptFiles {
 	in := func(name string) string { return filepath.Join(p.folder, "result", name) }
-	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in("end.json")
+	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in(attemptfiles.EndFile)
 	p.transcript, p.stderr = in("transcript.jsonl"), in("stderr.log")
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +15,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/eventstream"
+	"relay/runners/internal/jsonscan"
 	"relay/runners/process"
 	"relay/runners/version"
 )
@@ -28,6 +30,7 @@ type Options struct {
 	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher such as npx, or flags
 	Model      string   // for requests that name none
 	Env        []string // added to the request's environment, and stronger than the adapter's own settings
+	MCP        []string // command line of an MCP server that an agent at work gets beside the user's own; nil: none
 	// MaxRetries is how often the CLI itself asks again after a provider's fault, about 2^n seconds in all; 0: 6.
 	MaxRetries int
 	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
@@ -72,7 +75,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if err := adapter.ClearResult(req); err != nil {
 		return runners.Report{}, err
 	}
-	cmd := adapter.Command(req, c.argv(req), c.settings(), c.Env)
+	cmd := adapter.Command(req, c.argv(req), c.settings(req), c.Env)
 	s := &reader{req: req, now: c.Now}
 	s.counted.Base = claudeBase
 	s.counted.Begin(req.Prompt)
@@ -86,7 +89,10 @@ func (c *Runner) argv(req runners.Request) []string {
 	argv := slices.Concat([]string{c.Program}, c.Args, []string{
 		"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 	})
-	argv = append(argv, c.permissions()...)
+	argv = append(argv, c.permissions(req)...)
+	if c.served(req) {
+		argv = append(argv, "--mcp-config", c.serverConfig())
+	}
 	if req.Model != "" {
 		argv = append(argv, "--model", req.Model)
 	}
@@ -121,23 +127,43 @@ func (c *Runner) Mode() string {
 	return "permission mode " + c.Permission
 }
 
-func (c *Runner) permissions() []string {
-	switch c.Permission {
-	case "":
-		return []string{"--permission-mode", "dontAsk", "--allowedTools", allowedTools}
-	case bypassPermissions:
-		return []string{"--dangerously-skip-permissions"}
+func (c *Runner) permissions(req runners.Request) []string {
+	var tools []string
+	if c.Permission == "" {
+		tools = append(tools, allowedTools)
 	}
-	return []string{"--permission-mode", c.Permission}
+	if c.served(req) {
+		tools = append(tools, "mcp__"+adapter.ServerName)
+	}
+	argv := []string{"--permission-mode", cmp.Or(c.Permission, "dontAsk")}
+	switch {
+	case c.Permission == bypassPermissions:
+		return []string{"--dangerously-skip-permissions"}
+	case len(tools) > 0:
+		argv = append(argv, "--allowedTools", strings.Join(tools, ","))
+	}
+	return argv
+}
+
+// served reports whether the agent gets the MCP server: who is only asked a question does not.
+func (c *Runner) served(req runners.Request) bool { return len(c.MCP) > 0 && !req.Question }
+
+// serverConfig names the MCP server for the CLI, which takes it beside those of the user's configuration. The server has the
+// environment of the CLI.
+func (c *Runner) serverConfig() string {
+	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + jsonscan.Quote(c.MCP[0]) + `,"args":` + jsonscan.QuoteList(c.MCP[1:]) + `}}}`
 }
 
 // settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better
 // what to do next.
-func (c *Runner) settings() []string {
+func (c *Runner) settings(req runners.Request) []string {
 	env := []string{
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_MAX_RETRIES=" + strconv.Itoa(c.MaxRetries),
+	}
+	if c.served(req) {
+		env = append(env, "ENABLE_TOOL_SEARCH=false") // else the model sees the names of its tools only
 	}
 	if os.Geteuid() == 0 {
 		env = append(env, "IS_SANDBOX=1") // as root it refuses to skip permissions without

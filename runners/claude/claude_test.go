@@ -59,6 +59,30 @@ func TestClaudeArguments(t *testing.T) {
 			func(r *runners.Request) { r.Model, r.Session = "m1", id },
 			[]string{"--dangerously-skip-permissions", "--model", "m1", "--resume", id},
 		},
+		{
+			"with a server",
+			claude.Options{MCP: []string{"/opt/the relay", "mcp"}},
+			func(r *runners.Request) { r.Session = id },
+			[]string{
+				"--permission-mode", "dontAsk", "--allowedTools", "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor,mcp__relay",
+				"--mcp-config", `{"mcpServers":{"relay":{"command":"/opt/the relay","args":["mcp"]}}}`, "--resume", id,
+			},
+		},
+		{
+			"with a server, by another mode",
+			claude.Options{MCP: []string{"relay", "mcp"}, Permission: "acceptEdits"},
+			func(r *runners.Request) { r.Session = id },
+			[]string{
+				"--permission-mode", "acceptEdits", "--allowedTools", "mcp__relay",
+				"--mcp-config", `{"mcpServers":{"relay":{"command":"relay","args":["mcp"]}}}`, "--resume", id,
+			},
+		},
+		{
+			"a question has no server",
+			claude.Options{MCP: []string{"relay", "mcp"}, Permission: "bypassPermissions"},
+			func(r *runners.Request) { r.Session, r.Question = id, true },
+			[]string{"--dangerously-skip-permissions", "--resume", id},
+		},
 	} {
 		req := runnertest.Prints(t, initLine, doneLine)
 		c.change(&req)

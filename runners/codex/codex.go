@@ -30,6 +30,7 @@ type Options struct {
 	Args  []string
 	Model string           // for requests that name none
 	Env   []string         // added to the request's environment
+	MCP   []string         // command line of an MCP server that an agent at work gets beside the user's own; nil: none
 	Now   func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
 }
 
@@ -125,6 +126,9 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 	if req.Unsteered {
 		argv = append(argv, "-c", "projects={"+jsonscan.Quote(req.Dir)+`={trust_level="untrusted"}}`)
 	}
+	if len(c.MCP) > 0 && !req.Question {
+		argv = append(argv, "-c", c.server(req))
+	}
 	if schema != "" {
 		argv = append(argv, "--output-schema", schema)
 	}
@@ -132,6 +136,13 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 		argv = append(argv, "resume", req.Session)
 	}
 	return append(argv, "-")
+}
+
+// server names the MCP server for the CLI, which takes it beside those of the user's configuration. Of the environment the server would
+// have next to nothing: it is given all variables of the agent.
+func (c *Runner) server(req runners.Request) string {
+	return "mcp_servers." + adapter.ServerName + "={command=" + jsonscan.Quote(c.MCP[0]) + ",args=" + jsonscan.QuoteList(c.MCP[1:]) +
+		",env_vars=" + jsonscan.QuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
 }
 
 // schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked

@@ -78,6 +78,20 @@ func TestCodexArguments(t *testing.T) {
 			func(r *runners.Request) { r.Schema = []byte(`{"type":"object"}`) },
 			"--sandbox workspace-write -c analytics.enabled=false -",
 		},
+		{
+			"with a server",
+			codex.Options{MCP: []string{"/opt/relay", "mcp"}, Env: []string{"KEY=x"}},
+			func(r *runners.Request) { r.Session, r.Env = codexSession, append(r.Env, "RELAY_TOKEN=t") },
+			`--sandbox workspace-write -c analytics.enabled=false -c mcp_servers.relay={command="/opt/relay",args=["mcp"],` +
+				`env_vars=["KEY","RELAY_ATTEMPT","RELAY_RESULT","RELAY_TASK","RELAY_TOKEN"],default_tools_approval_mode="approve"} resume ` +
+				codexSession + " -",
+		},
+		{
+			"a question has no server",
+			codex.Options{MCP: []string{"relay", "mcp"}},
+			func(r *runners.Request) { r.Question = true },
+			"--sandbox read-only -c analytics.enabled=false -",
+		},
 	} {
 		req := runnertest.Prints(t, threadLine, turnLine, goodLine, codexDone)
 		c.change(&req)
@@ -88,6 +102,11 @@ func TestCodexArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.ReplaceAll(string(data), filepath.Join(filepath.Dir(req.Transcript), "schema.json"), "SCHEMA")
+		for _, entry := range req.Env {
+			if name, _, _ := strings.Cut(entry, "="); name != "RELAY_TOKEN" {
+				got = strings.NewReplacer(`"`+name+`",`, "", `,"`+name+`"`, "").Replace(got)
+			}
+		}
 		if want := strings.Join(append(c.o.Args, "exec --json --skip-git-repo-check "+c.want), " "); strings.ReplaceAll(got, "\n", " ") != want {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}

@@ -33,6 +33,7 @@ type Agent struct {
 	Permission string   // what the agent may do unasked, in the words of its CLI
 	Env        []string // added to each request's environment
 
+	MCP []string // claude, codex: command line of an MCP server for it; nil: none
 	Git []string // gemini: see gemini.Options
 
 	PromptArg  bool   // command: see command.Options
@@ -52,11 +53,11 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 	switch a.Type {
 	case Claude:
 		return claude.New(sup, claude.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
+			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP,
 		}), nil
 	case Codex:
 		return codex.New(sup, codex.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
+			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP,
 		}), nil
 	case Gemini:
 		return gemini.New(sup, gemini.Options{

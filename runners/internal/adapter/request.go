@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"relay/internal/lazyregexp"
@@ -68,6 +69,21 @@ func Command(req runners.Request, argv []string, settings ...[]string) process.C
 		Stdin: req.Prompt, Stdout: req.Transcript, Stderr: req.Stderr, End: req.End,
 		Mark: req.Mark, StopGrace: req.Limits.StopGrace,
 	}
+}
+
+// ServerName is how the MCP server that agents get is called in the configuration of their CLI.
+const ServerName = "relay"
+
+// Variables lists the names of the variables that an agent finds, in order.
+func Variables(req runners.Request, env []string) []string {
+	names := []string{"RELAY_ATTEMPT", EnvTask, EnvResult}
+	for _, entry := range slices.Concat(req.Env, env) {
+		if name, _, _ := strings.Cut(entry, "="); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // MergeEnv joins lists of NAME=value; a later value of a name replaces an earlier one in its place.

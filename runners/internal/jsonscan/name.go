@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+	"strings"
 
 	"relay/runners/internal/cleantext"
 )
@@ -21,4 +22,13 @@ func Quote(s string) string {
 		return `""`
 	}
 	return string(text)
+}
+
+// QuoteList returns a list of texts as JSON, which is also TOML.
+func QuoteList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = Quote(s)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
 }

@@ -36,7 +36,7 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 	var made struct {
 		ID string `json:"entry_id"`
 	}
-	value, err := call(ctx, a, discussion.ActionAppend, input)
+	value, err := Call(ctx, a, discussion.ActionAppend, input)
 	if err != nil || o.JSON != "" {
 		return printed(a, value, err)
 	}
@@ -119,7 +119,7 @@ func change(ctx context.Context, a *cli.App, action string, in map[string]any, a
 	if err != nil {
 		return err
 	}
-	value, err := call(ctx, a, action, input)
+	value, err := Call(ctx, a, action, input)
 	if err != nil || asJSON {
 		return printed(a, value, err)
 	}
@@ -140,7 +140,7 @@ func change(ctx context.Context, a *cli.App, action string, in map[string]any, a
 
 // Open lists the open discussions.
 func Open(ctx context.Context, a *cli.App, asJSON bool) error {
-	value, err := call(ctx, a, discussion.ActionOpen, []byte("{}"))
+	value, err := Call(ctx, a, discussion.ActionOpen, []byte("{}"))
 	if err != nil || asJSON {
 		return printed(a, value, err)
 	}
@@ -165,7 +165,7 @@ func Replay(ctx context.Context, a *cli.App, id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	value, err := call(ctx, a, discussion.ActionReplay, input)
+	value, err := Call(ctx, a, discussion.ActionReplay, input)
 	if err != nil || asJSON {
 		return printed(a, value, err)
 	}
@@ -193,9 +193,9 @@ func Schema(a *cli.App, action string) error {
 	return nil
 }
 
-// call does an action on the ledger of the checkout, and returns its answer as JSON. In an attempt that is the ledger of the checkout in
+// Call does an action on the ledger of the checkout, and returns its answer as JSON. In an attempt that is the ledger of the checkout in
 // which the run was started.
-func call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte, error) {
+func Call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte, error) {
 	p, err := a.Repository(ctx)
 	if err != nil {
 		return nil, err

@@ -34,14 +34,17 @@ func bareRunner(ctx context.Context, p *Project, name string, sup process.Superv
 		Type: agent.Type, Name: name, Argv: agent.Argv, Model: agent.Model, Permission: agent.Permission, Env: agent.Env,
 		PromptArg: agent.Prompt == "file", Exit: agent.Result == "exit", Final: agent.Result == "final", StopSignal: agent.StopSignal,
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if agent.MCP {
+		described.MCP = []string{self, ServerCommand}
+	}
 	switch agent.Type {
 	case kinds.Gemini:
 		described.Git = globalIdentity(ctx, p)
 	case kinds.Scripted:
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
 		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, p.fromRoot(agent.Script)
 	}
 	r, err := kinds.New(sup, described)
@@ -142,6 +145,9 @@ func (p *Project) fromRoot(path string) string {
 
 // ScriptedAgentCommand is the hidden command that plays a scripted agent.
 const ScriptedAgentCommand = "__agent"
+
+// ServerCommand is the command that serves MCP.
+const ServerCommand = "mcp"
 
 // MaxScript bounds a scripted agent's script, in bytes.
 const MaxScript = 1 << 20

@@ -12,14 +12,14 @@ import (
 	"relay/orchestrator/text"
 )
 
-// listedFolder is where the epics of playlists are, below relay's folder: each in a folder named by its id.
-const listedFolder = "epics"
+// ListedFolder is where the epics of playlists are, below relay's folder: each in a folder named by its id.
+const ListedFolder = "epics"
 
 // Listed returns the ids of the epics of playlists that relay has begun to work on in this repository, in order.
 func (p *Project) Listed() (ids []string) {
-	entries, _ := os.ReadDir(filepath.Join(p.Home, listedFolder)) // none: there is no such epic
+	entries, _ := os.ReadDir(filepath.Join(p.Home, ListedFolder)) // none: there is no such epic
 	for _, e := range entries {
-		if e.IsDir() && Exists(filepath.Join(p.Home, listedFolder, e.Name(), "epic.yml")) {
+		if e.IsDir() && Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml")) {
 			ids = append(ids, e.Name())
 		}
 	}
@@ -29,7 +29,7 @@ func (p *Project) Listed() (ids []string) {
 // OfEpic returns this project with the folder of an epic of a playlist, which need not be there yet.
 func (p *Project) OfEpic(id string) *Project {
 	return &Project{
-		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, listedFolder, id), Git: p.Git, Config: p.Config,
+		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config,
 		Damage: p.Damage, Session: p.Session,
 	}
 }

@@ -8,9 +8,11 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/text"
 )
 
@@ -28,6 +30,22 @@ type Task struct {
 	RootCauses  []string           `json:"root_causes,omitempty"`
 	Doubtful    []string           `json:"weaker_tests,omitempty"` // of a completed task, and nobody has approved that
 	Attempts    []attempts.Attempt `json:"attempts"`
+
+	Progress []attemptfiles.Progress `json:"progress,omitempty"` // what the agent of the last one has said, the last few
+}
+
+// mostProgress is how much of what an agent has said of its progress is shown.
+const mostProgress = 5
+
+// AddProgress adds what the agent of the last attempt has said of its progress.
+func (s *Task) AddProgress(p *project.Project) {
+	if n := len(s.Attempts); n > 0 {
+		last := &s.Attempts[n-1]
+		s.Progress = attemptfiles.ReadProgress(p.File("runs", last.Run, s.ID, fmt.Sprint(last.ID)), mostProgress)
+		for i := range s.Progress {
+			s.Progress[i].Message = p.Redactor().Text(s.Progress[i].Message)
+		}
+	}
 }
 
 // New returns what there is to show of a task.
@@ -97,6 +115,13 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	for i := range s.Attempts {
 		fmt.Fprintln(w)
 		status.WriteAttempt(w, &s.Attempts[i], l, "")
+	}
+	for _, said := range s.Progress {
+		done := ""
+		if said.Percent > 0 {
+			done = fmt.Sprintf(" (%d%%)", said.Percent)
+		}
+		fmt.Fprintln(w, terminal.Wrap(status.FormatTime(said.At, l.Now)+" it said: "+said.Message+done, l.Width, "  "))
 	}
 	if len(s.Attempts) > 0 {
 		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)

@@ -1,0 +1,130 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Questions that tools which read can be asked.
+type (
+	statusQuestion struct {
+		Offset int `json:"offset,omitempty" jsonschema:"byte from which the answer goes on, as the end of an earlier one has said"`
+	}
+	taskQuestion struct {
+		Task   string `json:"task,omitempty" jsonschema:"id of the task; of an attempt's agent its own, unless it is given"`
+		Offset int    `json:"offset,omitempty" jsonschema:"byte from which the answer goes on, as the end of an earlier one has said"`
+	}
+	attemptQuestion struct {
+		Task    string `json:"task,omitempty" jsonschema:"id of the task; of an attempt's agent its own, unless it is given"`
+		Attempt int    `json:"attempt,omitempty" jsonschema:"number of the attempt"`
+		Offset  int    `json:"offset,omitempty" jsonschema:"byte from which the answer goes on, as the end of an earlier one has said"`
+	}
+)
+
+// addReaders adds the tools that change nothing.
+func (s *server) addReaders(m *mcp.Server) {
+	mcp.AddTool(m, reader("status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json prints it."),
+		func(ctx context.Context, _ *mcp.CallToolRequest, q statusQuestion) (*mcp.CallToolResult, any, error) {
+			return s.read(ctx, q.Offset, func(string) (string, error) { return s.Run(ctx, "status", "--json") }, "")
+		})
+	mcp.AddTool(m, reader("task", "A task: what is asked, its files, criteria and checks, its gate, and how each of its attempts has ended. JSON."),
+		func(ctx context.Context, _ *mcp.CallToolRequest, q taskQuestion) (*mcp.CallToolResult, any, error) {
+			return s.read(ctx, q.Offset, func(task string) (string, error) { return s.task(ctx, task) }, q.Task)
+		})
+	mcp.AddTool(m, reader("receipts", "The attempts of a task with their receipts: what was claimed, checked, reviewed and kept. JSON; one attempt if it is named."),
+		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
+			return s.read(ctx, q.Offset, func(task string) (string, error) { return s.receipts(ctx, task, q.Attempt) }, q.Task)
+		})
+	mcp.AddTool(m, reader("brief", "The brief that a task's next attempt would be given now, or the brief of an attempt. Markdown."),
+		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
+			return s.read(ctx, q.Offset, func(task string) (string, error) {
+				return s.Run(ctx, append([]string{"show", "--brief"}, named(task, q.Attempt)...)...)
+			}, q.Task)
+		})
+}
+
+// reader is a tool that changes nothing.
+func reader(name, description string) *mcp.Tool {
+	closed := false
+	return &mcp.Tool{
+		Name: name, Description: description,
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+	}
+}
+
+// read answers with what a tool finds about a task, from an offset on.
+func (s *server) read(
+	ctx context.Context, offset int, find func(task string) (string, error), task string,
+) (answer *mcp.CallToolResult, _ any, err error) {
+	answer, err = s.do(ctx, func() *mcp.CallToolResult {
+		if task == "" {
+			task = s.Lookup("RELAY_TASK")
+		}
+		found, err := find(task)
+		if err != nil {
+			return s.failed(err)
+		}
+		p := cut(s.Redact(found), offset)
+		return s.said(p.text, p.more())
+	})
+	return answer, nil, err
+}
+
+// named are the arguments that name a task, and an attempt unless that is 0. They are no flags, whatever they hold.
+func named(task string, attempt int) []string {
+	if attempt == 0 {
+		return []string{"--", task}
+	}
+	return []string{"--attempt=" + strconv.Itoa(attempt), "--", task}
+}
+
+// errNoTask means that a question is about no task.
+var errNoTask = errors.New("error: no task is named\nhint: call the tool with \"task\": an id that the tool status lists")
+
+// show returns what relay show --json prints of a task, by key.
+func (s *server) show(ctx context.Context, task string, attempt int) (fields map[string]json.RawMessage, err error) {
+	if task == "" {
+		return nil, errNoTask
+	}
+	text, err := s.Run(ctx, append([]string{"show", "--json"}, named(task, attempt)...)...)
+	if err != nil {
+		return nil, err
+	}
+	return fields, json.Unmarshal([]byte(text), &fields)
+}
+
+// task returns a task without the receipts of its attempts.
+func (s *server) task(ctx context.Context, task string) (string, error) {
+	fields, err := s.show(ctx, task, 0)
+	if err != nil {
+		return "", err
+	}
+	var attempts []map[string]json.RawMessage
+	if err := json.Unmarshal(fields["attempts"], &attempts); err != nil {
+		return "", err
+	}
+	for _, a := range attempts {
+		delete(a, "receipt")
+	}
+	if fields["attempts"], err = json.Marshal(attempts); err != nil {
+		return "", err
+	}
+	return indented(fields)
+}
+
+func (s *server) receipts(ctx context.Context, task string, attempt int) (string, error) {
+	fields, err := s.show(ctx, task, attempt)
+	if err != nil {
+		return "", err
+	}
+	return indented(fields["attempts"])
+}
+
+func indented(v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return string(text), err
+}

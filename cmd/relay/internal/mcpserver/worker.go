@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"relay/internal/plaintext"
+	"relay/orchestrator/attemptfiles"
+	"relay/runners"
+)
+
+// worker is the server of an agent that works on a task: it has the token of its attempt.
+type worker struct {
+	*server
+
+	mark, token, result string
+}
+
+// worker returns the server with what an agent at work may do. ok is false when the environment has no token of an attempt that goes on.
+func (s *server) worker() (w *worker, ok bool) {
+	w = &worker{s, s.Lookup("RELAY_ATTEMPT"), s.Lookup(attemptfiles.TokenVariable), s.Lookup("RELAY_RESULT")}
+	return w, w.mark != "" && w.token != "" && w.result != "" && w.check() == nil
+}
+
+func (w *worker) check() error { return attemptfiles.CheckToken(w.result, w.mark, w.token) }
+
+func (w *worker) add(m *mcp.Server) {
+	closed, adds := false, false
+	m.AddTool(&mcp.Tool{
+		Name: "report_result",
+		Description: "Report the result of your task, once, when you are done. It counts as the result in your last message or your result file does, " +
+			"where those are missing.",
+		InputSchema: json.RawMessage(runners.ResultSchema("")),
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
+	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return w.do(ctx, func() *mcp.CallToolResult {
+			if err := w.report(argumentsOf(req)); err != nil {
+				return w.failed(err)
+			}
+			return w.said("The result is reported. End your work now.")
+		})
+	})
+	mcp.AddTool(m, &mcp.Tool{
+		Name:        "report_progress",
+		Description: "Say in one line how far you are, for a person who watches: relay show prints the last of them.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
+	}, func(ctx context.Context, _ *mcp.CallToolRequest, p progress) (answer *mcp.CallToolResult, _ any, err error) {
+		answer, err = w.do(ctx, func() *mcp.CallToolResult {
+			if err := w.say(p); err != nil {
+				return w.failed(err)
+			}
+			return w.said("noted")
+		})
+		return answer, nil, err
+	})
+}
+
+var errReported = errors.New("a result was reported for this attempt already: it is the one that counts")
+
+// report writes a result to where relay looks for it. It fails when the input is no result, the attempt has ended, or there is a result.
+func (w *worker) report(input []byte) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	if _, err := runners.ParseResult(input); err != nil {
+		return err
+	}
+	if err := newFile(w.result, input); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return errReported
+		}
+		return fmt.Errorf("the result cannot be written: %w", err)
+	}
+	return nil
+}
+
+// newFile makes a file with a text; nobody sees half of it. It fails with [fs.ErrExist] when it is there.
+func newFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "result-*.part")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, there := os.Lstat(path); there == nil { // a disk without hard links
+		return fs.ErrExist
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// progress is what an agent says of how far it is.
+type progress struct {
+	Message string `json:"message" jsonschema:"what you are doing or have done, in one line"`
+	Percent int    `json:"percent,omitempty" jsonschema:"how much of the task is done, from 0 to 100"`
+}
+
+// say adds a line to what the agent has said.
+func (w *worker) say(p progress) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	message := plaintext.Head(plaintext.Line(w.Redact(p.Message)), attemptfiles.MaxProgress)
+	switch {
+	case message == "":
+		return errors.New("there is no message")
+	case p.Percent < 0 || p.Percent > 100:
+		return fmt.Errorf("%d percent is not between 0 and 100", p.Percent)
+	}
+	at := w.Now().UTC().Truncate(time.Second)
+	return attemptfiles.AddProgress(w.result, attemptfiles.Progress{At: at, Message: message, Percent: p.Percent})
+}

@@ -1,0 +1,73 @@
+package attemptfiles
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Names of files beside an agent's result.
+const (
+	EndFile      = "end.json"       // how its process ended
+	ProgressFile = "progress.jsonl" // what it has said of its progress
+	tokenFile    = "token"          // hash of the token of its turn
+)
+
+// TokenVariable names the variable that the agent of a turn finds the turn's token in.
+const TokenVariable = "RELAY_TOKEN"
+
+// The errors of CheckToken.
+var (
+	ErrEnded = errors.New("the attempt has ended: nothing more can be reported for it")
+	ErrToken = errors.New(TokenVariable + " is not that of this attempt")
+)
+
+// NewToken returns a token for the turn of an agent that writes its result to a path; mark names the attempt. It is good until
+// EndToken, or until the agent's process has ended. It fails when its hash cannot be written beside the result.
+func NewToken(result, mark string) (token string, err error) {
+	token = rand.Text()
+	if err := EndToken(result); err != nil { // else it may be a link to somewhere
+		return "", err
+	}
+	f, err := os.OpenFile(beside(result, tokenFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(hashOf(token, mark))
+	return token, errors.Join(err, f.Close())
+}
+
+// EndToken makes the token of a turn worthless.
+func EndToken(result string) error {
+	err := os.Remove(beside(result, tokenFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// CheckToken fails unless a token is that of the turn which writes its result to a path, and the turn goes on.
+func CheckToken(result, mark, token string) error {
+	if _, err := os.Lstat(beside(result, EndFile)); err == nil {
+		return ErrEnded
+	}
+	hash, err := os.ReadFile(beside(result, tokenFile))
+	if err != nil {
+		return ErrEnded
+	}
+	if subtle.ConstantTimeCompare(hash, []byte(hashOf(token, mark))) != 1 {
+		return ErrToken
+	}
+	return nil
+}
+
+func hashOf(token, mark string) string {
+	sum := sha256.Sum256([]byte(mark + "\n" + token))
+	return hex.EncodeToString(sum[:])
+}
+
+func beside(result, name string) string { return filepath.Join(filepath.Dir(result), name) }
