@@ -127,7 +127,7 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 		argv = append(argv, "-c", "projects={"+jsonscan.Quote(req.Dir)+`={trust_level="untrusted"}}`)
 	}
 	if len(c.MCP) > 0 && !req.Question {
-		argv = append(argv, "-c", c.server(req))
+		argv = append(argv, "-c", c.server(req), "-c", toolsAtOnce)
 	}
 	if schema != "" {
 		argv = append(argv, "--output-schema", schema)
@@ -137,6 +137,9 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 	}
 	return append(argv, "-")
 }
+
+// toolsAtOnce has the model see the tools of relay's server at once: those of other servers it has to search for.
+const toolsAtOnce = `features.code_mode.direct_only_tool_namespaces=["mcp__` + adapter.ServerName + `"]`
 
 // server names the MCP server for the CLI, which takes it beside those of the user's configuration. Of the environment the server would
 // have next to nothing: it is given all variables of the agent.

@@ -83,7 +83,8 @@ func TestCodexArguments(t *testing.T) {
 			codex.Options{MCP: []string{"/opt/relay", "mcp"}, Env: []string{"KEY=x"}},
 			func(r *runners.Request) { r.Session, r.Env = codexSession, append(r.Env, "RELAY_TOKEN=t") },
 			`--sandbox workspace-write -c analytics.enabled=false -c mcp_servers.relay={command="/opt/relay",args=["mcp"],` +
-				`env_vars=["KEY","RELAY_ATTEMPT","RELAY_RESULT","RELAY_TASK","RELAY_TOKEN"],default_tools_approval_mode="approve"} resume ` +
+				`env_vars=["KEY","RELAY_ATTEMPT","RELAY_RESULT","RELAY_TASK","RELAY_TOKEN"],default_tools_approval_mode="approve"} ` +
+				`-c features.code_mode.direct_only_tool_namespaces=["mcp__relay"] resume ` +
 				codexSession + " -",
 		},
 		{

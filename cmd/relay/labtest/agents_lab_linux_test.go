@@ -32,6 +32,7 @@ type agentCLI struct {
 	blurred  bool   // half an answer looks like a tool at work, and the silence after it is the agent's own
 	tidy     bool   // it ends itself what its tools have started
 	open     bool   // its commands run without its sandbox
+	mcp      bool   // it gets relay's MCP server
 	form     bool   // another form of an API, which need only work
 }
 
@@ -145,6 +146,9 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...agentCLI) *agentLab 
 		agent := map[string]any{"type": program, "argv": []string{"env", installed(t, program)}, "env": c.env(l.model.URL(c.name))}
 		if c.model != "" {
 			agent["model"] = c.model
+		}
+		if c.mcp {
+			agent["mcp"] = true
 		}
 		if program == "codex" && (c.open || !namespaces()) {
 			agent["permission"] = "danger-full-access"

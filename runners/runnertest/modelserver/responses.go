@@ -1,6 +1,7 @@
 package modelserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,7 +20,8 @@ type item struct {
 
 type responseTool struct {
 	Type, Name string
-	Schema     toolSchema `json:"parameters"`
+	Schema     toolSchema     `json:"parameters"`
+	Tools      []responseTool // of a group of them
 }
 
 // readResponses reads a request of OpenAI's Responses. Codex has two forms of it: for older models the tools are the
@@ -61,7 +63,13 @@ func readResponses(body []byte) (ask, error) {
 }
 
 func (a *ask) offered(t responseTool, group string) {
-	a.tools = append(a.tools, tool{name: t.Name, namespace: group, freeform: t.Type == "custom", schema: t.Schema})
+	if t.Type == "namespace" {
+		for _, inner := range t.Tools {
+			a.offered(inner, t.Name)
+		}
+		return
+	}
+	a.tools = append(a.tools, tool{name: cmp.Or(t.Name, t.Type), namespace: group, freeform: t.Type == "custom", schema: t.Schema})
 }
 
 // items are what a response is made of.

@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// Step is one thing the model does. Exactly one of Write, Shell, Say, Claim, Answer and Fault is set.
+// Step is one thing the model does. Exactly one of Write, Shell, Tool, Say, Claim, Answer and Fault is set.
 type Step struct {
 	Write string // path of a file that the client's own tool is to write, with Text in it
 	Text  string
 	Shell string // command for the client's own shell tool
+	Tool  string // name of a tool of the MCP server relay that is to be called, with With as its arguments
+	With  object
 	Say   string // final text
 	Claim string // final answer of an agent that has succeeded, as a result with this summary
 
@@ -68,6 +70,8 @@ func (s Step) name() string {
 		return "write"
 	case s.Shell != "":
 		return "shell"
+	case s.Tool != "":
+		return s.Tool
 	case s.Claim != "":
 		return "claim"
 	case s.Answer != nil:
@@ -108,6 +112,8 @@ func (s Step) answer(a ask) answer {
 		return a.toolTurn(a.write(s.Write, s.Text))
 	case s.Shell != "":
 		return a.toolTurn(a.shell(s.Shell))
+	case s.Tool != "":
+		return a.toolTurn(a.served(s.Tool, s.With))
 	case s.Claim != "":
 		return a.claim(object{"status": "success", "summary": s.Claim})
 	case s.Answer != nil:

@@ -33,6 +33,7 @@ type client struct {
 	asked  []string
 	served Usage
 	failed []string
+	tools  []string // that the last request with any offered
 }
 
 // New starts a server, which ends with the test.
@@ -59,11 +60,18 @@ func (s *Server) Play(name string, script ...Step) {
 func (s *Server) URL(name string) string { return s.http.URL + "/" + name }
 
 // Asked is what a client has been answered so far, one word for each time it asked its model to do something:
-// "write", "shell", "say", "claim", or the name of a fault.
+// "write", "shell", "say", "claim", the name of a tool of MCP, or that of a fault.
 func (s *Server) Asked(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.client(name).asked)
+}
+
+// Tools are those that a client has offered its model, a group's with its name in front.
+func (s *Server) Tools(name string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.client(name).tools)
 }
 
 // Served is what a provider would charge a client for by now.
@@ -130,6 +138,12 @@ func (s *Server) next(name string, a ask) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.client(name)
+	if len(a.tools) > 0 {
+		c.tools = nil
+	}
+	for _, t := range a.tools {
+		c.tools = append(c.tools, strings.TrimPrefix(t.namespace+"__"+t.name, "__"))
+	}
 	step := c.step(a)
 	charge := step.charge()
 	c.served.In += charge.In

@@ -82,6 +82,22 @@ func (a ask) shell(command string) *call {
 	return nil
 }
 
+// server is how the names of tools begin that an MCP server of that name has: relay's.
+const server = "mcp__relay"
+
+// served is a call of a tool that the client has of an MCP server, or nil when it offers none of that name: codex has them in a group.
+func (a ask) served(name string, args object) *call {
+	if args == nil {
+		args = object{}
+	}
+	for _, t := range a.tools {
+		if t.name == server+"__"+name || t.namespace == server && t.name == name {
+			return &call{tool: t, args: args}
+		}
+	}
+	return nil
+}
+
 // scripting is the one tool of codex's newer models, which takes JavaScript that calls the others.
 func (a ask) scripting() (tool, bool) {
 	t, ok := a.tool("exec")
