@@ -70,8 +70,12 @@ func TestAdversaryFloods(t *testing.T) {
 			judged(t, l, believed)
 			l.modest()
 			var kept int64
-			for _, file := range []string{"transcript.jsonl", "stderr.log"} {
-				info, err := os.Stat(l.path(filepath.Join(".agents-os/relay/runs", l.last("T1").Run, "T1/1", file)))
+			files, err := filepath.Glob(l.path(filepath.Join(".agents-os/relay/runs", l.last("T1").Run, "T1/1", "[ts]*.[jl]*")))
+			if err != nil || len(files) != 2 { // the transcript, compressed perhaps, and what it has printed on stderr
+				t.Fatalf("%v, %v", files, err)
+			}
+			for _, file := range files {
+				info, err := os.Stat(file)
 				if err != nil {
 					t.Fatal(err)
 				}

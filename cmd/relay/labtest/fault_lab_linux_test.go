@@ -150,6 +150,12 @@ func (l *lab) prepared(env []string, args ...string) *running {
 	return r
 }
 
+// stdless is the command with streams that somebody else gives it.
+func (r *running) stdless() *exec.Cmd {
+	r.cmd.Stdout, r.cmd.Stderr = nil, nil
+	return r.cmd
+}
+
 func (l *lab) begin(r *running) *running {
 	l.t.Helper()
 	if err := r.cmd.Start(); err != nil {

@@ -120,7 +120,7 @@ func (l *lab) inFront() string {
 		}
 		rel, _ := filepath.Rel(l.root, path)
 		if d.IsDir() {
-			if slices.Contains([]string{".git", ".agents-os", ".ledgersync", "thoughts"}, rel) { // the last three are relay's
+			if slices.Contains([]string{".git", ".agents-os", ".ledger", ".ledgersync", "thoughts"}, rel) { // all but the first are relay's
 				return filepath.SkipDir
 			}
 			return nil

@@ -1,6 +1,7 @@
 package labtest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/mcptest"
 )
 
 const secretPlan = `version: 2
@@ -133,6 +135,8 @@ func secretsStay(t *testing.T, isolation string) {
 		{"report"},
 		{"ledgersync", "log", "--json"},
 		{"artifact", "list"},
+		{"discuss", "open"},
+		{"discuss", "replay", "t"},
 		{"init", "--append", "--dry-run"},
 		{"learn"},
 		{"resume", "--dry-run"},
@@ -140,6 +144,14 @@ func secretsStay(t *testing.T, isolation string) {
 	} {
 		ran := l.run(args...)
 		told[strings.Join(args, " ")] = ran.stdout.String() + ran.stderr.String()
+	}
+	var served bytes.Buffer
+	err := mcptest.Ask(t.Context(), l.prepared(nil, "mcp").stdless(), []string{
+		"call", "status", `{}`, "task", `{"task":"T1"}`, "receipts", `{"task":"T1"}`, "brief", `{"task":"T2"}`, "brief", `{"task":"T1","attempt":1}`,
+		"extract_open_threads", `{}`, "replay_reasoning", `{"entry_id":"t"}`,
+	}, &served)
+	if told["mcp"] = served.String(); err != nil || !strings.Contains(told["mcp"], "relay has gated T") {
+		t.Errorf("relay mcp: %v, %s", err, served.String())
 	}
 	l.everyFile(func(name string, info fs.FileInfo) {
 		if strings.Contains(name, "/runs") {
@@ -189,7 +201,7 @@ func jsonText(text string) string {
 // everyFile visits what is in relay's folder, and the records for other programs.
 func (l *lab) everyFile(visit func(name string, info fs.FileInfo)) {
 	l.t.Helper()
-	for _, folder := range []string{".agents-os/relay", ".ledgersync", "thoughts"} {
+	for _, folder := range []string{".agents-os/relay", ".ledger", ".ledgersync", "thoughts"} {
 		err := filepath.WalkDir(l.path(folder), func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

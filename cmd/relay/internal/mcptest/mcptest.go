@@ -21,15 +21,16 @@ func Session(ctx context.Context, server *exec.Cmd) (*mcp.ClientSession, error) 
 // behind those that change nothing, and "call NAME JSON…" the answers of tools, one after the other. What a tool says of an error
 // begins with "refused: ". It returns the exit code: 1 when the protocol fails.
 func Run(ctx context.Context, args []string, out io.Writer) int {
-	if err := ask(ctx, args, out); err != nil {
+	if err := Ask(ctx, exec.Command("relay", "mcp"), args, out); err != nil {
 		fmt.Fprintln(out, "mcp:", err)
 		return 1
 	}
 	return 0
 }
 
-func ask(ctx context.Context, args []string, out io.Writer) error {
-	s, err := Session(ctx, exec.Command("relay", "mcp"))
+// Ask is Run with a server that has not been started yet. It fails when the protocol does.
+func Ask(ctx context.Context, server *exec.Cmd, args []string, out io.Writer) error {
+	s, err := Session(ctx, server)
 	if err != nil {
 		return err
 	}
