@@ -8,6 +8,7 @@ import (
 	"relay/runners/claude"
 	"relay/runners/codex"
 	"relay/runners/command"
+	"relay/runners/conversation"
 	"relay/runners/gemini"
 	"relay/runners/opencode"
 	"relay/runners/process"
@@ -79,6 +80,21 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 		return script.New(sup, script.Options{Name: a.Name, Argv: a.Argv, Script: a.Script, Env: a.Env}), nil
 	}
 	return nil, fmt.Errorf("agent %s has type %q, which this relay does not know", a.Name, a.Type)
+}
+
+// Conversation returns a reader of what an agent of a type prints. One of an unknown type is read as any command.
+func Conversation(kind string) conversation.Reader {
+	switch kind {
+	case Claude:
+		return claude.Conversation()
+	case Codex:
+		return codex.Conversation()
+	case Gemini:
+		return gemini.Conversation()
+	case Opencode:
+		return opencode.Conversation()
+	}
+	return command.Conversation()
 }
 
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
