@@ -91,6 +91,7 @@ type Records struct {
 	LedgerSync  bool   `mapstructure:"ledgersync"`
 	Artifacts   bool   `mapstructure:"artifacts"`
 	Discussions bool   `mapstructure:"discussions"`
+	Sessions    bool   `mapstructure:"sessions"`
 	Checkpoints string `mapstructure:"checkpoints"` // "stop", "landing" or "none"
 }
 

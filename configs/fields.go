@@ -138,6 +138,7 @@ var fields = []field{
 	{key: "relay.records.ledgersync", kind: boolean},
 	{key: "relay.records.artifacts", kind: boolean},
 	{key: "relay.records.discussions", kind: boolean},
+	{key: "relay.records.sessions", kind: boolean},
 	{key: "relay.records.checkpoints", kind: text, words: []string{"stop", "landing", "none"}},
 	{key: "relay.learn", kind: text, words: []string{"propose", "apply", "off"}},
 	{key: "relay.review.enabled", kind: boolean},

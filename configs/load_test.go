@@ -58,7 +58,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 		Landing: "merge", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Link: []string{}}, SetupTimeout: 10 * time.Minute,
 		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxTaskFaults: 3, OutAfterFailures: 5, OutAfter: 10 * time.Minute,
 		GiveUp: 8 * time.Hour, Budget: Budget{USD: 50}, Prices: Prices{}, BriefKiB: 48, TranscriptMiB: 32, InhibitSleep: true, Env: []string{},
-		Records: Records{LedgerSync: true, Artifacts: true, Discussions: true, Checkpoints: "stop"},
+		Records: Records{LedgerSync: true, Artifacts: true, Discussions: true, Sessions: true, Checkpoints: "stop"},
 		Learn:   "propose",
 		Review:  Review{Enabled: true, Rounds: 2, Provider: "none", Timeout: 10 * time.Minute},
 		Agents:  known(nil),

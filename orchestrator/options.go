@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -61,6 +62,7 @@ type Options struct {
 	Review   engine.Review
 	Settings attempts.Settings // as recorded in the ledger
 	Records  recordkeeper.Settings
+	Sessions sessionkeeper.Options // of the agents ledger; the run fills in what is its own
 
 	Relay string // version of relay
 	// Remote returns the address of the remote that a branch has, without credentials; for "" it is the user's branch, whose name it

@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/transcripts"
 )
 
@@ -18,6 +19,21 @@ func newKeeper(o *Options, warn func(string)) *recordkeeper.Keeper {
 		Top: o.Root, Dir: o.Dir, EpicID: o.Epic.ID, Epic: o.Epic, Plan: o.Plan, Settings: o.Records, Warn: warn, Fault: o.Fault,
 		AtEnd: o.Isolation == engine.IsolationShared,
 	})
+}
+
+// newSessionKeeper returns who keeps the agents ledger during the run.
+func newSessionKeeper(o *Options, warn func(string)) *sessionkeeper.Keeper {
+	s := o.Sessions
+	s.Run, s.Warn = o.Run, warn
+	return sessionkeeper.New(s)
+}
+
+// both passes events to two who keep records of them.
+func both(one, other func([]attempts.Event)) func([]attempts.Event) {
+	return func(events []attempts.Event) {
+		one(events)
+		other(events)
+	}
 }
 
 // mostCompressing is how long a run that is over compresses transcripts. The next one goes on with what is left.

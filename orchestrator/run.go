@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 	"relay/runners"
@@ -32,7 +33,8 @@ type run struct {
 	recovery   *recovery
 	rechecker  *rechecker
 	epicReview *epicReview
-	keeper     *recordkeeper.Keeper // nil: no records are kept
+	keeper     *recordkeeper.Keeper  // nil: no records are kept
+	rows       *sessionkeeper.Keeper // nil: no agents ledger is kept
 
 	up      func() time.Duration // a clock that goes on while the machine sleeps
 	started bool                 // run_started is in the log

@@ -58,7 +58,8 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	var warnings []string
 	var n *run
 	keeper := newKeeper(&o, func(text string) { n.warn(text) })
-	store, err := openLedger(&o, keeper.Add, func(text string) { warnings = append(warnings, text) })
+	rows := newSessionKeeper(&o, func(text string) { n.warn(text) })
+	store, err := openLedger(&o, both(keeper.Add, rows.Add), func(text string) { warnings = append(warnings, text) })
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
@@ -68,8 +69,9 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 		abilities = o.Wire.Engine(abilities)
 	}
 	n = newRun(&o, store, abilities)
-	n.keeper = keeper
+	n.keeper, n.rows = keeper, rows
 	keeper.Start(store.Seq())
+	rows.Start(ctx, store.Seq())
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)
@@ -232,6 +234,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 		}
 	}
 	r.keeper.Close()
+	r.rows.Close()
 	if err == nil {
 		r.compressTranscripts(ctx)
 	}

@@ -60,6 +60,9 @@ type speech struct {
 	denied map[string]bool // ids of calls that were not allowed, and are to be told
 }
 
+// ownModel stands in the place of the model where the CLI itself speaks in the agent's name.
+const ownModel = "<synthetic>"
+
 // maxDenied is more than any message has.
 const maxDenied = 1000
 
@@ -122,7 +125,10 @@ func (s *speech) system(ev *spokenEvent, tell func(conversation.Event)) {
 
 func (s *speech) assistant(e conversation.Event, m *spokenMessage, tell func(conversation.Event)) {
 	said := e
-	said.Kind, said.ID, said.Role, said.Model = conversation.Said, m.ID, conversation.Assistant, m.Model
+	said.Kind, said.ID, said.Role = conversation.Said, m.ID, conversation.Assistant
+	if m.Model != ownModel {
+		said.Model = m.Model
+	}
 	blocks, text := blocksOf(m.Content)
 	if said.Text = text; len(blocks) == 0 {
 		tell(said)

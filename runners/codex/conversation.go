@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"relay/runners/conversation"
@@ -113,9 +114,17 @@ func (i *spokenItem) parts() (params, result json.RawMessage) {
 			asked[name] = value
 		}
 	}
-	params, _ = json.Marshal(asked) // each value was read from JSON
 	if len(came) > 0 {
-		result, _ = json.Marshal(came)
+		result = object(came)
 	}
-	return params, result
+	return object(asked), result
+}
+
+// object writes fields in the order of their names.
+func object(fields map[string]json.RawMessage) json.RawMessage {
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	_ = to.Encode(fields) // each value was read from JSON
+	return bytes.TrimSpace(text.Bytes())
 }

@@ -50,6 +50,7 @@ type Event struct {
 	ID      string // of the session, message or tool call; "": it has none
 	Local   bool   // the id begins anew with every run of the CLI
 	Model   string // "": it is not told
+	Dir     string // Began: where the agent works; "": it is not told
 
 	Role   Role
 	Text   string

@@ -96,3 +96,11 @@ func (t *Times) At(size int64) int64 {
 	}
 	return t.seen[i].ms
 }
+
+// First returns the first time at which anything was seen; 0: none.
+func (t *Times) First() int64 {
+	if len(t.seen) == 0 {
+		return 0
+	}
+	return t.seen[0].ms
+}

@@ -97,6 +97,17 @@ func Conversation(kind string) conversation.Reader {
 	return command.Conversation()
 }
 
+// Kept returns a reader of the files in which the CLI of a type keeps its sessions; nil for one whose files are not known.
+func Kept(kind string) conversation.Reader {
+	switch kind {
+	case Claude:
+		return claude.Kept()
+	case Codex:
+		return codex.Kept()
+	}
+	return nil
+}
+
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
 // one that the agent is asked to take; "": none.
 func OwnSettings(kind string, env []string, dir, model string) runners.OwnSettings {

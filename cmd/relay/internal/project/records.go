@@ -4,6 +4,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/records"
+	"relay/orchestrator/sessionkeeper"
 )
 
 // Records returns what is written for other programs, as the configuration has it.
@@ -20,6 +21,15 @@ func (p *Project) RecordOptions(pl *Plan) recordkeeper.Options {
 	return recordkeeper.Options{
 		Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Epic: pl.Epic, Plan: pl.Source, Settings: p.Records(),
 		Warn: p.Session.Warn, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+	}
+}
+
+// SessionOptions returns whose agents ledger is kept, and where.
+func (p *Project) SessionOptions(pl *Plan) sessionkeeper.Options {
+	c := &p.Config.Relay
+	return sessionkeeper.Options{
+		Enabled: c.Records.Sessions, Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Cap: int64(c.TranscriptMiB) << 20,
+		Kind: func(name string) string { return c.Agents[name].Type },
 	}
 }
 

@@ -69,6 +69,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic,
 		},
 		Records:  p.Records(),
+		Sessions: p.SessionOptions(pl),
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
 		Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 		SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),

@@ -1,0 +1,261 @@
+package sessionkeeper
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/attempts/sessions"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/sessionrows"
+)
+
+// agentKind is how the kind of an agent's CLI is found by the agent's name; "": it is not known.
+type agentKind func(name string) string
+
+// place is where relay keeps an epic, and what all of its conversations have in common.
+type place struct {
+	dir     string // relay's folder
+	project string // the repository's folder name
+	cap     int64  // bytes that are kept of a stream
+	kind    agentKind
+}
+
+// attempt is an attempt whose conversations are turned into rows.
+type attempt struct {
+	place
+	facts   *attemptFacts
+	talks   []*talk // that of its agent first
+	reviews map[string]*talk
+	again   bool // rows of it may be in the ledger
+}
+
+// talk is one conversation of an attempt: that with its agent, or one with a reviewer.
+type talk struct {
+	about   sessionrows.About
+	kind    string
+	rows    *sessionrows.Assembler
+	streams []*stream
+	told    map[string]bool // sessions whose rows have been taken
+	again   bool            // earlier rows of it have to go first
+	kept    bool            // by its CLI, and not by relay
+}
+
+func newAttempt(p place, f *attemptFacts, again bool) *attempt {
+	a := &attempt{place: p, facts: f, reviews: map[string]*talk{}, again: again}
+	if f.task != engine.WholeEpic {
+		about := a.about()
+		about.Key, about.Source, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.agent, f.model
+		about.Session, about.Workspace = f.session, f.dir
+		a.talks = append(a.talks, newTalk(about, cmp.Or(f.kind, p.kind(f.agent)), again))
+	}
+	return a
+}
+
+func (a *attempt) about() sessionrows.About {
+	about := sessionrows.About{Project: a.project, Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
+	if about.Task == engine.WholeEpic {
+		about.Task = ""
+	}
+	return about
+}
+
+func newTalk(about sessionrows.About, kind string, again bool) *talk {
+	return &talk{about: about, kind: kind, rows: sessionrows.New(about), told: map[string]bool{}, again: again}
+}
+
+// folder is where the attempt's files are.
+func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSlash(a.facts.name())) }
+
+// look finds conversations, and runs of the CLI, that have begun since the last look.
+func (a *attempt) look() {
+	if a.facts.task != engine.WholeEpic {
+		a.talks[0].look(a.folder())
+	}
+	review := filepath.Join(a.folder(), "review")
+	for _, name := range folders(review) {
+		var round int
+		if n, err := fmt.Sscanf(name, "round-%d", &round); n != 1 || err != nil {
+			a.lookReviewer(name, 1)
+			continue
+		}
+		for _, reviewer := range folders(filepath.Join(review, name)) {
+			a.lookReviewer(name+"/"+reviewer, round)
+		}
+	}
+}
+
+// lookReviewer finds what a reviewer has been asked in a round, in a folder below that of reviews.
+func (a *attempt) lookReviewer(folder string, round int) {
+	name := path.Base(folder)
+	for _, question := range folders(filepath.Join(a.folder(), "review", filepath.FromSlash(folder))) {
+		key := folder + "/" + question
+		if _, err := strconv.Atoi(question); err != nil || a.reviews[key] != nil {
+			continue
+		}
+		s := &stream{folder: filepath.Join(a.folder(), "review", filepath.FromSlash(key)), round: round}
+		if !s.exists() {
+			continue
+		}
+		about := a.about()
+		about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/review/" + key
+		about.Source, about.Reviewer, about.Asked = name, name, true
+		t := newTalk(about, a.kind(name), a.again)
+		s.kind = t.kind
+		t.streams = append(t.streams, s)
+		a.reviews[key] = t
+		a.talks = append(a.talks, t)
+	}
+}
+
+// folders lists the folders in one, numbers by their value.
+func folders(dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there are none yet
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		n, _ := strconv.Atoi(a)
+		m, _ := strconv.Atoi(b)
+		return cmp.Or(n-m, strings.Compare(a, b))
+	})
+	return names
+}
+
+// look finds the runs of an agent's CLI: the first, the one in which it is asked for its result, and fix rounds.
+func (t *talk) look(folder string) {
+	add := func(s *stream) {
+		if !slices.ContainsFunc(t.streams, func(one *stream) bool { return one.folder == s.folder }) && s.exists() {
+			s.kind = t.kind
+			t.streams = append(t.streams, s)
+		}
+	}
+	add(&stream{folder: folder})
+	added := len(t.streams)
+	if entries := folders(folder); len(entries) > 0 {
+		for n := 1; slices.Contains(entries, "fix-"+strconv.Itoa(n)); n++ {
+			add(&stream{folder: filepath.Join(folder, "fix-"+strconv.Itoa(n)), round: n})
+		}
+		if slices.Contains(entries, "result") {
+			add(&stream{folder: filepath.Join(folder, "result")})
+		}
+	}
+	t.sort(added)
+}
+
+// sort brings runs that have not begun here into the order in which they began: only relay knows when the agent was asked for its result.
+func (t *talk) sort(from int) {
+	late := t.streams[min(from, len(t.streams)):]
+	for _, s := range late {
+		s.seeTimes()
+	}
+	slices.SortStableFunc(late, func(a, b *stream) int {
+		if from, to := a.times.First(), b.times.First(); from > 0 && to > 0 {
+			return cmp.Compare(from, to)
+		}
+		return 0
+	})
+}
+
+// advance reads on in all conversations. ended says that nothing more comes.
+func (a *attempt) advance(ended bool, flush func(*talk) error) error {
+	a.look()
+	for _, t := range a.talks {
+		if ended && t.longer(a.cap) {
+			t.restart()
+		}
+		if err := t.advance(a.cap, ended, func() error { return flush(t) }); err != nil {
+			return err
+		}
+		if ended && !t.about.Asked {
+			t.rows.Summarize(a.facts.summary)
+		}
+	}
+	return nil
+}
+
+// read adds to the writer what there is to be read.
+func (a *attempt) read(w *writer, ended bool) error {
+	if err := a.advance(ended, w.add); err != nil {
+		return err
+	}
+	for _, t := range a.talks {
+		if err := w.add(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark says that all of the attempt is in the ledger.
+func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.name(), State: "done"} }
+
+// locate takes in where the agent works.
+func (t *talk) locate(dir string) {
+	t.about.Workspace = dir
+	t.rows.Locate(dir)
+}
+
+// longer reports whether a stream of which something was read is longer than what is kept of it: then its middle is gone by now.
+func (t *talk) longer(limit int64) bool {
+	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun && s.times.Size() > limit })
+}
+
+// restart has everything read again from the beginning, in the place of what was written.
+func (t *talk) restart() {
+	t.rows, t.told, t.again = sessionrows.New(t.about), map[string]bool{}, true
+	for i, s := range t.streams {
+		t.streams[i] = &stream{folder: s.folder, file: s.file, round: s.round, kind: t.kind}
+	}
+}
+
+// advance reads the streams one after the other, each once the one before has ended.
+func (t *talk) advance(limit int64, ended bool, flush func() error) error {
+	to := sink{rows: t.rows, flush: func() error {
+		if t.rows.Pending() < maxPending {
+			return nil
+		}
+		return flush()
+	}}
+	for i, s := range t.streams {
+		if s.done {
+			continue
+		}
+		s.seeTimes()
+		if !ended && s.times.Size() > limit {
+			break // its middle is going, and its end comes at the end
+		}
+		if err := s.advance(to, ended || i+1 < len(t.streams)); err != nil {
+			return err
+		}
+		if !s.done {
+			break
+		}
+	}
+	return nil
+}
+
+// maxPending is how many bytes of rows wait to be written, about.
+const maxPending = 4 << 20
+
+// take returns what has to be written, and the sessions that it is the first of.
+func (t *talk) take() (b sessions.Batch, begun []string) {
+	b = t.rows.Take()
+	for _, id := range t.rows.Sessions() {
+		if !t.told[id] {
+			begun = append(begun, id)
+		}
+		t.told[id] = true
+	}
+	return b, begun
+}

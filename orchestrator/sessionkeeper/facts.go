@@ -1,0 +1,116 @@
+package sessionkeeper
+
+import (
+	"cmp"
+	"path/filepath"
+	"strconv"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+)
+
+// attemptFacts are what the event log has of an attempt.
+type attemptFacts struct {
+	run, task string
+	number    int
+	agent     string // its name
+	model     string // that was asked for
+	kind      string // of its CLI
+	dir       string // where it worked
+	session   string // the id that relay chose
+	summary   string
+	ended     bool
+}
+
+// name is the attempt's folder below relay's, which is also the name of its mark.
+func (f *attemptFacts) name() string {
+	return filepath.ToSlash(filepath.Join(attempts.RunsDir, f.run, f.task, strconv.Itoa(f.number)))
+}
+
+// fact is what one event adds to what is known of an attempt.
+type fact struct {
+	run, task string
+	number    int
+	seq       uint64
+
+	started *attemptFacts
+	dir     string
+	ended   bool
+	summary string
+}
+
+// factOf returns what an event tells of an attempt; ok is false when it tells nothing. It keeps nothing of the event but texts.
+func factOf(e *attempts.Event) (f fact, ok bool) {
+	f = fact{run: e.Run, task: e.Task, number: e.Attempt, seq: e.Seq}
+	switch {
+	case e.Started != nil:
+		s := e.Started
+		f.started = &attemptFacts{
+			run: e.Run, task: e.Task, number: e.Attempt, agent: s.Runner, model: s.Model, kind: s.CLI, dir: s.Dir, session: s.Session,
+		}
+	case e.Briefed != nil:
+		f.dir = e.Briefed.Dir
+	case e.Type == attempts.TypeAttemptEnded && e.Ended != nil:
+		f.ended, f.summary = true, cmp.Or(e.Ended.Receipt.Summary, e.Ended.Receipt.ErrorSummary)
+	default:
+		return f, false
+	}
+	return f, e.Task != "" && e.Attempt > 0
+}
+
+// attemptID tells attempts apart: a later run ends those of one that was killed.
+type attemptID struct {
+	task   string
+	number int
+}
+
+// attemptList is what is known of attempts, in the order in which they began.
+type attemptList struct {
+	byID  map[attemptID]*attemptFacts
+	order []*attemptFacts
+}
+
+// apply takes in a fact, and returns the attempt that it is about; nil: it has not begun.
+func (l *attemptList) apply(f fact) *attemptFacts {
+	id := attemptID{f.task, f.number}
+	if f.started != nil {
+		if l.byID == nil {
+			l.byID = map[attemptID]*attemptFacts{}
+		}
+		l.byID[id] = f.started
+		l.order = append(l.order, f.started)
+	}
+	a := l.byID[id]
+	if a == nil {
+		return nil
+	}
+	a.dir = cmp.Or(f.dir, a.dir)
+	a.ended, a.summary = a.ended || f.ended, cmp.Or(f.summary, a.summary)
+	return a
+}
+
+// withReviews returns all attempts, run by run, with the reviews of the whole epic.
+func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
+	seen := map[string]bool{}
+	for i, f := range l.order {
+		all = append(all, f)
+		last := i+1 == len(l.order) || l.order[i+1].run != f.run
+		if !last || seen[f.run] {
+			continue
+		}
+		seen[f.run] = true
+		for _, name := range folders(filepath.Join(dir, attempts.RunsDir, f.run, engine.WholeEpic)) {
+			if number, err := strconv.Atoi(name); err == nil {
+				review := wholeEpic(f.run, number)
+				review.ended = true
+				all = append(all, review)
+			}
+		}
+	}
+	return all
+}
+
+// wholeEpic is what is known of a review of the whole epic.
+func wholeEpic(run string, number int) *attemptFacts {
+	return &attemptFacts{run: run, task: engine.WholeEpic, number: number}
+}

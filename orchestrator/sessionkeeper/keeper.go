@@ -1,0 +1,243 @@
+package sessionkeeper
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"relay/attempts"
+	"relay/attempts/sessions"
+	"relay/orchestrator/engine"
+)
+
+// Keeper keeps the agents ledger up to date while a run goes on. It reads what agents print, and never keeps the run waiting.
+type Keeper struct {
+	o       Options
+	history uint64
+	stop    context.CancelFunc
+
+	mu      sync.Mutex
+	queue   []fact // owned by whoever has taken it out
+	closing bool
+	wake    chan struct{}
+	done    chan struct{}
+
+	// What follows belongs to the goroutine.
+	known attemptList
+	live  []*attempt
+	w     writer
+	seq   uint64 // of the last event
+}
+
+// look is how often the keeper looks at what agents have printed.
+const look = 400 * time.Millisecond
+
+// New returns a keeper that does nothing before it is started. Without a ledger to keep it returns nil, whose methods do nothing.
+func New(o Options) *Keeper {
+	if !o.Enabled {
+		return nil
+	}
+	return &Keeper{o: o, wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// Start begins to keep the ledger: of the attempts in the log up to the event history, those that an earlier run has left, and of those
+// that [Keeper.Add] has been told of and is told of from now on.
+func (k *Keeper) Start(ctx context.Context, history uint64) {
+	if k == nil {
+		return
+	}
+	ctx, k.stop = context.WithCancel(context.WithoutCancel(ctx)) // Close ends it
+	k.history = history
+	go k.run(ctx)
+}
+
+// Add tells the keeper events that are on the disk. It never waits, and keeps nothing of them but texts.
+func (k *Keeper) Add(events []attempts.Event) {
+	if k == nil {
+		return
+	}
+	var facts []fact
+	for i := range events {
+		f, ok := factOf(&events[i])
+		if ok || i == len(events)-1 {
+			facts = append(facts, f)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.queue = append(k.queue, facts...)
+}
+
+// closeWait is how long Close waits.
+const closeWait = 10 * time.Second
+
+// Close waits until the rows of all attempts are written. What it does not come to in ten seconds is told, and made up for by the next
+// run.
+func (k *Keeper) Close() {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	k.closing = true
+	k.mu.Unlock()
+	k.wake <- struct{}{}
+	timer := time.NewTimer(closeWait)
+	defer timer.Stop()
+	select {
+	case <-k.done:
+	case <-timer.C:
+		k.o.Warn("the agents ledger is not complete yet: the next relay work goes on with it, or relay sessions import")
+	}
+	k.stop()
+}
+
+// run keeps the ledger until the run is over, or until it cannot be kept: that is told once.
+func (k *Keeper) run(ctx context.Context) {
+	defer close(k.done)
+	if err := k.keep(ctx); err != nil && ctx.Err() == nil {
+		k.o.Warn("the agents ledger is not kept in this run: " + err.Error() + "; relay sessions import makes up for it")
+	}
+	for !k.over() { // until Close
+		<-k.wake
+	}
+}
+
+func (k *Keeper) keep(ctx context.Context) (err error) {
+	db, err := sessions.Open(ctx, k.o.Dir, sessions.Options{Epic: k.o.EpicID, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, path := range db.PutAside() {
+		k.o.Warn("the agents ledger was damaged: it is begun anew, and the old one is " + filepath.Base(path) + "; relay sessions import fills it")
+	}
+	k.w = writer{ctx: ctx, db: db}
+	left, err := k.left(ctx)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for over := false; !over; {
+		select {
+		case <-tick.C:
+		case <-k.wake:
+		}
+		over = k.over()
+		if err := k.step(over); err != nil {
+			return err
+		}
+		if left, err = k.settle(left); err != nil {
+			return err
+		}
+	}
+	if len(left) > 0 {
+		return nil // the next run begins with them
+	}
+	return k.w.write(sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))}) //nolint:gosec // events are not that many
+}
+
+// settle writes some of what earlier runs have left, and returns the rest.
+func (k *Keeper) settle(left []*attemptFacts) ([]*attemptFacts, error) {
+	for began := time.Now(); len(left) > 0 && !k.over() && time.Since(began) < look/2; left = left[1:] {
+		if err := k.w.settle(newAttempt(k.o.place(), left[0], true)); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// left returns the attempts of earlier runs that are not in the ledger, and takes in what is known of all.
+func (k *Keeper) left(ctx context.Context) ([]*attemptFacts, error) {
+	mark, _, err := k.w.db.Mark(ctx, logName)
+	if err != nil || uint64(mark.Offset) >= k.history { //nolint:gosec // it was written from one
+		return nil, err
+	}
+	all, err := k.o.attempts(k.history)
+	if err != nil {
+		return nil, err
+	}
+	k.known = all
+	var left []*attemptFacts
+	for _, f := range all.withReviews(k.o.Dir) {
+		if f.ended && f.run != k.o.Run {
+			_, done, err := k.w.db.Mark(ctx, f.name())
+			if err != nil {
+				return nil, err
+			}
+			if !done {
+				left = append(left, f)
+			}
+		}
+	}
+	return left, nil
+}
+
+func (k *Keeper) over() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.closing
+}
+
+// step takes in what has happened since the last one, and writes what was printed meanwhile.
+func (k *Keeper) step(over bool) error {
+	k.mu.Lock()
+	facts := k.queue
+	k.queue = nil
+	k.mu.Unlock()
+	for _, f := range facts {
+		k.take(f)
+	}
+	k.findReviews()
+	ended := func(a *attempt) bool { return a.facts.ended || over && a.facts.task == engine.WholeEpic }
+	err := k.w.writeAll(func() ([]sessions.Mark, error) {
+		var marks []sessions.Mark
+		for _, a := range k.live {
+			if err := a.read(&k.w, ended(a)); err != nil {
+				return nil, err
+			}
+			if ended(a) {
+				marks = append(marks, a.mark())
+			}
+		}
+		return marks, nil
+	})
+	k.live = slices.DeleteFunc(k.live, ended)
+	return err
+}
+
+// take takes in a fact of this run.
+func (k *Keeper) take(f fact) {
+	k.seq = max(k.seq, f.seq)
+	facts := k.known.apply(f)
+	if facts == nil {
+		return
+	}
+	if f.started != nil {
+		k.live = append(k.live, newAttempt(k.o.place(), facts, false))
+	}
+	for _, a := range k.live {
+		if a.facts == facts && facts.dir != "" {
+			a.talks[0].locate(facts.dir)
+			return
+		}
+	}
+	if f.ended { // of an attempt that an earlier run has begun
+		k.live = append(k.live, newAttempt(k.o.place(), facts, true))
+	}
+}
+
+// findReviews finds reviews of the whole epic that this run has begun.
+func (k *Keeper) findReviews() {
+	for _, name := range folders(filepath.Join(k.o.Dir, attempts.RunsDir, k.o.Run, engine.WholeEpic)) {
+		number, err := strconv.Atoi(name)
+		known := slices.ContainsFunc(k.live, func(a *attempt) bool { return a.facts.task == engine.WholeEpic && a.facts.number == number })
+		if err == nil && !known {
+			k.live = append(k.live, newAttempt(k.o.place(), wholeEpic(k.o.Run, number), false))
+		}
+	}
+}

@@ -1,0 +1,147 @@
+// Package sessionkeeper keeps the agents ledger of an epic: it reads what agents have printed, while they do and again from the files, and
+// writes the rows that [relay/orchestrator/sessionrows] makes of it.
+//
+// The files of the attempts are the truth, and the ledger is an index of them: what is missing is made up for by the next run, or by an
+// import. Nothing here is worth a run: a ledger that cannot be written is told once, and the run goes on without.
+package sessionkeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/attempts/sessions"
+)
+
+// logName is the name of the mark that says up to which event of the log all attempts are in the ledger.
+const logName = "events"
+
+// Options say whose ledger is kept, and where.
+type Options struct {
+	Enabled bool
+	Top     string // top folder of the checkout
+	Dir     string // relay's folder, where the files of attempts and the ledger are
+	EpicID  string
+	Run     string                   // the run under way; "": none
+	Cap     int64                    // bytes that are kept of what an agent prints; 0: 32 MiB
+	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known
+	Warn    func(text string)        // hears what a person should know; required for a Keeper
+}
+
+const defaultCap = 32 << 20
+
+func (o *Options) place() place {
+	p := place{dir: o.Dir, project: filepath.Base(o.Top), cap: o.Cap, kind: o.Kind}
+	if p.cap <= 0 {
+		p.cap = defaultCap
+	}
+	if p.kind == nil {
+		p.kind = func(string) string { return "" }
+	}
+	return p
+}
+
+// attempts reads the log up to an event.
+func (o *Options) attempts(upTo uint64) (all attemptList, err error) {
+	err = attempts.Replay(o.Dir, func(e attempts.Event) error {
+		if f, ok := factOf(&e); ok && e.Seq <= upTo {
+			all.apply(f)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Imported says what an import has read.
+type Imported struct {
+	Attempts int      `json:"attempts"`
+	Sessions int64    `json:"sessions"` // with subagents
+	Messages int64    `json:"messages"`
+	Calls    int64    `json:"tool_calls"`
+	Aside    []string `json:"put_aside,omitempty"` // files of a damaged ledger
+}
+
+// ErrNoAttempt is wrapped by the error of Import for a run or path of which relay knows no attempt.
+var ErrNoAttempt = errors.New("no attempt that relay has recorded")
+
+// Import makes the rows of attempts anew from their files, in the place of those that are in the ledger: of all attempts, or with only of
+// one run, or of the attempts below a folder or at a transcript. Errors are those of sessions.Open and Write, ErrNoAttempt, and others.
+func Import(ctx context.Context, o Options, only string) (done Imported, err error) {
+	all, err := o.attempts(^uint64(0))
+	if err != nil {
+		return done, err
+	}
+	wanted, err := o.wanted(all.withReviews(o.Dir), only)
+	if err != nil {
+		return done, err
+	}
+	db, err := sessions.Open(ctx, o.Dir, sessions.Options{Epic: o.EpicID, Now: time.Now, Check: true})
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	done.Aside = db.PutAside()
+	w := writer{ctx: ctx, db: db}
+	for _, f := range wanted {
+		if err := context.Cause(ctx); err != nil {
+			return done, err
+		}
+		a := newAttempt(o.place(), f, true)
+		if f.ended {
+			err = w.settle(a)
+		} else { // the next run goes on with it
+			err = w.writeAll(func() ([]sessions.Mark, error) { return nil, a.read(&w, true) })
+		}
+		if err != nil {
+			return done, fmt.Errorf("%s: %w", f.name(), err)
+		}
+		done.Attempts++
+		for _, t := range a.talks {
+			done.count(t)
+		}
+	}
+	return done, nil
+}
+
+func (i *Imported) count(t *talk) {
+	sessions, messages, calls := t.rows.Count()
+	i.Sessions, i.Messages, i.Calls = i.Sessions+sessions, i.Messages+messages, i.Calls+calls
+}
+
+// wanted returns the attempts of a run, or at a path.
+func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {
+	if only == "" {
+		return all, nil
+	}
+	runs := filepath.Join(o.Dir, attempts.RunsDir)
+	path, err := filepath.Abs(only)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if real, err := filepath.EvalSymlinks(runs); err == nil {
+		runs = real
+	}
+	for _, f := range all {
+		folder := filepath.Join(runs, f.run, f.task, strconv.Itoa(f.number))
+		if f.run == only || within(folder, path) || within(path, folder) && path != runs {
+			list = append(list, f)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: %w", only, ErrNoAttempt)
+	}
+	return list, nil
+}
+
+// within reports whether a path is a folder or below it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
+}

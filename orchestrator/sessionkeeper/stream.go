@@ -1,0 +1,274 @@
+package sessionkeeper
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"relay/orchestrator/sessionrows"
+	"relay/orchestrator/transcripts"
+	"relay/runners"
+	"relay/runners/conversation"
+	"relay/runners/kinds"
+)
+
+const (
+	maxLine   = 8 << 20 // a longer line cannot be read: the longest one measured had 1.6 MB
+	maxPrompt = 4 << 20
+	maxTimes  = 16 << 20
+	buffer    = 64 << 10
+)
+
+// stream is one run of an agent's CLI: a folder with what it was asked and what it printed.
+type stream struct {
+	folder string
+	round  int
+	kind   string // of the CLI; "": its first line tells
+
+	file   string // that a CLI itself keeps; "": the transcript in folder
+	reader conversation.Reader
+
+	times    conversation.Times
+	timesLen int64 // of the file of times, when it was read
+	read     int64 // bytes of the file
+	shift    int64 // how much further that is in the stream as it came
+	begun    bool
+	done     bool
+}
+
+// printed is the path of what the agent printed.
+func (s *stream) printed() string {
+	return cmp.Or(s.file, filepath.Join(s.folder, transcripts.Name))
+}
+
+// exists reports whether anything was printed, or asked.
+func (s *stream) exists() bool {
+	for _, name := range []string{transcripts.Name, transcripts.Name + transcripts.Compressed, "brief.md", "prompt.md"} {
+		if _, err := os.Lstat(filepath.Join(s.folder, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// seeTimes reads the file of times, if it has grown.
+func (s *stream) seeTimes() {
+	path := filepath.Join(s.folder, conversation.TimesFile)
+	info, err := os.Lstat(path)
+	if err != nil || info.Size() == s.timesLen {
+		return
+	}
+	if text, err := readFile(path, maxTimes); err == nil {
+		s.times, s.timesLen = conversation.ParseTimes(text), info.Size()
+	}
+}
+
+// prompt returns what the agent was asked; "": nobody knows.
+func (s *stream) prompt() string {
+	if s.file != "" {
+		return ""
+	}
+	for _, name := range []string{"brief.md", "prompt.md"} {
+		if text, err := readFile(filepath.Join(s.folder, name), maxPrompt); err == nil {
+			return strings.ToValidUTF8(string(text), "\uFFFD")
+		}
+	}
+	return ""
+}
+
+// readFile reads a regular file, at most limit bytes of it.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := runners.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// sink takes what streams tell.
+type sink struct {
+	rows  *sessionrows.Assembler
+	flush func() error // called now and then while much is told
+}
+
+// advance reads on: what has a time, or with all everything there is, to the end of the stream.
+func (s *stream) advance(to sink, all bool) error {
+	if all = all || s.times.Ended; !all && s.times.Size() == 0 {
+		return nil // what is asked may still be written
+	}
+	if !s.begun {
+		s.begun = true
+		to.rows.Begin(sessionrows.Stream{Round: s.round, Prompt: s.prompt()})
+	}
+	limit := s.times.Size() - s.shift - s.read
+	if all {
+		limit = 1 << 62
+	}
+	if limit > 0 {
+		if err := s.readOn(to, limit, all); err != nil {
+			return err
+		}
+	}
+	if all {
+		to.rows.End(s.times.Last())
+		s.done = true
+	}
+	return nil
+}
+
+// readOn reads so many bytes of the file, as far as they are whole lines. At the end of a stream the last one needs no end.
+func (s *stream) readOn(to sink, limit int64, end bool) error {
+	f, err := s.open()
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runners.ErrNotRegular) {
+		return nil // the agent has removed it
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(io.LimitReader(f, limit), buffer)
+	var room []byte
+	for {
+		line, size, whole, err := nextLine(lines, room[:0])
+		if err != nil {
+			return err
+		}
+		if !whole && (!end || size == 0 || !s.complete(line, size)) {
+			return nil
+		}
+		s.line(to.rows, line, size)
+		if room = line; cap(room) > buffer {
+			room = nil
+		}
+		if err := to.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// open opens the file where it is to be read on.
+func (s *stream) open() (io.ReadCloser, error) {
+	f, err := transcripts.Open(s.printed())
+	if err != nil || s.read == 0 {
+		return f, err
+	}
+	if seeker, ok := f.(io.Seeker); ok {
+		_, err = seeker.Seek(s.read, io.SeekStart)
+	} else {
+		_, err = io.CopyN(io.Discard, f, s.read)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// nextLine reads a line without its end, at most maxLine bytes of it, and how many bytes it takes. It is not whole at the end of what
+// there is.
+func nextLine(from *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
+	for line = room; ; {
+		part, err := from.ReadSlice('\n')
+		size += int64(len(part))
+		if rest := maxLine + 1 - len(line); len(part) > rest {
+			part = part[:rest]
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte("\n")), size, true, nil
+		case errors.Is(err, io.EOF):
+			return line, size, false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, 0, false, err
+		}
+	}
+}
+
+// complete reports whether the last line of a stream, which has no end, is not half of one.
+func (s *stream) complete(line []byte, size int64) bool {
+	if s.kind == "" {
+		s.kind = kindOf(line)
+	}
+	return size <= maxLine && (!structured(s.kind) || json.Valid(line))
+}
+
+// line takes in one line.
+func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
+	at := sessionrows.Place{Offset: s.read + s.shift, Line: line}
+	s.read += size
+	at.Seen = s.times.At(s.read + s.shift)
+	if dropped := s.hole(line); dropped > 0 {
+		s.shift += dropped - size
+		at.Seen = s.times.At(at.Offset + dropped)
+		rows.Missing(dropped, at)
+		return
+	}
+	if s.reader == nil {
+		if s.kind == "" {
+			s.kind = kindOf(line)
+		}
+		s.reader = kinds.Conversation(s.kind)
+	}
+	if len(line) > maxLine && structured(s.kind) {
+		rows.Unreadable(line, at)
+		return
+	}
+	if !s.reader.Line(line, func(e conversation.Event) { rows.Event(e, at) }) {
+		rows.Unreadable(line, at)
+	}
+}
+
+// hole returns how many bytes are missing behind a line of relay's own; 0: it is none. There is one at most, and only in a stream that
+// was longer than its file is.
+func (s *stream) hole(line []byte) int64 {
+	text, ok := bytes.CutPrefix(line, []byte("[relay: "))
+	if !ok || s.shift != 0 {
+		return 0
+	}
+	if text, ok = bytes.CutSuffix(text, []byte(" bytes dropped]")); !ok {
+		return 0
+	}
+	dropped, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || s.times.Size() > 0 && s.read+dropped > s.times.Size() {
+		return 0
+	}
+	return dropped
+}
+
+// structured reports whether the CLI of a kind prints a JSON object on each line.
+func structured(kind string) bool { return kind != kinds.Command && kind != kinds.Scripted }
+
+// kindOf tells the kind of a CLI by the first line that it prints.
+func kindOf(line []byte) string {
+	var first struct {
+		Type      string          `json:"type"`
+		Subtype   string          `json:"subtype"`
+		SessionID string          `json:"session_id"`
+		Thread    string          `json:"thread_id"`
+		Opencode  string          `json:"sessionID"`
+		Part      json.RawMessage `json:"part"`
+	}
+	if json.Unmarshal(line, &first) != nil {
+		return kinds.Command
+	}
+	switch {
+	case first.Type == "system" && first.Subtype != "":
+		return kinds.Claude
+	case first.Type == "thread.started" && first.Thread != "":
+		return kinds.Codex
+	case first.Type == "init" && first.SessionID != "":
+		return kinds.Gemini
+	case first.Opencode != "":
+		return kinds.Opencode
+	}
+	return kinds.Command
+}

@@ -1,0 +1,168 @@
+package sessionkeeper
+
+import (
+	"context"
+	"errors"
+
+	"relay/attempts/sessions"
+)
+
+// writer gathers rows and writes them.
+type writer struct {
+	ctx   context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
+	db    *sessions.DB
+	parts []part
+	bytes int
+	rows  int
+
+	owners map[string]string // of sessions, by their ids: the keys of the conversations that have them
+}
+
+// part is what one conversation has to write.
+type part struct {
+	talk   *talk
+	batch  sessions.Batch
+	forget []string
+}
+
+// Rows and bytes that are written at once, about.
+const (
+	mostRows  = 2000
+	mostBytes = 8 << 20
+)
+
+// add takes what a conversation has to write, and writes when that is much.
+func (w *writer) add(t *talk) error {
+	pending := t.rows.Pending()
+	batch, begun := t.take()
+	forget, err := w.own(t, &batch, begun)
+	if err != nil {
+		return err
+	}
+	rows := len(batch.Sessions) + len(batch.Messages) + len(batch.Turns) + len(batch.ToolCalls)
+	if rows == 0 {
+		return nil
+	}
+	w.parts = append(w.parts, part{t, batch, forget})
+	w.bytes, w.rows = w.bytes+pending, w.rows+rows
+	if w.bytes < mostBytes && w.rows < mostRows {
+		return nil
+	}
+	return w.write()
+}
+
+// own makes sessions those of a conversation, and returns those of which earlier rows have to go. A session that is another one's stays
+// that: what an agent prints as its id can be anything.
+func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []string, err error) {
+	if w.owners == nil {
+		w.owners = map[string]string{}
+	}
+	for _, id := range begun {
+		name := "session/" + id
+		owner, known := w.owners[id]
+		if !known {
+			mark, ok, err := w.db.Mark(w.ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			owner, known = mark.State, ok
+		}
+		switch {
+		case known && owner != t.about.Key && t.kept:
+			return nil, errKnown
+		case known && owner != t.about.Key && !t.about.Qualified:
+			t.about.Qualified = true
+			t.restart()
+			return nil, errAgain
+		case known:
+			forget = append(forget, id) // rows of an earlier look
+		}
+		if w.owners[id] = t.about.Key; !known {
+			b.Marks = append(b.Marks, sessions.Mark{Stream: name, State: t.about.Key})
+		}
+	}
+	if !t.again {
+		forget = nil
+	}
+	return forget, nil
+}
+
+// write writes what was gathered, with marks.
+func (w *writer) write(marks ...sessions.Mark) error {
+	all := sessions.Batch{Marks: marks}
+	var forget []string
+	parts := w.parts
+	for _, p := range parts {
+		all.Sessions = append(all.Sessions, p.batch.Sessions...)
+		all.Messages = append(all.Messages, p.batch.Messages...)
+		all.Turns = append(all.Turns, p.batch.Turns...)
+		all.ToolCalls = append(all.ToolCalls, p.batch.ToolCalls...)
+		all.Marks = append(all.Marks, p.batch.Marks...)
+		forget = append(forget, p.forget...)
+	}
+	w.parts, w.bytes, w.rows = nil, 0, 0
+	if len(parts) == 0 && len(marks) == 0 {
+		return nil
+	}
+	if len(forget) > 0 {
+		if err := w.db.Forget(w.ctx, forget...); err != nil {
+			return err
+		}
+	}
+	err := w.db.Write(w.ctx, all)
+	if _, taken := errors.AsType[*sessions.TakenError](err); !taken {
+		return err
+	}
+	return w.apart(parts, marks)
+}
+
+// writeAll writes all that a reader adds, with the marks that it returns. It is asked again when a conversation has to be read again.
+func (w *writer) writeAll(read func() ([]sessions.Mark, error)) error {
+	for {
+		marks, err := read()
+		if err == nil {
+			err = w.write(marks...)
+		}
+		if !errors.Is(err, errAgain) {
+			return err
+		}
+	}
+}
+
+// settle writes an attempt that has ended, with its mark.
+func (w *writer) settle(a *attempt) error {
+	return w.writeAll(func() ([]sessions.Mark, error) { return []sessions.Mark{a.mark()}, a.read(w, true) })
+}
+
+// apart writes each conversation by itself, after one of them has used an id that is another one's: that one begins again, with ids that
+// are its own.
+func (w *writer) apart(parts []part, marks []sessions.Mark) error {
+	var again []*talk
+	for _, p := range parts {
+		if len(again) > 0 && again[len(again)-1] == p.talk {
+			continue
+		}
+		err := w.db.Write(w.ctx, p.batch)
+		if _, taken := errors.AsType[*sessions.TakenError](err); taken && !p.talk.about.Qualified {
+			again = append(again, p.talk)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, t := range again {
+		t.about.Qualified = true
+		t.restart()
+	}
+	if len(again) > 0 {
+		return errAgain
+	}
+	return w.db.Write(w.ctx, sessions.Batch{Marks: marks})
+}
+
+// errKnown says that a session which a CLI keeps is one of relay's own attempts.
+var errKnown = errors.New("the session is known from an attempt")
+
+// errAgain says that a conversation has to be read again.
+var errAgain = errors.New("a conversation has the ids of another one")

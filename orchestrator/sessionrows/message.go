@@ -1,0 +1,239 @@
+package sessionrows
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/attempts/sessions"
+	"relay/runners/conversation"
+)
+
+const (
+	maxQuoted   = 200 // bytes of a line that cannot be read
+	maxEarly    = 100 // notes before there is a session
+	metaVersion = 3
+	rowSize     = 500 // bytes of a row without its texts, about
+)
+
+// message is one message that may still grow.
+type message struct {
+	session *session
+	row     sessions.Message
+	meta    sessions.Metadata
+	content strings.Builder
+	model   string
+	calls   int64 // number of the next one
+	results []result
+	dirty   bool
+}
+
+// result is what metadata_json says of a call.
+type result struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Status string `json:"status"`
+}
+
+// unread is a message about lines that cannot be read.
+type unread struct {
+	m     *message
+	first Place
+	lines int
+}
+
+// newMessage adds a message to a session.
+func (a *Assembler) newMessage(s *session, id, role string, e conversation.Event, at Place) *message {
+	m := &message{session: s, model: e.Model}
+	m.row = sessions.Message{
+		ID: id, Session: s.row.ID, Role: role, Sequence: s.next, Timestamp: e.At, IsAgentic: role == sessions.Assistant,
+	}
+	m.meta = sessions.Metadata{
+		Version: metaVersion, Type: 2, IsAgentic: m.row.IsAgentic,
+		Relay: sessions.Origin{
+			Run: a.about.Run, Task: a.about.Task, Attempt: a.about.Attempt, Round: a.stream.Round, Reviewer: a.about.Reviewer, Offset: at.Offset,
+		},
+	}
+	if role == sessions.User {
+		m.meta.Type = 1
+	}
+	if e.At > 0 {
+		m.meta.CreatedAt = time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
+	a.bytes += rowSize
+	s.next++
+	s.last, s.unread = m, nil
+	if s.dirty = true; s.row.CreatedAt == 0 {
+		s.row.CreatedAt = e.At
+	}
+	a.touch(m)
+	return m
+}
+
+// touch has a message written.
+func (a *Assembler) touch(m *message) {
+	if !m.dirty {
+		m.dirty = true
+		a.messages = append(a.messages, m)
+	}
+}
+
+// take returns the row as it is now.
+func (m *message) take() sessions.Message {
+	m.dirty = false
+	m.row.Content = m.content.String()
+	if len(m.results) > 0 {
+		m.meta.ToolResults, _ = json.Marshal(m.results) // strings
+	}
+	m.row.MetadataJSON, _ = m.meta.JSON() // what was JSON before, and strings and numbers
+	return m.row
+}
+
+// said takes in a message, or a further part of one.
+func (a *Assembler) said(s *session, e conversation.Event, at Place) {
+	if e.Echo && a.asked {
+		return // it stands there as what was asked
+	}
+	m := s.byID[e.ID]
+	if e.ID == "" {
+		m = nil
+		if e.Joined && s.last != nil && s.last.row.Role == string(e.Role) {
+			m = s.last
+		}
+	}
+	if m == nil {
+		m = a.newSaid(s, e, at)
+	} else if e.Text != "" && !e.Joined && m.content.Len() > 0 {
+		m.content.WriteString("\n\n")
+	}
+	m.content.WriteString(e.Text)
+	a.bytes += len(e.Text)
+	a.touch(m)
+	if e.Role == conversation.Assistant {
+		s.answer, s.turnEnd = m, max(s.turnEnd, e.At)
+		if s.row.Model == "" && e.Model != "" {
+			s.row.Model, s.dirty = e.Model, true
+		}
+	}
+}
+
+// newSaid begins a message. One in the user's name begins a turn.
+func (a *Assembler) newSaid(s *session, e conversation.Event, at Place) *message {
+	if e.Role == conversation.User {
+		a.closeTurn(s)
+	}
+	m := a.newMessage(s, a.rowID(s, "message ", e.ID, e.Local, at), string(e.Role), e, at)
+	if e.Role == conversation.User {
+		s.queries = append(s.queries, m.row.ID)
+	}
+	if e.ID != "" {
+		s.byID[e.ID] = m
+		if s.recent = append(s.recent, m); len(s.recent) > maxRecent {
+			s.forgetOldest()
+		}
+	}
+	return m
+}
+
+// forgetOldest takes the oldest message out of those that may grow.
+func (s *session) forgetOldest() {
+	oldest := s.recent[0]
+	s.recent = s.recent[1:]
+	for id, m := range s.byID {
+		if m == oldest {
+			delete(s.byID, id)
+			return
+		}
+	}
+}
+
+// note puts down a message of relay's own about the stream.
+func (a *Assembler) note(s *session, text string, at Place) *message {
+	m := a.newMessage(s, a.rowID(s, "", "", false, at), sessions.System, conversation.Event{At: at.Seen}, at)
+	m.content.WriteString(text)
+	a.bytes += len(text)
+	return m
+}
+
+// unreadable puts down a line that cannot be read, or counts it with the one before.
+func (a *Assembler) unreadable(s *session, line []byte, at Place) {
+	u := s.unread
+	if u == nil || s.last != u.m {
+		u = &unread{first: at}
+		u.first.Line = append([]byte(nil), line[:min(len(line), maxQuoted)]...)
+		u.m = a.note(s, "", at)
+		s.unread = u
+	}
+	u.lines++
+	u.m.content.Reset()
+	quoted := strings.ToValidUTF8(string(u.first.Line), "\uFFFD")
+	if u.lines == 1 {
+		fmt.Fprintf(&u.m.content, "1 line at byte %d cannot be read: %s", u.first.Offset, quoted)
+	} else {
+		fmt.Fprintf(&u.m.content, "%d lines from byte %d on cannot be read; the first: %s", u.lines, u.first.Offset, quoted)
+	}
+	a.bytes++
+	a.touch(u.m)
+}
+
+// used takes in what a message has used, or without an id a whole run: what no message tells of came to the last answer.
+func (a *Assembler) used(s *session, id string, u conversation.Usage) {
+	if u.ContextLimit > 0 && s.row.ContextLimit != u.ContextLimit {
+		s.row.ContextLimit, s.dirty = u.ContextLimit, true
+	}
+	if u.Context > 0 && s.row.ContextUsed != u.Context {
+		s.row.ContextUsed, s.dirty = u.Context, true
+	}
+	if id != "" {
+		if m := s.byID[id]; m != nil {
+			a.spend(m, less(u, m.spent()))
+		}
+		return
+	}
+	if u.SoFar {
+		u, s.prior = less(u, s.prior), u
+	}
+	rest := less(u, s.run)
+	s.run = conversation.Usage{}
+	m := s.answer
+	if m == nil {
+		m = s.last
+	}
+	if m != nil {
+		a.spend(m, rest)
+		s.run = conversation.Usage{}
+	}
+}
+
+// less returns what is in u beyond before, and no less than nothing.
+func less(u, before conversation.Usage) conversation.Usage {
+	return conversation.Usage{
+		Input: max(0, u.Input-before.Input), Output: max(0, u.Output-before.Output), CostUSD: max(0, u.CostUSD-before.CostUSD),
+	}
+}
+
+func (m *message) spent() (u conversation.Usage) {
+	if m.meta.Tokens != nil {
+		u.Input, u.Output = m.meta.Tokens.Input, m.meta.Tokens.Output
+	}
+	u.CostUSD = m.meta.Relay.CostUSD
+	return u
+}
+
+// spend adds to what came to a message.
+func (a *Assembler) spend(m *message, more conversation.Usage) {
+	if more == (conversation.Usage{}) {
+		return
+	}
+	if m.meta.Tokens == nil {
+		m.meta.Tokens = &sessions.Tokens{}
+	}
+	m.meta.Tokens.Input += more.Input
+	m.meta.Tokens.Output += more.Output
+	m.meta.Relay.CostUSD += more.CostUSD
+	s := m.session
+	s.run.Input, s.run.Output, s.run.CostUSD = s.run.Input+more.Input, s.run.Output+more.Output, s.run.CostUSD+more.CostUSD
+	s.turnTokens += more.Input + more.Output
+	a.touch(m)
+}

@@ -1,0 +1,219 @@
+// Package sessionrows turns what was said and done in the streams of an attempt into rows of the agents ledger.
+//
+// It is pure: events, and what relay knows of the attempt, come in, and rows go out. The same input gives the same rows, in however many
+// steps it comes: so a ledger that is made anew from the files is the one that was written while the agents worked. Where the files are,
+// and how the rows are kept, belongs to [relay/orchestrator/sessionkeeper].
+package sessionrows
+
+import (
+	"bytes"
+	"strconv"
+
+	"relay/attempts/sessions"
+	"relay/runners/conversation"
+)
+
+// About says what relay knows of a conversation: all that an agent was asked in one attempt, or a reviewer at once.
+type About struct {
+	Key       string // names the conversation where its CLI does not: run/task/n, or run/task/n/review/NAME/ROUND
+	Source    string // the agent's name
+	Model     string // that was asked for; "": the CLI's own
+	Project   string
+	Workspace string // where it worked
+	Session   string // the id that relay chose; "": the CLI chooses
+	Asked     bool   // it was only to answer: a reviewer
+
+	Run, Task string
+	Attempt   int
+	Reviewer  string
+
+	// Qualified makes ids of relay's own of those that the CLI has given: for a conversation whose ids another one has, too.
+	Qualified bool
+}
+
+// Stream is one run of the agent's CLI in the conversation.
+type Stream struct {
+	Round  int    // of fixes, or of the reviewer
+	Prompt string // what was asked; "": not known
+}
+
+// Place is where in a stream something stands.
+type Place struct {
+	Offset int64
+	Seen   int64  // milliseconds
+	Line   []byte // as it came; kept for the first of a session
+}
+
+// Assembler makes the rows of one conversation.
+type Assembler struct {
+	about    About
+	stream   Stream
+	index    int    // of the stream; -1: none has begun
+	begun    bool   // its session is known
+	asked    bool   // what was asked is put down
+	prompt   string // that is to be the first message of the stream
+	early    []note // what was told before there was a session
+	summary  string
+	latest   int64 // time of what was told last
+	main     *session
+	sessions map[string]*session // by id
+	children map[string]*session // subagents by the id of their call
+	calls    map[string]*call    // of this stream by id: open ones, and those that began a subagent
+	order    []*session
+
+	changed
+}
+
+// changed lists what has to be written.
+type changed struct {
+	messages []*message
+	calls    []*call
+	turns    []sessions.Turn
+	bytes    int
+}
+
+// note is a message of relay about the stream.
+type note struct {
+	text  string
+	place Place
+}
+
+// New returns an assembler for a conversation.
+func New(a About) *Assembler {
+	return &Assembler{about: a, index: -1, sessions: map[string]*session{}}
+}
+
+// Begin begins the next stream.
+func (a *Assembler) Begin(s Stream) {
+	a.index++
+	a.stream, a.prompt, a.begun, a.asked = s, s.Prompt, false, false
+	a.children, a.calls = map[string]*session{}, map[string]*call{}
+	for _, one := range a.order {
+		one.begin()
+	}
+}
+
+// Event takes in what a line tells.
+func (a *Assembler) Event(e conversation.Event, at Place) {
+	if e.At <= 0 {
+		e.At = at.Seen
+	}
+	a.latest = max(a.latest, e.At)
+	if e.Kind == conversation.Began {
+		a.enter(e, at)
+		return
+	}
+	s := a.sessionOf(e, at)
+	switch e.Kind {
+	case conversation.Said:
+		a.said(s, e, at)
+	case conversation.Called:
+		a.called(s, e, at)
+	case conversation.Returned:
+		a.returned(s, e, at)
+	case conversation.Used:
+		a.used(s, e.ID, e.Usage)
+	default:
+	}
+}
+
+// Unreadable takes in a line that cannot be read. Several in a row are one message.
+func (a *Assembler) Unreadable(line []byte, at Place) {
+	if a.current() == nil {
+		a.early = append(a.early, note{place: Place{Offset: at.Offset, Seen: at.Seen, Line: bytes.Clone(line[:min(len(line), maxQuoted)])}})
+		a.early = a.early[:min(len(a.early), maxEarly)]
+		return
+	}
+	a.unreadable(a.main, line, at)
+}
+
+// Missing takes in that so many bytes of the stream are not there.
+func (a *Assembler) Missing(size int64, at Place) {
+	text := strconv.FormatInt(size, 10) + " bytes of the transcript are missing here: it was longer than what relay keeps of one"
+	if a.current() == nil {
+		a.early = append(a.early, note{text: text, place: at})
+		return
+	}
+	a.note(a.main, text, at)
+}
+
+// End takes in that the CLI's process is gone: calls that are open were cancelled then, and what was asked is answered as far as it is.
+// at is 0 when nobody knows; then that was when it told something last.
+func (a *Assembler) End(at int64) {
+	if at == 0 {
+		at = a.latest
+	}
+	if a.current() == nil {
+		a.enter(conversation.Event{At: at}, Place{Seen: at})
+	}
+	for _, s := range a.order {
+		for _, c := range s.open {
+			a.close(c, sessions.Cancelled, nil, at)
+		}
+		s.open = nil
+		a.closeTurn(s)
+	}
+}
+
+// Summarize takes in what the attempt came to.
+func (a *Assembler) Summarize(text string) {
+	a.summary = text
+	for _, s := range a.order {
+		if !s.row.IsSubagent {
+			s.row.Summary, s.dirty = text, true
+		}
+	}
+}
+
+// Locate takes in where the agent works.
+func (a *Assembler) Locate(dir string) {
+	a.about.Workspace = dir
+	for _, s := range a.order {
+		if s.row.Workspace != dir {
+			s.row.Workspace, s.dirty = dir, true
+		}
+	}
+}
+
+// Sessions returns the ids of the sessions so far that are no subagents'.
+func (a *Assembler) Sessions() (ids []string) {
+	for _, s := range a.order {
+		if !s.row.IsSubagent {
+			ids = append(ids, s.row.ID)
+		}
+	}
+	return ids
+}
+
+// Count returns how many sessions, messages and tool calls there are so far.
+func (a *Assembler) Count() (sessions, messages, calls int64) {
+	for _, s := range a.order {
+		messages += s.next
+		calls += s.calls
+	}
+	return int64(len(a.order)), messages, calls
+}
+
+// Pending returns how many bytes wait to be taken, about.
+func (a *Assembler) Pending() int { return a.bytes }
+
+// Take returns the rows that are new or have changed since the last call.
+func (a *Assembler) Take() sessions.Batch {
+	var b sessions.Batch
+	for _, s := range a.order {
+		if s.dirty {
+			b.Sessions = append(b.Sessions, s.row)
+			s.dirty = false
+		}
+	}
+	for _, m := range a.messages {
+		b.Messages = append(b.Messages, m.take())
+	}
+	for _, c := range a.changed.calls {
+		b.ToolCalls = append(b.ToolCalls, c.row)
+		c.dirty = false
+	}
+	b.Turns = a.turns
+	a.changed = changed{}
+	return b
+}
