@@ -17,7 +17,7 @@ var (
 	}
 	taskKeys = []string{
 		"title", "description", "kind", "priority", "points", "files", "depends_on", "acceptance_criteria", "checks",
-		"protected", "runner", "model", "timeout_minutes", "max_attempts", "budget_usd", "allow_no_change",
+		"protected", "runner", "model", "timeout_minutes", "max_attempts", "budget_usd", "allow_no_change", "source",
 	}
 	groupKeys     = []string{"group", "tasks", "blocked_by"}
 	checkKeys     = []string{"name", "run", "timeout_minutes", "expect"}
@@ -178,6 +178,8 @@ func (r *reader) taskKey(t *Task, key string, value *yaml.Node) {
 		t.Model = r.optional(value, key, "")
 	case "allow_no_change":
 		t.AllowNoChange = r.boolean(value, key)
+	case "source":
+		t.Source = r.optional(value, key, "")
 	default:
 		r.taskNumber(t, key, value)
 	}

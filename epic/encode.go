@@ -99,6 +99,7 @@ func taskNode(t *Task) *yaml.Node {
 	if t.AllowNoChange {
 		m.put("allow_no_change", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
 	}
+	m.text("source", t.Source)
 	return m.node()
 }
 

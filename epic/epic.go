@@ -47,7 +47,8 @@ type Task struct {
 	MaxAttempts   int           // 0: the configured limit
 	BudgetUSD     float64       // 0: none
 	AllowNoChange bool
-	Line          int // where the task begins in the file, from 1; 0 when it came from elsewhere
+	Source        string // where an imported task stands in the plan it came from: FILE:LINE (ID)
+	Line          int    // where the task begins in the file, from 1; 0 when it came from elsewhere
 }
 
 // Kind says what sort of work a task is.

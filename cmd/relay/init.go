@@ -2,20 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/archive"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
-	"relay/epic/blueprint"
 	"relay/orchestrator/text"
 )
 
@@ -28,14 +26,20 @@ type initOptions struct {
 	yes       bool
 	auto      bool
 	json      bool
+	from      string
+	checks    []string
 }
 
 func newInitCommand(a *cli.App) *cobra.Command {
 	opts := initOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "init BLUEPRINT.md",
-		Short: "Make an epic from a blueprint",
-		Long: `Make an epic from a blueprint: a markdown document with a title and tasks.
+		Use:   "init PLAN",
+		Short: "Make an epic from a blueprint, or from a plan of another tool",
+		Long: `Make an epic from a blueprint: a markdown document with a title and tasks. Or
+from a plan in the form of another tool, given its file or folder: spec-kit,
+OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD. What is done there is left
+out, no check is made of prose, and lines of which nothing is made are named.
+
 Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
 
@@ -44,6 +48,7 @@ With --append no blueprint is read: what the reviewers of the whole epic found
 and added to epic.yml after confirmation.`,
 		Example: `  relay init docs/plan.md
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
+  relay init specs/001-login --checks 'make test'
   relay init --append`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.append {
@@ -70,6 +75,8 @@ and added to epic.yml after confirmation.`,
 	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
 	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append: do not ask for confirmation")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
+	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planfile.FormatNames(), ", "))
+	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("append", "force")
 	return cmd
@@ -85,6 +92,16 @@ type initAnswer struct {
 	Branch   string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
 	DryRun   bool                  `json:"dry_run,omitempty"`
 	Warnings []project.TaskWarning `json:"warnings"`
+	Format   string                `json:"format,omitempty"` // of another tool
+	Done     int                   `json:"done,omitempty"`   // tasks that are done there, and left out
+	Told     []told                `json:"told,omitempty"`   // lines of which nothing was made
+}
+
+// told is a line of a plan of which nothing was made.
+type told struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Why  string `json:"why"`
 }
 
 func runInit(ctx context.Context, opts initOptions) error {
@@ -93,17 +110,23 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	e, err := readBlueprint(a, p, opts.blueprint)
+	plan, err := planfile.Read(p, planfile.Request{
+		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(),
+	})
 	if err != nil {
 		return err
 	}
+	e := plan.Epic
 	text, err := e.Encode()
 	if err != nil {
 		return err
 	}
 	answer := initAnswer{
 		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
-		DryRun: opts.dryRun, Warnings: project.Unproved(e),
+		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done,
+	}
+	for _, t := range plan.Told {
+		answer.Told = append(answer.Told, told(t))
 	}
 	if !opts.dryRun {
 		how := archive.Options{Blueprint: opts.blueprint, Force: opts.force}
@@ -119,35 +142,12 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return a.PrintJSON(answer)
 	case opts.dryRun:
 		_, err = a.Out.Write(text)
+		planfile.WriteTold(a.Err, plan)
 		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
+	planfile.WriteTold(a.Out, plan)
 	return printInit(a.Out, e, answer)
-}
-
-// readBlueprint parses the document the user named. The epic remembers it by its path from the root.
-func readBlueprint(a *cli.App, p *project.Project, written string) (*epic.Epic, error) {
-	path := a.Path(written)
-	src, err := project.ReadFile(path, project.MaxPlan)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("there is no %s", path)
-	}
-	if err != nil {
-		return nil, &exit.Hinted{Err: fmt.Errorf("read the blueprint: %w", err), Hint: "name a markdown document with a title and tasks: relay init --help"}
-	}
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	if real, err := filepath.EvalSymlinks(absolute); err == nil {
-		absolute = real
-	}
-	e, err := blueprint.Parse(written, src, a.Now())
-	if err != nil {
-		return nil, err
-	}
-	e.Source = p.Rel(absolute)
-	return e, nil
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {

@@ -1,0 +1,160 @@
+// Package planfile reads the plan that a person names: a blueprint, or a plan in the form of another tool.
+package planfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/epic/importer"
+	"relay/orchestrator/text"
+)
+
+// Request says what is to be read.
+type Request struct {
+	Written string    // the path as the user wrote it
+	Path    string    // the same, from the working directory
+	From    string    // name of the form; "" : found out
+	Checks  []string  // commands that become checks of the epic
+	Now     time.Time // of the epic's id
+}
+
+// FormatNames returns what Request.From may be.
+func FormatNames() (names []string) {
+	for _, f := range importer.Formats() {
+		names = append(names, f.Name)
+	}
+	return append(names, blueprintName)
+}
+
+const blueprintName = "blueprint"
+
+// Read reads it. The epic remembers it by its path from the repository's root. The error is epic.Problems where the plan is at fault.
+func Read(p *project.Project, r Request) (*importer.Plan, error) {
+	absolute, err := filepath.Abs(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = real
+	}
+	plan, err := read(p, r, absolute)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range r.Checks {
+		if !slices.ContainsFunc(plan.Epic.Checks, func(c epic.Check) bool { return c.Run == run }) {
+			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
+		}
+	}
+	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
+}
+
+func read(p *project.Project, r Request, absolute string) (*importer.Plan, error) {
+	if r.From != blueprintName {
+		plan, err := readOther(p, r, absolute)
+		if plan != nil || err != nil {
+			return plan, err
+		}
+	}
+	src, err := project.ReadFile(r.Path, project.MaxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no %s", r.Path)
+	}
+	if err != nil {
+		return nil, &exit.Hinted{Err: fmt.Errorf("read the blueprint: %w", err), Hint: "name a markdown document with a title and tasks: relay init --help"}
+	}
+	e, err := blueprint.Parse(r.Written, src, r.Now)
+	if err != nil {
+		return nil, err
+	}
+	e.Source = p.Rel(absolute)
+	return &importer.Plan{Epic: e}, nil
+}
+
+// readOther reads a plan in the form of another tool; nil for a file that is in none, a blueprint.
+func readOther(p *project.Project, r Request, absolute string) (*importer.Plan, error) {
+	folder, name, shown := p.Root, p.Rel(absolute), ""
+	if filepath.IsAbs(filepath.FromSlash(name)) { // elsewhere
+		folder, name = filepath.Dir(absolute), filepath.Base(absolute)
+		shown = filepath.ToSlash(folder)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files := root.FS()
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a blueprint says so in its own words
+	}
+	found := importer.Find(files, name)
+	if r.From != "" {
+		format, known := importer.Named(r.From)
+		if !known {
+			return nil, &exit.UsageError{Message: "there is no form of plans " + text.Line(r.From, 40), Hint: "one of " + strings.Join(FormatNames(), ", ")}
+		}
+		found = slices.DeleteFunc(found, func(f importer.Found) bool { return f.Format.Name != r.From })
+		if !info.IsDir() {
+			found = []importer.Found{{Format: format, File: name}} // whatever it looks like
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return importer.Read(found[0].Format, files, found[0].File, shown, r.Now)
+	case len(found) > 1:
+		return nil, ambiguous(r, found, shown)
+	case info.IsDir():
+		return nil, &exit.Hinted{
+			Err: fmt.Errorf("%s is a folder in which no plan was found", r.Written), Code: exit.Invalid,
+			Hint: "name the file of the plan; relay init --help lists the forms",
+		}
+	}
+	return nil, nil
+}
+
+// ambiguous says which plans there are.
+func ambiguous(r Request, found []importer.Found, shown string) error {
+	var hints []string
+	for _, f := range found[:min(len(found), 10)] {
+		hints = append(hints, "relay init "+text.ShellWord(path.Join(shown, f.File)))
+	}
+	return &exit.Hinted{
+		Err: fmt.Errorf("%s holds %d plans: name one of them", r.Written, len(found)), Code: exit.Invalid, Hint: strings.Join(hints, "\n"),
+	}
+}
+
+// mostTold is how many lines of a plan are named of which nothing was made.
+const mostTold = 20
+
+// WriteTold says what came of a plan in the form of another tool.
+func WriteTold(w io.Writer, plan *importer.Plan) {
+	if plan.Format == "" {
+		return
+	}
+	format, _ := importer.Named(plan.Format)
+	fmt.Fprintf(w, "read as a plan of %s", format.Tool)
+	if plan.Done > 0 {
+		fmt.Fprintf(w, "; %s done there, and left out", text.Count(plan.Done, "task"))
+	}
+	fmt.Fprintln(w)
+	for i, t := range plan.Told {
+		if i == mostTold {
+			fmt.Fprintf(w, "and %d more lines; --json names all of them\n", len(plan.Told)-i)
+			break
+		}
+		fmt.Fprintln(w, text.Line(t.String(), 300))
+	}
+}

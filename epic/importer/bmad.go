@@ -1,0 +1,215 @@
+package importer
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"relay/internal/lazyregexp"
+)
+
+// bmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an epic
+// are done one after the other, epics in their order. Retrospectives are for people, and left out.
+func bmad() Format {
+	return Format{
+		Name: "bmad", Tool: "BMAD",
+		Files:  []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"},
+		claims: claimsBmad, read: readBmad,
+	}
+}
+
+var (
+	bmadStory    = lazyregexp.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadEpic     = lazyregexp.New(`^epic-(\d+)$`)
+	bmadHeading  = lazyregexp.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
+	bmadCriteria = lazyregexp.New(`(?i)^acceptance criteria:?$`)
+	bmadTasks    = lazyregexp.New(`(?i)^tasks\b`)
+	bmadOfAgent  = lazyregexp.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
+	bmadClause   = lazyregexp.New(`(?i)^(given|when|then|and|but)\b`)
+)
+
+func claimsBmad(s source) bool {
+	data, err := s.text(s.name)
+	return err == nil && (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(data), "\ndevelopment_status:")
+}
+
+func readBmad(s source, d *draft) error {
+	data, err := s.text(s.name)
+	if err != nil {
+		return err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		d.fail(1, "", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil
+	}
+	root := mappingOf(&document)
+	d.title = firstText(scalar(root["project"]), "Stories")
+	states := root["development_status"]
+	if states == nil || states.Kind != yaml.MappingNode {
+		d.fail(1, "", "it has no development_status")
+		return nil
+	}
+	planned := s.bmadPlanned()
+	last := map[string]string{} // the last group that has been
+	before := ""
+	for i := 0; i+1 < len(states.Content); i += 2 {
+		key, value := states.Content[i], states.Content[i+1]
+		m := bmadStory.FindStringSubmatch(key.Value)
+		switch {
+		case m != nil:
+		case bmadEpic.MatchString(key.Value), strings.HasSuffix(key.Value, "-retrospective"):
+			continue
+		default:
+			d.tell(key.Line, key.Value+" is neither an epic nor a story")
+			continue
+		}
+		it := d.bmadStory(s, m, key.Line, value.Value)
+		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
+			it.title, it.description, it.criteria = firstText(p.title, it.title), p.description, p.criteria
+		}
+		it.group = "epic-" + m[1]
+		if last[it.group] == "" {
+			g := group{name: it.group}
+			if before != "" {
+				g.after = []string{before}
+			}
+			d.groups = append(d.groups, g)
+			last[it.group], before = it.group, it.group
+		}
+		d.items = append(d.items, it)
+	}
+	d.bmadOrder()
+	return nil
+}
+
+// bmadOrder makes each story wait for the one before it in its epic.
+func (d *draft) bmadOrder() {
+	before := map[string]*item{}
+	for _, it := range d.items {
+		if b := before[it.group]; b != nil {
+			it.after = append(it.after, reference{b.id, it.line})
+		}
+		if it.open() {
+			before[it.group] = it
+		}
+	}
+}
+
+// bmadStory reads a story, and its file when it has one.
+func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
+	it := &item{
+		id: m[1] + "." + m[2], as: "S" + m[1] + "-" + m[2], line: n, priority: normal, done: state == "done",
+		title: strings.ReplaceAll(m[3], "-", " "),
+	}
+	list := s.beside(m[0] + ".md")
+	if list == nil {
+		return it
+	}
+	title, list := firstHeading(list)
+	if h := bmadHeading.FindStringSubmatch(title); h != nil && h[3] != "" {
+		it.title = h[3]
+	}
+	_, sections := cut(list, 2)
+	for _, part := range sections {
+		name := unformatted(part.heading.rest)
+		switch {
+		case bmadCriteria.MatchString(name):
+			it.criteria = clauses(part.body)
+		case bmadOfAgent.MatchString(name):
+		case bmadTasks.MatchString(name):
+			if text := join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() })); text != "" {
+				it.description = append(it.description, "Tasks:\n\n"+text)
+			}
+		default:
+			if text := join(part.body); text != "" {
+				it.description = append(it.description, name+":\n\n"+text)
+			}
+		}
+	}
+	return it
+}
+
+// bmadPlanned returns the stories of epics.md, in the folder above or beside, by their numbers.
+func (s source) bmadPlanned() map[string]*item {
+	found := map[string]*item{}
+	folder := path.Dir(s.name)
+	for _, name := range []string{path.Join(folder, "epics.md"), path.Join(path.Dir(folder), "planning-artifacts", "epics.md"), path.Join(path.Dir(folder), "epics.md")} {
+		data, err := s.text(name)
+		if err != nil || !fs.ValidPath(name) {
+			continue
+		}
+		_, stories := cut(lines(data), 3)
+		for _, part := range stories {
+			m := bmadHeading.FindStringSubmatch(unformatted(part.heading.rest))
+			if m == nil {
+				continue
+			}
+			it := &item{title: m[3]}
+			var said []line
+			for i, l := range part.body {
+				if bmadCriteria.MatchString(unformatted(l.text)) {
+					it.criteria = clauses(part.body[i+1:])
+					break
+				}
+				said = append(said, l)
+			}
+			if text := join(said); text != "" {
+				it.description = append(it.description, text)
+			}
+			found[m[1]+"."+m[2]] = it
+		}
+		return found
+	}
+	return found
+}
+
+// clauses returns acceptance criteria: the points of a list, else paragraphs, with what begins with Given up to the next Given as one.
+func clauses(list []line) (found []string) {
+	var now []string
+	flush := func() {
+		if len(now) > 0 {
+			found = append(found, strings.Join(now, " "))
+		}
+		now = nil
+	}
+	for _, l := range list {
+		text := unformatted(firstText(l.rest, strings.TrimSpace(l.text)))
+		switch {
+		case l.kind == headingLine:
+			flush()
+			return found
+		case l.kind == blankLine, l.kind == codeLine, strings.Trim(text, "-*") == "":
+			continue
+		case l.kind == itemLine && l.indent < 2 && !bmadClause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):
+			flush()
+		}
+		now = append(now, text)
+	}
+	flush()
+	return found
+}
+
+func mappingOf(n *yaml.Node) map[string]*yaml.Node {
+	found := map[string]*yaml.Node{}
+	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		n = n.Content[0]
+	}
+	if n.Kind != yaml.MappingNode {
+		return found
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		found[n.Content[i].Value] = n.Content[i+1]
+	}
+	return found
+}
+
+func scalar(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}

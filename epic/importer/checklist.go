@@ -1,0 +1,60 @@
+package importer
+
+import (
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+// numbered is an item of a checklist that begins with a number: 1. Title, 1.2 Title.
+var numberedItem = lazyregexp.New(`^(\d+(?:\.\d+)*)[.)]?\s+(.+)$`)
+
+// entry is one box of a checklist with what stands below it.
+type entry struct {
+	number   string // "" : it has none
+	title    string
+	line     line
+	below    []line // items and text that belong to it, not the boxes
+	optional bool
+}
+
+// parent returns the number that an entry belongs to: 1 for 1.2; "" for 1.
+func (e *entry) parent() string {
+	i := strings.LastIndexByte(e.number, '.')
+	return e.number[:max(i, 0)]
+}
+
+// checklist takes the boxes out of some lines. What stands below one and further in belongs to it; the rest is returned.
+func checklist(list []line) (entries []entry, rest []line) {
+	column := -1 // of the box that is open
+	for _, l := range list {
+		switch {
+		case l.kind == itemLine && l.box != 0:
+			e := entry{line: l, title: l.rest, optional: l.box == '*'}
+			if m := numberedItem.FindStringSubmatch(l.rest); m != nil {
+				e.number, e.title = strings.TrimRight(m[1], "."), m[2]
+			}
+			entries, column = append(entries, e), l.indent
+		case column >= 0 && (l.kind == blankLine || l.kind == codeLine || l.indent > column):
+			last := &entries[len(entries)-1]
+			last.below = append(last.below, l)
+		default:
+			column = -1
+			rest = append(rest, l)
+		}
+	}
+	return entries, rest
+}
+
+// chain makes items wait for the one before, as they stand.
+func (d *draft) chain(from int) {
+	var before *item
+	for _, it := range d.items[from:] {
+		if before != nil {
+			it.after = append(it.after, reference{before.id, it.line})
+		}
+		if it.open() {
+			before = it
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package importer
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+// gsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task itself.
+// A phase waits for those it depends on.
+func gsd() Format {
+	return Format{
+		Name: "gsd", Tool: "GSD",
+		Files:  []string{".planning/ROADMAP.md", "ROADMAP.md"},
+		claims: claimsGsd, read: readGsd,
+	}
+}
+
+var (
+	gsdPhase    = lazyregexp.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
+	gsdNumber   = lazyregexp.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
+	gsdDigits   = lazyregexp.New(`\d+(?:\.\d+)?`)
+	gsdField    = lazyregexp.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
+	gsdPlan     = lazyregexp.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
+	gsdCriteria = lazyregexp.New(`^\s*\d+[.)]\s+(.+)$`)
+)
+
+func claimsGsd(s source) bool {
+	list, err := s.lines()
+	return err == nil && path.Ext(s.name) == ".md" &&
+		slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
+}
+
+func readGsd(s source, d *draft) error {
+	list, err := s.lines()
+	if err != nil {
+		return err
+	}
+	title, list := firstHeading(list)
+	d.title = strings.TrimSpace(strings.TrimPrefix(title, "Roadmap:"))
+	if d.title == "" {
+		d.title = "Roadmap"
+	}
+	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}}
+	before, sections := cut(list, 2)
+	d.prose("", before)
+	for _, part := range sections {
+		intro, details := cut(part.body, 3)
+		rest := r.listed(intro)
+		detailed := false
+		for _, phase := range details {
+			if m := gsdPhase.FindStringSubmatch(unformatted(phase.heading.rest)); m != nil {
+				r.detail(s, m, &phase)
+				detailed = true
+				continue
+			}
+			d.prose(phase.heading.rest, phase.body)
+		}
+		if name := unformatted(part.heading.rest); !detailed || join(rest) != "" {
+			d.prose(name, rest)
+		}
+	}
+	r.tasks()
+	return nil
+}
+
+// gsdEntry is a phase.
+type gsdEntry struct {
+	number, title string
+	line          int
+	done          bool
+	description   []string
+	criteria      []string
+	after         []string
+	plans         []*item
+}
+
+type gsdReader struct {
+	*draft
+
+	phases map[string]*gsdEntry
+	order  []*gsdEntry
+}
+
+func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
+	p := r.phases[number]
+	if p == nil {
+		p = &gsdEntry{number: number, title: title, line: n}
+		r.phases[number] = p
+		r.order = append(r.order, p)
+	}
+	return p
+}
+
+// listed takes the boxes of phases, and returns the rest.
+func (r *gsdReader) listed(list []line) (rest []line) {
+	for _, l := range list {
+		name, said, _ := strings.Cut(l.rest, "** - ")
+		m := gsdPhase.FindStringSubmatch(unformatted(name))
+		if l.box == 0 || m == nil {
+			rest = append(rest, l)
+			continue
+		}
+		p := r.phase(m[1], unformatted(m[2]), l.n)
+		p.done = l.done()
+		if said != "" {
+			p.description = append(p.description, said)
+		}
+	}
+	return rest
+}
+
+// detail takes the section of a phase.
+func (r *gsdReader) detail(s source, m []string, part *section) {
+	p := r.phase(m[1], m[2], part.heading.n)
+	p.line = part.heading.n
+	field := ""
+	var said []line
+	for _, l := range part.body {
+		if f := gsdField.FindStringSubmatch(l.text); f != nil {
+			field = strings.ToLower(strings.TrimSpace(f[1]))
+			if field == "depends on" {
+				p.after = phaseNumbers(f[2])
+				continue
+			}
+			if field == "success criteria" || field == "plans" {
+				continue
+			}
+		}
+		switch {
+		case field == "success criteria" && gsdCriteria.MatchString(l.text):
+			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.text)[1])
+		case l.box != 0:
+			r.plan(s, p, &l)
+		case strings.TrimSpace(l.text) == "Plans:":
+		default:
+			said = append(said, l)
+		}
+	}
+	if text := join(said); text != "" {
+		p.description = append(p.description, text)
+	}
+}
+
+func phaseNumbers(text string) (numbers []string) {
+	for _, m := range gsdNumber.FindAllStringSubmatch(text, -1) {
+		numbers = append(numbers, gsdDigits.FindAllString(m[1], -1)...)
+	}
+	return numbers
+}
+
+// plan takes a box below a phase, with its file when there is one.
+func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
+	m := gsdPlan.FindStringSubmatch(unformatted(l.rest))
+	if m == nil {
+		if !l.done() {
+			r.tell(l.n, "this box is no plan such as 01-02-PLAN.md, so it is no task")
+		}
+		return
+	}
+	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: firstText(m[2], p.title), done: l.done()}
+	if text := s.gsdPlanText(m[1]); text != "" {
+		it.description = append(it.description, text)
+	}
+	p.plans = append(p.plans, it)
+}
+
+// gsdPlanText returns what the file of a plan says.
+func (s source) gsdPlanText(number string) string {
+	found, err := globIn(s, "phases/*/"+number+"-PLAN.md")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	data, err := s.text(found[0])
+	if err != nil {
+		return ""
+	}
+	return join(lines(data))
+}
+
+// tasks makes the tasks of the phases.
+func (r *gsdReader) tasks() {
+	for _, p := range r.order {
+		name := groupName("Phase " + p.number + ": " + p.title)
+		from := len(r.items)
+		if len(p.plans) == 0 {
+			r.items = append(r.items, &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, title: p.title, priority: normal, done: p.done})
+		}
+		for _, it := range p.plans {
+			it.done = it.done || p.done
+			r.items = append(r.items, it)
+		}
+		r.chain(from)
+		for _, it := range r.items[from:] {
+			it.group = name
+			if text := strings.Join(p.description, "\n\n"); text != "" {
+				it.description = append(it.description, name+"\n\n"+text)
+			}
+		}
+		if last := lastOpen(r.items[from:]); last != nil {
+			last.criteria = p.criteria
+		}
+		g := group{name: name}
+		for _, number := range p.after {
+			switch on := r.phases[number]; {
+			case on == nil:
+				r.fail(p.line, "", "phase %s waits for phase %s, which is not in the plan", p.number, number)
+			case on != p:
+				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
+			}
+		}
+		r.groups = append(r.groups, g)
+	}
+}
+
+func lastOpen(items []*item) (last *item) {
+	for _, it := range items {
+		if it.open() {
+			last = it
+		}
+	}
+	return last
+}

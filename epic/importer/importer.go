@@ -1,0 +1,190 @@
+// Package importer makes epics of plans that people have in the form of other tools.
+//
+// Each form has a file of its own. A reader takes tasks, what they wait for and what is said of them; it never makes a check of prose,
+// leaves out what is done, and says of every line that is a task to its author, or nearly one, and none to it, where it stands.
+package importer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/epic"
+)
+
+// MaxSize is the size, in bytes, of the largest file that is read.
+const MaxSize = 4 << 20
+
+// Plan is what has been made of a plan.
+type Plan struct {
+	Epic   *epic.Epic
+	Format string // its name, as openspec
+	Done   int    // tasks that are left out because they are done
+	Told   []Told // what could not be carried over, by place
+}
+
+// Told names a line of a plan of which nothing has been made, and why.
+type Told struct {
+	File string
+	Line int
+	Why  string
+}
+
+func (t Told) String() string { return fmt.Sprintf("%s:%d: %s", t.File, t.Line, t.Why) }
+
+// Format is one form of plans.
+type Format struct {
+	Name string
+	Tool string // whose it is, for people
+	// Files are what such a plan is found by: paths below a folder, in which * stands for any name.
+	Files []string
+
+	claims func(s source) bool // whether a file is of this form; it may read it
+	read   func(s source, d *draft) error
+}
+
+// Formats are all there are, in the order in which they are tried.
+func Formats() []Format {
+	return []Format{speckit(), openspec(), kiro(), taskmaster(), ralph(), beads(), bmad(), gsd()}
+}
+
+// source is a file of a plan, with the files beside it.
+type source struct {
+	files fs.FS
+	name  string // slash-separated, below files
+}
+
+// Found is a plan of a form.
+type Found struct {
+	Format Format
+	File   string // below files
+}
+
+// Find returns the plans that a name means: the file itself, or all that are in the folder. There are none where the file is of no form, as a
+// blueprint.
+func Find(files fs.FS, name string) (list []Found) {
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil
+	}
+	for _, f := range Formats() {
+		names := []string{name}
+		if info.IsDir() {
+			names = f.in(files, name)
+		}
+		for _, file := range names {
+			known := slices.ContainsFunc(list, func(other Found) bool { return other.File == file })
+			if !known && f.claims(source{files, file}) {
+				list = append(list, Found{f, file})
+			}
+		}
+	}
+	return list
+}
+
+// in returns the files in a folder that have a name of the form's.
+func (f Format) in(files fs.FS, folder string) (names []string) {
+	for _, pattern := range f.Files {
+		found, err := fs.Glob(files, path.Join(escapeGlob(folder), pattern))
+		if err == nil {
+			names = append(names, found...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Named returns a form by its name.
+func Named(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+// Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
+// problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
+func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {
+	d := &draft{file: file, shown: shown}
+	if err := f.read(source{files, file}, d); err != nil && d.problems == nil {
+		return nil, err
+	}
+	plan, err := d.plan(now)
+	if err != nil {
+		return nil, err
+	}
+	plan.Format = f.Name
+	return plan, nil
+}
+
+// text reads a file of the plan.
+func (s source) text(name string) ([]byte, error) {
+	f, err := s.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err == nil && len(data) > MaxSize {
+		err = fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
+	}
+	return data, err
+}
+
+// beside returns the lines of a file in the folder of the plan, or none when there is no such file.
+func (s source) beside(name string) []line {
+	data, err := s.text(path.Join(path.Dir(s.name), name))
+	if err != nil {
+		return nil
+	}
+	return lines(data)
+}
+
+// lines returns the lines of the plan itself.
+func (s source) lines() ([]line, error) {
+	data, err := s.text(s.name)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(data, 0); i >= 0 {
+		return nil, fmt.Errorf("%s is no text", s.name)
+	}
+	return lines(data), nil
+}
+
+// sortTold brings what is told into the order of the files.
+func sortTold(list []Told) {
+	slices.SortStableFunc(list, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+}
+
+// asProblems returns err as problems.
+func asProblems(err error) (found epic.Problems, ok bool) {
+	ok = errors.As(err, &found)
+	return found, ok
+}
+
+// globIn returns the files beside the plan that a pattern names, sorted.
+func globIn(s source, pattern string) ([]string, error) {
+	found, err := fs.Glob(s.files, path.Join(escapeGlob(path.Dir(s.name)), pattern))
+	slices.Sort(found)
+	return found, err
+}

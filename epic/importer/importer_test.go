@@ -1,0 +1,217 @@
+package importer
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"relay/epic"
+)
+
+var update = flag.Bool("update", false, "write what is wanted")
+
+func now() time.Time { return time.Date(2026, 1, 11, 0, 0, 0, 0, time.UTC) }
+
+// archived returns the files of a test, without what is wanted.
+func archived(t *testing.T, name string) (*txtar.Archive, fstest.MapFS) {
+	t.Helper()
+	a, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for _, f := range a.Files {
+		if f.Name != "want" {
+			files[f.Name] = &fstest.MapFile{Data: f.Data}
+		}
+	}
+	return a, files
+}
+
+// TestPlans reads a plan of each form. What is wanted was written by hand, or read with care.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("testdata/plans/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			a, files := archived(t, name)
+			var got strings.Builder
+			seen := map[string]bool{}
+			for _, f := range a.Files {
+				top, _, _ := strings.Cut(f.Name, "/")
+				if f.Name == "want" || seen[top] {
+					continue
+				}
+				seen[top] = true
+				show(&got, files, top)
+			}
+			compare(t, a, name, got.String())
+		})
+	}
+}
+
+func compare(t *testing.T, a *txtar.Archive, name, got string) {
+	t.Helper()
+	last := &a.Files[len(a.Files)-1]
+	if *update {
+		if last.Name != "want" {
+			a.Files = append(a.Files, txtar.File{Name: "want"})
+			last = &a.Files[len(a.Files)-1]
+		}
+		last.Data = []byte(got)
+		if err := os.WriteFile(name, txtar.Format(a), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last.Name != "want" || string(last.Data) != got {
+		t.Errorf("got\n%s\nwant\n%s", got, last.Data)
+	}
+}
+
+// show prints what is made of the plans in a folder or file.
+func show(b *strings.Builder, files fs.FS, name string) {
+	for _, found := range Find(files, name) {
+		fmt.Fprintf(b, "%s: %s\n", found.File, found.Format.Name)
+		plan, err := Read(found.Format, files, found.File, "", now())
+		if err != nil {
+			fmt.Fprintf(b, "%v\n\n", err)
+			continue
+		}
+		e := plan.Epic
+		fmt.Fprintf(b, "%s: %s, %d done\n%s\n", e.ID, e.Title, plan.Done, indented(e.Description))
+		for _, c := range e.Checks {
+			fmt.Fprintf(b, "check: %s\n", c.Run)
+		}
+		g, err := epic.NewGraph(e)
+		if err != nil {
+			fmt.Fprintf(b, "%v\n", err)
+			continue
+		}
+		for i, task := range e.Tasks {
+			var on []string
+			for _, d := range g.Deps(i) {
+				on = append(on, g.ID(d))
+			}
+			fmt.Fprintf(b, "%s: %s [p%d %s %g] after %s; %s\n%s", task.ID, task.Title, task.Priority, task.Kind, task.Points,
+				strings.Join(on, " "), task.Source, indented(task.Description))
+			for _, c := range task.Criteria {
+				fmt.Fprintf(b, "  - %s\n", c.Text)
+			}
+			if len(task.Checks) > 0 {
+				fmt.Fprintf(b, "  checks: %v\n", task.Checks)
+			}
+		}
+		for _, l := range plan.Told {
+			fmt.Fprintf(b, "told: %s\n", l)
+		}
+		b.WriteString("\n")
+	}
+}
+
+func indented(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "  | " + strings.ReplaceAll(text, "\n", "\n  | ") + "\n"
+}
+
+// A blueprint is no plan of another tool, and a folder without a plan holds none.
+func TestNothingIsFound(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"plan.md":         {Data: []byte("# Plan\n\n## Tasks\n\n- [ ] write it\n- [ ] T1: test it\n")},
+		"docs/tasks.json": {Data: []byte(`{"tasks": {"a": 1}}`)},
+		"docs/other.json": {Data: []byte(`[1, 2`)},
+		"tasks.md":        {Mode: fs.ModeDir | 0o700},
+	}
+	for _, name := range []string{".", "plan.md", "docs", "docs/tasks.json", "docs/other.json", "tasks.md", "nothing", "../up"} {
+		if found := Find(files, name); len(found) > 0 {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+// What is too large, deep or no text fails with a word about it.
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ file, data, want string }{
+		"large":  {"prd.json", `{"userStories": [` + strings.Repeat(" ", MaxSize) + `]}`, "larger than 4 MiB"},
+		"deep":   {"prd.json", `{"userStories": ` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "more than 100 deep"},
+		"binary": {"tasks.md", "- [ ] T001 a\x00b\n", "is no text"},
+		"cut":    {"prd.json", "{\n\"userStories\": [{\"id\": \"A\"", "prd.json:2:1: unexpected EOF"},
+		"more":   {"prd.json", "{\"userStories\": []}\n{}", "something follows the value"},
+		"none":   {"prd.json", `{"userStories": []}`, "no task was found in it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			form := "ralph"
+			if path.Ext(c.file) == ".md" {
+				form = "speckit"
+			}
+			f, _ := Named(form)
+			_, err := Read(f, fstest.MapFS{c.file: {Data: []byte(c.data)}}, c.file, "", now())
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// FuzzPlans wants of any text either an epic that can be written and read again, or an error.
+func FuzzPlans(f *testing.F) {
+	names, err := filepath.Glob("testdata/plans/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range a.Files {
+			for i := range Formats() {
+				f.Add(uint8(i), file.Data, file.Data)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, data, beside []byte) {
+		form := Formats()[int(which)%len(Formats())]
+		file := path.Base(form.Files[0])
+		files := fstest.MapFS{file: {Data: data}}
+		for _, other := range []string{"spec.md", "requirements.md", "proposal.md", "epics.md", "1-1-a.md"} {
+			files[other] = &fstest.MapFile{Data: beside}
+		}
+		for range Find(files, ".") {
+			continue
+		}
+		plan, err := Read(form, files, file, "", now())
+		if err != nil {
+			return
+		}
+		for _, c := range plan.Epic.Tasks {
+			if len(c.Checks) > 0 {
+				t.Errorf("task %s has checks", c.ID)
+			}
+		}
+		written, err := plan.Epic.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := epic.Read("epic.yml", written); err != nil {
+			t.Errorf("%v\n%s", err, written)
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package importer
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+// speckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after all
+// phases before the first of them. A task without [P] waits for the one before it in its phase.
+func speckit() Format {
+	return Format{
+		Name: "speckit", Tool: "spec-kit",
+		Files:  []string{"specs/*/tasks.md", "*/tasks.md", "tasks.md"},
+		claims: claimsSpeckit, read: readSpeckit,
+	}
+}
+
+var (
+	speckitTask    = lazyregexp.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
+	speckitDepends = lazyregexp.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
+	speckitID      = lazyregexp.New(`T\d{3,}[a-z]?`)
+	speckitLabel   = lazyregexp.New(`\[([^\]]*)\]`)
+	speckitUser    = lazyregexp.New(`(?i)\buser stor(?:y|ies)\b`)
+	speckitUrgency = lazyregexp.New(`(?i)priority:\s*p([0-9])`)
+)
+
+func claimsSpeckit(s source) bool {
+	list, err := s.lines()
+	return err == nil && slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
+}
+
+func readSpeckit(s source, d *draft) error {
+	list, err := s.lines()
+	if err != nil {
+		return err
+	}
+	title, list := firstHeading(list)
+	d.title = strings.TrimSpace(strings.TrimPrefix(title, "Tasks:"))
+	if d.title == "" {
+		d.title = path.Base(path.Dir(s.name))
+	}
+	before, phases := cut(list, 2)
+	r := speckitReader{draft: d, last: map[string]*item{}}
+	r.phase(&section{body: before})
+	for i := range phases {
+		r.phase(&phases[i])
+	}
+	r.order()
+	r.scenarios(s.beside("spec.md"))
+	return nil
+}
+
+// speckitReader goes through the phases.
+type speckitReader struct {
+	*draft
+
+	phases []speckitGroup
+	last   map[string]*item // of each story, by its number: the last task that is not done
+}
+
+// speckitGroup is a phase with tasks.
+type speckitGroup struct {
+	name  string
+	story bool
+}
+
+// phase takes the tasks of a phase. A section that has none is what its author says of the whole.
+func (r *speckitReader) phase(s *section) {
+	name := unformatted(s.heading.rest)
+	p := speckitGroup{name: groupName(name), story: speckitUser.MatchString(name)}
+	var before *item
+	var said []line
+	urgency := normal
+	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
+		urgency = min(max(int(m[1][0]-'1'), 0), 3)
+	}
+	first := len(r.items)
+	for _, l := range s.body {
+		m := speckitTask.FindStringSubmatch(l.rest)
+		if l.box == 0 || m == nil {
+			if l.box == ' ' {
+				r.tell(l.n, "this item has no id such as T001, so it is no task")
+			}
+			said = append(said, l)
+			continue
+		}
+		it := &item{id: m[1], line: l.n, title: unformatted(m[3]), priority: urgency, group: p.name, done: l.done()}
+		if it.title != m[3] {
+			it.description = append(it.description, m[3])
+		}
+		parallel := false
+		for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
+			parallel = parallel || m[1] == "P"
+			if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
+				r.last[number] = it
+			}
+		}
+		for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
+			for _, id := range speckitID.FindAllString(on[1], -1) {
+				it.after = append(it.after, reference{id, l.n})
+			}
+		}
+		if !parallel && before != nil {
+			it.after = append(it.after, reference{before.id, l.n})
+		}
+		if it.open() {
+			before = it
+		}
+		r.items = append(r.items, it)
+	}
+	if len(r.items) == first {
+		r.prose(s.heading.rest, said)
+		return
+	}
+	if text := join(said); text != "" {
+		for _, it := range r.items[first:] {
+			it.description = append(it.description, titled(name, text))
+		}
+	}
+	if name != "" {
+		r.phases = append(r.phases, p)
+	}
+}
+
+// order makes groups of the phases.
+func (r *speckitReader) order() {
+	var barrier, side []string // what a phase after the last one that all wait for has to wait for
+	for _, p := range r.phases {
+		if p.story {
+			r.groups = append(r.groups, group{p.name, barrier})
+			side = append(side, p.name)
+			continue
+		}
+		after := barrier
+		if len(side) > 0 {
+			after = side
+		}
+		r.groups = append(r.groups, group{p.name, after})
+		barrier, side = []string{p.name}, nil
+	}
+}
+
+var (
+	storyHeading = lazyregexp.New(`(?i)^user story\s+(\d+)`)
+	scenarioForm = lazyregexp.New(`(?i)\bgiven\b.*\bthen\b`)
+)
+
+// scenarios gives the last task of each story what spec.md wants of that story.
+func (r *speckitReader) scenarios(spec []line) {
+	_, sections := cut(spec, 3)
+	for _, s := range sections {
+		m := storyHeading.FindStringSubmatch(unformatted(s.heading.rest))
+		if m == nil || r.last[m[1]] == nil {
+			continue
+		}
+		for _, l := range s.body {
+			if text := unformatted(l.rest); l.kind == itemLine && scenarioForm.MatchString(text) {
+				r.last[m[1]].criteria = append(r.last[m[1]].criteria, text)
+			}
+		}
+	}
+}
+
+// groupName makes a name of a phase, short enough for a group.
+func groupName(name string) string { return clip(name, 100) }
+
+// prose takes a section into the description of the epic.
+func (d *draft) prose(heading string, body []line) {
+	if text := join(body); text != "" {
+		d.description = append(d.description, titled(heading, text))
+	}
+}
+
+// titled returns a text below its heading, which may be empty.
+func titled(heading, text string) string {
+	if heading == "" {
+		return text
+	}
+	return heading + ":\n\n" + text
+}
